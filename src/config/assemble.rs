@@ -1,0 +1,34 @@
+//! The template engine: EJS in a caged child process.
+
+use serde::Deserialize;
+
+use super::Faults;
+
+/// Section `[assemble]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssembleConfig {
+    /// Until a template and its data have become a page.
+    pub timeout_ms: u64,
+    /// Memory of the template engine.
+    pub memory_limit_mb: u64,
+    /// Largest page a template may make (100 MiB).
+    pub output_limit_bytes: u64,
+    /// Includes inside includes.
+    pub include_depth_limit: u64,
+    /// Engine processes started ahead.
+    pub spares: u64,
+    /// Engine processes at once; 0: one a core.
+    pub processes: u64,
+}
+
+impl AssembleConfig {
+    pub(super) fn validate(&self, faults: &mut Faults) {
+        faults.within("assemble.timeout_ms", self.timeout_ms, 10, 600_000);
+        faults.within("assemble.memory_limit_mb", self.memory_limit_mb, 32, 16_384);
+        faults.within("assemble.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 30);
+        faults.within("assemble.include_depth_limit", self.include_depth_limit, 1, 256);
+        faults.within("assemble.spares", self.spares, 0, 64);
+        faults.within("assemble.processes", self.processes, 0, 256);
+    }
+}

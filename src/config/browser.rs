@@ -1,0 +1,69 @@
+//! Chromium: processes, tabs, deadlines, limits.
+
+use serde::Deserialize;
+
+use super::Faults;
+
+/// Section `[browser]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BrowserConfig {
+    /// Chromium to start; empty: the first known one that is installed.
+    pub executable: String,
+    /// Chromium processes.
+    pub processes: u64,
+    /// Pages rendered at once, over all processes; 0: by cores and memory.
+    pub tabs: u64,
+    /// Fresh tabs made ahead while there is nothing else to do.
+    pub spare_tabs: u64,
+    /// Started as this user when the service runs as root; made by scripts/setup.
+    pub user: String,
+    /// Chromium's own sandbox; switching it off is logged at every start.
+    pub sandbox: bool,
+    /// Until a started Chromium answers.
+    pub launch_timeout_ms: u64,
+    /// Until Chromium answers a call that should be quick.
+    pub call_timeout_ms: u64,
+    /// Until the page's load event.
+    pub load_timeout_ms: u64,
+    /// Until fonts and waitForSelector are there.
+    pub readiness_timeout_ms: u64,
+    /// Until the file is made.
+    pub print_timeout_ms: u64,
+    /// A page with scripts is at rest after so long without request or change.
+    pub quiet_window_ms: u64,
+    /// A page that never rests is printed after so long, with a warning.
+    pub rest_cap_ms: u64,
+    /// A page's JavaScript heap.
+    pub heap_limit_mb: u64,
+    /// A page's whole renderer process; more ends its job.
+    pub renderer_memory_limit_mb: u64,
+    /// Until a tab is free.
+    pub lease_timeout_ms: u64,
+    /// How much of a PDF is read from Chromium at a time.
+    pub output_chunk_bytes: u64,
+}
+
+impl BrowserConfig {
+    pub(super) fn validate(&self, faults: &mut Faults) {
+        faults.within("browser.processes", self.processes, 1, 64);
+        faults.within("browser.tabs", self.tabs, 0, 256);
+        faults.within("browser.spare_tabs", self.spare_tabs, 0, 64);
+        for (key, value) in [
+            ("browser.launch_timeout_ms", self.launch_timeout_ms),
+            ("browser.call_timeout_ms", self.call_timeout_ms),
+            ("browser.load_timeout_ms", self.load_timeout_ms),
+            ("browser.readiness_timeout_ms", self.readiness_timeout_ms),
+            ("browser.print_timeout_ms", self.print_timeout_ms),
+            ("browser.lease_timeout_ms", self.lease_timeout_ms),
+        ] {
+            faults.within(key, value, 100, 3_600_000);
+        }
+        faults.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
+        faults.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
+        faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);
+        let renderer = self.renderer_memory_limit_mb;
+        faults.within("browser.renderer_memory_limit_mb", renderer, 128, 65_536);
+        faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
+    }
+}

@@ -1,0 +1,67 @@
+//! The HTTP interface: address, limits, waits.
+
+use std::net::SocketAddr;
+
+use serde::Deserialize;
+use url::Url;
+
+use super::Faults;
+
+/// Section `[http]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpConfig {
+    /// Address and port to listen on; port 0 takes a free one.
+    pub bind: String,
+    /// Base of the addresses we hand out; empty: http:// and the bound address.
+    pub public_url: String,
+    /// Threads that answer requests; 0: one a core, at most 4.
+    pub workers: u64,
+    /// Largest JSON body (10 MiB).
+    pub json_limit_bytes: u64,
+    /// Deepest nesting of a JSON body and of a job's data.
+    pub json_depth_limit: u64,
+    /// Largest upload to a presigned address (100 MiB).
+    pub upload_limit_bytes: u64,
+    /// Longest wait of a waiting start and an immediate render.
+    pub wait_default_s: u64,
+    /// Longest wait of a long-poll.
+    pub wait_limit_s: u64,
+    /// Until the head of a request has arrived.
+    pub request_timeout_ms: u64,
+    /// Until an upload has arrived whole.
+    pub upload_timeout_s: u64,
+    /// Connections held at once.
+    pub connection_limit: u64,
+    /// How long a stopping service lets running jobs finish.
+    pub shutdown_grace_s: u64,
+}
+
+impl HttpConfig {
+    pub(super) fn validate(&self, faults: &mut Faults) {
+        if self.bind.parse::<SocketAddr>().is_err() {
+            let detail = format!("'{}' is no address; write IP:PORT, e.g. 127.0.0.1:8080", self.bind);
+            faults.add("http.bind", detail);
+        }
+        if !self.public_url.is_empty() && !is_base(&self.public_url) {
+            let detail = format!("'{}' is no http(s) address without query", self.public_url);
+            faults.add("http.public_url", detail);
+        }
+        faults.within("http.workers", self.workers, 0, 256);
+        faults.within("http.json_limit_bytes", self.json_limit_bytes, 1_024, 1 << 30);
+        faults.within("http.json_depth_limit", self.json_depth_limit, 8, 1_000);
+        faults.within("http.upload_limit_bytes", self.upload_limit_bytes, 1_024, 1 << 33);
+        faults.within("http.wait_limit_s", self.wait_limit_s, 1, 3_600);
+        faults.within("http.wait_default_s", self.wait_default_s, 0, self.wait_limit_s);
+        faults.within("http.request_timeout_ms", self.request_timeout_ms, 100, 600_000);
+        faults.within("http.upload_timeout_s", self.upload_timeout_s, 1, 86_400);
+        faults.within("http.connection_limit", self.connection_limit, 1, 1_000_000);
+        faults.within("http.shutdown_grace_s", self.shutdown_grace_s, 0, 3_600);
+    }
+}
+
+fn is_base(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
+    })
+}

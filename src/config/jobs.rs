@@ -1,0 +1,46 @@
+//! The job registry and its queue.
+
+use serde::Deserialize;
+
+use super::Faults;
+
+/// Section `[jobs]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobsConfig {
+    /// Jobs that run at once; 0: as many as there are tabs, and one more.
+    pub concurrency: u64,
+    /// Jobs that wait; one more is refused with 503.
+    pub queue_limit: u64,
+    /// Jobs that wait of one account; one more is refused with 429.
+    pub queue_account_limit: u64,
+    /// Longest wait in the queue.
+    pub queue_timeout_s: u64,
+    /// Longest run of a job, all steps together.
+    pub run_timeout_s: u64,
+    /// Runs of one job that may take the service down with them.
+    pub attempt_limit: u64,
+    /// An initialized job that is not started by then expires.
+    pub start_window_s: u64,
+    /// Largest formatOpts.
+    pub format_opts_limit_bytes: u64,
+    /// Messages waiting for the registry; one more is refused with 503.
+    pub mailbox_limit: u64,
+    /// Threads that job actors share.
+    pub threads: u64,
+}
+
+impl JobsConfig {
+    pub(super) fn validate(&self, faults: &mut Faults) {
+        faults.within("jobs.concurrency", self.concurrency, 0, 1_024);
+        faults.within("jobs.queue_limit", self.queue_limit, 1, 1_000_000);
+        faults.within("jobs.queue_account_limit", self.queue_account_limit, 1, self.queue_limit);
+        faults.within("jobs.queue_timeout_s", self.queue_timeout_s, 1, 86_400);
+        faults.within("jobs.run_timeout_s", self.run_timeout_s, 1, 86_400);
+        faults.within("jobs.attempt_limit", self.attempt_limit, 1, 100);
+        faults.within("jobs.start_window_s", self.start_window_s, 60, 31_536_000);
+        faults.within("jobs.format_opts_limit_bytes", self.format_opts_limit_bytes, 256, 1 << 24);
+        faults.within("jobs.mailbox_limit", self.mailbox_limit, 16, 1 << 20);
+        faults.within("jobs.threads", self.threads, 1, 64);
+    }
+}

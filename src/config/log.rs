@@ -1,0 +1,46 @@
+//! What is logged and how.
+
+use serde::Deserialize;
+use tracing_subscriber::EnvFilter;
+
+use super::Faults;
+
+/// Section `[log]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogConfig {
+    /// `pretty` or `json`.
+    pub format: String,
+    /// Tracing directives, e.g. `info,platen::browser=debug`.
+    pub filter: String,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Pretty,
+    /// One JSON object a line, for machines.
+    Json,
+}
+
+impl LogConfig {
+    /// The format that `format` names.
+    #[must_use]
+    pub fn format(&self) -> Option<LogFormat> {
+        match self.format.as_str() {
+            "pretty" => Some(LogFormat::Pretty),
+            "json" => Some(LogFormat::Json),
+            _ => None,
+        }
+    }
+
+    pub(super) fn validate(&self, faults: &mut Faults) {
+        if self.format().is_none() {
+            faults.add("log.format", format!("'{}' is unknown; write pretty or json", self.format));
+        }
+        if let Err(error) = EnvFilter::try_new(&self.filter) {
+            faults.add("log.filter", format!("'{}' is no filter: {error}", self.filter));
+        }
+    }
+}

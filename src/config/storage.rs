@@ -1,0 +1,33 @@
+//! The data folder: objects, index, addresses.
+
+use serde::Deserialize;
+
+use super::Faults;
+
+/// Section `[storage]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StorageConfig {
+    /// Everything that lasts; made with mode 0700.
+    pub data_dir: String,
+    /// Lifetime of presigned addresses.
+    pub address_ttl_s: u64,
+    /// Largest output (512 MiB).
+    pub output_limit_bytes: u64,
+    /// Memory the index may use as a cache.
+    pub index_cache_bytes: u64,
+    /// Changes waiting for the index' writer.
+    pub index_queue_limit: u64,
+}
+
+impl StorageConfig {
+    pub(super) fn validate(&self, faults: &mut Faults) {
+        if self.data_dir.is_empty() {
+            faults.add("storage.data_dir", "must name a folder");
+        }
+        faults.within("storage.address_ttl_s", self.address_ttl_s, 10, 604_800);
+        faults.within("storage.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 40);
+        faults.within("storage.index_cache_bytes", self.index_cache_bytes, 1 << 20, 1 << 40);
+        faults.within("storage.index_queue_limit", self.index_queue_limit, 16, 1 << 20);
+    }
+}

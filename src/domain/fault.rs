@@ -1,0 +1,163 @@
+//! How a render fails: one table of the `errorCode`s of a job, and what a job survived.
+
+use serde::{Deserialize, Serialize};
+
+/// Longest `error` of a job, in bytes.
+pub const ERROR_LIMIT_BYTES: usize = 2_048;
+/// Longest warning, in characters.
+pub const WARNING_LIMIT_CHARS: usize = 300;
+/// Most warnings a job keeps; the rest is a count.
+pub const WARNING_LIMIT: usize = 50;
+
+macro_rules! fault_codes {
+    ($($(#[$doc:meta])* $variant:ident $name:literal;)+) => {
+        /// Why a job ended without a document: the `errorCode` of the job view.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum FaultCode { $($(#[$doc])* #[serde(rename = $name)] $variant,)+ }
+
+        impl FaultCode {
+            /// The whole table, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The name on the wire.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+fault_codes! {
+    /// Started without a template.
+    TemplateMissing "template_missing";
+    /// The template cannot be used: not text, an archive, no entry.
+    TemplateInvalid "template_invalid";
+    /// The template's code failed: the error names file and line.
+    TemplateError "template_error";
+    /// The template took longer, or more memory, than it may.
+    TemplateLimit "template_limit";
+    /// The data is not complete JSON, or nested too deeply.
+    DataInvalid "data_invalid";
+    /// No turn came within `jobs.queue_timeout_s`.
+    QueueTimeout "queue_timeout";
+    /// The whole run took longer than `jobs.run_timeout_s`.
+    RunTimeout "run_timeout";
+    /// The load event did not come within `browser.load_timeout_ms`.
+    LoadTimeout "load_timeout";
+    /// Fonts or the selector did not come within `browser.readiness_timeout_ms`.
+    ReadinessTimeout "readiness_timeout";
+    /// The file was not made within `browser.print_timeout_ms`.
+    PrintTimeout "print_timeout";
+    /// The page could not be loaded at all.
+    PageFailed "page_failed";
+    /// The page's renderer crashed (its script's heap was full, or it died otherwise).
+    PageCrashed "page_crashed";
+    /// The page's renderer took more memory than `browser.renderer_memory_limit_mb`.
+    PageMemory "page_memory";
+    /// The options do not fit the document (a page range outside it).
+    OptionsInvalid "options_invalid";
+    /// The output is larger than `storage.output_limit_bytes`.
+    OutputTooLarge "output_too_large";
+    /// The browser died, and the repeat on another one failed as well.
+    BrowserLost "browser_lost";
+    /// The run took the service down with it `jobs.attempt_limit` times.
+    AttemptsExhausted "attempts_exhausted";
+    /// The job was cancelled.
+    Cancelled "cancelled";
+    /// The job was not started within `jobs.start_window_s`.
+    Expired "expired";
+    /// A fault of the service; its log has the cause.
+    Internal "internal";
+}
+
+/// Why a job ended without a document, in a sentence that a template author can act on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobFault {
+    /// Which row of the table.
+    pub code: FaultCode,
+    /// The sentence, at most [`ERROR_LIMIT_BYTES`] long.
+    pub message: String,
+}
+
+impl JobFault {
+    /// A fault with its sentence, shortened to what a job may keep.
+    pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
+        Self { code, message: shorten(message.into(), ERROR_LIMIT_BYTES) }
+    }
+}
+
+impl std::fmt::Display for JobFault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}: {}", self.code.name(), self.message)
+    }
+}
+
+impl std::error::Error for JobFault {}
+
+/// What the author of a template wants to know and the job survived; bounded, for a page can throw a
+/// million times.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warnings {
+    kept: Vec<String>,
+    dropped: u64,
+}
+
+impl Warnings {
+    /// Keeps `text` (shortened), or counts it when there are too many; a repeat is kept once.
+    pub fn push(&mut self, text: &str) {
+        let short: String = text.chars().take(WARNING_LIMIT_CHARS).collect();
+        if self.kept.contains(&short) {
+            return;
+        }
+        if self.kept.len() < WARNING_LIMIT { self.kept.push(short) } else { self.dropped += 1 }
+    }
+
+    /// Takes over everything that `other` kept and counted.
+    pub fn extend(&mut self, other: Self) {
+        other.kept.iter().for_each(|text| self.push(text));
+        self.dropped += other.dropped;
+    }
+
+    /// The warnings as they go on the wire; the last one is the count of what was dropped.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.kept.clone();
+        if self.dropped > 0 {
+            lines.push(format!("and {} more", self.dropped));
+        }
+        lines
+    }
+}
+
+fn shorten(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        let end = (0..=limit - '…'.len_utf8()).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_error_is_cut_between_characters() {
+        let fault = JobFault::new(FaultCode::TemplateError, "ä".repeat(2_000));
+        assert!(fault.message.len() <= ERROR_LIMIT_BYTES);
+        assert!(fault.message.ends_with('…'));
+    }
+
+    #[test]
+    fn warnings_are_counted_when_there_are_too_many() {
+        let mut warnings = Warnings::default();
+        (0..60).for_each(|number| warnings.push(&format!("{number} {}", "x".repeat(400))));
+        warnings.push(&format!("0 {}", "x".repeat(400)));
+        let lines = warnings.lines();
+        assert_eq!(lines.len(), WARNING_LIMIT + 1);
+        assert_eq!(lines[0].chars().count(), WARNING_LIMIT_CHARS);
+        assert_eq!(lines[WARNING_LIMIT], "and 10 more");
+    }
+}

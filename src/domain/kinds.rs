@@ -1,0 +1,136 @@
+//! What comes in (template kinds) and what goes out (targets), with the names used on the wire.
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of a template: decides how template and data become a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TemplateKind {
+    /// A front-end build (index.html and its assets); clients also say `react`.
+    #[serde(alias = "react")]
+    Framework,
+    /// A LaTeX source.
+    Latex,
+    /// A page, with EJS in it where it has any.
+    Html,
+    /// A page written in EJS.
+    Ejs,
+    /// `PowerPoint`.
+    Pptx,
+    /// Excel.
+    Xlsx,
+    /// Word.
+    Docx,
+}
+
+/// What a job produces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// A JPEG image.
+    Jpg,
+    /// A PNG image.
+    Png,
+    /// `PowerPoint`.
+    Pptx,
+    /// Excel.
+    Xlsx,
+    /// Word.
+    Docx,
+    /// An HTML page.
+    Html,
+    /// A PDF.
+    Pdf,
+}
+
+impl TemplateKind {
+    /// All kinds, in the order of the contract.
+    pub const ALL: [Self; 7] =
+        [Self::Framework, Self::Latex, Self::Html, Self::Ejs, Self::Pptx, Self::Xlsx, Self::Docx];
+
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Framework => "framework",
+            Self::Latex => "latex",
+            Self::Html => "html",
+            Self::Ejs => "ejs",
+            Self::Pptx => "pptx",
+            Self::Xlsx => "xlsx",
+            Self::Docx => "docx",
+        }
+    }
+
+    /// The kind a client means by `name`; `react` is `framework`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == "react" {
+            return Some(Self::Framework);
+        }
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl Target {
+    /// All targets, in the order of the contract.
+    pub const ALL: [Self; 7] =
+        [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf];
+
+    /// The name on the wire, which is also the file name's extension.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jpg => "jpg",
+            Self::Png => "png",
+            Self::Pptx => "pptx",
+            Self::Xlsx => "xlsx",
+            Self::Docx => "docx",
+            Self::Html => "html",
+            Self::Pdf => "pdf",
+        }
+    }
+
+    /// The target a client means by `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.name() == name)
+    }
+
+    /// The media type of the file.
+    #[must_use]
+    pub fn mime(self) -> &'static str {
+        match self {
+            Self::Jpg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::Pptx => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            Self::Html => "text/html; charset=utf-8",
+            Self::Pdf => "application/pdf",
+        }
+    }
+
+    /// Whether a browser may show the file at its address; everything else is an attachment.
+    #[must_use]
+    pub fn inline(self) -> bool {
+        matches!(self, Self::Jpg | Self::Png | Self::Pdf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_kind() {
+        for kind in TemplateKind::ALL {
+            assert_eq!(TemplateKind::from_name(kind.name()), Some(kind));
+        }
+        for target in Target::ALL {
+            assert_eq!(Target::from_name(target.name()), Some(target));
+        }
+        assert_eq!(TemplateKind::from_name("react"), Some(TemplateKind::Framework));
+        assert_eq!(TemplateKind::from_name("HTML"), None);
+    }
+}

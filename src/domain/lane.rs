@@ -1,0 +1,10 @@
+//! The two lanes of a page: whether script may run in it.
+
+/// Which tab a page may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// No script can run (execution is disabled in the tab), so nothing is kept and nothing leaks.
+    Static,
+    /// Script may run: a browser context of its own, disposed at the end of the job.
+    Scripted,
+}

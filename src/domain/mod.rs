@@ -1,0 +1,11 @@
+//! The pure part: what a job, a kind, a target, an account is. No input or output happens here.
+
+pub mod fault;
+pub mod format_opts;
+pub mod ids;
+pub mod job;
+pub mod json;
+pub mod kinds;
+pub mod lane;
+pub mod site;
+pub mod subscription;

@@ -1,0 +1,1 @@
+//! What can become what, and who does it.

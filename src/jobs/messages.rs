@@ -1,0 +1,100 @@
+//! What can be asked of the job registry. Handlers know nothing else of jobs.
+
+use std::sync::Arc;
+
+use actix::Message;
+use bytes::Bytes;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+use super::view::JobView;
+use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::problem::Problem;
+use crate::storage::StagedObject;
+
+/// Which of a job's two inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InputPart {
+    /// The JSON data.
+    Data,
+    /// The template.
+    Template,
+}
+
+/// What a job is to do, as checked by the handler.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// The template's kind.
+    pub kind: TemplateKind,
+    /// What it is to become.
+    pub target: Target,
+    /// The template to use, if it is not uploaded.
+    pub template: Option<TemplateId>,
+    /// `formatOpts` as the caller sent them (checked already).
+    pub format_opts: Option<Arc<RawValue>>,
+}
+
+/// Creates a job after the subscription check. Durable when it is answered.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
+pub struct InitJob {
+    /// For whom.
+    pub account: AccountId,
+    /// What it is to do.
+    pub spec: JobSpec,
+    /// Data sent in the body, as the bytes received.
+    pub data: Option<Bytes>,
+    /// Template text sent in the body (immediate render).
+    pub template: Option<Bytes>,
+    /// Start it at once (immediate render): one durable write instead of two.
+    pub start: bool,
+}
+
+/// Starts an initialized job; of a job that runs or ended it answers the present state.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
+pub struct StartJob {
+    /// Who asks.
+    pub account: AccountId,
+    /// Which job.
+    pub job: JobId,
+}
+
+/// Gives a view of the job that follows its changes; it closes when the job leaves memory, which is
+/// after it is done.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
+pub struct WatchJob {
+    /// Who asks.
+    pub account: AccountId,
+    /// Which job.
+    pub job: JobId,
+}
+
+/// Asks for a place to stage an upload; refused (`upload_closed`) when the job has started.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Box<dyn StagedObject>, Problem>")]
+pub struct OpenUpload {
+    /// Whose job.
+    pub account: AccountId,
+    /// Which job.
+    pub job: JobId,
+    /// Most bytes it may have.
+    pub limit_bytes: u64,
+}
+
+/// Makes a staged upload the job's input, durably; refused (`upload_closed`) when the job has been
+/// started in the meantime.
+#[derive(Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct CloseUpload {
+    /// Whose job.
+    pub account: AccountId,
+    /// Which job.
+    pub job: JobId,
+    /// Which input.
+    pub part: InputPart,
+    /// The bytes.
+    pub staged: Box<dyn StagedObject>,
+}

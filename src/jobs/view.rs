@@ -1,0 +1,81 @@
+//! What a caller sees of a job: the published view that waiters watch.
+
+use serde_json::value::RawValue;
+
+use crate::clock::Timestamp;
+use crate::domain::fault::{JobFault, Warnings};
+use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::kinds::{Target, TemplateKind};
+
+/// The three states that clients know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WireStatus {
+    /// Takes uploads, waits for its start.
+    Initialized,
+    /// Queued or running.
+    InProgress,
+    /// Ended, with a document or without.
+    Done,
+}
+
+impl WireStatus {
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Initialized => "initialized",
+            Self::InProgress => "in-progress",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// The file a job made.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Output {
+    /// Size of the file.
+    pub bytes: u64,
+    /// Time from the start of the run to its end, in milliseconds.
+    pub render_ms: u64,
+    /// Time from the start (as the caller asked for it) to the start of the run, in milliseconds.
+    pub queue_ms: u64,
+}
+
+/// A job as its owner sees it. The address of the output is minted when it is answered.
+#[derive(Clone, Debug)]
+pub struct JobView {
+    /// Which job.
+    pub id: JobId,
+    /// Whose.
+    pub account: AccountId,
+    /// The template's kind.
+    pub kind: TemplateKind,
+    /// What it becomes.
+    pub target: Target,
+    /// The template named at init, if one was.
+    pub template: Option<TemplateId>,
+    /// `formatOpts` as the caller sent them.
+    pub format_opts: Option<std::sync::Arc<RawValue>>,
+    /// Where it stands.
+    pub status: WireStatus,
+    /// The document, once there is one.
+    pub output: Option<Output>,
+    /// Why there is none.
+    pub fault: Option<JobFault>,
+    /// What the author wants to know.
+    pub warnings: Warnings,
+    /// When it was initialized.
+    pub created_at: Timestamp,
+    /// When its start was asked for.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+}
+
+impl JobView {
+    /// Whether the job ended and will not change any more.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.status == WireStatus::Done
+    }
+}

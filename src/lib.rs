@@ -1,0 +1,30 @@
+//! Platen renders documents: a template and JSON data in; PDF, image or HTML out.
+//!
+//! The modules stand in the order the data flows. A lower module never names a higher one;
+//! the ground (`config`, `problem`, `clock`, `telemetry`, `domain`) may be named by all.
+//! `ARCHITECTURE.md` tells the story of one job from request to file.
+
+pub mod cli;
+
+pub mod app;
+
+pub mod http;
+
+pub mod jobs;
+
+pub mod accounts;
+
+pub mod pipeline;
+
+pub mod engines;
+
+pub mod browser;
+pub mod workers;
+
+pub mod storage;
+
+pub mod clock;
+pub mod config;
+pub mod domain;
+pub mod problem;
+pub mod telemetry;

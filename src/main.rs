@@ -1,0 +1,3 @@
+//! The program: dispatches to a command.
+
+fn main() {}

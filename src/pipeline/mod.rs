@@ -1,0 +1,1 @@
+//! One job's run: Fetch, Assemble, Render, Publish.

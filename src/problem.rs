@@ -1,0 +1,187 @@
+//! The one error that leaves the house, and the one table of its codes. Knows no HTTP library.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident $code:literal $status:literal $title:literal;)+) => {
+        /// Every code a caller can meet, with its HTTP status and title.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($(#[$doc])* $variant,)+ }
+
+        impl Code {
+            /// The whole table, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The name on the wire.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $code,)+ }
+            }
+
+            /// The HTTP status that goes with it.
+            #[must_use]
+            pub fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)+ }
+            }
+
+            /// What it says in a few words, the same for every occurrence.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// No token, an unknown one, or one that was revoked.
+    Unauthorized "unauthorized" 401 "A valid token is required";
+    /// The account has no active subscription.
+    SubscriptionRequired "subscription_required" 402 "An active subscription is required";
+    /// The period's documents are used up.
+    QuotaExceeded "quota_exceeded" 402 "The documents of this period are used up";
+    /// The job is not there, or not the caller's.
+    JobNotFound "job_not_found" 404 "No such job";
+    /// The template is not there, or not the caller's.
+    TemplateNotFound "template_not_found" 404 "No such template";
+    /// The stored object is gone.
+    ObjectNotFound "object_not_found" 404 "No such object";
+    /// The path leads nowhere.
+    RouteNotFound "route_not_found" 404 "No such route";
+    /// The path exists, the method does not.
+    MethodNotAllowed "method_not_allowed" 405 "The method is not allowed here";
+    /// A presigned address was altered.
+    AddressInvalid "address_invalid" 403 "The address is not valid";
+    /// A presigned address is older than its lifetime.
+    AddressExpired "address_expired" 403 "The address has expired";
+    /// An upload after the job was started.
+    UploadClosed "upload_closed" 403 "The job takes no uploads any more";
+    /// The body is not JSON, or nested too deeply.
+    MalformedJson "malformed_json" 400 "The body is not valid JSON";
+    /// The request itself cannot be read (a broken transfer, a range that makes no sense).
+    BadRequest "bad_request" 400 "The request cannot be read";
+    /// One or more members of the body are wrong; `errors` names each.
+    ValidationFailed "validation_failed" 422 "The body has faults";
+    /// The result may not be delivered to the address given.
+    DeliveryAddressRefused "delivery_address_refused" 422 "The delivery address is refused";
+    /// Nobody can turn this kind into that target.
+    UnsupportedConversion "unsupported_conversion" 422 "The conversion is not supported";
+    /// Larger than the limit that the detail names.
+    PayloadTooLarge "payload_too_large" 413 "The payload is too large";
+    /// The range lies outside the object.
+    RangeNotSatisfiable "range_not_satisfiable" 416 "The range lies outside the object";
+    /// An immediate render ended without a document.
+    RenderFailed "render_failed" 422 "The render failed";
+    /// An immediate render did not end in the time a caller waits; the job goes on.
+    RenderPending "render_pending" 422 "The render is not done yet";
+    /// The account has as many waiting jobs as it may have.
+    RateLimited "rate_limited" 429 "Too many at once";
+    /// The queue is full, or the service is shutting down.
+    Overloaded "overloaded" 503 "The service is overloaded";
+    /// A fault of ours; the log has the cause under the request id.
+    Internal "internal" 500 "Internal error";
+}
+
+/// One wrong member of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// JSON pointer (RFC 6901) to the member.
+    pub pointer: String,
+    /// What is wrong with it and what would be right.
+    pub detail: String,
+}
+
+impl Fault {
+    /// A fault of the member at `pointer`.
+    pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), detail: detail.into() }
+    }
+}
+
+/// What went wrong: `detail` is for the caller and names the thing and the remedy; `cause` is for
+/// the log only.
+#[derive(Debug)]
+pub struct Problem {
+    /// Which row of the table.
+    pub code: Code,
+    /// For the caller: the thing and the remedy.
+    pub detail: String,
+    /// Every fault of the body, for `validation_failed`.
+    pub faults: Vec<Fault>,
+    /// Further members of the answer (`jobId`, `errorCode`).
+    pub extra: Vec<(&'static str, String)>,
+    /// Seconds after which a repeat makes sense.
+    pub retry_after_s: Option<u64>,
+    /// For the log only.
+    pub cause: Option<String>,
+}
+
+impl Problem {
+    /// A problem with a detail for the caller.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: detail.into(),
+            faults: Vec::new(),
+            extra: Vec::new(),
+            retry_after_s: None,
+            cause: None,
+        }
+    }
+
+    /// A fault of ours: the caller learns nothing but the request id, the log gets `cause`.
+    pub fn internal(cause: impl fmt::Display) -> Self {
+        let mut problem = Self::new(
+            Code::Internal,
+            "The service met an internal error. Report the request id in 'instance' to its operator.",
+        );
+        problem.cause = Some(cause.to_string());
+        problem
+    }
+
+    /// A body whose members have faults; the detail joins them in one sentence.
+    #[must_use]
+    pub fn validation(faults: Vec<Fault>) -> Self {
+        let told: Vec<String> =
+            faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
+        let mut problem = Self::new(Code::ValidationFailed, told.join("; "));
+        problem.faults = faults;
+        problem
+    }
+
+    /// Adds the number of seconds after which a repeat makes sense.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// Adds a further member to the answer.
+    #[must_use]
+    pub fn with(mut self, member: &'static str, value: impl fmt::Display) -> Self {
+        self.extra.push((member, value.to_string()));
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.code.name(), self.detail)?;
+        self.cause.as_ref().map_or(Ok(()), |cause| write!(formatter, " ({cause})"))
+    }
+}
+
+impl std::error::Error for Problem {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+    }
+}

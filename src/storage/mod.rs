@@ -1,0 +1,108 @@
+//! Objects and index: what lasts.
+
+pub mod key;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+pub use key::StorageKey;
+
+/// Why the store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such object.
+    #[error("there is no object '{0}'")]
+    NotFound(String),
+    /// The object would be larger than the limit given.
+    #[error("larger than the limit of {limit_bytes} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        limit_bytes: u64,
+    },
+    /// The range lies outside the object.
+    #[error("the range lies outside the object's {bytes} bytes")]
+    Range {
+        /// The object's size.
+        bytes: u64,
+    },
+    /// The store itself failed (disk full, permission, network).
+    #[error("the store failed: {0}")]
+    Failed(#[from] std::io::Error),
+}
+
+/// What is known of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// Size in bytes.
+    pub bytes: u64,
+    /// A strong entity tag without quotes; changes whenever the content does.
+    pub etag: String,
+}
+
+/// An inclusive range of bytes, as asked for in a `Range` header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteRange {
+    /// From the first to the last byte given, both included; without a last one to the end.
+    From(u64, Option<u64>),
+    /// The last so many bytes.
+    Last(u64),
+}
+
+/// An object being read.
+pub struct ObjectReader {
+    /// The whole object.
+    pub meta: ObjectMeta,
+    /// First byte of this reading.
+    pub start: u64,
+    /// Length of this reading in bytes.
+    pub length: u64,
+    /// The bytes, in chunks of at most 64 KiB; ends with an error when the store fails on the way.
+    pub chunks: futures_util::stream::BoxStream<'static, Result<Bytes, StoreError>>,
+}
+
+/// An object being written: invisible until it is committed, gone when it is dropped before.
+#[async_trait]
+pub trait StagedObject: Send {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// `TooLarge` beyond the limit it was staged with; `Failed` when the store fails.
+    async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError>;
+
+    /// Makes the object durable and visible under `key`, replacing what was there, in one step.
+    ///
+    /// # Errors
+    /// `Failed` when the store fails; nothing is visible then.
+    async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError>;
+}
+
+impl std::fmt::Debug for dyn StagedObject {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("StagedObject")
+    }
+}
+
+/// Where objects live. One behaviour suite (`tests/storage_contract.rs`) holds for every store.
+#[async_trait]
+pub trait ObjectStore: Send + Sync {
+    /// Starts an object of at most `limit_bytes`.
+    async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError>;
+
+    /// Stores `bytes` under `key`, durable when it answers.
+    async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError>;
+
+    /// The whole object, if it is at most `limit_bytes` long (`TooLarge` otherwise).
+    async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError>;
+
+    /// The object, or a range of it, as a stream.
+    async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError>;
+
+    /// What is known of the object.
+    async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError>;
+
+    /// Removes the object; that there is none is no error.
+    async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;
+
+    /// Tries a write and a read of a small object: the truth about whether the store works now.
+    async fn probe(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,1 @@
+//! Supervised, caged child processes: everything that reads a template.
