@@ -45,6 +45,9 @@ fn every_rule_finds_its_bad_samples_and_passes_its_good_ones() {
 #[test]
 fn the_top_level_folder_holds_only_what_belongs_there() {
     let strays = tree::strays(&tree::top_level());
-    assert!(strays.is_empty(), "not allowed at the top level: {strays:?}; put them into a folder of the tree");
+    assert!(
+        strays.is_empty(),
+        "not allowed at the top level: {strays:?}; put them into a folder of the tree"
+    );
     assert_eq!(tree::strays(&["src".to_owned(), "notes.txt".to_owned()]), ["notes.txt"]);
 }

@@ -41,7 +41,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "links lead somewhere",
-        applies: |path| path.ends_with(".md"),
+        applies: |path| tree::has_extension(path, "md"),
         check: links,
         bad: &[
             ("README.md", "see [there](docs/nowhere.md)\n"),

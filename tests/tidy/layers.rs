@@ -1,6 +1,6 @@
 //! Who may name whom: the direction of the modules, and the crates that belong to one folder.
 
-use crate::tree::{Rule, Source};
+use crate::tree::{Rule, Source, has_extension};
 
 /// From the highest to the lowest; one may name its own level and everything below.
 const LAYERS: &[&[&str]] = &[
@@ -62,13 +62,16 @@ pub const RULES: &[Rule] = &[
 ];
 
 fn is_module(path: &str) -> bool {
-    path.ends_with(".rs") && path.starts_with("src/") && path != "src/main.rs" && path != "src/lib.rs"
+    has_extension(path, "rs") && path.starts_with("src/") && path != "src/main.rs" && path != "src/lib.rs"
 }
 
 fn direction(source: &Source) -> Vec<(usize, String)> {
     let own = top_module(&source.path);
     let Some(level) = level(own) else {
-        return vec![(1, format!("module '{own}' has no place in LAYERS of tests/tidy/layers.rs; give it one"))];
+        return vec![(
+            1,
+            format!("module '{own}' has no place in LAYERS of tests/tidy/layers.rs; give it one"),
+        )];
     };
     let depth = source.path.trim_end_matches("/mod.rs").matches('/').count();
     named_modules(source, depth)

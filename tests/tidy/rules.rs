@@ -1,6 +1,6 @@
 //! Rules about the text of one file: its size, its first sentence, words that must not be in it.
 
-use crate::tree::{Rule, Source};
+use crate::tree::{Rule, Source, has_extension};
 
 const LINE_LIMIT: usize = 400;
 
@@ -75,7 +75,7 @@ pub const RULES: &[Rule] = &[
 ];
 
 fn is_rust(path: &str) -> bool {
-    path.ends_with(".rs")
+    has_extension(path, "rs")
 }
 
 /// The rules' own files quote what they forbid.
@@ -150,10 +150,7 @@ fn machine_paths(source: &Source) -> Vec<(usize, String)> {
 }
 
 /// Every line that holds one of the patterns as a word of its own, with pattern and reason.
-fn find<'a>(
-    lines: impl Iterator<Item = (usize, &'a str)>,
-    banned: &[(&str, &str)],
-) -> Vec<(usize, String)> {
+fn find<'a>(lines: impl Iterator<Item = (usize, &'a str)>, banned: &[(&str, &str)]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in lines {
         for (pattern, reason) in banned {

@@ -85,10 +85,14 @@ pub fn sources() -> Vec<Source> {
     found
 }
 
-/// A text file of the tree by its path from the top.
+/// A text file of the tree by its path from the top; empty when it cannot be read.
 pub fn read(path: &str) -> String {
-    let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    fs::read_to_string(&whole).unwrap_or_else(|error| panic!("{path} cannot be read: {error}"))
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap_or_default()
+}
+
+/// Whether the path's extension is `extension`.
+pub fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == extension)
 }
 
 /// The names at the top level.
@@ -124,7 +128,8 @@ fn walk(top: &Path, folder: &str, found: &mut Vec<Source>) {
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap_or_else(|error| panic!("{} cannot be listed: {error}", folder.display()))
+        .into_iter()
+        .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort_unstable();
