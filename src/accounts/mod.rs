@@ -1,1 +1,0 @@
-//! Accounts, tokens, subscriptions, and the check at init.
