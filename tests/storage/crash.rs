@@ -118,7 +118,7 @@ async fn kill_9_loses_no_acknowledged_commit_and_leaves_no_half() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("index");
     for round in 1..=5 {
-        let test = "kill_9_loses_no_acknowledged_commit_and_leaves_no_half";
+        let test = "crash::kill_9_loses_no_acknowledged_commit_and_leaves_no_half";
         let mut child = start_writer(test, &folder, None);
         let (last, errors) = acknowledged(&mut child, round * 157);
         child.kill().unwrap();
@@ -137,7 +137,7 @@ async fn a_log_that_cannot_grow_is_an_error_and_loses_nothing() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("index");
     SledIndex::open(&folder, &config()).await.unwrap().close().await;
-    let test = "a_log_that_cannot_grow_is_an_error_and_loses_nothing";
+    let test = "crash::a_log_that_cannot_grow_is_an_error_and_loses_nothing";
     let mut child = start_writer(test, &folder, Some(8_192));
     let (last, errors) = acknowledged(&mut child, usize::MAX);
     let _ended_as_it_may = child.wait().unwrap();
@@ -154,7 +154,7 @@ async fn an_object_that_does_not_fit_the_disk_is_an_error_and_leaves_nothing() {
         return outgrow(&folder).await;
     }
     let root = tempfile::tempdir().unwrap();
-    let test = "an_object_that_does_not_fit_the_disk_is_an_error_and_leaves_nothing";
+    let test = "crash::an_object_that_does_not_fit_the_disk_is_an_error_and_leaves_nothing";
     let child = start_writer(test, root.path(), Some(8_192)).wait_with_output().unwrap();
     let told = String::from_utf8_lossy(&child.stdout);
     assert!(child.status.success(), "{told}");
