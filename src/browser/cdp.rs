@@ -164,11 +164,7 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection has ended.
-    pub async fn send_large<M>(
-        &self,
-        session: Option<&Arc<str>>,
-        method: M,
-    ) -> Result<Sent<M>, CallError>
+    pub async fn send_large<M>(&self, session: Option<&Arc<str>>, method: M) -> Result<Sent<M>, CallError>
     where
         M: Method + Serialize + Send + 'static,
     {
@@ -208,17 +204,12 @@ impl Connection {
         self.shared.closed.is_cancelled()
     }
 
-    fn prepare<M>(
-        &self,
-        session: Option<&Arc<str>>,
-        method: &M,
-    ) -> Result<(Sent<M>, Vec<u8>), CallError>
+    fn prepare<M>(&self, session: Option<&Arc<str>>, method: &M) -> Result<(Sent<M>, Vec<u8>), CallError>
     where
         M: Method + Serialize,
     {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        let request =
-            Request { id, method: M::NAME, params: method, session: session.map(AsRef::as_ref) };
+        let request = Request { id, method: M::NAME, params: method, session: session.map(AsRef::as_ref) };
         let text = wire::encode(&request)
             .map_err(|error| CallError::Unreadable { method: M::NAME, detail: error.to_string() })?;
         let (sender, answer) = oneshot::channel();

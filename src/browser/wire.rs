@@ -55,9 +55,7 @@ pub(super) enum Incoming {
 }
 
 /// The next message; `None` when the other end closed.
-pub(super) async fn read_message(
-    reader: &mut (impl AsyncBufRead + Unpin),
-) -> io::Result<Option<Incoming>> {
+pub(super) async fn read_message(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Incoming>> {
     read_limited(reader, MESSAGE_LIMIT_BYTES).await
 }
 
@@ -130,7 +128,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_over_the_limit_is_passed_over_and_the_next_one_is_heard() {
-        let text = b"{\"id\":12,\"result\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}\0{\"method\":\"yyyyyyyyyyyyyyy\"}\0{}\0";
+        let text =
+            b"{\"id\":12,\"result\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}\0{\"method\":\"yyyyyyyyyyyyyyy\"}\0{}\0";
         let messages = read_all(text, 20).await;
         let expected = [
             Incoming::TooLong { id: Some(12) },
