@@ -1,4 +1,4 @@
-//! `GET` and `HEAD` of a presigned address: streams an object from the store, with ranges and ETag.
+//! `GET` and `HEAD` of a presigned address: streams an object from the store, with ranges and `ETag`.
 
 use actix_web::body::SizedStream;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
@@ -66,9 +66,9 @@ fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponse
     };
     let manner = if inline { "inline" } else { "attachment" };
     let mut answer = HttpResponse::build(status);
-    SAFETY.into_iter().for_each(|pair| {
+    for pair in SAFETY {
         answer.insert_header(pair);
-    });
+    }
     answer.insert_header((header::CONTENT_TYPE, kind));
     answer
         .insert_header((header::CONTENT_DISPOSITION, format!("{manner}; filename=\"{}\"", key.file_name())));

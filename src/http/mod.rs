@@ -4,6 +4,7 @@
 mod address;
 mod auth;
 mod body;
+mod connection;
 mod conversions;
 mod download;
 mod gate;

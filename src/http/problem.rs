@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName};
-use actix_web::http::{ConnectionType, StatusCode};
 use actix_web::{HttpResponse, ResponseError, web};
 use serde_json::{Map, Value, json};
 
@@ -18,19 +18,12 @@ pub(super) type Answer = Result<HttpResponse, Failure>;
 pub(super) struct Failure {
     problem: Problem,
     headers: Vec<(HeaderName, String)>,
-    connection: Option<ConnectionType>,
 }
 
 impl Failure {
     /// Adds a header to the answer.
     pub(super) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
-        self
-    }
-
-    /// Says what becomes of the connection afterwards.
-    pub(super) fn connection(mut self, connection: ConnectionType) -> Self {
-        self.connection = Some(connection);
         self
     }
 
@@ -52,17 +45,13 @@ impl Failure {
         for (name, value) in &self.headers {
             answer.insert_header((name.clone(), value.as_str()));
         }
-        let mut answer = answer.body(body(problem, id).to_string());
-        if let Some(connection) = self.connection {
-            answer.head_mut().set_connection_type(connection);
-        }
-        answer
+        answer.body(body(problem, id).to_string())
     }
 }
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
-        Self { problem, headers: Vec::new(), connection: None }
+        Self { problem, headers: Vec::new() }
     }
 }
 

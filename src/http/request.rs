@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Payload;
-use actix_web::{Error, HttpMessage, HttpRequest};
+use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
 use bytes::Bytes;
 use tracing::Instrument;
 use tracing::field::Empty;
@@ -49,6 +50,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
         "request", http.request_id = %id, http.method = %request.method(), http.route = Empty,
         http.status = Empty, account.id = Empty, job.id = Empty
     );
+    let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
     span.record("http.route", handled.request().match_pattern());
@@ -56,9 +58,17 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
+    if is_put {
+        close_after(response.response_mut());
+    }
     span.record("http.status", response.status().as_u16());
     tracing::debug!("answered");
     Ok(response)
+}
+
+/// After a `PUT` nothing more is read on its connection, see `connection.rs`.
+fn close_after(response: &mut HttpResponse<BoxBody>) {
+    response.head_mut().set_connection_type(ConnectionType::Close);
 }
 
 /// Keeps what is not read of a refused request's body until the answer is sent: the connection is closed

@@ -7,7 +7,7 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, Resource, Responder, Rou
 use super::problem::{Answer, Failure};
 use crate::problem::{Code, Problem};
 
-/// The header of `Allow` for browsers that ask before they send.
+/// For browsers that ask before they send.
 const CORS_HEADERS: [(header::HeaderName, &str); 3] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
     (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
@@ -78,9 +78,9 @@ pub(super) async fn no_such_route(request: HttpRequest) -> Answer {
 pub(super) async fn allow_any_origin() -> HttpResponse {
     let mut answer = HttpResponse::NoContent();
     answer.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, PUT"));
-    CORS_HEADERS.into_iter().for_each(|pair| {
+    for pair in CORS_HEADERS {
         answer.insert_header(pair);
-    });
+    }
     answer.finish()
 }
 
