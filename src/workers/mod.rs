@@ -1,1 +1,28 @@
-//! Supervised, caged child processes: everything that reads a template.
+//! Supervised child processes: how they are started, what they are kept from, how they end.
+//!
+//! `platen exec` (our own binary) is the one starter of children: it takes a [`ChildSpec`], gives up
+//! what the child shall not have and becomes the program. Everything here is safe code.
+
+mod cage;
+mod exec;
+mod spec;
+mod starter;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+pub use cage::{Landlock, landlock};
+pub use exec::EXEC_FAILED;
+pub use spec::{Cage, ChildSpec, Limits, User};
+pub use starter::{Starter, Streams, end, kill_group};
+
+/// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
+///
+/// `main` calls it first, with the arguments after the program's own name.
+#[must_use]
+pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
+    match arguments.first()?.to_str()? {
+        spec::EXEC_COMMAND => Some(exec::run_exec(arguments.get(1..).unwrap_or_default())),
+        _ => None,
+    }
+}

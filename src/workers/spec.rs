@@ -1,0 +1,120 @@
+//! What a child process is to be: program, environment, user, limits, cage.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The sub-command of our binary that turns an [`Order`] into the program it names.
+pub(super) const EXEC_COMMAND: &str = "exec";
+
+/// A child process. What is not said is not given: no argument, no variable, no file of a cage.
+///
+/// Every child has the standard streams and the descriptors it is given and no other, leads a session,
+/// and so a process group, of its own, can gain no privilege (`no_new_privs`), holds no capability and
+/// writes no core file.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildSpec {
+    /// The program by its path. `/proc/self/exe` is our own binary, also where the child's user could
+    /// not reach it by its name.
+    pub program: PathBuf,
+    /// Its arguments, without its own name.
+    pub arguments: Vec<String>,
+    /// Its whole environment.
+    pub environment: BTreeMap<String, String>,
+    /// Where it starts; entered as the child's user.
+    pub working_directory: PathBuf,
+    /// Whom it runs as; `None`: whom the service runs as. Only root may give another user.
+    pub user: Option<User>,
+    /// What it may use.
+    pub limits: Limits,
+    /// What it may reach; `None`: all that its user may.
+    pub cage: Option<Cage>,
+}
+
+/// A user and its group; further groups are given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct User {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+}
+
+/// Resource limits; `None` leaves the service's own.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// All memory it maps (`RLIMIT_AS`).
+    pub address_space_bytes: Option<u64>,
+    /// Processor time (`RLIMIT_CPU`); killed when it is used up.
+    pub cpu_s: Option<u64>,
+    /// Largest file it writes (`RLIMIT_FSIZE`).
+    pub file_bytes: Option<u64>,
+    /// Processes and threads of its user (`RLIMIT_NPROC`); 0: it cannot start any.
+    pub processes: Option<u64>,
+    /// Highest number of open files (`RLIMIT_NOFILE`).
+    pub open_files: Option<u64>,
+}
+
+/// What a child that reads strangers' input may reach.
+///
+/// Files by Landlock, the network and the kernel's rarer doors by seccomp. The program itself may
+/// always be read.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cage {
+    /// Files and folders (with all below) it may read and execute; those that do not exist are skipped.
+    pub read: Vec<PathBuf>,
+    /// Files and folders (with all below) it may also write.
+    pub write: Vec<PathBuf>,
+    /// Whether it may open sockets.
+    pub network: bool,
+    /// Whether it must not start where the kernel has no Landlock and files cannot be fenced.
+    pub files_must_be_fenced: bool,
+}
+
+/// What the starter hands to `platen exec`.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Order {
+    /// The service's process id: a child that finds another parent is an orphan already.
+    pub parent: u32,
+    /// The service's thread that starts it: the kernel's death signal comes when that thread ends.
+    pub thread: i32,
+    /// The numbers of the descriptors it gets beside the standard streams; all others are closed.
+    pub descriptors: Vec<i32>,
+    /// The child.
+    pub child: ChildSpec,
+}
+
+impl ChildSpec {
+    /// A child with nothing but its program: no arguments, no environment, in `/`, no limits, no cage.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: BTreeMap::new(),
+            working_directory: PathBuf::from("/"),
+            user: None,
+            limits: Limits::default(),
+            cage: None,
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn arguments<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a variable.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.environment.insert(name.to_owned(), value.into());
+        self
+    }
+}

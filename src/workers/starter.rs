@@ -1,0 +1,149 @@
+//! Starts children through `platen exec`, and ends them with everything they started.
+
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command as StdCommand, Stdio};
+use std::sync::mpsc;
+
+use command_fds::{CommandFdExt, FdMapping};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::{Pid, gettid};
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::spec::{ChildSpec, EXEC_COMMAND, Order};
+
+/// Starts children from one permanent thread of its own.
+///
+/// The thread is there because the kernel sends a child its death signal when the *thread* that
+/// started it ends, not the process; and because a fork of a large process takes longer than an
+/// asynchronous thread may block. So children live no longer than the last clone of their starter:
+/// when that is dropped, they are killed. A kill -9 of the service kills them as well.
+#[derive(Clone, Debug)]
+pub struct Starter {
+    requests: mpsc::Sender<Request>,
+}
+
+/// A child's standard streams, and further descriptors by the numbers they have in the child.
+#[derive(Debug)]
+pub struct Streams {
+    /// Standard input.
+    pub stdin: Stdio,
+    /// Standard output.
+    pub stdout: Stdio,
+    /// Standard error; `platen exec` says there why it could not start the program.
+    pub stderr: Stdio,
+    /// Descriptors of ours and their numbers in the child; ours are closed after the start.
+    pub descriptors: Vec<(OwnedFd, RawFd)>,
+}
+
+#[derive(Debug)]
+struct Request {
+    spec: ChildSpec,
+    streams: Streams,
+    runtime: Handle,
+    answer: oneshot::Sender<io::Result<Child>>,
+}
+
+impl Starter {
+    /// A starter by the path of our own binary (`current_exe` in production).
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn new(executable: PathBuf) -> io::Result<Self> {
+        let (requests, inbox) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("platen-starter".to_owned())
+            .spawn(move || serve(&executable, &inbox))?;
+        Ok(Self { requests })
+    }
+
+    /// Starts a child. Dropping what it returns kills the child, but not what the child has started:
+    /// use [`kill_group`] or [`end`].
+    ///
+    /// It returns when `platen exec` runs. A program that cannot be started is seen as an exit with
+    /// [`EXEC_FAILED`](super::EXEC_FAILED) and a sentence on standard error.
+    ///
+    /// # Errors
+    /// When our own binary cannot be started.
+    pub async fn spawn(&self, spec: ChildSpec, streams: Streams) -> io::Result<Child> {
+        let (answer, started) = oneshot::channel();
+        let request = Request { spec, streams, runtime: Handle::current(), answer };
+        let gone = || io::Error::other("the thread that starts children has ended");
+        self.requests.send(request).map_err(|_| gone())?;
+        started.await.map_err(|_| gone())?
+    }
+}
+
+impl Streams {
+    /// All three to the null device.
+    #[must_use]
+    pub fn null() -> Self {
+        Self { stdin: Stdio::null(), stdout: Stdio::null(), stderr: Stdio::null(), descriptors: Vec::new() }
+    }
+
+    /// All three through pipes.
+    #[must_use]
+    pub fn piped() -> Self {
+        Self {
+            stdin: Stdio::piped(),
+            stdout: Stdio::piped(),
+            stderr: Stdio::piped(),
+            descriptors: Vec::new(),
+        }
+    }
+}
+
+/// Kills a child and its whole group at once; of a child that has been waited for already, nothing.
+///
+/// Returns at once; `wait` for the child to reap it.
+pub fn kill_group(child: &Child) {
+    let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()) else { return };
+    let leader = Pid::from_raw(id);
+    // Between its start and its `setsid` a child leads no group yet: then it is killed by itself, and
+    // the group once more in case it was made in between.
+    if killpg(leader, Signal::SIGKILL).is_err() {
+        let _ = kill(leader, Signal::SIGKILL);
+        let _ = killpg(leader, Signal::SIGKILL);
+    }
+}
+
+/// Kills a child and its whole group, and reaps the child.
+///
+/// # Errors
+/// When the system cannot wait for the child.
+pub async fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
+    kill_group(child);
+    child.wait().await
+}
+
+fn serve(executable: &Path, inbox: &mpsc::Receiver<Request>) {
+    while let Ok(request) = inbox.recv() {
+        let _context = request.runtime.enter();
+        let started = start(executable, request.spec, request.streams);
+        // Whoever asked may be gone; then the child is dropped here, which kills it.
+        let _ = request.answer.send(started);
+    }
+}
+
+fn start(executable: &Path, spec: ChildSpec, streams: Streams) -> io::Result<Child> {
+    let descriptors = streams.descriptors.iter().map(|(_, number)| *number).collect();
+    let (parent, thread) = (std::process::id(), gettid().as_raw());
+    let order = serde_json::to_string(&Order { parent, thread, descriptors, child: spec })?;
+    let mut command = StdCommand::new(executable);
+    command.arg(EXEC_COMMAND).arg(order).env_clear();
+    command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
+    let mappings = streams
+        .descriptors
+        .into_iter()
+        .map(|(parent_fd, child_fd)| FdMapping { parent_fd, child_fd })
+        .collect::<Vec<_>>();
+    if !mappings.is_empty() {
+        command.fd_mappings(mappings).map_err(io::Error::other)?;
+    }
+    Command::from(command).kill_on_drop(true).spawn().map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot start '{}': {error}", executable.display()))
+    })
+}

@@ -1,0 +1,319 @@
+//! Children as they really run: the cage holds, death is certain, Chromium keeps its own sandbox.
+
+use std::fs::read_link;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use platen::workers::{Cage, ChildSpec, EXEC_FAILED, Starter, Streams, User, end, kill_group};
+
+const CHROMIUM: &str = "/usr/lib/chromium/chromium-headless-shell";
+const DEADLINE: Duration = Duration::from_secs(20);
+const NOBODY: User = User { uid: 65_534, gid: 65_534 };
+
+fn platen() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_platen"))
+}
+
+fn starter() -> Starter {
+    Starter::new(platen()).unwrap()
+}
+
+/// Another user where we may give one.
+fn somebody_else() -> Option<User> {
+    nix::unistd::geteuid().is_root().then_some(NOBODY)
+}
+
+fn bash(script: &str) -> ChildSpec {
+    ChildSpec::new("/bin/bash").arguments(["-c", script]).variable("PATH", "/usr/bin:/bin")
+}
+
+/// Enough for a shell and what it starts, no more.
+fn programs_only() -> Cage {
+    let read =
+        ["/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/null"];
+    Cage {
+        read: read.map(PathBuf::from).to_vec(),
+        write: vec![PathBuf::from("/dev/null")],
+        network: false,
+        files_must_be_fenced: true,
+    }
+}
+
+async fn run(spec: ChildSpec) -> Output {
+    let child = starter_output(spec);
+    tokio::time::timeout(DEADLINE, child).await.expect("the child ends in time")
+}
+
+async fn starter_output(spec: ChildSpec) -> Output {
+    let starter = starter();
+    starter.spawn(spec, Streams::piped()).await.unwrap().wait_with_output().await.unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < DEADLINE, "not within {DEADLINE:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A process that is there and no zombie.
+fn is_alive(pid: u32) -> bool {
+    field(pid, "State:").is_some_and(|state| !state.starts_with('Z'))
+}
+
+fn field(pid: u32, name: &str) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
+    Some(line[name.len()..].trim().to_owned())
+}
+
+fn group_members(leader: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|&pid| is_alive(pid) && group_of(pid) == Some(leader)).collect()
+}
+
+/// The third field after the name, which may hold blanks and is in brackets.
+fn group_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+}
+
+#[tokio::test]
+async fn a_child_has_what_it_is_given_and_nothing_else() {
+    let spec = bash("echo \"$A|$HOME|$PWD\"; ls /proc/self/fd; ps -o sid=,pgid= -p $$; echo $$; umask");
+    let output = run(ChildSpec { working_directory: "/usr".into(), ..spec.variable("A", "ü 1") }).await;
+    let lines = text(&output.stdout);
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines[0], "ü 1||/usr", "{}", text(&output.stderr));
+    // 3 is the folder that `ls` itself has open.
+    assert_eq!(lines[1..5], ["0", "1", "2", "3"]);
+    let ids: Vec<&str> = lines[5].split_whitespace().collect();
+    assert_eq!(ids, [lines[6], lines[6]], "the child leads a session and a group");
+    assert_eq!(lines[7], "0077");
+}
+
+#[tokio::test]
+async fn a_child_holds_no_privilege() {
+    for user in [None, somebody_else()] {
+        let spec = ChildSpec { user, ..bash("cat /proc/self/status; id -u; id -G") };
+        let output = text(&run(spec).await.stdout);
+        for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+            assert!(output.contains(&format!("{set}:\t0000000000000000")), "{output}");
+        }
+        assert!(output.contains("NoNewPrivs:\t1"), "{output}");
+        if let Some(user) = user {
+            assert!(output.contains("CapBnd:\t0000000000000000"), "{output}");
+            assert!(output.ends_with(&format!("{}\n{}\n", user.uid, user.gid)), "{output}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_caged_child_reads_and_writes_only_what_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (inside, outside) = (folder.path().join("in"), folder.path().join("out"));
+    [&inside, &outside].iter().for_each(|path| std::fs::create_dir(path).unwrap());
+    std::fs::write(inside.join("read"), "given").unwrap();
+    let script = format!(
+        "cat {0}/read; echo kept > {0}/written; cat /etc/passwd; echo lost > {1}/written; ls /; cat /proc/1/status",
+        inside.display(),
+        outside.display()
+    );
+    let mut cage = programs_only();
+    cage.write.push(inside.clone());
+    let free = run(bash(&script)).await;
+    assert!(text(&free.stdout).contains("root:"), "without a cage it can read: {}", text(&free.stderr));
+    assert!(outside.join("written").exists());
+    std::fs::remove_file(outside.join("written")).unwrap();
+    std::fs::remove_file(inside.join("written")).unwrap();
+
+    let caged = run(ChildSpec { cage: Some(cage), ..bash(&script) }).await;
+    assert_eq!(text(&caged.stdout), "given", "{}", text(&caged.stderr));
+    assert_eq!(text(&caged.stderr).matches("Permission denied").count(), 4, "{}", text(&caged.stderr));
+    assert_eq!(std::fs::read_to_string(inside.join("written")).unwrap(), "kept\n");
+    assert!(!outside.join("written").exists());
+}
+
+#[tokio::test]
+async fn a_caged_child_opens_no_socket() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let script =
+        format!("exec 3<>/dev/tcp/127.0.0.1/{} && echo reached", listener.local_addr().unwrap().port());
+    assert_eq!(text(&run(bash(&script)).await.stdout), "reached\n");
+    listener.set_nonblocking(true).unwrap();
+    listener.accept().expect("the free child was here");
+
+    let caged = run(ChildSpec { cage: Some(programs_only()), ..bash(&script) }).await;
+    assert_eq!(text(&caged.stdout), "");
+    assert!(text(&caged.stderr).contains("Operation not permitted"), "{}", text(&caged.stderr));
+    assert!(listener.accept().is_err(), "nobody came");
+
+    let networked = Cage { network: true, ..programs_only() };
+    let output = run(ChildSpec { cage: Some(networked), ..bash(&script) }).await;
+    assert_eq!(text(&output.stdout), "reached\n", "{}", text(&output.stderr));
+}
+
+#[tokio::test]
+async fn a_caged_child_makes_no_namespace_and_signals_no_neighbour() {
+    let starter = starter();
+    let spec = ChildSpec { user: somebody_else(), ..bash("read line") };
+    let mut target = starter.spawn(spec, Streams::piped()).await.unwrap();
+    let id = target.id().unwrap();
+    let script = format!("unshare --user true || echo refused; kill -9 {id} 2>/dev/null || echo refused");
+    let spec = ChildSpec { user: somebody_else(), cage: Some(programs_only()), ..bash(&script) };
+    let output = run(spec).await;
+    assert_eq!(text(&output.stdout), "refused\nrefused\n", "{}", text(&output.stderr));
+    assert!(is_alive(id));
+    end(&mut target).await.unwrap();
+}
+
+#[tokio::test]
+async fn limits_hold() {
+    let allocate = "perl -e '$x = \"x\" x 400_000_000; print length $x'";
+    assert_eq!(text(&run(bash(allocate)).await.stdout), "400000000");
+    let mut spec = bash(allocate);
+    spec.limits.address_space_bytes = Some(300_000_000);
+    let output = run(spec).await;
+    assert!(!output.status.success());
+    assert_eq!(text(&output.stdout), "");
+
+    let mut spec = bash("perl -e 'print defined(fork) ? 1 : 0'");
+    spec.limits.processes = Some(0);
+    // Root is exempt from this limit, so root gives the child another user.
+    spec.user = somebody_else();
+    assert_eq!(text(&run(spec).await.stdout), "0");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("big");
+    let mut spec = bash(&format!("head -c 100000 /dev/zero > {}", file.display()));
+    spec.limits.file_bytes = Some(10_000);
+    assert!(!run(spec).await.status.success());
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 10_000);
+
+    let mut spec = bash("while :; do :; done");
+    spec.limits.cpu_s = Some(1);
+    assert!(!run(spec).await.status.success());
+}
+
+#[tokio::test]
+async fn what_cannot_start_says_why() {
+    let output = run(ChildSpec::new("/nowhere/program")).await;
+    assert_eq!(output.status.code(), Some(i32::from(EXEC_FAILED)));
+    assert!(text(&output.stderr).contains("cannot start '/nowhere/program'"), "{}", text(&output.stderr));
+}
+
+#[tokio::test]
+async fn the_whole_group_dies() {
+    let mut child = starter().spawn(bash("sleep 60 & sleep 60 & wait"), Streams::piped()).await.unwrap();
+    // The starter is gone already, and its thread with it: the death signal took the leader alone.
+    let id = child.id().unwrap();
+    until("the leader dies with its starter", || !is_alive(id)).await;
+    kill_group(&child);
+    until("its children die with the group", || group_members(id).is_empty()).await;
+    child.wait().await.unwrap();
+
+    let starter = starter();
+    let mut child = starter.spawn(bash("sleep 60 & sleep 60 & wait"), Streams::piped()).await.unwrap();
+    let id = child.id().unwrap();
+    until("three processes", || group_members(id).len() == 3).await;
+    end(&mut child).await.unwrap();
+    until("nobody is left", || group_members(id).is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_child_dies_with_its_parent() {
+    for user in [None, somebody_else()] {
+        let spec = ChildSpec { user, ..ChildSpec::new("/bin/sleep").arguments(["60"]) };
+        let child = serde_json::to_string(&spec).unwrap();
+        // The parent is a shell in the service's place: it puts its own id into the order.
+        let script =
+            r#""$0" exec "{\"parent\":$$,\"thread\":$$,\"descriptors\":[],\"child\":$1}" & echo $!; wait"#;
+        let mut parent = std::process::Command::new("/bin/bash")
+            .args(["-c", script])
+            .arg(platen())
+            .arg(child)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(parent.stdout.as_mut().unwrap()), &mut line)
+            .unwrap();
+        let id: u32 = line.trim().parse().unwrap();
+        until("the child sleeps", || field(id, "Name:").as_deref() == Some("sleep")).await;
+        parent.kill().unwrap();
+        until("the child dies", || !is_alive(id)).await;
+        parent.wait().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_orphan_does_not_start() {
+    let child = serde_json::to_string(&ChildSpec::new("/bin/true")).unwrap();
+    let order = format!("{{\"parent\":1,\"thread\":1,\"descriptors\":[],\"child\":{child}}}");
+    let output = std::process::Command::new(platen()).args(["exec", &order]).output().unwrap();
+    assert_eq!(output.status.code(), Some(i32::from(EXEC_FAILED)));
+    assert!(text(&output.stderr).contains("the service has ended"));
+}
+
+#[tokio::test]
+async fn chromium_keeps_its_own_sandbox() {
+    let home = tempfile::tempdir().unwrap();
+    let user = somebody_else();
+    if let Some(user) = user {
+        chown(home.path(), Some(user.uid), Some(user.gid)).unwrap();
+    }
+    let (requests, mut to_chromium) = std::io::pipe().unwrap();
+    let (mut from_chromium, answers) = std::io::pipe().unwrap();
+    let streams = Streams { descriptors: vec![(requests.into(), 3), (answers.into(), 4)], ..Streams::null() };
+    let starter = starter();
+    let mut child = starter.spawn(chromium(home.path(), user), streams).await.unwrap();
+    let leader = child.id().unwrap();
+
+    let create = r#"{"id":1,"method":"Target.createTarget","params":{"url":"data:text/html,hello"}}"#;
+    to_chromium.write_all(format!("{create}\0").as_bytes()).unwrap();
+    let answer = tokio::task::spawn_blocking(move || {
+        let bytes: Vec<u8> =
+            from_chromium.by_ref().bytes().map_while(Result::ok).take_while(|&b| b != 0).collect();
+        (text(&bytes), from_chromium)
+    });
+    let (answer, _open) = tokio::time::timeout(DEADLINE, answer).await.unwrap().unwrap();
+    assert!(answer.contains("targetId"), "{answer}");
+
+    let renderer = || {
+        group_members(leader).into_iter().find(|pid| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            text(&line).contains("--type=renderer") && field(*pid, "Seccomp:").as_deref() == Some("2")
+        })
+    };
+    until("a renderer with seccomp", || renderer().is_some()).await;
+    let pid = renderer().unwrap();
+    assert_eq!(field(pid, "NoNewPrivs:").as_deref(), Some("1"));
+    let namespace = |pid: u32| read_link(format!("/proc/{pid}/ns/user")).unwrap();
+    assert_ne!(namespace(pid), namespace(std::process::id()), "a user namespace of its own");
+    if let Some(user) = user {
+        let uids = field(leader, "Uid:").unwrap();
+        assert!(uids.split_whitespace().all(|uid| uid == user.uid.to_string()), "{uids}");
+    }
+    end(&mut child).await.unwrap();
+    until("nothing is left", || group_members(leader).is_empty()).await;
+}
+
+fn chromium(home: &Path, user: Option<User>) -> ChildSpec {
+    let home = home.display().to_string();
+    let profile = format!("--user-data-dir={home}/profile");
+    let spec = ChildSpec::new(CHROMIUM)
+        .arguments(["--remote-debugging-pipe", "--disable-gpu", "--no-first-run", &profile])
+        .variable("HOME", &home)
+        .variable("TMPDIR", &home);
+    ChildSpec { user, ..spec }
+}
