@@ -1,7 +1,6 @@
 //! Rules about the documents: they name every setting and every code, and nothing that is not there.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use platen::config::DEFAULT_TOML;
 use platen::domain::fault::FaultCode;
@@ -60,7 +59,7 @@ fn the_page_of_settings_is_made_from_the_defaults() {
     let page = tree::read(CONFIGURATION);
     let made = with_table(&page).expect("the page has its two marks");
     if std::env::var_os("PLATEN_UPDATE_DOCS").is_some() && made != page {
-        let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(CONFIGURATION);
+        let whole = tree::top().join(CONFIGURATION);
         std::fs::write(whole, &made).expect("the page can be written");
     }
     let table = table(DEFAULT_TOML);
@@ -140,7 +139,7 @@ fn codes_documented(source: &Source) -> Vec<(usize, String)> {
 
 fn links(source: &Source) -> Vec<(usize, String)> {
     let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let top = tree::top();
     let mut found = Vec::new();
     for (number, line) in source.lines() {
         for target in between(line, "](", ')').filter(|target| !target.contains("://")) {

@@ -1,7 +1,7 @@
 //! The files that the rules look at, and what a rule is.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What may lie at the top level, beside dotfiles and what `.gitignore` names.
 const TOP_LEVEL: &[&str] = &[
@@ -78,16 +78,21 @@ impl Source {
     }
 }
 
+/// The checkout, which may have moved since the tests were compiled.
+pub fn top() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+}
+
 /// Every text file of the tree.
 pub fn sources() -> Vec<Source> {
     let mut found = Vec::new();
-    walk(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut found);
+    walk(&top(), "", &mut found);
     found
 }
 
 /// A text file of the tree by its path from the top; empty when it cannot be read.
 pub fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap_or_default()
+    fs::read_to_string(top().join(path)).unwrap_or_default()
 }
 
 /// Whether the path's extension is `extension`.
@@ -97,7 +102,7 @@ pub fn has_extension(path: &str, extension: &str) -> bool {
 
 /// The names at the top level.
 pub fn top_level() -> Vec<String> {
-    names(Path::new(env!("CARGO_MANIFEST_DIR")))
+    names(&top())
 }
 
 /// Those of `names` that do not belong at the top level.
