@@ -14,18 +14,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
-use actix_web::dev::Server;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
 use crate::accounts::{Accounts, Book};
-use crate::browser::messages::{GetPoolStatus, ShutDown};
-use crate::browser::pool::BrowserPool;
+use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, HttpState, JobGate};
+use crate::http::{self, HttpState, JobGate, Server};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actix::{Actor, Addr, ArbiterHandle};
 
-use crate::browser::pool::BrowserPool;
+use crate::browser::BrowserPool;
 use crate::config::Config;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::page::PageEngine;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use actix::Addr;
 use async_trait::async_trait;
 
-use crate::browser::messages::GetPoolStatus;
-use crate::browser::pool::BrowserPool;
+use crate::browser::{BrowserPool, GetPoolStatus};
 use crate::http::Readiness;
 use crate::storage::ObjectStore;
 use crate::storage::index::{Change, Index};

@@ -30,7 +30,7 @@ mod served;
 mod tab;
 mod wire;
 
-pub use chromium::LaunchError;
+pub use chromium::{LaunchError, find_executable};
 pub use fault::PageFault;
 pub use lease::Lease;
 pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{CommandError, say};
-use crate::browser::chromium;
+use crate::browser;
 use crate::config::Config;
 use crate::engines;
 use crate::workers::{Landlock, landlock};
@@ -45,7 +45,7 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
 }
 
 fn browser(config: &Config) -> Finding {
-    match chromium::find_executable(&config.browser) {
+    match browser::find_executable(&config.browser.executable) {
         Ok(path) => good(format!("Chromium: {}", path.display())),
         Err(error) => bad(
             format!("Chromium ({error}): nothing can be rendered but html"),

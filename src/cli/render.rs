@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{CommandError, complain, say};
 use crate::app::Engines;
-use crate::browser::messages::ShutDown;
+use crate::browser::ShutDown;
 use crate::config::Config;
 use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::ids::{AccountId, JobId};
@@ -89,6 +89,11 @@ fn options(file: &Path) -> Result<PageOptions, CommandError> {
     }
     let told: Vec<_> = reading.faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
     Err(told.join("; ").into())
+}
+
+fn read(file: &Path) -> Result<Bytes, CommandError> {
+    let bytes = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    Ok(Bytes::from(bytes))
 }
 
 async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> {

@@ -28,6 +28,7 @@ mod wait;
 use actix_web::web::{self, ServiceConfig};
 
 use routing::resource;
+pub use actix_web::dev::Server;
 pub use serve::serve;
 pub use state::{HttpState, JobGate, Readiness, public_url};
 
