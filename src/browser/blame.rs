@@ -44,7 +44,7 @@ impl OpenPage {
         ))
     }
 
-    pub(super) fn never_matches(&self, selector: Option<&str>) -> Trouble {
+    pub(super) fn never_matches(selector: Option<&str>) -> Trouble {
         Trouble::fault(
             FaultCode::ReadinessTimeout,
             format!(

@@ -177,8 +177,8 @@ impl Connection {
     }
 
     /// From now on `sink` hears the events of `session`, until the session ends.
-    pub fn listen(&self, session: Arc<str>, sink: Arc<dyn EventSink>) {
-        if !self.shared.router().listen(session, Arc::clone(&sink)) {
+    pub fn listen(&self, session: Arc<str>, sink: &Arc<dyn EventSink>) {
+        if !self.shared.router().listen(session, Arc::clone(sink)) {
             sink.closed();
         }
     }
@@ -270,7 +270,9 @@ impl Shared {
 
     fn close(&self) {
         let sinks = self.router().close();
-        sinks.iter().for_each(|sink| sink.closed());
+        for sink in sinks {
+            sink.closed();
+        }
         self.closed.cancel();
     }
 

@@ -218,7 +218,7 @@ fn describe(
         .variable("TMPDIR", profile.temporary().display().to_string())
         .variable("PATH", "/usr/bin:/bin")
         .variable("LANG", "C.UTF-8");
-    spec.working_directory = profile.home().to_owned();
+    profile.home().clone_into(&mut spec.working_directory);
     spec.user = owner.map(|(uid, gid)| User { uid: uid.as_raw(), gid: gid.as_raw() });
     let (child_reads, writer) = io::pipe()?;
     let (reader, child_writes) = io::pipe()?;

@@ -96,7 +96,8 @@ impl PageEvents {
             state,
             deaf: AtomicBool::new(false),
         };
-        connection.listen(Arc::clone(session), Arc::new(events));
+        let sink: Arc<dyn EventSink> = Arc::new(events);
+        connection.listen(Arc::clone(session), &sink);
         receiver
     }
 

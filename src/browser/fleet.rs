@@ -23,7 +23,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// A place for a process.
 pub(super) enum Place {
     Starting,
-    Running(Running),
+    Running(Box<Running>),
     Pausing,
 }
 
@@ -45,7 +45,7 @@ impl BrowserPool {
         let watch = Duration::from_millis(self.config.memory_watch_ms);
         ctx.run_interval(watch, |pool, _| pool.watch_memory());
         let ping = Duration::from_millis(self.config.ping_interval_ms);
-        ctx.run_interval(ping, |pool, ctx| pool.ping(ctx));
+        ctx.run_interval(ping, Self::ping);
     }
 
     pub(super) fn least_busy(&self) -> Option<(BrowserId, Maker)> {
@@ -109,14 +109,14 @@ impl BrowserPool {
             wrap_future::<_, Self>(async move { connection.closed().await })
                 .map(move |(), pool, ctx| pool.lose(browser, "its connection ended", ctx)),
         );
-        self.places[place] = Place::Running(Running {
+        self.places[place] = Place::Running(Box::new(Running {
             chromium,
             generation: browser.generation,
             since: Instant::now(),
             kills: Arc::default(),
             tabs: 0,
             failed_starts,
-        });
+        }));
         self.last_failure = None;
         self.pump(ctx);
     }

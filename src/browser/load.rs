@@ -23,7 +23,7 @@ pub(super) async fn load(
     visit: Option<&Visit>,
     limit: Duration,
 ) -> Result<(), Trouble> {
-    let data = send_data(tab, task, visit).await?;
+    let data = send_data(tab, task, visit)?;
     let without_script = match task.lane {
         Lane::Static => Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?),
         Lane::Scripted => None,
@@ -74,7 +74,7 @@ pub(super) async fn ask(tab: &Tab, expression: String, limit: Duration) -> Resul
 
 type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;
 
-async fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option<Script>, Trouble> {
+fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option<Script>, Trouble> {
     let (Lane::Scripted, Some(visit)) = (task.lane, visit) else { return Ok(None) };
     let large = scripts::is_large(&task.data);
     let source = if large {

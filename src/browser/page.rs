@@ -175,7 +175,7 @@ impl OpenPage {
             let seen = self.state.borrow().loads;
             match self.ask(scripts::readiness(selector, scripted), self.limits.readiness).await? {
                 Some(answer) if answer == scripts::READY => return Ok(()),
-                Some(answer) if answer == scripts::MISSING => return Err(self.never_matches(selector)),
+                Some(answer) if answer == scripts::MISSING => return Err(Self::never_matches(selector)),
                 Some(_) | None => self.loads_beyond(seen).await,
             }
         }

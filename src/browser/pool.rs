@@ -97,7 +97,7 @@ impl BrowserPool {
         while self.leased < self.tabs && !self.waiters.is_empty() {
             let Some(held) = self.spares.pop_front() else { return };
             if !held.tab.is_alive() {
-                self.dispose(held, ctx);
+                Self::dispose(held, ctx);
                 continue;
             }
             let Some(waiter) = self.waiters.pop_front() else { return };
@@ -138,7 +138,7 @@ impl BrowserPool {
     }
 
     /// Until the page is gone it may ask its slot for more: the slot is free after that.
-    fn dispose(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
+    fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
         let HeldTab { tab, browser } = held;
         let origin = Arc::clone(tab.origin());
         ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
@@ -208,7 +208,7 @@ impl Handler<LeaseTab> for BrowserPool {
 impl StreamHandler<TabReturned> for BrowserPool {
     fn handle(&mut self, TabReturned(held): TabReturned, ctx: &mut Self::Context) {
         self.leased -= 1;
-        self.dispose(held, ctx);
+        Self::dispose(held, ctx);
         self.pump(ctx);
     }
 }

@@ -18,8 +18,6 @@ pub(super) fn is_large(data: &[u8]) -> bool {
 
 /// The page can be printed, as far as asked.
 pub(super) const READY: &str = "ready";
-/// The page is still loading.
-pub(super) const LOADING: &str = "loading";
 /// Nothing matches the selector, and nothing will: no script runs.
 pub(super) const MISSING: &str = "missing";
 /// The page did not come to rest.
@@ -39,8 +37,8 @@ pub(super) fn data_fetched(path: &str) -> String {
     ))
 }
 
-/// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`LOADING`] or [`MISSING`]
-/// when waiting is of no use from within.
+/// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
+/// will, and something else while the page is still loading and cannot say when it has.
 pub(super) fn readiness(selector: Option<&str>, scripted: bool) -> String {
     let (selector, scripted) = (json!(selector), json!(scripted));
     format!("({READINESS})({selector},{scripted})")

@@ -70,15 +70,6 @@ impl Maker {
 }
 
 impl Tab {
-    /// Calls within the tab and waits for the answer, as long as a quick call may take.
-    pub(super) async fn call<M>(&self, method: M) -> Result<M::ReturnObject, CallError>
-    where
-        M: Method + Serialize,
-        M::ReturnObject: Send + 'static,
-    {
-        self.call_within(method, self.call_limit).await
-    }
-
     /// Calls within the tab and waits for the answer.
     pub(super) async fn call_within<M>(
         &self,
@@ -123,11 +114,6 @@ impl Tab {
     /// Whether a page can still be shown in it.
     pub(super) fn is_alive(&self) -> bool {
         self.state.borrow().end.is_none() && !self.connection.is_closed()
-    }
-
-    /// How long a quick call may take.
-    pub(super) fn call_limit(&self) -> Duration {
-        self.call_limit
     }
 
     /// Ends the page with everything it kept; its slot serves nothing from now on.
