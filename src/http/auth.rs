@@ -7,9 +7,10 @@ use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, web};
 
-use super::gate::{self, Authenticate};
+use super::gate;
 use super::problem::Failure;
 use super::state::HttpState;
+use crate::accounts::actor::Authenticate;
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 

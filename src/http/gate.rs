@@ -3,19 +3,10 @@
 use actix::{MailboxError, Message, Recipient};
 
 use super::state::HttpState;
-use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
 
 /// Seconds after which a caller that met a full or stopping service may ask again.
 const RETRY_AFTER_S: u64 = 2;
-
-/// Asks which account a token belongs to.
-#[derive(Debug, Message)]
-#[rtype(result = "Result<AccountId, Problem>")]
-pub struct Authenticate {
-    /// The token as the caller sent it.
-    pub token: String,
-}
 
 /// Sends `message` and waits for the answer.
 ///
@@ -62,6 +53,8 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
+    use crate::accounts::actor::Authenticate;
+    use crate::domain::ids::AccountId;
     use crate::http::testing::{Bench, read};
 
     struct Leaving;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::gate::Authenticate;
+use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};

@@ -20,9 +20,9 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::gate::Authenticate;
 use super::serve::{application, serve};
 use super::state::{HttpState, JobGate, Readiness};
+use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
