@@ -27,6 +27,7 @@ mod wait;
 
 use actix_web::web::{self, ServiceConfig};
 
+pub use actix_web::dev::Server;
 use routing::resource;
 pub use serve::serve;
 pub use state::{HttpState, JobGate, Readiness, public_url};
