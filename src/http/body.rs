@@ -113,3 +113,102 @@ async fn check(bytes: Bytes, depth: usize) -> Result<(), Problem> {
     };
     checked.map_err(|fault| Problem::new(Code::MalformedJson, format!("The body is not JSON at {fault}.")))
 }
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use actix_web::test::TestRequest;
+
+    use crate::http::testing::{Bench, TOKEN, answer_of, answer_until};
+
+    const PATH: &str = "/v1/documents/init";
+
+    async fn refused(bench: &Bench, body: &str) -> (u16, String) {
+        let (status, answer) = bench.post(PATH, body).await;
+        (status.as_u16(), answer["detail"].as_str().unwrap().to_owned())
+    }
+
+    #[actix_web::test]
+    async fn a_fault_in_the_json_is_told_with_its_place() {
+        let bench = Bench::new().await;
+        let told = refused(&bench, "{\n  \"type\": html\n}").await;
+        assert_eq!(
+            told,
+            (400, "The body is not JSON at line 2, column 11: 'h' is not the start of a value.".to_owned())
+        );
+        let deep = format!("{{\"data\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(
+            refused(&bench, &deep).await.1,
+            "The body is not JSON at line 1, column 136: nested deeper than 128 levels."
+        );
+        let endless = "[".repeat(9_000_000);
+        assert_eq!(refused(&bench, &endless).await.0, 400);
+    }
+
+    #[actix_web::test]
+    async fn the_content_type_means_nothing() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        for kind in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
+            let with_type = |method: Method, path: &str, body: &'static str| {
+                TestRequest::default()
+                    .method(method)
+                    .uri(path)
+                    .insert_header(("authorization", format!("Bearer {TOKEN}")))
+                    .insert_header(("content-type", kind))
+                    .set_payload(body)
+            };
+            let body = r#"{"type":"html","target":"pdf"}"#;
+            assert_eq!(bench.send(with_type(Method::POST, PATH, body)).await.status(), StatusCode::OK);
+            let view = format!("/v1/jobs/{job}");
+            assert_eq!(bench.send(with_type(Method::GET, &view, "")).await.status(), StatusCode::OK);
+            let start = format!("/v1/documents/{job}/render");
+            assert_eq!(bench.send(with_type(Method::POST, &start, "")).await.status(), StatusCode::OK);
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_large_body_is_read_and_its_data_shared() {
+        let bench = Bench::new().await;
+        let data = format!("{{\"text\":\"{}\"}}", "ä".repeat(300_000));
+        let body = format!(r#"{{"type":"html","target":"pdf","data":{data}}}"#);
+        assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK);
+        assert_eq!(bench.jobs.lock().unwrap().inits[0].data.as_deref(), Some(data.as_bytes()));
+    }
+
+    #[actix_web::test]
+    async fn the_limit_is_named_and_nothing_beyond_it_is_read() {
+        let bench = Bench::with(|config| config.http.json_limit_bytes = 1_024).await;
+        let (status, detail) = refused(&bench, &" ".repeat(1_025)).await;
+        assert!(status == 413 && detail.contains("1024 bytes (http.json_limit_bytes)"), "{detail}");
+        let served = bench.serve();
+        let head = format!("POST {PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n");
+        let declared = format!("{head}content-length: 209715200\r\n\r\n");
+        let answer = answer_until(&mut served.send(declared.as_bytes()).await, "}").await;
+        assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("connection: close"), "{answer}");
+        let chunk = format!("800\r\n{}\r\n", " ".repeat(2_048));
+        let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}");
+        let answer = answer_until(&mut served.send(chunked.as_bytes()).await, "}").await;
+        assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("connection: close"), "{answer}");
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn what_is_no_request_is_refused_and_closed() {
+        let bench = Bench::with(|config| config.http.request_timeout_ms = 300).await;
+        let served = bench.serve();
+        for sent in [
+            "{\"half\":1}\r\n\r\n",
+            "POST /v1/documents/init HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}",
+            "POST /v1/documents/init HTTP/1.1\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}",
+            "GET /health/live HTTP/1.1\r\nname with space: x\r\n\r\n",
+        ] {
+            let answer = answer_of(&mut served.send(sent.as_bytes()).await).await;
+            let refused = answer.starts_with("HTTP/1.1 400") || answer.starts_with("HTTP/1.1 401");
+            assert!(refused && answer.matches("HTTP/1.1").count() == 1, "{sent}: {answer}");
+        }
+        let answer = answer_of(&mut served.send(b"GET /health/live HT").await).await;
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+        served.stop().await;
+    }
+}

@@ -27,6 +27,7 @@ mod wait;
 
 use actix_web::web::{self, ServiceConfig};
 
+pub use actix_web::dev::Server;
 use routing::resource;
 pub use actix_web::dev::Server;
 pub use serve::serve;

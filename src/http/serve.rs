@@ -80,3 +80,60 @@ pub(super) fn application(
 > {
     App::new().configure(configure(state)).wrap(from_fn(request::surround)).wrap(NormalizePath::trim())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use crate::http::testing::{Bench, TOKEN, answer_until};
+
+    async fn until(what: &str, done: impl Fn() -> bool) {
+        let wait = async {
+            while !done() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        timeout(Duration::from_secs(5), wait).await.expect(what);
+    }
+
+    fn poll(job: impl std::fmt::Display) -> String {
+        format!("GET /v1/jobs/{job}?wait=60 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n\r\n")
+    }
+
+    #[actix_web::test]
+    async fn a_waiter_that_leaves_is_noticed() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        let served = bench.serve();
+        let waiters = |count| {
+            let jobs = Arc::clone(&bench.jobs);
+            move || jobs.lock().unwrap().views[&job].receiver_count() == count
+        };
+        let stream = served.send(poll(job).as_bytes()).await;
+        until("it waits", waiters(1)).await;
+        drop(stream);
+        until("it is gone", waiters(0)).await;
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn a_stop_answers_waiters_first() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        let served = bench.serve();
+        let mut idle = served.send(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        answer_until(&mut idle, "}").await;
+        let mut stream = served.send(poll(job).as_bytes()).await;
+        until("it waits", || bench.jobs.lock().unwrap().views[&job].receiver_count() == 1).await;
+        bench.state.stopping.cancel();
+        let stopped = served.stop_gracefully();
+        let answer = answer_until(&mut stream, "null}");
+        let (answer, ()) = tokio::join!(answer, async {
+            timeout(Duration::from_secs(5), stopped).await.expect("idle connections do not hold it");
+        });
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"initialized\""), "{answer}");
+    }
+}

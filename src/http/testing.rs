@@ -318,6 +318,10 @@ impl Served {
         stream
     }
 
+    pub(super) async fn stop_gracefully(self) {
+        self.handle.stop(true).await;
+    }
+
     pub(super) async fn stop(self) {
         self.handle.stop(false).await;
     }
