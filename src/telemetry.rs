@@ -8,10 +8,8 @@ use crate::config::{LogConfig, LogFormat};
 /// Installs the process' subscriber. A second call changes nothing.
 pub fn install(config: &LogConfig) {
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_timer(SystemTime)
-        .with_writer(std::io::stderr);
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_timer(SystemTime).with_writer(std::io::stderr);
     let installed = match config.format() {
         Some(LogFormat::Json) => builder.json().flatten_event(true).try_init(),
         Some(LogFormat::Pretty) | None => {

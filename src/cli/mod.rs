@@ -1,8 +1,11 @@
 //! The commands of the program, one file each.
 
+pub mod account;
 pub mod doctor;
+pub mod operator;
 pub mod render;
 pub mod serve;
+pub mod token;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,11 +33,9 @@ enum Command {
     /// Render one document without a server.
     Render(render::RenderArguments),
     /// Accounts: create, list, set.
-    #[command(subcommand)]
-    Account(account::AccountCommand),
+    Account(account::AccountArgs),
     /// Tokens: create, list, revoke.
-    #[command(subcommand)]
-    Token(token::TokenCommand),
+    Token(token::TokenArgs),
     /// Say what is installed, what a missing part disables, and what installs it.
     Doctor(doctor::DoctorArguments),
 }
@@ -70,8 +71,14 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
     match arguments.command {
         Command::Serve(_) => serve::run(config),
         Command::Render(command) => render::run(config, &command),
-        Command::Account(command) => account::run(&config, command),
-        Command::Token(command) => token::run(&config, command),
+        Command::Account(command) => {
+            account::run(command, &config, &mut std::io::stdout().lock())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Token(command) => {
+            token::run(command, &config, &mut std::io::stdout().lock())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Doctor(command) => doctor::run(&config, &command),
     }
 }

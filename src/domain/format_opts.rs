@@ -144,11 +144,11 @@ pub fn read(object: &RawValue) -> Reading {
 
 fn read_paper(members: &mut Members<'_>) -> Paper {
     let names = FORMATS.map(|(name, _, _)| name);
-    let named = members.word("format", &names, |name| {
+    let chosen = members.word("format", &names, |name| {
         let format = FORMATS.iter().find(|(known, _, _)| known.eq_ignore_ascii_case(name.trim()))?;
         Some(Paper { width_in: format.1, height_in: format.2 })
     });
-    let sheet = named.unwrap_or(Paper::A4);
+    let sheet = chosen.unwrap_or(Paper::A4);
     Paper {
         width_in: read_side(members, "width").unwrap_or(sheet.width_in),
         height_in: read_side(members, "height").unwrap_or(sheet.height_in),

@@ -37,9 +37,9 @@ pub fn check(bytes: &[u8], depth_limit: usize) -> Result<(), JsonFault> {
 
 fn fault_at(bytes: &[u8], at: usize, what: &str) -> JsonFault {
     let before = bytes.get(..at).unwrap_or(bytes);
-    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
+    let lines = before.split(|&byte| byte == b'\n');
+    let (line, last) = lines.fold((0, &[][..]), |(number, _), line| (number + 1, line));
+    let column = String::from_utf8_lossy(last).chars().count() + 1;
     JsonFault { line, column, what: what.to_owned() }
 }
 
@@ -88,8 +88,8 @@ impl Scan<'_> {
     fn value(&mut self) -> Step<Option<Frame>> {
         self.space();
         match self.peek() {
-            Some(b'{') => self.enter(Frame::Object),
-            Some(b'[') => self.enter(Frame::Array),
+            Some(b'{') => Ok(Some(self.enter(Frame::Object))),
+            Some(b'[') => Ok(Some(self.enter(Frame::Array))),
             Some(b'"') => self.string().map(|()| None),
             Some(b'-' | b'0'..=b'9') => self.number().map(|()| None),
             Some(b't') => self.literal("true"),
@@ -126,9 +126,9 @@ impl Scan<'_> {
         Err(format!("{} after the end of the JSON", self.shown()))
     }
 
-    fn enter(&mut self, frame: Frame) -> Step<Option<Frame>> {
+    fn enter(&mut self, frame: Frame) -> Frame {
         self.at += 1;
-        Ok(Some(frame))
+        frame
     }
 
     fn closes(&mut self, frame: Frame) -> bool {

@@ -14,7 +14,6 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::deps::Deps;
-use super::journal::JournalError;
 use super::messages::InputPart;
 use super::notice::{Departure, Notice, Slot};
 use super::record::JobRecord;
@@ -23,7 +22,7 @@ use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
-use crate::storage::index::Change;
+use crate::storage::index::{Change, IndexError};
 use crate::storage::{StagedObject, StorageKey};
 
 /// The actor of one job.
@@ -176,12 +175,13 @@ impl Handler<Begin> for JobActor {
             let (account, job) = (record.account, record.id);
             let data = put(&deps, StorageKey::JobData(account, job), held.data);
             let template = put(&deps, StorageKey::JobTemplate(account, job), held.template);
-            let journal = async { deps.journal.commit(&record, message.change).await.map_err(|e| unwritten(&e)) };
+            let journal =
+                async { deps.journal.commit(&record, message.change).await.map_err(|e| unwritten(&e)) };
             tokio::try_join!(data, template, journal).map(|_| record)
         };
-        AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
-            record.map(|record| actor.enter(record, ctx))
-        })))
+        AtomicResponse::new(Box::pin(
+            written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
+        ))
     }
 }
 
@@ -219,7 +219,8 @@ impl Handler<Resume> for JobActor {
     fn handle(&mut self, _: Resume, ctx: &mut Self::Context) -> bool {
         let limit = self.deps.limits.attempt_limit;
         if self.record.state == JobState::Running && self.record.attempts >= limit {
-            let sentence = format!("the service went down during this job {limit} times (jobs.attempt_limit)");
+            let sentence =
+                format!("the service went down during this job {limit} times (jobs.attempt_limit)");
             self.fail(FaultCode::AttemptsExhausted, sentence, ctx);
             return false;
         }
@@ -311,6 +312,6 @@ async fn put(deps: &Deps, key: StorageKey, bytes: Option<Bytes>) -> Result<(), P
     }
 }
 
-fn unwritten(error: &JournalError) -> Problem {
+fn unwritten(error: &IndexError) -> Problem {
     Problem::internal(error)
 }

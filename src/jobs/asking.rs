@@ -7,7 +7,8 @@ use super::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
 use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
 use super::view::WireStatus;
-use crate::accounts::messages::ReserveDocument;
+use crate::accounts::Reservation;
+use crate::accounts::actor::ReserveDocument;
 use crate::pipeline::Held;
 use crate::problem::Problem;
 use crate::storage::StagedObject;
@@ -22,46 +23,54 @@ impl Handler<InitJob> for JobRegistry {
 
     fn handle(&mut self, message: InitJob, _: &mut Self::Context) -> Self::Result {
         let (account, start) = (message.account, message.start);
-        if let Err(problem) =
-            self.refuse_when_stopping().and_then(|()| if start { self.admit(account) } else { Ok(()) })
-        {
+        let admitted =
+            self.refuse_when_stopping().and_then(|()| if start { self.admit(account) } else { Ok(()) });
+        if let Err(problem) = admitted {
             return Box::pin(fut::ready(Err(problem)));
         }
-        let reserved = self.deps.reserve.send(ReserveDocument { account });
-        let written = reserved.into_actor(self).then(move |reservation, registry, _| {
-            let reservation = match reservation.map_err(|_| stopping()).and_then(|reserved| reserved) {
-                Ok(reservation) => reservation,
-                Err(problem) => return fut::Either::Left(fut::ready(Err(problem))),
-            };
-            let mut record = JobRecord::new(account, message.spec, registry.deps.clock.now());
-            record.period = reservation.period();
-            let live = registry.spawn(record);
-            let held = Held { data: message.data, template: message.template };
-            let begin = actor::Begin { held, change: reservation.change(), start };
-            let begun = live.addr.send(begin).into_actor(registry).map(move |begun, registry, ctx| {
-                let job = live.view.borrow().id;
-                match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
-                    Ok(()) => {
-                        reservation.keep();
-                        if start {
-                            registry.queue.enter(account, job);
-                            registry.dispatch(ctx);
-                        }
-                        Ok(live.view)
-                    }
-                    Err(problem) => {
-                        registry.forget(job);
-                        Err(problem)
-                    }
-                }
-            });
-            fut::Either::Right(begun)
+        let reserved = self.deps.reserve.send(ReserveDocument { account, counts: true }).into_actor(self);
+        let written = reserved.then(move |reservation, registry, _| {
+            let reservation = reservation.map_err(|_| stopping()).and_then(|reserved| reserved);
+            match reservation {
+                Ok(reservation) => registry.begin(message, reservation),
+                Err(problem) => Box::pin(fut::ready(Err(problem))),
+            }
         });
-        Box::pin(written.map(move |reply: ViewReply, registry, _| {
-            if start && reply.is_err() {
-                registry.queue.release(account);
+        Box::pin(written.map(move |reply, registry, ctx| {
+            match &reply {
+                Ok(view) if start => {
+                    let job = view.borrow().id;
+                    registry.queue.enter(account, job);
+                    registry.dispatch(ctx);
+                }
+                Err(_) if start => registry.queue.release(account),
+                Ok(_) | Err(_) => {}
             }
             reply
+        }))
+    }
+}
+
+impl JobRegistry {
+    /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
+    fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
+        let mut record = JobRecord::new(message.account, message.spec, self.deps.clock.now());
+        record.usage = reservation.usage().cloned();
+        let live = self.spawn(record);
+        let held = Held { data: message.data, template: message.template };
+        let begin = actor::Begin { held, change: reservation.change(), start: message.start };
+        Box::pin(live.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
+            match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
+                Ok(()) => {
+                    reservation.keep();
+                    Ok(live.view)
+                }
+                Err(problem) => {
+                    let job = live.view.borrow().id;
+                    registry.forget(job);
+                    Err(problem)
+                }
+            }
         }))
     }
 }

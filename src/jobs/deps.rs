@@ -6,8 +6,8 @@ use actix::Recipient;
 
 use super::journal::Journal;
 use super::record::JobRecord;
-use crate::accounts::messages::{GiveBack, ReserveDocument};
-use crate::accounts::usage;
+use crate::accounts::UsageKey;
+use crate::accounts::actor::{GiveBack, ReserveDocument};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
 use crate::pipeline::Parts;
@@ -31,17 +31,14 @@ pub struct Deps {
 
 impl Deps {
     /// The part of a job's last batch that gives its document back, if it made none.
-    pub(super) fn give_back(&self, record: &JobRecord) -> Change {
-        match &record.period {
-            Some(period) if record.output.is_none() => usage::give_back(record.account, period),
-            Some(_) | None => Change::new(),
-        }
+    pub(super) fn give_back(record: &JobRecord) -> Change {
+        uncounted(record).map(UsageKey::give_back).unwrap_or_default()
     }
 
     /// Tells the account what `give_back` has written.
     pub(super) fn returned(&self, record: &JobRecord) {
-        if let Some(period) = record.period.clone().filter(|_| record.output.is_none()) {
-            let told = self.give_back.send(GiveBack { account: record.account, period });
+        if let Some(usage) = uncounted(record).cloned() {
+            let told = self.give_back.send(GiveBack { usage });
             actix::spawn(async move {
                 if let Err(error) = told.await {
                     tracing::error!(error = %error, "an account does not know of a document given back");
@@ -49,4 +46,8 @@ impl Deps {
             });
         }
     }
+}
+
+fn uncounted(record: &JobRecord) -> Option<&UsageKey> {
+    record.usage.as_ref().filter(|_| record.output.is_none())
 }

@@ -5,30 +5,17 @@
 
 use std::sync::Arc;
 
-use super::record::{JobRecord, RECORD_VERSION};
+use super::record::JobRecord;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::storage::index::{Change, Entry, Index, IndexError};
+use crate::storage::record;
 
+/// The form of a job record that this version reads and writes.
+const RECORD_VERSION: u8 = 1;
 const LIVE_PREFIX: &str = "live/";
 /// Entries read at a time.
 const PAGE: usize = 1_000;
-
-/// Why a record cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    /// The record is not of a form that this version knows.
-    #[error("the record of job {id} cannot be read: {reason}")]
-    Unreadable {
-        /// Which job.
-        id: JobId,
-        /// Why.
-        reason: String,
-    },
-}
 
 /// Reads and writes job records.
 #[derive(Clone)]
@@ -47,38 +34,33 @@ impl Journal {
     ///
     /// # Errors
     /// When the index fails: nothing is written then.
-    pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), JournalError> {
-        Ok(self.index.commit(change_of(record, with)?).await?)
+    pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
+        self.index.commit(change_of(record, with)?).await
     }
 
     /// Writes the record without waiting for the disk: a crash may lose it.
     ///
     /// # Errors
     /// When the index fails.
-    pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), JournalError> {
-        Ok(self.index.write_unsynced(change_of(record, Change::new())?).await?)
+    pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), IndexError> {
+        self.index.write_unsynced(change_of(record, Change::new())?).await
     }
 
     /// The job of `account`, if it is there.
     ///
     /// # Errors
-    /// When the index fails or the record is of an unknown form.
-    pub async fn read(&self, account: AccountId, id: JobId) -> Result<Option<JobRecord>, JournalError> {
-        let Some(bytes) = self.index.get(&record_key(account, id)).await? else { return Ok(None) };
-        let record: JobRecord = serde_json::from_slice(&bytes)
-            .map_err(|error| JournalError::Unreadable { id, reason: error.to_string() })?;
-        if record.version > RECORD_VERSION {
-            let reason = format!("version {} is newer than this program's", record.version);
-            return Err(JournalError::Unreadable { id, reason });
-        }
-        Ok(Some(record))
+    /// When the index fails or the record cannot be read.
+    pub async fn read(&self, account: AccountId, id: JobId) -> Result<Option<JobRecord>, IndexError> {
+        let key = record_key(account, id);
+        let bytes = self.index.get(&key).await?;
+        bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
     }
 
     /// Everything that was started and has not ended, oldest first.
     ///
     /// # Errors
-    /// When the index fails or a record is of an unknown form.
-    pub async fn unfinished(&self) -> Result<Vec<JobRecord>, JournalError> {
+    /// When the index fails or a record cannot be read.
+    pub async fn unfinished(&self) -> Result<Vec<JobRecord>, IndexError> {
         let mut records = Vec::new();
         let mut after: Option<String> = None;
         loop {
@@ -94,9 +76,8 @@ impl Journal {
     }
 }
 
-fn change_of(record: &JobRecord, with: Change) -> Result<Change, JournalError> {
-    let bytes = serde_json::to_vec(record)
-        .map_err(|error| JournalError::Unreadable { id: record.id, reason: error.to_string() })?;
+fn change_of(record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+    let bytes = record::encode(RECORD_VERSION, record)?;
     let change = with.put(record_key(record.account, record.id), bytes);
     Ok(match record.state {
         JobState::Initialized => change,

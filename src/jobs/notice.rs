@@ -26,20 +26,20 @@ pub type Telling = (JobId, u64, Notice);
 #[derive(Debug)]
 pub struct Departure {
     job: JobId,
-    life: u64,
+    number: u64,
     registry: UnboundedSender<Telling>,
 }
 
 impl Departure {
-    /// For the actor number `life` of the service.
+    /// For the actor `number` of the service.
     #[must_use]
-    pub fn new(job: JobId, life: u64, registry: UnboundedSender<Telling>) -> Self {
-        Self { job, life, registry }
+    pub fn new(job: JobId, number: u64, registry: UnboundedSender<Telling>) -> Self {
+        Self { job, number, registry }
     }
 
     /// Tells it; a registry that is gone needs to know nothing.
     pub fn tell(&self, notice: Notice) {
-        let _ = self.registry.send((self.job, self.life, notice));
+        let _ = self.registry.send((self.job, self.number, notice));
     }
 }
 

@@ -7,20 +7,16 @@ use serde_json::value::RawValue;
 
 use super::messages::JobSpec;
 use super::view::{JobView, Output, WireStatus};
+use crate::accounts::UsageKey;
 use crate::clock::Timestamp;
 use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::job::JobState;
 use crate::domain::kinds::{Target, TemplateKind};
 
-/// The form that this version writes; a record of a newer form is refused.
-pub const RECORD_VERSION: u8 = 1;
-
 /// Everything that lasts of a job, except its objects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JobRecord {
-    /// The form of this record.
-    pub version: u8,
     /// Which job.
     pub id: JobId,
     /// Whose.
@@ -37,8 +33,8 @@ pub struct JobRecord {
     pub format_opts: Option<Box<RawValue>>,
     /// The data came with init: an uploaded one does not count.
     pub data_given: bool,
-    /// The usage period the job was counted in; nothing was counted when there is none.
-    pub period: Option<String>,
+    /// Where the job was counted; nothing was counted when there is none.
+    pub usage: Option<UsageKey>,
     /// How often a run has begun (as far as it was written).
     pub attempts: u64,
     /// When it was initialized.
@@ -62,7 +58,6 @@ impl JobRecord {
     #[must_use]
     pub fn new(account: AccountId, spec: JobSpec, now: Timestamp) -> Self {
         Self {
-            version: RECORD_VERSION,
             id: JobId::generate(),
             account,
             state: JobState::Initialized,
@@ -71,7 +66,7 @@ impl JobRecord {
             template: spec.template,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
             data_given: false,
-            period: None,
+            usage: None,
             attempts: 0,
             created_at: now,
             started_at: None,

@@ -42,7 +42,7 @@ pub struct JobRegistry {
 
 #[derive(Clone)]
 pub(super) struct Live {
-    life: u64,
+    number: u64,
     pub(super) addr: Addr<JobActor>,
     pub(super) view: watch::Receiver<JobView>,
 }
@@ -73,20 +73,24 @@ impl JobRegistry {
 
     pub(super) fn spawn(&mut self, record: JobRecord) -> Live {
         self.lives += 1;
-        let (job, life) = (record.id, self.lives);
+        let (job, number) = (record.id, self.lives);
         let (sender, view) = watch::channel(record.view());
-        let (deps, departure) = (self.deps.clone(), Departure::new(job, life, self.notices.clone()));
-        let at = usize::try_from(life).unwrap_or(0) % self.arbiters.len();
+        let (deps, departure) = (self.deps.clone(), Departure::new(job, number, self.notices.clone()));
+        let at = usize::try_from(number).unwrap_or(0) % self.arbiters.len();
         let addr = JobActor::start_in_arbiter(&self.arbiters[at], move |_| {
             JobActor::new(deps, record, sender, departure)
         });
-        let live = Live { life, addr, view };
+        let live = Live { number, addr, view };
         self.live.insert(job, live.clone());
         live
     }
 
     /// The job in memory, brought back from its record if it has not ended.
-    pub(super) fn find(&self, account: AccountId, job: JobId) -> ResponseActFuture<Self, Result<Found, Problem>> {
+    pub(super) fn find(
+        &self,
+        account: AccountId,
+        job: JobId,
+    ) -> ResponseActFuture<Self, Result<Found, Problem>> {
         if let Some(live) = self.live.get(&job) {
             return Box::pin(fut::ready(live.of(account).map(Found::Live)));
         }
@@ -149,7 +153,12 @@ impl JobRegistry {
     }
 
     /// Starts an initialized job and puts it into the queue once its start is durable.
-    pub(super) fn start(&mut self, account: AccountId, job: JobId, live: Live) -> ResponseActFuture<Self, ViewReply> {
+    pub(super) fn start(
+        &mut self,
+        account: AccountId,
+        job: JobId,
+        live: Live,
+    ) -> ResponseActFuture<Self, ViewReply> {
         if let Err(problem) = self.refuse_when_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));
         }
@@ -251,13 +260,13 @@ impl Actor for JobRegistry {
 }
 
 impl StreamHandler<Telling> for JobRegistry {
-    fn handle(&mut self, (job, life, notice): Telling, ctx: &mut Self::Context) {
+    fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
         if notice == Notice::SlotFree {
             self.running.remove(&job);
             self.stopped.send_replace(self.running.len());
             return self.dispatch(ctx);
         }
-        let Some(live) = self.live.get(&job).filter(|live| live.life == life).cloned() else { return };
+        let Some(live) = self.live.get(&job).filter(|live| live.number == number).cloned() else { return };
         let (account, status) = (live.view.borrow().account, live.view.borrow().status);
         match notice {
             Notice::Ended => {
@@ -279,7 +288,8 @@ fn not_found(job: JobId) -> Problem {
 }
 
 pub(super) fn stopping() -> Problem {
-    Problem::new(Code::Overloaded, "the service is shutting down; try again in a moment").retry_after(RETRY_AFTER_S)
+    Problem::new(Code::Overloaded, "the service is shutting down; try again in a moment")
+        .retry_after(RETRY_AFTER_S)
 }
 
 pub(super) fn actor_lost() -> Problem {

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use actix::prelude::*;
-use serde_json::value::RawValue;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
 use super::actor::JobActor;
+use super::deps::Deps;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::format_opts;
+use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, RunEnd, RunInput};
 
@@ -50,13 +50,16 @@ impl JobActor {
     }
 
     fn run_input(&self) -> RunInput {
-        let raw = self.record.format_opts.as_deref().map_or("{}", RawValue::get);
         RunInput {
             account: self.record.account,
             job: self.record.id,
             kind: self.record.kind,
             target: self.record.target,
-            options: format_opts::read(raw).options,
+            options: self
+                .record
+                .format_opts
+                .as_deref()
+                .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
             held: self.held.clone(),
         }
     }
@@ -85,7 +88,7 @@ impl JobActor {
     fn ignored_options(&self) -> Warnings {
         let mut warnings = Warnings::default();
         if let Some(raw) = &self.record.format_opts {
-            for key in format_opts::read(raw.get()).ignored {
+            for key in format_opts::read(raw).ignored {
                 warnings.push(&format!("formatOpts.{key} is not known to this service and was ignored"));
             }
         }
@@ -96,7 +99,8 @@ impl JobActor {
     pub(super) fn queue_timed_out(&mut self, ctx: &mut Context<Self>) {
         let limit_s = self.deps.limits.queue_timeout_s;
         self.timer = None;
-        let sentence = format!("no turn came within {limit_s} s (jobs.queue_timeout_s): the service is overloaded");
+        let sentence =
+            format!("no turn came within {limit_s} s (jobs.queue_timeout_s): the service is overloaded");
         self.fail(FaultCode::QueueTimeout, sentence, ctx);
     }
 
@@ -120,7 +124,7 @@ impl JobActor {
         );
         let deps = self.deps.clone();
         let written = async move {
-            while let Err(error) = deps.journal.commit(&record, deps.give_back(&record)).await {
+            while let Err(error) = deps.journal.commit(&record, Deps::give_back(&record)).await {
                 tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");
                 tokio::time::sleep(FINAL_RETRY).await;
             }

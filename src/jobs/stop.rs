@@ -30,7 +30,10 @@ impl Handler<StopJobs> for JobRegistry {
         Box::pin(drained.into_actor(self).then(|drained, registry, _| {
             let parked: Vec<_> = registry.running.values().map(|addr| addr.send(Park)).collect();
             if !drained {
-                tracing::warn!(job.count = parked.len(), "jobs are parked; they begin again with the service");
+                tracing::warn!(
+                    job.count = parked.len(),
+                    "jobs are parked; they begin again with the service"
+                );
             }
             async move {
                 futures_util::future::join_all(parked).await;

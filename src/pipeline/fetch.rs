@@ -13,11 +13,13 @@ const CHECK_HERE_BYTES: usize = 64 * 1024;
 
 /// The template as a site of one file, and the data as the bytes received.
 pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Bytes), JobFault> {
-    let template = read(parts, input.held.template.clone(), StorageKey::JobTemplate(input.account, input.job));
+    let template =
+        read(parts, input.held.template.clone(), StorageKey::JobTemplate(input.account, input.job));
     let data = read(parts, input.held.data.clone(), StorageKey::JobData(input.account, input.job));
     let (template, data) = tokio::try_join!(template, data)?;
     let template = template.ok_or_else(|| {
-        let sentence = "the job was started without a template: upload one to presignedTemplateUploadUrl first";
+        let sentence =
+            "the job was started without a template: upload one to presignedTemplateUploadUrl first";
         JobFault::new(FaultCode::TemplateMissing, sentence)
     })?;
     let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));

@@ -134,7 +134,9 @@ pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
         let (step, limit_s) = (progress.present().name(), parts.limits.run_timeout_s);
         Err(JobFault::new(
             FaultCode::RunTimeout,
-            format!("the job was not done within {limit_s} s (jobs.run_timeout_s); it was in the step '{step}'"),
+            format!(
+                "the job was not done within {limit_s} s (jobs.run_timeout_s); it was in the step '{step}'"
+            ),
         ))
     });
     RunEnd { result, warnings }

@@ -19,7 +19,8 @@ pub(super) async fn render(
 ) -> Result<Box<dyn StagedObject>, JobFault> {
     let mut attempt = 1;
     loop {
-        let mut staged = parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
+        let mut staged =
+            parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
         match parts.pages.render(order, staged.as_mut(), warnings).await {
             Ok(()) => return Ok(staged),
             Err(RenderError::BrowserLost(fault)) if attempt < RENDER_ATTEMPTS => {

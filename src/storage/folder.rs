@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The format this program reads and writes.
@@ -57,6 +57,7 @@ impl DataDir {
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         let path = std::path::absolute(path).map_err(refused(path))?;
         let folder = Self { path };
+        folder.check_owner()?;
         for part in [folder.path.clone(), folder.objects(), folder.index(), folder.control()] {
             make_private(&part)?;
         }
@@ -86,7 +87,13 @@ impl DataDir {
     /// The socket on which a running service takes the commands of its operator.
     #[must_use]
     pub fn control_socket(&self) -> PathBuf {
-        self.control().join("socket")
+        Self::control_socket_in(&self.path)
+    }
+
+    /// The same for a folder that need not be there.
+    #[must_use]
+    pub fn control_socket_in(path: &Path) -> PathBuf {
+        path.join("control/socket")
     }
 
     /// The secret `name` of exactly `N` bytes, made with `make` when it is not there yet.
@@ -119,6 +126,17 @@ impl DataDir {
             }
             Err(error) => Err(refused(&path)(error)),
         }
+    }
+
+    /// Files that root makes in the folder of a service that is not root's would lock that out.
+    fn check_owner(&self) -> Result<(), FolderError> {
+        let Ok(metadata) = self.path.metadata() else { return Ok(()) };
+        let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
+        if owner == own {
+            return Ok(());
+        }
+        let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
+        Err(FolderError::Strange { path: self.path.clone(), cause })
     }
 
     fn control(&self) -> PathBuf {
@@ -205,6 +223,18 @@ mod tests {
         assert!(refused.contains("has format 2") && refused.contains("newer platen"), "{refused}");
         std::fs::write(root.path().join("version"), "new").unwrap();
         assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
+    }
+
+    #[test]
+    fn the_folder_of_another_user_is_refused_by_name() {
+        let root = tempfile::tempdir().unwrap();
+        let is_root = nix::unistd::geteuid().is_root();
+        let path = if is_root { root.path() } else { Path::new("/") };
+        if is_root {
+            std::os::unix::fs::chown(path, Some(12_345), None).unwrap();
+        }
+        let refused = DataDir::open(path).unwrap_err().to_string();
+        assert!(refused.contains("belongs to user") && refused.contains("as its owner"), "{refused}");
     }
 
     #[test]

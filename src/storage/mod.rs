@@ -88,7 +88,7 @@ impl std::fmt::Debug for dyn StagedObject {
     }
 }
 
-/// Where objects live. One behaviour suite (`tests/storage_contract.rs`) holds for every store.
+/// Where objects live. One behaviour suite (`tests/storage/contract.rs`) holds for every store.
 #[async_trait]
 pub trait ObjectStore: Send + Sync {
     /// Starts an object of at most `limit_bytes`.

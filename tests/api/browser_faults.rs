@@ -25,7 +25,8 @@ async fn a_page_in_an_endless_loop_ends_at_its_own_job() {
 #[tokio::test]
 async fn a_page_without_end_is_refused_by_a_deadline_that_names_itself() {
     let app = TestApp::with(&[("browser.readiness_timeout_ms", "2000")]).await;
-    let opts = json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": {"waitForSelector": "#never"}});
+    let opts =
+        json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": {"waitForSelector": "#never"}});
     let job = app.init(opts).await;
     let grows = "<div id=d></div><script>setInterval(() => { d.append('more ') }, 10)</script>";
     assert_eq!(app.put(&job.template_url.unwrap(), grows).await, 200);
@@ -56,8 +57,10 @@ async fn a_killed_browser_fails_no_job() {
         app.post(&format!("/v1/documents/{job}/render"), &json!({})).await;
         jobs.push(job);
     }
-    app.until("some job is done", async || app.get(&format!("/v1/jobs/{}", jobs[0])).await.1["status"] == "done")
-        .await;
+    app.until("some job is done", async || {
+        app.get(&format!("/v1/jobs/{}", jobs[0])).await.1["status"] == "done"
+    })
+    .await;
     let browser = chromium_of(&app);
     let pid = nix::unistd::Pid::from_raw(i32::try_from(browser).unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();

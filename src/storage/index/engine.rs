@@ -1,6 +1,9 @@
 //! The database itself: opening it, and one group of changes made durable at a time.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::File;
+use std::io::{Error, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +15,9 @@ use tokio::sync::oneshot;
 use super::value::{self, failed};
 use super::{Change, IndexError, Step};
 use crate::config::StorageConfig;
+
+/// A key that every index has; the index' own keys begin so.
+const MARK: &str = "~mark";
 
 /// A change that waits for the writer.
 pub(super) struct Request {
@@ -29,6 +35,8 @@ pub(super) struct Engine {
     free_limit_bytes: u64,
     /// What failed in an earlier write: the files may lack it, so nothing more is promised.
     broken: Mutex<Option<String>>,
+    /// Files beside the log that are on the disk.
+    blobs: Mutex<HashSet<OsString>>,
 }
 
 impl Engine {
@@ -44,8 +52,10 @@ impl Engine {
             Err(_) => return Err(damaged("the database stopped while it read its files".to_owned())),
         };
         let log = sync_after_open(path, &db).map_err(|error| damaged(error.to_string()))?;
+        check_mark(path, &db, &log).map_err(|error| damaged(error.to_string()))?;
         let free_limit_bytes = config.free_limit_bytes;
-        Ok(Self { db, log, path: path.to_owned(), free_limit_bytes, broken: Mutex::new(None) })
+        let (broken, blobs) = (Mutex::default(), Mutex::default());
+        Ok(Self { db, log, path: path.to_owned(), free_limit_bytes, broken, blobs })
     }
 
     /// Applies a group of changes, makes them durable together and answers each.
@@ -101,14 +111,38 @@ impl Engine {
         })
     }
 
-    /// sled's flush hands the log to the kernel only; the second step puts it on the disk.
     fn sync(&self) -> Result<(), String> {
         let outcome = self.db.flush().map_err(|error| error.to_string());
-        let outcome = outcome.and_then(|_| self.log.sync_data().map_err(|error| error.to_string()));
+        let outcome = outcome.and_then(|_| self.sync_files().map_err(|error| error.to_string()));
         if let Err(cause) = &outcome {
             self.give_up(cause.clone());
         }
         outcome
+    }
+
+    /// sled's flush hands the log to the kernel only; this puts it on the disk. Pages that did not
+    /// fit the log, should there be any, lie in files of their own, which are written once.
+    fn sync_files(&self) -> std::io::Result<()> {
+        let folder = self.path.join("blobs");
+        let mut synced = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut present = HashSet::new();
+        for entry in std::fs::read_dir(&folder)? {
+            let name = entry?.file_name();
+            if !synced.contains(&name) {
+                match File::open(folder.join(&name)) {
+                    Ok(file) => file.sync_all()?,
+                    // sled removed it, so nothing needs it.
+                    Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                    Err(error) => return Err(error),
+                }
+            }
+            present.insert(name);
+        }
+        if !present.is_subset(&synced) {
+            File::open(&folder)?.sync_all()?;
+        }
+        *synced = present;
+        self.log.sync_data()
     }
 }
 
@@ -137,7 +171,7 @@ fn answer_all(group: Vec<Request>, refusal: &Refusal) {
 
 /// Puts on the disk what opening wrote: the files' names as well as the log; answers the log file.
 fn sync_after_open(path: &Path, db: &Db) -> std::io::Result<File> {
-    db.flush().map_err(std::io::Error::other)?;
+    db.flush().map_err(Error::other)?;
     let log = File::open(path.join("db"))?;
     log.sync_all()?;
     File::open(path.join("conf"))?.sync_all()?;
@@ -146,6 +180,24 @@ fn sync_after_open(path: &Path, db: &Db) -> std::io::Result<File> {
         File::open(parent)?.sync_all()?;
     }
     Ok(log)
+}
+
+/// sled takes a log that it cannot read for an empty one. So a new index gets a mark inside, and a
+/// file that says so: where the file is there and the mark is not, the records are lost.
+fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
+    let says_so = path.join("marked");
+    let marked = db.contains_key(MARK).map_err(Error::other)?;
+    match (marked, says_so.try_exists()?) {
+        (true, true) => Ok(()),
+        (false, true) => Err(Error::other("its log holds no records, although there were some")),
+        (_, false) => {
+            db.insert(MARK, &[1]).map_err(Error::other)?;
+            db.flush().map_err(Error::other)?;
+            log.sync_data()?;
+            File::create(says_so)?.sync_all()?;
+            File::open(path)?.sync_all()
+        }
+    }
 }
 
 /// sled has no error of its own for it, only this text.

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 pub use sled_index::SledIndex;
 
 /// Longest key, in bytes.
-pub const KEY_LIMIT_BYTES: usize = 512;
+pub const KEY_LIMIT_BYTES: usize = 160;
 /// Largest value; anything larger belongs into the object store.
 pub const VALUE_LIMIT_BYTES: usize = 4 << 20;
 

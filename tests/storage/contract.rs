@@ -1,4 +1,4 @@
-//! One behaviour suite for every object store; a store joins by one line in `STORES`' tests below.
+//! One behaviour suite for every object store; a store joins by one test like that of the disk store.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,1 +1,0 @@
-//! What can become what, and who does it.
