@@ -21,7 +21,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
     ("headless_chrome", &["browser"]),
     ("sled", &["storage"]),
-    ("actix", &["app", "http", "jobs", "accounts", "browser"]),
+    ("actix", &["cli", "app", "http", "jobs", "accounts", "engines", "browser"]),
 ];
 
 /// The rules of this file.
