@@ -74,7 +74,8 @@ impl App {
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
-        let engines = Engines::start(std::env::current_exe()?, &config, lasting.store.clone(), &control_thread)?;
+        let engines =
+            Engines::start(std::env::current_exe()?, &config, lasting.store.clone(), &control_thread)?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let accounts = start_on(&control_thread, Accounts::new(Arc::new(book), config.jobs.mailbox_limit));
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
@@ -169,7 +170,8 @@ impl Lasting {
 
 fn listen(bind: &str) -> Result<TcpListener, AppError> {
     TcpListener::bind(bind).map_err(|error| {
-        format!("cannot listen on {bind} (http.bind): {error}; end what uses the port, or choose another").into()
+        format!("cannot listen on {bind} (http.bind): {error}; end what uses the port, or choose another")
+            .into()
     })
 }
 
@@ -208,8 +210,8 @@ fn gate(registry: &Addr<JobRegistry>) -> JobGate {
 /// As many open files as the system lets us have: every waiting client is one.
 fn raise_descriptor_limit() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    let raised =
-        getrlimit(Resource::RLIMIT_NOFILE).and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
     if let Err(error) = raised {
         tracing::warn!(error = %error, "the limit of open files stays as it is");
     }

@@ -47,10 +47,10 @@ async fn wrong(text: &str, data: &str) -> String {
 
 #[tokio::test]
 async fn data_becomes_locals() {
-    let text = "<% for (const k in locals) { %><%= k %>=<%= locals[k] %>;<% } %><%- raw %>|<%= raw %>|<%= a['ü'] %>";
+    let text =
+        "<% for (const k in locals) { %><%= k %>=<%= locals[k] %>;<% } %><%- raw %>|<%= raw %>|<%= a['ü'] %>";
     let data = r#"{"z":1.50,"raw":"<b>&","y":null,"a":{"ü":"€"},"x":[1,2]}"#;
-    let expected =
-        "z=1.5;raw=&lt;b&gt;&amp;;y=;a=[object Object];x=1,2;<b>&|&lt;b&gt;&amp;|€";
+    let expected = "z=1.5;raw=&lt;b&gt;&amp;;y=;a=[object Object];x=1,2;<b>&|&lt;b&gt;&amp;|€";
     assert_eq!(page(text, data).await, expected);
     assert_eq!(page("<%= typeof locals %>", "[ ]").await, "object");
     for data in ["[1]", "1", "\"a\"", "null", "true"] {
@@ -88,7 +88,10 @@ async fn a_page_without_tags_is_its_own_page() {
 #[tokio::test]
 async fn includes_reach_the_sites_own_files() {
     let files = [
-        ("index.html", "<% for (const n of [1,2]) { %><%- include('parts/row', {n}) %><% } %><%- include('/foot.html') %>"),
+        (
+            "index.html",
+            "<% for (const n of [1,2]) { %><%- include('parts/row', {n}) %><% } %><%- include('/foot.html') %>",
+        ),
         ("parts/row.ejs", "[<%= n %><%- include('../dot.ejs') %>]"),
         ("dot.ejs", "."),
         ("foot.html", "end <%= title %>"),
@@ -178,8 +181,22 @@ async fn includes_lead_nowhere_else() {
 #[tokio::test]
 async fn templates_reach_nothing() {
     let nothing = [
-        "process", "require", "module", "exports", "std", "os", "bjson", "print", "scriptArgs", "load", "fetch",
-        "Deno", "Worker", "setTimeout", "host", "fs",
+        "process",
+        "require",
+        "module",
+        "exports",
+        "std",
+        "os",
+        "bjson",
+        "print",
+        "scriptArgs",
+        "load",
+        "fetch",
+        "Deno",
+        "Worker",
+        "setTimeout",
+        "host",
+        "fs",
     ];
     for name in nothing {
         assert_eq!(page(&format!("<%= typeof {name} %>"), "{}").await, "undefined", "{name}");
@@ -188,7 +205,8 @@ async fn templates_reach_nothing() {
     assert!(sentence.starts_with("index.html:1: "), "{sentence}");
     let sentence = wrong("<%= ''.constructor.constructor('return process')() %>", "{}").await;
     assert_eq!(sentence, "index.html:1: 'process' is not defined");
-    let global = "<%= Object.getOwnPropertyNames(''.constructor.constructor('return this')()).includes('ejs') %>";
+    let global =
+        "<%= Object.getOwnPropertyNames(''.constructor.constructor('return this')()).includes('ejs') %>";
     assert_eq!(page(global, "{}").await, "false");
     let import = "<% let got = 'nothing'; import('os').then(() => { got = 'os' }) %><%= got %>";
     assert_eq!(page(import, "{}").await, "nothing");
@@ -205,7 +223,8 @@ async fn data_is_no_options_and_pollutes_nothing() {
         "escapeFunction":"1;return 'pwned'"}, "views":["/etc"]},
         "__proto__":{"polluted":"yes","outputFunctionName":"x;globalThis.pwned=1;s"},
         "constructor":{"prototype":{"polluted":"yes"}}, "v":"<"}"#;
-    let text = "<%= v %>  <?= v ?>\n<%= typeof pwned %><%= ({}).polluted %><%= locals.polluted %><%= ''.polluted %>";
+    let text =
+        "<%= v %>  <?= v ?>\n<%= typeof pwned %><%= ({}).polluted %><%= locals.polluted %><%= ''.polluted %>";
     assert_eq!(page(text, data).await, "&lt;  <?= v ?>\nundefined");
     let spread = "<%= Object.assign({}, locals).polluted %>|<%= typeof globalThis.pwned %>";
     assert_eq!(page(spread, data).await, "|undefined");

@@ -34,7 +34,7 @@ impl Engines {
         arbiter: &ArbiterHandle,
     ) -> std::io::Result<Self> {
         let starter = Starter::new(executable)?;
-        let assembler = Assembler::new(&config.assemble, starter.clone());
+        let assembler = Assembler::new(starter.clone(), &config.assemble);
         let browser = config.browser.clone();
         let pool = BrowserPool::start_in_arbiter(arbiter, {
             let browser = browser.clone();

@@ -70,7 +70,8 @@ fn browser_user(config: &Config) -> Finding {
 
 fn fonts() -> Finding {
     let folders = ["/usr/share/fonts/truetype", "/usr/share/fonts/opentype", "/usr/local/share/fonts"];
-    let filled = |folder: &&str| Path::new(folder).read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    let filled =
+        |folder: &&str| Path::new(folder).read_dir().is_ok_and(|mut entries| entries.next().is_some());
     match folders.iter().find(|folder| filled(folder)) {
         Some(folder) => good(format!("Fonts: {folder}")),
         None => bad(

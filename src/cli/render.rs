@@ -87,7 +87,8 @@ fn options(file: &Path) -> Result<PageOptions, CommandError> {
     if reading.faults.is_empty() {
         return Ok(reading.options);
     }
-    let told: Vec<_> = reading.faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
+    let told: Vec<_> =
+        reading.faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
     Err(told.join("; ").into())
 }
 

@@ -29,7 +29,6 @@ use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::Server;
 use routing::resource;
-pub use actix_web::dev::Server;
 pub use serve::serve;
 pub use state::{HttpState, JobGate, Readiness, public_url};
 

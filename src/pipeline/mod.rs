@@ -19,6 +19,7 @@ use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::html;
 use crate::engines::render::page::{PageEngine, PageOrder};
+use crate::engines::{self, Rendering};
 use crate::storage::ObjectStore;
 
 /// What a run works with.
@@ -148,9 +149,10 @@ async fn steps(
     progress: &Progress,
     warnings: &mut Warnings,
 ) -> Result<u64, JobFault> {
+    let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(&site, &data)).await?;
-    if input.target == Target::Html {
+    if chain.rendering == Rendering::Page {
         let document = html::with_data(&page, &data);
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
     }
@@ -163,6 +165,12 @@ async fn steps(
     };
     let staged = progress.step(Step::Render, publish::render(parts, &order, warnings)).await?;
     progress.step(Step::Publish, publish::commit(staged, input)).await
+}
+
+/// Init refuses such a pair; a job of a version that could do it may still be in the journal.
+fn impossible(input: &RunInput) -> JobFault {
+    let (kind, target) = (input.kind.name(), input.target.name());
+    JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
 }
 
 fn with_entry(mut site: Site, page: Bytes) -> Site {

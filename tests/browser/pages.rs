@@ -57,8 +57,11 @@ async fn assets_are_served_and_missing_ones_are_said() {
          <script type=module crossorigin src=/js/app.js></script><img src=gone.png?x=1>",
         &[
             ("css/a.css", "#root::after{content:'styled'} @import url(gone.css);"),
-            ("js/app.js", "import {text} from './part.js'; const more = await (await fetch('/n.json')).json();\
-                root.textContent = text + more.n + ' '; throw new Error('late')"),
+            (
+                "js/app.js",
+                "import {text} from './part.js'; const more = await (await fetch('/n.json')).json();\
+                root.textContent = text + more.n + ' '; throw new Error('late')",
+            ),
             ("js/part.js", "export const text = 'module '"),
             ("n.json", r#"{"n":42}"#),
         ],

@@ -2,5 +2,3 @@
 
 pub mod ejs;
 pub mod lane;
-
-

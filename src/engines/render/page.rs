@@ -5,10 +5,7 @@ use std::sync::Arc;
 use actix::Addr;
 use bytes::Bytes;
 
-use crate::browser::fault::PageFault;
-use crate::browser::messages::{LeaseError, LeaseTab};
-use crate::browser::page::{self, PageOutput, PageTask};
-use crate::browser::pool::BrowserPool;
+use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageTask};
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -76,12 +73,12 @@ impl PageEngine {
         let leased = self.pool.send(LeaseTab { account: order.account, lane: task.lane }).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
         let step = |step| tracing::debug!(page.step = ?step, "step begins");
-        let ready = page::open(lease, &task, &self.config, step).await.map_err(|f| failed(f, warnings))?;
-        let mut printed = ready.print(step).await.map_err(|fault| failed(fault, warnings))?;
+        let ready = browser::open(lease, &task, &self.config, step).await.map_err(|f| failed(f, warnings))?;
+        let mut printed = ready.print().await.map_err(|fault| failed(fault, warnings))?;
         while let Some(chunk) = printed.next_chunk().await.map_err(|fault| failed(fault, warnings))? {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
-        warnings.extend(printed.warnings());
+        warnings.extend(printed.warnings().clone());
         Ok(())
     }
 }

@@ -104,11 +104,8 @@ impl Engine {
 
     /// What the renderer itself could not tell.
     fn told(&self, ctx: &Ctx<'_>, error: &rquickjs::Error) -> Assembled {
-        let why = if matches!(error, rquickjs::Error::Exception) {
-            describe(ctx)
-        } else {
-            Some(error.to_string())
-        };
+        let why =
+            if matches!(error, rquickjs::Error::Exception) { describe(ctx) } else { Some(error.to_string()) };
         let memory = self.is_memory(&why) || matches!(error, rquickjs::Error::Allocation);
         if memory { Assembled::OutOfMemory } else { Assembled::Failed(why.unwrap_or_default()) }
     }
@@ -145,7 +142,8 @@ fn module<'js>(ctx: &Ctx<'js>, parameters: &str, source: &str) -> rquickjs::Resu
 /// Asks the service for a file of the template.
 fn read_file(ctx: Ctx<'_>, name: String) -> rquickjs::Result<Option<String>> {
     let asked = frame::write(io::stdout().lock(), &Saying::<()>::Want(name), &[]);
-    let given = asked.map_err(frame::FrameError::from).and_then(|()| frame::read::<Given>(io::stdin().lock()));
+    let given =
+        asked.map_err(frame::FrameError::from).and_then(|()| frame::read::<Given>(io::stdin().lock()));
     match given {
         Ok((Given { found: false }, _)) => Ok(None),
         Ok((Given { found: true }, bytes)) => String::from_utf8(bytes)
