@@ -57,8 +57,11 @@ async fn assets_are_served_and_missing_ones_are_said() {
          <script type=module crossorigin src=/js/app.js></script><img src=gone.png?x=1>",
         &[
             ("css/a.css", "#root::after{content:'styled'} @import url(gone.css);"),
-            ("js/app.js", "import {text} from './part.js'; const more = await (await fetch('/n.json')).json();\
-                root.textContent = text + more.n + ' '; throw new Error('late')"),
+            (
+                "js/app.js",
+                "import {text} from './part.js'; const more = await (await fetch('/n.json')).json();\
+                root.textContent = text + more.n + ' '; throw new Error('late')",
+            ),
             ("js/part.js", "export const text = 'module '"),
             ("n.json", r#"{"n":42}"#),
         ],
@@ -121,6 +124,15 @@ async fn a_page_that_paginates_itself_is_waited_for_and_one_without_end_is_print
     let rendered = pool.render(&scripted(endless)).await.unwrap();
     assert!(text_of(&rendered.bytes).starts_with("tick"));
     assert!(rendered.warnings[0].contains("never came to rest; printed after 1000 ms"));
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn animation_frames_come() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p id=p>no frame</p><script>requestAnimationFrame(() => \
+        requestAnimationFrame(() => p.textContent = 'frames'))</script>";
+    assert_eq!(text_of(&pool.render(&scripted(page)).await.unwrap().bytes), "frames");
     pool.finish().await;
 }
 
