@@ -21,7 +21,7 @@ pub(super) async fn ready(state: Data<HttpState>) -> impl Responder {
     match checked {
         Ok(()) => HttpResponse::Ok().json(json!({ "status": "ready" })),
         Err(reasons) => {
-            tracing::warn!(health.reasons = ?reasons, "not ready");
+            tracing::debug!(health.reasons = ?reasons, "not ready");
             HttpResponse::ServiceUnavailable().json(json!({ "status": "unready", "reasons": reasons }))
         }
     }

@@ -128,6 +128,15 @@ async fn a_page_that_paginates_itself_is_waited_for_and_one_without_end_is_print
 }
 
 #[actix::test]
+async fn animation_frames_come() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p id=p>no frame</p><script>requestAnimationFrame(() => \
+        requestAnimationFrame(() => p.textContent = 'frames'))</script>";
+    assert_eq!(text_of(&pool.render(&scripted(page)).await.unwrap().bytes), "frames");
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_selector_is_waited_for() {
     let pool = TestPool::start(|config| config.readiness_timeout_ms = 600);
     let page = "<p>early</p><script>setTimeout(() => { const late = document.createElement('b'); \
