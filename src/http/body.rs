@@ -4,48 +4,56 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::CONTENT_LENGTH;
-use actix_web::web::{self, Payload};
+use actix_web::web::{self, Data, Payload};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::request::keep_unread;
 use super::state::HttpState;
 use crate::domain::json;
 use crate::domain::members::Members;
 use crate::problem::{Code, Problem};
 
-/// Bodies larger than this are looked through on a thread of their own: at about 300 MB/s the thread that
-/// answers requests would stand still for a millisecond.
+/// Bodies larger than this are looked through on a thread of their own: the thread that answers requests
+/// would stand still for more than a millisecond.
 const INLINE_LIMIT_BYTES: usize = 256 * 1024;
 
 /// A body that is sound JSON: an object, or what counts as one.
 #[derive(Debug)]
 pub(super) struct Body(Bytes);
 
+/// Receives a request's whole body and reads it by `reader`. The Content-Type is not looked at: clients
+/// send `application/json` without a body, and bodies without a type.
+///
+/// # Errors
+/// `payload_too_large`, `malformed_json`, `bad_request` when the transfer broke off, the reader's problem.
+pub(super) async fn read<T: Send + 'static>(
+    request: &HttpRequest,
+    mut payload: Payload,
+    state: &Data<HttpState>,
+    reader: fn(&Body, &HttpState) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
+    let longest_s = state.config.http.upload_timeout_s;
+    let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, limit)).await;
+    let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
+    if bytes.len() <= INLINE_LIMIT_BYTES {
+        return reader(&Body::check(bytes, state)?, state);
+    }
+    let state = state.clone();
+    let reading = web::block(move || reader(&Body::check(bytes, &state)?, &state));
+    reading.await.map_err(Problem::internal)?
+}
+
 impl Body {
-    /// Reads the whole body. The Content-Type is not looked at: clients send `application/json` without a
-    /// body, and bodies without a type.
-    ///
-    /// # Errors
-    /// `payload_too_large`, `malformed_json`, or `bad_request` when the transfer broke off.
-    pub(super) async fn read(
-        request: &HttpRequest,
-        payload: Payload,
-        state: &HttpState,
-    ) -> Result<Self, Problem> {
-        let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
-        let longest_s = state.config.http.upload_timeout_s;
-        let mut payload = payload;
-        let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, limit)).await;
-        let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s))).inspect_err(|_| {
-            keep_unread(request, payload);
-        })?;
+    fn check(bytes: Bytes, state: &HttpState) -> Result<Self, Problem> {
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(Bytes::from_static(b"{}")));
         }
         let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
-        check(bytes.clone(), depth).await?;
+        json::check(&bytes, depth).map_err(|fault| {
+            Problem::new(Code::MalformedJson, format!("The body is not JSON at {fault}."))
+        })?;
         Ok(Self(bytes))
     }
 
@@ -103,15 +111,6 @@ fn too_large(limit: usize) -> Problem {
 fn too_slow(longest_s: u64) -> Problem {
     let detail = format!("The body did not arrive within {longest_s} seconds (http.upload_timeout_s).");
     Problem::new(Code::BadRequest, detail)
-}
-
-async fn check(bytes: Bytes, depth: usize) -> Result<(), Problem> {
-    let checked = if bytes.len() <= INLINE_LIMIT_BYTES {
-        json::check(&bytes, depth)
-    } else {
-        web::block(move || json::check(&bytes, depth)).await.map_err(Problem::internal)?
-    };
-    checked.map_err(|fault| Problem::new(Code::MalformedJson, format!("The body is not JSON at {fault}.")))
 }
 
 #[cfg(test)]
@@ -207,6 +206,9 @@ mod tests {
             let refused = answer.starts_with("HTTP/1.1 400") || answer.starts_with("HTTP/1.1 401");
             assert!(refused && answer.matches("HTTP/1.1").count() == 1, "{sent}: {answer}");
         }
+        let flood = format!("GET /health/live HTTP/1.1\r\n{}\r\n", "x: y\r\n".repeat(200));
+        let answer = answer_of(&mut served.send(flood.as_bytes()).await).await;
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
         let answer = answer_of(&mut served.send(b"GET /health/live HT").await).await;
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
         served.stop().await;

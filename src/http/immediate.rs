@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::auth::Caller;
 use super::body::Body;
-use super::job_request::JobRequest;
+use super::job_request::{JobRequest, read_delivery, refuse_delivery};
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{gate, view, wait};
+use super::{body, gate, view, wait};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::jobs::messages::{InitJob, JobSpec};
@@ -38,8 +38,7 @@ pub(super) async fn render(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let body = Body::read(&request, payload, &state).await?;
-    let Wanted { spec, data, template } = read(&body, &state)?;
+    let Wanted { spec, data, template } = body::read(&request, payload, &state, read).await?;
     let message = InitJob { account: caller.0, spec, data, template, start: true };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
@@ -55,10 +54,12 @@ fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
     let template = members.text("template");
     check_template(&mut members, &job, template.is_some());
     let data = members.object("data").map(|data| body.share(data));
+    let delivery = read_delivery(&mut members);
     let faults = members.into_faults();
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
+    refuse_delivery(delivery.as_deref())?;
     Ok(Wanted { spec: job.spec()?, data, template: template.map(Bytes::from) })
 }
 
@@ -148,6 +149,9 @@ mod tests {
         let named = r#"{"type":"html","target":"pdf","templateId":"0190a0a0-0000-7000-8000-000000000000"}"#;
         let (status, body) = bench.post(PATH, named).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("template_not_found")));
+        let delivered = BODY.replace("\"data\"", r#""uploadPresignedS3Url":"https://x.example/","data""#);
+        let (status, body) = bench.post(PATH, &delivered).await;
+        assert_eq!((status.as_u16(), body["code"].as_str()), (422, Some("delivery_address_refused")));
         assert!(bench.jobs.lock().unwrap().inits.is_empty());
     }
 

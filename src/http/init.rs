@@ -5,13 +5,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::address;
 use super::auth::Caller;
 use super::body::Body;
-use super::gate;
 use super::job_request::JobRequest;
 use super::problem::Answer;
 use super::state::HttpState;
+use super::{address, body, gate};
 use crate::jobs::messages::{InitJob, InputPart, JobSpec};
 use crate::problem::Problem;
 
@@ -33,8 +32,7 @@ pub(super) async fn init(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let body = Body::read(&request, payload, &state).await?;
-    let (spec, data) = read(&body, &state)?;
+    let (spec, data) = body::read(&request, payload, &state, read).await?;
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
     let message = InitJob { account: caller.0, spec, data, template: None, start: false };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
@@ -114,7 +112,7 @@ mod tests {
 
     #[actix_web::test]
     async fn every_fault_is_named_at_once() {
-        let body = r#"{"type":"htm","data":7,"templateId":true,"uploadPresignedS3Url":1,
+        let body = r#"{"type":"htm","data":7,"templateId":true,
             "formatOpts":{"scale":9,"fromPage":0,"zoom":1}}"#;
         let (status, code, answer) = refused(body).await;
         assert_eq!((status, code.as_str()), (422, "validation_failed"));
@@ -126,7 +124,6 @@ mod tests {
                 "/templateId must be a string, not a boolean",
                 "/formatOpts/scale 9 is out of range; give a number from 0.1 to 2",
                 "/formatOpts/fromPage 0 is out of range; give a number from 1 to 4294967295",
-                "/uploadPresignedS3Url must be a string, not a number",
                 "/data must be an object, not a number",
             ]
         );
@@ -143,11 +140,6 @@ mod tests {
                 format!(r#"{{{pair},"templateId":"0190a0a0-0000-7000-8000-000000000000"}}"#),
                 404,
                 "template_not_found",
-            ),
-            (
-                format!(r#"{{{pair},"uploadPresignedStorageUrl":"https://x.example/"}}"#),
-                422,
-                "delivery_address_refused",
             ),
             (format!("{{{pair}"), 400, "malformed_json"),
             ("[1]".to_owned(), 400, "malformed_json"),

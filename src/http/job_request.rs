@@ -21,18 +21,16 @@ pub(super) struct JobRequest {
     /// As it was sent; an empty one counts as absent.
     pub(super) template_id: Option<String>,
     format_opts: Option<Arc<RawValue>>,
-    delivery: Option<String>,
 }
 
 impl JobRequest {
-    /// Reads `type`, `target`, `templateId`, `formatOpts` and the delivery address.
+    /// Reads `type`, `target`, `templateId` and `formatOpts`.
     pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Self {
         Self {
             kind: read_kind(members),
             target: read_target(members),
             template_id: members.text("templateId"),
             format_opts: read_format_opts(members, state.config.jobs.format_opts_limit_bytes),
-            delivery: read_delivery(members),
         }
     }
 
@@ -44,13 +42,12 @@ impl JobRequest {
     /// The job's specification, once the body has no fault.
     ///
     /// # Errors
-    /// `unsupported_conversion`, `delivery_address_refused`, `template_not_found`.
+    /// `unsupported_conversion`, `template_not_found`.
     pub(super) fn spec(self) -> Result<JobSpec, Problem> {
         let (Some(kind), Some(target)) = (self.kind, self.target) else {
             return Err(Problem::internal("a body without fault has no type or no target"));
         };
         conversions::admit(kind, target)?;
-        refuse_delivery(self.delivery.as_deref())?;
         if let Some(template) = self.template_id {
             return Err(no_such_template(&template));
         }

@@ -21,6 +21,7 @@ mod start;
 mod state;
 #[cfg(test)]
 mod testing;
+mod unread;
 mod upload;
 mod view;
 mod wait;

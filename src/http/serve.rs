@@ -19,8 +19,6 @@ use super::{configure, request};
 
 /// Most threads that `http.workers = 0` takes.
 const WORKERS_AT_MOST: usize = 4;
-/// How long an idle connection is kept: longer than a client's pause between two questions.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long what a refused client still sends is read and dropped, so that it sees the answer.
 const LINGER: Duration = Duration::from_secs(3);
 
@@ -46,7 +44,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
             .h1_allow_half_closed(false)
             .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
             .client_disconnect_timeout(LINGER)
-            .keep_alive(KEEP_ALIVE)
+            .keep_alive(Duration::from_secs(http.keep_alive_s))
             .graceful_shutdown_signal(move || {
                 let stop = stop.clone();
                 async move { stop.notified().await }

@@ -11,7 +11,7 @@ use super::body::Body;
 use super::job_request::{read_delivery, refuse_delivery};
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{gate, job, view, wait};
+use super::{body, gate, job, view, wait};
 use crate::jobs::messages::StartJob;
 use crate::jobs::view::JobView;
 use crate::problem::Problem;
@@ -29,8 +29,7 @@ pub(super) async fn start(
 ) -> Answer {
     let id = job::parse_id(&job)?;
     gate::admit(&state)?;
-    let body = Body::read(&request, payload, &state).await?;
-    let waits = read_waits(&body)?;
+    let waits = body::read(&request, payload, &state, read_waits).await?;
     let started = gate::ask(&state, &state.jobs.start, StartJob { account: caller.0, job: id }).await?;
     let view = if waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
@@ -41,7 +40,7 @@ pub(super) async fn start(
     Ok(answer(&state, &view))
 }
 
-fn read_waits(body: &Body) -> Result<bool, Problem> {
+fn read_waits(body: &Body, _: &HttpState) -> Result<bool, Problem> {
     let mut members = body.members()?;
     let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
     let delivery = read_delivery(&mut members);
