@@ -86,9 +86,10 @@ impl Worker {
         match timeout(start_timeout, first).await {
             Ok(Ok((Saying::Ready, _))) => Ok(worker),
             Ok(first) => Err(WorkerFault::NotStarted(worker.parting(first.err()).await.to_string())),
-            Err(_) => {
-                Err(WorkerFault::NotStarted(format!("it was not ready after {} ms", start_timeout.as_millis())))
-            }
+            Err(_) => Err(WorkerFault::NotStarted(format!(
+                "it was not ready after {} ms",
+                start_timeout.as_millis()
+            ))),
         }
     }
 

@@ -112,7 +112,10 @@ impl Assembler {
             WorkerFault::Died { status, words } => self.death(*status, words),
             WorkerFault::NotStarted(_) | WorkerFault::Astray(_) => {
                 tracing::error!(error = %fault, "assembling failed");
-                JobFault::new(FaultCode::Internal, "the template engine failed; its operator finds the cause in the log")
+                JobFault::new(
+                    FaultCode::Internal,
+                    "the template engine failed; its operator finds the cause in the log",
+                )
             }
         }
     }
@@ -134,7 +137,9 @@ impl Assembler {
         let limit = self.config.memory_limit_mb;
         JobFault::new(
             FaultCode::TemplateLimit,
-            format!("the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)"),
+            format!(
+                "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)"
+            ),
         )
     }
 
