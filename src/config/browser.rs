@@ -38,6 +38,10 @@ pub struct BrowserConfig {
     pub heap_limit_mb: u64,
     /// A page's whole renderer process; more ends its job.
     pub renderer_memory_limit_mb: u64,
+    /// How often the memory of renderers is looked at while pages are shown.
+    pub memory_watch_ms: u64,
+    /// How often an idle Chromium is asked whether it still answers.
+    pub ping_interval_ms: u64,
     /// Until a tab is free.
     pub lease_timeout_ms: u64,
     /// How much of a PDF is read from Chromium at a time.
@@ -55,11 +59,13 @@ impl BrowserConfig {
             ("browser.load_timeout_ms", self.load_timeout_ms),
             ("browser.readiness_timeout_ms", self.readiness_timeout_ms),
             ("browser.print_timeout_ms", self.print_timeout_ms),
+            ("browser.ping_interval_ms", self.ping_interval_ms),
             ("browser.lease_timeout_ms", self.lease_timeout_ms),
         ] {
             faults.within(key, value, 100, 3_600_000);
         }
         faults.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
+        faults.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
         faults.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);
         let renderer = self.renderer_memory_limit_mb;

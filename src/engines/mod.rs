@@ -1,6 +1,7 @@
 //! What can become what, and who does it.
 
 pub mod assemble;
+pub mod render;
 
 use crate::domain::kinds::{Target, TemplateKind};
 

@@ -3,4 +3,4 @@
 pub mod ejs;
 pub mod lane;
 mod markup;
-pub mod references;
+mod references;

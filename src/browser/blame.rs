@@ -1,0 +1,125 @@
+//! Says why a page failed: which deadline fired, its key, and what the page was waiting for.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::events::PageEnd;
+use super::fault::{PageFault, Trouble, ended};
+use super::load;
+use super::page::{OpenPage, PageStep};
+use super::scripts;
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::format_opts::PageOptions;
+
+/// How long a page may take to say what it waits for: one that is busy does not.
+const PENDING_LIMIT: Duration = Duration::from_millis(300);
+
+impl OpenPage {
+    /// A page that answers nothing any more is not at rest, it is stuck.
+    pub(super) fn stuck(&self) -> Trouble {
+        let cap_ms = self.limits.rest_cap.as_millis();
+        Trouble::fault(
+            FaultCode::ReadinessTimeout,
+            format!(
+                "the page did not come to rest within {cap_ms} ms (browser.rest_cap_ms), and a script \
+                 keeps it busy"
+            ),
+        )
+    }
+
+    /// The page is printed as it is.
+    pub(super) fn warn_restless(&mut self) {
+        let cap_ms = self.limits.rest_cap.as_millis();
+        let text = format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
+        self.warnings.push(&text);
+    }
+
+    pub(super) fn check_reached(&self) -> Result<(), Trouble> {
+        let unreachable = self.state.borrow().unreachable.clone();
+        let Some(address) = unreachable else { return Ok(()) };
+        let shown = self.visit.as_ref().map_or(address.clone(), |visit| visit.shown(&address));
+        Err(Trouble::fault(
+            FaultCode::PageFailed,
+            format!("the page went to {shown}, which it cannot reach (a page reaches its own files only)"),
+        ))
+    }
+
+    pub(super) fn never_matches(selector: Option<&str>) -> Trouble {
+        Trouble::fault(
+            FaultCode::ReadinessTimeout,
+            format!(
+                "nothing matches the selector '{}' (waitForSelector), and a page without script does not change",
+                selector.unwrap_or_default()
+            ),
+        )
+    }
+
+    /// Everything the author wants to know, until now.
+    pub(super) fn all_warnings(&self) -> Warnings {
+        let mut warnings = self.state.borrow().warnings.clone();
+        if let Some(visit) = &self.visit {
+            warnings.extend(visit.warnings());
+        }
+        warnings.extend(self.warnings.clone());
+        warnings
+    }
+
+    /// Says what happened; the tab goes back with the page.
+    pub(super) async fn fail(self, step: PageStep, trouble: Trouble, options: &PageOptions) -> PageFault {
+        // The calls of a page that ended may be heard of before its end.
+        let known = self.state.borrow().end;
+        let (fault, retryable) = match (known, trouble) {
+            (Some(end), _) | (None, Trouble::Ended(end)) => {
+                (ended(end, self.limits.heap_mb, self.limits.renderer_mb), end == PageEnd::BrowserLost)
+            }
+            (None, Trouble::Late) => (self.late(step, options).await, false),
+            (None, Trouble::Refused(error)) => {
+                (JobFault::new(FaultCode::PageFailed, format!("the page failed: {error}")), false)
+            }
+            (None, Trouble::Fault(fault)) => (fault, false),
+        };
+        PageFault { fault, retryable, warnings: self.all_warnings() }
+    }
+
+    async fn late(&self, step: PageStep, options: &PageOptions) -> JobFault {
+        let limits = &self.limits;
+        let (code, what, key, limit) = match step {
+            PageStep::Load => {
+                (FaultCode::LoadTimeout, "the page's load event did not come", "load", limits.load)
+            }
+            PageStep::Readiness => {
+                (FaultCode::ReadinessTimeout, "the page was not ready", "readiness", limits.readiness)
+            }
+            PageStep::Print => (FaultCode::PrintTimeout, "the file was not made", "print", limits.print),
+        };
+        let pending = self.pending(options).await;
+        let limit_ms = limit.as_millis();
+        JobFault::new(
+            code,
+            format!("{what} within {limit_ms} ms (browser.{key}_timeout_ms); pending: {pending}"),
+        )
+    }
+
+    /// What the page waits for, asked of the page; one that does not answer is busy.
+    async fn pending(&self, options: &PageOptions) -> String {
+        let expression = scripts::pending(options.wait_for_selector.as_deref());
+        let asking = async { load::ask(self.tab()?, expression, PENDING_LIMIT).await };
+        let mut pending = match tokio::time::timeout(PENDING_LIMIT, asking).await {
+            Ok(Ok(Some(text))) if !text.is_empty() => text,
+            Ok(Ok(Some(_))) => "nothing that the page would name".to_owned(),
+            Ok(Ok(None)) => "a navigation".to_owned(),
+            Ok(Err(_)) | Err(_) => "a script or the layout keeps the page busy".to_owned(),
+        };
+        let (dialogs, documents) = {
+            let state = self.state.borrow();
+            (state.dialogs, state.documents)
+        };
+        if dialogs > 0 {
+            let _ = write!(pending, "; {dialogs} dialog(s) were dismissed");
+        }
+        if documents > 1 {
+            let _ = write!(pending, "; the page navigated {} time(s)", documents - 1);
+        }
+        pending
+    }
+}

@@ -1,0 +1,59 @@
+//! How many tabs a machine carries, where the configuration leaves it to us.
+
+use std::fs;
+
+/// Tabs a core: with pages that compute all the time two are best, with pages that wait more.
+const TABS_A_CORE: u64 = 2;
+/// What a tab takes in the middle of a usual page, its share of Chromium included.
+const TAB_BYTES: u64 = 256 << 20;
+/// What is left to everything else.
+const RESERVED_BYTES: u64 = 512 << 20;
+/// Where memory cannot be read.
+const ASSUMED_BYTES: u64 = 2 << 30;
+
+/// The number of tabs: as configured, or by cores and memory.
+pub(super) fn tabs(configured: u64) -> usize {
+    let tabs = if configured > 0 { configured } else { fitting(cores(), memory_bytes()) };
+    usize::try_from(tabs).unwrap_or(usize::MAX)
+}
+
+fn fitting(cores: u64, memory_bytes: u64) -> u64 {
+    let by_memory = memory_bytes.saturating_sub(RESERVED_BYTES) / TAB_BYTES;
+    (cores * TABS_A_CORE).min(by_memory).max(1)
+}
+
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// The machine's memory, or the container's where that is less.
+fn memory_bytes() -> u64 {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_bytes(&text));
+    let container =
+        fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
+    machine.unwrap_or(ASSUMED_BYTES).min(container.unwrap_or(u64::MAX))
+}
+
+fn total_bytes(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_and_memory_both_bound_the_tabs() {
+        assert_eq!(fitting(2, 8 << 30), 4);
+        assert_eq!(fitting(16, 2 << 30), 6);
+        assert_eq!(fitting(4, 256 << 20), 1);
+        assert_eq!(tabs(3), 3);
+    }
+
+    #[test]
+    fn total_memory_is_read_in_kilobytes() {
+        assert_eq!(total_bytes("MemTotal:       2048 kB\nMemFree: 1 kB"), Some(2 << 20));
+    }
+}

@@ -1,0 +1,251 @@
+//! What a page tells while it is driven: loads, crashes, dialogs, exceptions, reduced to what is needed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use headless_chrome::protocol::cdp::{Page, Runtime};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::cdp::{Connection, Event, EventSink};
+use crate::domain::fault::Warnings;
+
+/// After so many exceptions and console lines a page is not listened to any more.
+const HEARD_LIMIT: u32 = 500;
+/// A renderer that ended so soon after we killed one is the one we killed.
+const KILL_WINDOW: Duration = Duration::from_secs(2);
+
+/// What is known of a page.
+#[derive(Clone, Debug, Default)]
+pub struct PageState {
+    /// Load events of the main frame so far.
+    pub loads: u32,
+    /// Documents of the main frame so far.
+    pub documents: u32,
+    /// The address that could not be reached, when the page shows that it could not.
+    pub unreachable: Option<String>,
+    /// How it ended, if it did.
+    pub end: Option<PageEnd>,
+    /// Dialogs dismissed so far.
+    pub dialogs: u32,
+    /// What its author wants to know.
+    pub warnings: Warnings,
+    heard: u32,
+}
+
+/// How a page ended before it was printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageEnd {
+    /// Its renderer died by itself.
+    Crashed,
+    /// We killed its renderer for the memory it took.
+    TookMemory,
+    /// It was closed.
+    Closed,
+    /// The browser died.
+    BrowserLost,
+}
+
+/// Renderers that were killed for the memory they took, told apart from those that crash.
+#[derive(Debug, Default)]
+pub(super) struct Kills(std::sync::Mutex<Vec<Instant>>);
+
+/// Hears one page.
+pub(super) struct PageEvents {
+    connection: Connection,
+    session: Arc<str>,
+    frame: String,
+    kills: Arc<Kills>,
+    state: watch::Sender<PageState>,
+    deaf: AtomicBool,
+}
+
+impl Kills {
+    /// A renderer is about to be killed.
+    pub(super) fn announce(&self) {
+        self.list().push(Instant::now());
+    }
+
+    /// Whether a renderer that just ended is one that was killed; each is counted once.
+    fn claim(&self) -> bool {
+        let mut list = self.list();
+        list.retain(|killed| killed.elapsed() < KILL_WINDOW);
+        list.pop().is_some()
+    }
+
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Instant>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl PageEvents {
+    /// Begins to hear `session`, whose main frame is `frame`.
+    pub(super) fn listen(
+        connection: &Connection,
+        session: &Arc<str>,
+        frame: &str,
+        kills: &Arc<Kills>,
+    ) -> watch::Receiver<PageState> {
+        let (state, receiver) = watch::channel(PageState::default());
+        let events = Self {
+            connection: connection.clone(),
+            session: Arc::clone(session),
+            frame: frame.to_owned(),
+            kills: Arc::clone(kills),
+            state,
+            deaf: AtomicBool::new(false),
+        };
+        let sink: Arc<dyn EventSink> = Arc::new(events);
+        connection.listen(Arc::clone(session), &sink);
+        receiver
+    }
+
+    fn end(&self, end: PageEnd) {
+        self.state.send_modify(|state| {
+            state.end.get_or_insert(end);
+        });
+    }
+
+    /// A dialog stops its page, so it is dismissed where it is heard; leaving a page is allowed.
+    fn dismiss(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        struct Opening<'a> {
+            #[serde(rename = "type")]
+            kind: &'a str,
+        }
+        let accept = event.parse::<Opening<'_>>().is_some_and(|it| it.kind == "beforeunload");
+        drop(
+            self.connection
+                .send(Some(&self.session), &Page::HandleJavaScriptDialog { accept, prompt_text: None }),
+        );
+        self.state.send_modify(|state| state.dialogs += 1);
+    }
+
+    fn navigated(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        struct Navigated {
+            frame: Frame,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Frame {
+            id: String,
+            unreachable_url: Option<String>,
+        }
+        let Some(Navigated { frame }) = event.parse() else { return };
+        if frame.id == self.frame {
+            self.state.send_modify(|state| {
+                state.documents += 1;
+                state.unreachable = frame.unreachable_url;
+            });
+        }
+    }
+
+    fn thrown(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        struct Thrown {
+            #[serde(rename = "exceptionDetails")]
+            details: Details,
+        }
+        if let Some(Thrown { details }) = event.parse() {
+            let text = format!("uncaught exception: {}", details.sentence());
+            self.state.send_modify(|state| state.warnings.push(&text));
+        }
+        self.heard();
+    }
+
+    /// Ends listening to a page that talks without end.
+    fn heard(&self) {
+        let mut too_much = false;
+        self.state.send_if_modified(|state| {
+            state.heard += 1;
+            too_much = state.heard > HEARD_LIMIT;
+            false
+        });
+        if too_much && !self.deaf.swap(true, Ordering::Relaxed) {
+            drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
+        }
+    }
+}
+
+impl EventSink for PageEvents {
+    fn event(&self, event: Event<'_>) {
+        match event.method {
+            "Page.loadEventFired" => self.state.send_modify(|state| state.loads += 1),
+            "Page.frameNavigated" => self.navigated(event),
+            "Page.javascriptDialogOpening" => self.dismiss(event),
+            "Runtime.exceptionThrown" => self.thrown(event),
+            "Runtime.consoleAPICalled" => self.heard(),
+            "Inspector.targetCrashed" if self.kills.claim() => self.end(PageEnd::TookMemory),
+            "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
+            "Target.detachedFromTarget" => self.end(PageEnd::Closed),
+            _ => {}
+        }
+    }
+
+    fn closed(&self) {
+        self.end(PageEnd::BrowserLost);
+    }
+}
+
+/// What Chromium says of an exception, as far as it is said again.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Details {
+    text: String,
+    line_number: u64,
+    url: Option<String>,
+    exception: Option<Thrown>,
+}
+
+#[derive(Deserialize)]
+struct Thrown {
+    description: Option<String>,
+    value: Option<serde_json::Value>,
+}
+
+impl Details {
+    /// `Error: no customer (/app.js:12)`.
+    fn sentence(&self) -> String {
+        let thrown = self.exception.as_ref().and_then(|thrown| match &thrown.description {
+            Some(description) => description.lines().next().map(str::to_owned),
+            None => thrown.value.as_ref().map(ToString::to_string),
+        });
+        let text = thrown.unwrap_or_else(|| self.text.clone());
+        let path = self.url.as_deref().and_then(path_of);
+        let line = self.line_number + 1;
+        path.map_or_else(|| text.clone(), |path| format!("{text} ({path}:{line})"))
+    }
+}
+
+/// The path of an address of ours; the host is a random name that says nothing.
+fn path_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.strip_prefix("http://")?.split_once(".localhost/")?;
+    Some(if rest.is_empty() { "/" } else { rest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exception_is_said_with_its_place() {
+        let details: Details = serde_json::from_str(
+            r#"{"exceptionId":1,"text":"Uncaught","lineNumber":11,"columnNumber":4,
+            "url":"http://0f.localhost/app.js",
+            "exception":{"type":"object","description":"Error: no customer\n    at app.js"}}"#,
+        )
+        .unwrap();
+        assert_eq!(details.sentence(), "Error: no customer (app.js:12)");
+    }
+
+    #[test]
+    fn a_thrown_value_is_said_as_it_is() {
+        let details: Details = serde_json::from_str(
+            r#"{"text":"Uncaught (in promise)","lineNumber":0,"exception":{"type":"string","value":"stop"}}"#,
+        )
+        .unwrap();
+        assert_eq!(details.sentence(), "\"stop\"");
+    }
+}

@@ -1,0 +1,155 @@
+//! The calls that load a page, sent together: each waits for its answer only when all are on their way.
+
+use std::time::Duration;
+
+use headless_chrome::protocol::cdp::{Emulation, Page, Runtime};
+
+use super::cdp::{CallError, Sent};
+use super::fault::Trouble;
+use super::origin::Visit;
+use super::page::{PageOutput, PageTask};
+use super::scripts;
+use super::tab::Tab;
+use crate::domain::fault::FaultCode;
+use crate::domain::lane::Lane;
+
+/// The world that our scripts run in.
+const WORLD: &str = "platen";
+
+/// Shows the page of `task`, from its origin or, without one, as it is; returns after the load event.
+pub(super) async fn load(
+    tab: &Tab,
+    task: &PageTask,
+    visit: Option<&Visit>,
+    limit: Duration,
+) -> Result<(), Trouble> {
+    let data = send_data(tab, task, visit)?;
+    let without_script = match task.lane {
+        Lane::Static => Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?),
+        Lane::Scripted => None,
+    };
+    let media = match task.output {
+        PageOutput::Pdf => None,
+        PageOutput::Png | PageOutput::Jpg => Some(tab.send(&print_media())?),
+    };
+    let mut state = tab.state();
+    match visit {
+        Some(visit) => navigate(tab, visit, limit).await?,
+        None => put(tab, task, limit).await?,
+    }
+    // An error means that nobody hears the page any more: the step is ended from outside.
+    let _ = state.wait_for(|state| state.loads > 0).await;
+    settle(data, limit).await?;
+    settle(without_script, limit).await?;
+    settle(media, limit).await
+}
+
+/// Runs a script of ours in the page and gives the text that it answers; `None` when the document went
+/// away under it.
+pub(super) async fn ask(tab: &Tab, expression: String, limit: Duration) -> Result<Option<String>, Trouble> {
+    let world = Page::CreateIsolatedWorld {
+        frame_id: tab.frame().to_owned(),
+        world_name: Some(WORLD.to_owned()),
+        grant_univeral_access: None,
+    };
+    let context = match tab.call_within(world, limit).await {
+        Ok(world) => world.execution_context_id,
+        Err(CallError::Refused { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    match tab.call_within(evaluate(expression, context), limit).await {
+        Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
+            let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
+            let line = description.lines().next().unwrap_or_default().to_owned();
+            Err(Trouble::fault(FaultCode::OptionsInvalid, format!("waitForSelector: {line}")))
+        }
+        Ok(answer) => {
+            Ok(Some(answer.result.value.and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()))
+        }
+        // The context was destroyed: the page has left for another document.
+        Err(CallError::Refused { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;
+
+fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option<Script>, Trouble> {
+    let (Lane::Scripted, Some(visit)) = (task.lane, visit) else { return Ok(None) };
+    let large = scripts::is_large(&task.data);
+    let source = if large {
+        scripts::data_fetched(&visit.data_path())
+    } else {
+        let text = std::str::from_utf8(&task.data)
+            .map_err(|error| Trouble::fault(FaultCode::DataInvalid, error.to_string()))?;
+        scripts::data_inline(text)
+    };
+    let script = Page::AddScriptToEvaluateOnNewDocument {
+        source,
+        world_name: None,
+        include_command_line_api: None,
+        run_immediately: None,
+    };
+    Ok(Some(tab.send(&script)?))
+}
+
+async fn navigate(tab: &Tab, visit: &Visit, limit: Duration) -> Result<(), Trouble> {
+    let navigate = Page::Navigate {
+        url: visit.address(),
+        referrer: None,
+        transition_Type: None,
+        frame_id: None,
+        referrer_policy: None,
+    };
+    let answer = tab.call_within(navigate, limit).await?;
+    match answer.error_text {
+        None => Ok(()),
+        Some(error) => {
+            Err(Trouble::fault(FaultCode::PageFailed, format!("the page could not be opened: {error}")))
+        }
+    }
+}
+
+async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), Trouble> {
+    let entry = task.site.files.get(&task.site.entry);
+    let html = entry.map(|content| String::from_utf8_lossy(content).into_owned()).unwrap_or_default();
+    let put = Page::SetDocumentContent { frame_id: tab.frame().to_owned(), html };
+    tab.send_large(put).await?.answer(limit).await?;
+    Ok(())
+}
+
+async fn settle<M>(sent: Option<Sent<M>>, limit: Duration) -> Result<(), Trouble>
+where
+    M: headless_chrome::protocol::cdp::types::Method,
+    M::ReturnObject: Send + 'static,
+{
+    if let Some(sent) = sent {
+        sent.answer(limit).await?;
+    }
+    Ok(())
+}
+
+fn print_media() -> Emulation::SetEmulatedMedia {
+    Emulation::SetEmulatedMedia { media: Some("print".to_owned()), features: None }
+}
+
+fn evaluate(expression: String, context: Runtime::ExecutionContextId) -> Runtime::Evaluate {
+    Runtime::Evaluate {
+        expression,
+        object_group: None,
+        include_command_line_api: None,
+        silent: Some(true),
+        context_id: Some(context),
+        return_by_value: Some(true),
+        generate_preview: None,
+        user_gesture: None,
+        await_promise: Some(true),
+        throw_on_side_effect: None,
+        timeout: None,
+        disable_breaks: None,
+        repl_mode: None,
+        allow_unsafe_eval_blocked_by_csp: None,
+        unique_context_id: None,
+        serialization_options: None,
+    }
+}

@@ -1,0 +1,64 @@
+//! What can be asked of the pool of browsers.
+
+use actix::Message;
+
+use super::lease::Lease;
+use crate::domain::ids::AccountId;
+use crate::domain::lane::Lane;
+
+/// Asks for a fresh tab. The answer comes when one is free, first come, first served.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<Lease, LeaseError>")]
+pub struct LeaseTab {
+    /// For whom the page is rendered.
+    pub account: AccountId,
+    /// Whether script may run in it.
+    pub lane: Lane,
+}
+
+/// Why there is no tab.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeaseError {
+    /// None was free in time.
+    #[error("no tab was free within {limit_ms} ms (browser.lease_timeout_ms; browser.tabs is {tabs}){cause}")]
+    Timeout {
+        /// The deadline.
+        limit_ms: u64,
+        /// How many tabs there are.
+        tabs: usize,
+        /// Why no browser runs, where that is the reason; begins with a separator.
+        cause: String,
+    },
+    /// The service is shutting down.
+    #[error("the service is shutting down")]
+    Stopping,
+}
+
+/// Asks how the pool does.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "PoolStatus")]
+pub struct GetPoolStatus;
+
+/// How the pool does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// Whether a page can be rendered: a browser answers.
+    pub ready: bool,
+    /// Why none is ready, if it is known.
+    pub cause: Option<String>,
+    /// The process ids of the browsers that run.
+    pub browsers: Vec<i32>,
+    /// Most pages rendered at once.
+    pub tabs: usize,
+    /// Fresh tabs made ahead.
+    pub spare: usize,
+    /// Tabs in use.
+    pub leased: usize,
+    /// Who waits for a tab.
+    pub waiting: usize,
+}
+
+/// Ends all browsers; answered when their processes and folders are gone.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct ShutDown;

@@ -1,0 +1,219 @@
+//! A slot's proxy, which is the origin of its page and its fence in one.
+//!
+//! Chromium sends every request of a page to the proxy of the page's browser context. It serves the
+//! files of the present job under a host name that nobody can guess, and answers everything else by
+//! closing the connection: an answer of any status would make a `fetch` in mode `no-cors` succeed.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, Uri};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::served::{self, Served};
+use crate::clock;
+use crate::domain::fault::Warnings;
+use crate::domain::site::Site;
+
+/// Chromium opens at most 32 connections to a proxy; more is somebody else.
+const CONNECTION_LIMIT: usize = 64;
+/// Longest address that a warning names, in characters.
+const NAMED_CHARS: usize = 200;
+
+/// The proxy of one slot. It lives as long as the slot; between jobs it closes every connection.
+#[derive(Debug)]
+pub struct Origin {
+    port: u16,
+    job: Arc<Mutex<Option<Arc<Visit>>>>,
+    _accepting: DropGuard,
+}
+
+/// What the origin serves for one job, and what happened.
+#[derive(Debug)]
+pub struct Visit {
+    host: String,
+    site: Arc<Site>,
+    /// Served at a path of its own, beside the files: the data of a page where it is large.
+    data: Option<Bytes>,
+    events: Mutex<Events>,
+    ended: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Events {
+    warnings: Warnings,
+    last_request: Instant,
+}
+
+impl Origin {
+    /// Listens on a free port of the loopback, within the present runtime.
+    ///
+    /// # Errors
+    /// When the system gives no port.
+    pub fn bind() -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
+        let port = listener.local_addr()?.port();
+        let job = Arc::default();
+        let ended = CancellationToken::new();
+        tokio::spawn(accept(listener, Arc::clone(&job), ended.clone()));
+        Ok(Self { port, job, _accepting: ended.drop_guard() })
+    }
+
+    /// The address of the proxy, for Chromium.
+    #[must_use]
+    pub fn proxy_address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Serves `site` under a new name until [`Origin::clear`].
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn serve(&self, site: Arc<Site>, data: Option<Bytes>) -> io::Result<Arc<Visit>> {
+        let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
+        let events = Events { warnings: Warnings::default(), last_request: Instant::now() };
+        let visit = Arc::new(Visit {
+            host: format!("{random:032x}.localhost"),
+            site,
+            data,
+            events: Mutex::new(events),
+            ended: CancellationToken::new(),
+        });
+        self.replace(Some(Arc::clone(&visit)));
+        Ok(visit)
+    }
+
+    /// Serves nothing any more and closes every connection.
+    pub fn clear(&self) {
+        self.replace(None);
+    }
+
+    fn replace(&self, visit: Option<Arc<Visit>>) {
+        let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(previous) = std::mem::replace(&mut *job, visit) {
+            previous.ended.cancel();
+        }
+    }
+}
+
+impl Visit {
+    /// Where the page is: `/` for an entry at the top, so that a router in the page finds its root.
+    #[must_use]
+    pub fn address(&self) -> String {
+        let folder = self.site.entry.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let separator = if folder.is_empty() { "" } else { "/" };
+        format!("http://{}/{}{separator}", self.host, served::encode_path(folder))
+    }
+
+    /// Where the page's data is, when it is served.
+    #[must_use]
+    pub fn data_path(&self) -> String {
+        format!("/{}.json", self.host)
+    }
+
+    /// How long no request has come.
+    #[must_use]
+    pub fn quiet_for(&self) -> Duration {
+        self.events().last_request.elapsed()
+    }
+
+    /// What was refused or not found until now.
+    #[must_use]
+    pub fn warnings(&self) -> Warnings {
+        self.events().warnings.clone()
+    }
+
+    /// `address` without the name of the host, which says nothing to anybody.
+    #[must_use]
+    pub fn shown(&self, address: &str) -> String {
+        let short = address.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&self.host));
+        short.unwrap_or(address).to_owned()
+    }
+
+    fn answer(&self, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Refused> {
+        self.events().last_request = Instant::now();
+        if request.method() == Method::CONNECT || request.uri().host() != Some(self.host.as_str()) {
+            let named: String = request.uri().to_string().chars().take(NAMED_CHARS).collect();
+            self.warn(&format!("refused address: {named} (a page reaches its own files only)"));
+            return Err(Refused);
+        }
+        let path = request.uri().path();
+        if self.data.is_some() && path == self.data_path() {
+            return Ok(served::data(self.data.clone().unwrap_or_default()));
+        }
+        match served::answer(&self.site, path, request.method(), request.headers()) {
+            Served::File(response) => Ok(response),
+            Served::Missing(response) => {
+                self.warn(&format!("asset not found: {}", shorten(request.uri())));
+                Ok(response)
+            }
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        self.events().warnings.push(text);
+    }
+
+    fn events(&self) -> std::sync::MutexGuard<'_, Events> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An error of the service makes hyper close the connection without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("refused")]
+struct Refused;
+
+fn shorten(uri: &Uri) -> String {
+    uri.path_and_query().map_or("/", |path| path.as_str()).chars().take(NAMED_CHARS).collect()
+}
+
+async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<Visit>>>>, ended: CancellationToken) {
+    let places = Arc::new(Semaphore::new(CONNECTION_LIMIT));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = ended.cancelled() => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            // Out of descriptors: accepting again at once would only burn the processor.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let visit = job.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (Some(visit), Ok(place)) = (visit, Arc::clone(&places).try_acquire_owned()) else {
+            continue;
+        };
+        tokio::spawn(async move {
+            serve_connection(stream, visit).await;
+            drop(place);
+        });
+    }
+}
+
+async fn serve_connection(stream: TcpStream, visit: Arc<Visit>) {
+    let _ = stream.set_nodelay(true);
+    let ended = visit.ended.clone();
+    let service = service_fn(move |request| {
+        let answer = visit.answer(&request);
+        async move { answer }
+    });
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    tokio::select! {
+        // A refusal is an error here, and so is a page that leaves in the middle.
+        _ = connection => {}
+        () = ended.cancelled() => {}
+    }
+}

@@ -1,0 +1,242 @@
+//! Drives one page: loads it, waits until it is ready. Printing it is the next file's.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::events::{PageEnd, PageState};
+use super::fault::{PageFault, Trouble};
+use super::lease::Lease;
+use super::load;
+use super::origin::Visit;
+use super::scripts;
+use super::tab::Tab;
+use crate::config::BrowserConfig;
+use crate::domain::fault::{FaultCode, Warnings};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::lane::Lane;
+use crate::domain::site::Site;
+
+/// A text given to the browser in one message may not be larger: beyond about 90 MB it ends the
+/// connection (tried). Larger pages come from the origin.
+const DIRECT_LIMIT_BYTES: usize = 16 << 20;
+
+/// What is to be rendered.
+#[derive(Clone, Debug)]
+pub struct PageTask {
+    /// The files; the entry is the page as assembled.
+    pub site: Arc<Site>,
+    /// The data as JSON text, for the page's scripts.
+    pub data: Bytes,
+    /// Whether script may run.
+    pub lane: Lane,
+    /// A page without script and without references is put into the tab, which saves a navigation.
+    pub direct: bool,
+    /// Paper, margins, readiness.
+    pub options: PageOptions,
+    /// What it becomes.
+    pub output: PageOutput,
+}
+
+/// What a page becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageOutput {
+    /// All its pages, or a range of them.
+    Pdf,
+    /// Its first viewport, without loss.
+    Png,
+    /// Its first viewport, as a JPEG of quality 85.
+    Jpg,
+}
+
+/// What is being done with a page; each step has a deadline of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageStep {
+    /// Until the load event.
+    Load,
+    /// Until fonts and selector are there and the page is at rest.
+    Readiness,
+    /// Until the file is made.
+    Print,
+}
+
+/// A page in its tab.
+pub(super) struct OpenPage {
+    pub lease: Lease,
+    pub visit: Option<Arc<Visit>>,
+    pub state: watch::Receiver<PageState>,
+    pub warnings: Warnings,
+    pub limits: Limits,
+}
+
+/// The part of the configuration that a page is bound by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub load: Duration,
+    pub readiness: Duration,
+    pub print: Duration,
+    pub quiet: Duration,
+    pub rest_cap: Duration,
+    pub heap_mb: u64,
+    pub renderer_mb: u64,
+    pub chunk_bytes: u32,
+}
+
+/// A page that can be printed.
+pub struct ReadyPage {
+    pub(super) page: OpenPage,
+    pub(super) output: PageOutput,
+    pub(super) options: PageOptions,
+}
+
+/// Loads the page of `task` into the leased tab and waits until it is ready.
+///
+/// # Errors
+/// The step that failed, with what it waited for. The tab is given back.
+pub async fn open(
+    lease: Lease,
+    task: &PageTask,
+    config: &BrowserConfig,
+    progress: impl Fn(PageStep),
+) -> Result<ReadyPage, PageFault> {
+    let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
+    let limits = Limits::of(config);
+    let mut page = OpenPage { lease, visit: None, state, warnings: Warnings::default(), limits };
+    progress(PageStep::Load);
+    if let Err(trouble) = page.load(task).await {
+        return Err(page.fail(PageStep::Load, trouble, &task.options).await);
+    }
+    progress(PageStep::Readiness);
+    if let Err(trouble) = page.settle(task).await {
+        return Err(page.fail(PageStep::Readiness, trouble, &task.options).await);
+    }
+    Ok(ReadyPage { page, output: task.output, options: task.options.clone() })
+}
+
+impl Limits {
+    fn of(config: &BrowserConfig) -> Self {
+        Self {
+            load: Duration::from_millis(config.load_timeout_ms),
+            readiness: Duration::from_millis(config.readiness_timeout_ms),
+            print: Duration::from_millis(config.print_timeout_ms),
+            quiet: Duration::from_millis(config.quiet_window_ms),
+            rest_cap: Duration::from_millis(config.rest_cap_ms),
+            heap_mb: config.heap_limit_mb,
+            renderer_mb: config.renderer_memory_limit_mb,
+            chunk_bytes: u32::try_from(config.output_chunk_bytes).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl OpenPage {
+    /// The tab; the lease holds it as long as the page lives.
+    pub(super) fn tab(&self) -> Result<&Tab, Trouble> {
+        self.lease.tab().ok_or(Trouble::Ended(PageEnd::Closed))
+    }
+
+    async fn load(&mut self, task: &PageTask) -> Result<(), Trouble> {
+        if !goes_direct(task) {
+            let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
+            let data = fetched.then(|| task.data.clone());
+            let served = self.tab()?.origin().serve(Arc::clone(&task.site), data);
+            let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
+            self.visit = Some(served.map_err(no_name)?);
+        }
+        let loading = load::load(self.tab()?, task, self.visit.as_deref(), self.limits.load);
+        self.within(self.limits.load, loading).await?;
+        self.check_reached()
+    }
+
+    async fn settle(&mut self, task: &PageTask) -> Result<(), Trouble> {
+        let readiness = self.limits.readiness;
+        self.within(readiness, self.become_ready(task)).await?;
+        if task.lane == Lane::Scripted {
+            // A page that answers nothing any more is not at rest, it is stuck.
+            let limit = self.limits.rest_cap + self.limits.quiet + Duration::from_secs(1);
+            match self.within(limit, self.come_to_rest()).await {
+                Ok(true) => {}
+                Ok(false) => self.warn_restless(),
+                Err(Trouble::Late) => return Err(self.stuck()),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+        self.check_reached()
+    }
+
+    /// A page may leave for another document while it is waited for: then the waiting starts again.
+    async fn become_ready(&self, task: &PageTask) -> Result<(), Trouble> {
+        let scripted = task.lane == Lane::Scripted;
+        let selector = task.options.wait_for_selector.as_deref();
+        loop {
+            let seen = self.state.borrow().loads;
+            match self.ask(scripts::readiness(selector, scripted), self.limits.readiness).await? {
+                Some(answer) if answer == scripts::READY => return Ok(()),
+                Some(answer) if answer == scripts::MISSING => return Err(Self::never_matches(selector)),
+                Some(_) | None => self.loads_beyond(seen).await,
+            }
+        }
+    }
+
+    /// False when it does not come to rest before the cap.
+    async fn come_to_rest(&self) -> Result<bool, Trouble> {
+        let until = Instant::now() + self.limits.rest_cap;
+        let limit = self.limits.rest_cap + self.limits.quiet + Duration::from_secs(1);
+        loop {
+            let seen = self.state.borrow().loads;
+            let left = until.saturating_duration_since(Instant::now());
+            match self.ask(scripts::rest(self.limits.quiet, left), limit).await? {
+                Some(answer) if answer == scripts::RESTLESS => return Ok(false),
+                Some(_) => {}
+                None => {
+                    self.loads_beyond(seen).await;
+                    continue;
+                }
+            }
+            let quiet = self.visit.as_ref().map_or(self.limits.quiet, |visit| visit.quiet_for());
+            if quiet >= self.limits.quiet {
+                return Ok(true);
+            }
+            tokio::time::sleep(self.limits.quiet.saturating_sub(quiet)).await;
+        }
+    }
+
+    /// Runs a script of ours; `None` when the document went away under it.
+    async fn ask(&self, expression: String, limit: Duration) -> Result<Option<String>, Trouble> {
+        load::ask(self.tab()?, expression, limit).await
+    }
+
+    async fn loads_beyond(&self, seen: u32) {
+        let mut state = self.state.clone();
+        // An error means that nobody hears the page any more: `within` ends the step.
+        let _ = state.wait_for(|state| state.loads > seen).await;
+    }
+
+    /// Runs a step until it is done, its deadline comes or the page ends.
+    pub(super) async fn within<T>(
+        &self,
+        limit: Duration,
+        step: impl Future<Output = Result<T, Trouble>>,
+    ) -> Result<T, Trouble> {
+        let mut state = self.state.clone();
+        let ended = async move {
+            let end = state.wait_for(|state| state.end.is_some()).await;
+            end.map_or(PageEnd::BrowserLost, |state| state.end.unwrap_or(PageEnd::Closed))
+        };
+        tokio::select! {
+            // The end is known first: it says more than the calls that it ended.
+            biased;
+            end = ended => Err(Trouble::Ended(end)),
+            done = tokio::time::timeout(limit, step) => done.unwrap_or(Err(Trouble::Late)),
+        }
+    }
+}
+
+/// Whether the page is put into the tab, without an origin.
+fn goes_direct(task: &PageTask) -> bool {
+    let length = task.site.files.get(&task.site.entry).map_or(0, Bytes::len);
+    task.direct && task.lane == Lane::Static && length <= DIRECT_LIMIT_BYTES
+}

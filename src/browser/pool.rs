@@ -1,0 +1,254 @@
+//! The pool of browsers: leases fresh tabs first come, first served, and keeps browsers running.
+//!
+//! ```text
+//!  LeaseTab ──> waiters ──┐                       ┌── Lease ──(dropped)──> disposed of
+//!                         ├── granted, in order ──┘
+//!  make a tab ──> spares ─┘     at most `tabs` leased at once
+//!
+//!  a place:  Starting ──> Running ──(connection closed, no answer)──> Starting …
+//!                └─(failed)─> Pausing ──(a while)──> Starting
+//! ```
+//!
+//! Everything runs on the actor's own thread, which must therefore be one that lasts.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::fut::wrap_future;
+use actix::prelude::*;
+use tokio::sync::{mpsc, oneshot};
+
+use super::capacity;
+use super::cdp::CallError;
+use super::fleet::Place;
+use super::lease::{BrowserId, HeldTab, Lease, TabReturned};
+use super::messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
+use super::origin::Origin;
+use super::profile::Profile;
+use super::tab::Tab;
+use crate::config::BrowserConfig;
+use crate::workers::Starter;
+
+/// The actor. It starts its browsers when it is started.
+pub struct BrowserPool {
+    pub(super) config: Arc<BrowserConfig>,
+    pub(super) starter: Starter,
+    tabs: usize,
+    pub(super) places: Vec<Place>,
+    pub(super) last_generation: u64,
+    free_origins: Vec<Arc<Origin>>,
+    pub(super) spares: VecDeque<HeldTab>,
+    making: usize,
+    pub(super) leased: usize,
+    waiters: VecDeque<Waiter>,
+    returns: mpsc::UnboundedSender<TabReturned>,
+    inbox: Option<mpsc::UnboundedReceiver<TabReturned>>,
+    pub(super) last_failure: Option<String>,
+    pub(super) stopping: bool,
+}
+
+struct Waiter {
+    answer: oneshot::Sender<Lease>,
+}
+
+impl BrowserPool {
+    /// A pool that starts its processes through `starter`.
+    #[must_use]
+    pub fn new(config: BrowserConfig, starter: Starter) -> Self {
+        let (returns, inbox) = mpsc::unbounded_channel();
+        Self {
+            tabs: capacity::tabs(config.tabs),
+            places: Vec::new(),
+            config: Arc::new(config),
+            starter,
+            last_generation: 0,
+            free_origins: Vec::new(),
+            spares: VecDeque::new(),
+            making: 0,
+            leased: 0,
+            waiters: VecDeque::new(),
+            returns,
+            inbox: Some(inbox),
+            last_failure: None,
+            stopping: false,
+        }
+    }
+
+    /// Gives tabs to those who wait, and has as many made as are wanted.
+    pub(super) fn pump(&mut self, ctx: &mut Context<Self>) {
+        if self.stopping {
+            return;
+        }
+        self.waiters.retain(|waiter| !waiter.answer.is_closed());
+        self.grant(ctx);
+        let free = self.tabs.saturating_sub(self.leased);
+        let demand = self.waiters.len().min(free);
+        let ahead = usize::try_from(self.config.spare_tabs).unwrap_or(usize::MAX);
+        let wanted = if self.waiters.is_empty() { ahead.min(free) } else { demand };
+        for _ in (self.making + self.spares.len())..wanted {
+            if !self.make_tab(ctx) {
+                return;
+            }
+        }
+    }
+
+    fn grant(&mut self, ctx: &mut Context<Self>) {
+        while self.leased < self.tabs && !self.waiters.is_empty() {
+            let Some(held) = self.spares.pop_front() else { return };
+            if !held.tab.is_alive() {
+                Self::dispose(held, ctx);
+                continue;
+            }
+            let Some(waiter) = self.waiters.pop_front() else { return };
+            self.leased += 1;
+            // Nobody waits there any more: the lease comes back by itself.
+            let _ = waiter.answer.send(Lease::new(held, self.returns.clone()));
+        }
+    }
+
+    /// False when no browser runs to make it in.
+    fn make_tab(&mut self, ctx: &mut Context<Self>) -> bool {
+        let Some((browser, maker)) = self.least_busy() else { return false };
+        let Some(origin) = self.free_origin() else { return false };
+        self.making += 1;
+        self.count_tab(browser, 1);
+        let made = wrap_future::<_, Self>(maker.make(Arc::clone(&origin)));
+        ctx.spawn(made.map(move |made, pool, ctx| pool.tab_made(browser, origin, made, ctx)));
+        true
+    }
+
+    fn tab_made(
+        &mut self,
+        browser: BrowserId,
+        origin: Arc<Origin>,
+        made: Result<Tab, CallError>,
+        ctx: &mut Context<Self>,
+    ) {
+        self.making -= 1;
+        match made {
+            Ok(tab) => self.spares.push_back(HeldTab { tab, browser }),
+            Err(error) => {
+                self.free_origins.push(origin);
+                self.count_tab(browser, -1);
+                self.lose(browser, &error.to_string(), ctx);
+            }
+        }
+        self.pump(ctx);
+    }
+
+    /// Until the page is gone it may ask its slot for more: the slot is free after that.
+    fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
+        let HeldTab { tab, browser } = held;
+        let origin = Arc::clone(tab.origin());
+        ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
+            pool.count_tab(browser, -1);
+            match disposed {
+                Ok(()) => pool.free_origins.push(origin),
+                Err(error) => pool.lose(browser, &error.to_string(), ctx),
+            }
+        }));
+    }
+
+    fn free_origin(&mut self) -> Option<Arc<Origin>> {
+        if let Some(origin) = self.free_origins.pop() {
+            return Some(origin);
+        }
+        match Origin::bind() {
+            Ok(origin) => Some(Arc::new(origin)),
+            Err(error) => {
+                tracing::error!(%error, "no port for a page's origin");
+                self.last_failure = Some(format!("no port for a page's origin: {error}"));
+                None
+            }
+        }
+    }
+}
+
+impl Actor for BrowserPool {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        if let Some(inbox) = self.inbox.take() {
+            ctx.add_stream(futures_util::stream::unfold(inbox, |mut inbox| async move {
+                inbox.recv().await.map(|returned| (returned, inbox))
+            }));
+        }
+        if !self.config.sandbox {
+            tracing::warn!("Chromium's sandbox is off (browser.sandbox): pages are not caged");
+        }
+        tokio::task::spawn_blocking(Profile::sweep);
+        self.start_browsers(ctx);
+    }
+}
+
+impl Handler<LeaseTab> for BrowserPool {
+    type Result = ResponseActFuture<Self, Result<Lease, LeaseError>>;
+
+    fn handle(&mut self, message: LeaseTab, ctx: &mut Self::Context) -> Self::Result {
+        tracing::debug!(account.id = %message.account, lane = ?message.lane, "a tab is asked for");
+        let (answer, granted) = oneshot::channel();
+        if !self.stopping {
+            self.waiters.push_back(Waiter { answer });
+            self.pump(ctx);
+        }
+        let limit_ms = self.config.lease_timeout_ms;
+        let waited = tokio::time::timeout(Duration::from_millis(limit_ms), granted);
+        Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, _| match granted {
+            Ok(Ok(lease)) => Ok(lease),
+            Ok(Err(_)) => Err(LeaseError::Stopping),
+            Err(_) => {
+                let cause = pool.last_failure.as_ref().map_or(String::new(), |it| format!("; {it}"));
+                Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
+            }
+        }))
+    }
+}
+
+impl StreamHandler<TabReturned> for BrowserPool {
+    fn handle(&mut self, TabReturned(held): TabReturned, ctx: &mut Self::Context) {
+        self.leased -= 1;
+        Self::dispose(held, ctx);
+        self.pump(ctx);
+    }
+}
+
+impl Handler<GetPoolStatus> for BrowserPool {
+    type Result = MessageResult<GetPoolStatus>;
+
+    fn handle(&mut self, _: GetPoolStatus, _: &mut Self::Context) -> Self::Result {
+        let browsers: Vec<i32> = self
+            .places
+            .iter()
+            .filter_map(|place| match place {
+                Place::Running(running) => Some(running.chromium.id()),
+                Place::Starting | Place::Pausing => None,
+            })
+            .collect();
+        MessageResult(PoolStatus {
+            ready: !self.stopping && !browsers.is_empty(),
+            cause: self.last_failure.clone(),
+            browsers,
+            tabs: self.tabs,
+            spare: self.spares.len(),
+            leased: self.leased,
+            waiting: self.waiters.len(),
+        })
+    }
+}
+
+impl Handler<ShutDown> for BrowserPool {
+    type Result = ResponseActFuture<Self, ()>;
+
+    fn handle(&mut self, _: ShutDown, _: &mut Self::Context) -> Self::Result {
+        self.stopping = true;
+        self.waiters.clear();
+        self.spares.clear();
+        let running = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
+            Place::Running(running) => Some(running.chromium.end()),
+            Place::Starting | Place::Pausing => None,
+        });
+        let ended = futures_util::future::join_all(running.collect::<Vec<_>>());
+        Box::pin(wrap_future::<_, Self>(ended).map(|_, _, ctx| ctx.stop()))
+    }
+}

@@ -1,0 +1,110 @@
+//! The scripts of ours that run in a page.
+//!
+//! Those that ask run in an isolated world: they see the page's document and none of its script, so
+//! that a page which replaces `Promise` or `setTimeout` changes nothing for them.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+/// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
+/// connection.
+const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
+
+/// Whether data goes by the origin.
+pub(super) fn is_large(data: &[u8]) -> bool {
+    data.len() > DATA_INLINE_LIMIT_BYTES
+}
+
+/// The page can be printed, as far as asked.
+pub(super) const READY: &str = "ready";
+/// Nothing matches the selector, and nothing will: no script runs.
+pub(super) const MISSING: &str = "missing";
+/// The page did not come to rest.
+pub(super) const RESTLESS: &str = "restless";
+
+/// Puts the data on the window of the main frame, before the page's own scripts. Parsed, not written
+/// as a literal: `__proto__` is a plain key in JSON.
+pub(super) fn data_inline(data: &str) -> String {
+    with_data(&format!("JSON.parse({})", json!(data)))
+}
+
+/// The same for data that the origin serves at `path`.
+pub(super) fn data_fetched(path: &str) -> String {
+    let path = json!(path);
+    with_data(&format!(
+        "(r=>{{r.open('GET',{path},false);r.send();return JSON.parse(r.responseText)}})(new XMLHttpRequest)"
+    ))
+}
+
+/// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
+/// will, and something else while the page is still loading and cannot say when it has.
+pub(super) fn readiness(selector: Option<&str>, scripted: bool) -> String {
+    let (selector, scripted) = (json!(selector), json!(scripted));
+    format!("({READINESS})({selector},{scripted})")
+}
+
+/// Answers [`READY`] after a time without change of the document, or [`RESTLESS`] at the cap.
+pub(super) fn rest(quiet: Duration, cap: Duration) -> String {
+    format!("({REST})({},{})", quiet.as_millis(), cap.as_millis())
+}
+
+/// Says what a page waits for.
+pub(super) fn pending(selector: Option<&str>) -> String {
+    format!("({PENDING})({})", json!(selector))
+}
+
+fn with_data(expression: &str) -> String {
+    format!(
+        "(()=>{{if(window.top!==window)return;const data={expression};\
+         window.__POGODOC_DATA__=data;window.__PLATEN_DATA__=data}})()"
+    )
+}
+
+const READINESS: &str = "async (selector, scripted) => {
+    if (document.readyState !== 'complete') {
+        if (!scripted) return 'loading';
+        await new Promise(done => addEventListener('load', done, { once: true }));
+    }
+    await document.fonts.ready;
+    if (selector === null || document.querySelector(selector)) return 'ready';
+    if (!scripted) return 'missing';
+    await new Promise(done => {
+        const observer = new MutationObserver(() => {
+            if (document.querySelector(selector)) { observer.disconnect(); done(); }
+        });
+        const everything = { subtree: true, childList: true, attributes: true, characterData: true };
+        observer.observe(document, everything);
+    });
+    await document.fonts.ready;
+    return 'ready';
+}";
+
+const REST: &str = "async (quiet, cap) => {
+    const start = performance.now();
+    const watch = globalThis.platenWatch ??= (() => {
+        const watch = { last: start };
+        const everything = { subtree: true, childList: true, attributes: true, characterData: true };
+        new MutationObserver(() => { watch.last = performance.now(); }).observe(document, everything);
+        return watch;
+    })();
+    for (;;) {
+        const now = performance.now();
+        const missing = quiet - (now - watch.last);
+        const left = cap - (now - start);
+        if (missing <= 0) { await document.fonts.ready; return 'ready'; }
+        if (left <= 0) return 'restless';
+        await new Promise(done => setTimeout(done, Math.min(missing, left)));
+    }
+}";
+
+const PENDING: &str = "selector => {
+    const pending = [];
+    if (document.readyState !== 'complete') pending.push(`document.readyState is ${document.readyState}`);
+    if (document.fonts.status !== 'loaded') pending.push('fonts');
+    if (selector !== null && !document.querySelector(selector)) pending.push(`selector '${selector}'`);
+    for (const image of document.images) {
+        if (!image.complete && pending.length < 5) pending.push(image.currentSrc.slice(0, 200));
+    }
+    return pending.join(', ').toWellFormed();
+}";

@@ -1,0 +1,123 @@
+//! Browsers that die, do not start or stop answering; leases in turn; nothing carried over.
+
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use platen::browser::{LeaseError, open};
+use platen::domain::fault::FaultCode;
+use platen::domain::lane::Lane;
+
+use crate::support::{TestPool, fixed, scripted, text_of};
+
+#[actix::test]
+async fn a_killed_browser_is_replaced_and_its_jobs_may_be_repeated() {
+    let pool = TestPool::start(|_| {});
+    let task = scripted("<p>again</p><script>setInterval(() => document.title = Date.now(), 5)</script>");
+    let lease = pool.lease(task.lane).await.unwrap();
+    let first = pool.status().await.browsers[0];
+    let killed = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+    };
+    let (fault, ()) = tokio::join!(pool.render_in(lease, &task), killed);
+    let fault = fault.unwrap_err();
+    assert_eq!(fault.fault.code, FaultCode::BrowserLost);
+    assert!(fault.retryable);
+    let rendered = pool.render(&fixed("<p>again</p>")).await.unwrap();
+    assert_eq!(text_of(&rendered.bytes), "again");
+    let second = pool.status().await.browsers[0];
+    assert_ne!(first, second);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_browser_that_is_killed_between_steps_is_noticed_too() {
+    let pool = TestPool::start(|_| {});
+    let task = fixed("<p>x");
+    let lease = pool.lease(task.lane).await.unwrap();
+    let page = open(lease, &task, &pool.config, |_| {}).await.unwrap();
+    let first = pool.status().await.browsers[0];
+    kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+    let fault = page.print().await.err().unwrap();
+    assert!(fault.retryable, "{fault}");
+    pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_browser_that_stops_answering_is_replaced() {
+    let pool = TestPool::start(|config| {
+        config.ping_interval_ms = 100;
+        config.call_timeout_ms = 500;
+    });
+    let first = pool.until("a browser runs", |it| it.ready && it.spare > 0).await.browsers[0];
+    kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
+    pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
+    assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn who_waits_is_served_in_turn_or_told_why_not() {
+    let pool = TestPool::start(|config| {
+        config.tabs = 1;
+        config.lease_timeout_ms = 700;
+    });
+    let lease = pool.lease(Lane::Scripted).await.unwrap();
+    let refused = pool.lease(Lane::Static).await.unwrap_err();
+    assert!(matches!(refused, LeaseError::Timeout { limit_ms: 700, tabs: 1, .. }), "{refused}");
+    let order = std::cell::RefCell::new(Vec::new());
+    let waiter = async |number: u32| {
+        let lease = pool.lease(Lane::Scripted).await.unwrap();
+        order.borrow_mut().push(number);
+        drop(lease);
+    };
+    let release = async {
+        pool.until("three wait", |status| status.waiting == 3).await;
+        drop(lease);
+    };
+    tokio::join!(waiter(1), waiter(2), waiter(3), release);
+    assert_eq!(*order.borrow(), [1, 2, 3]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_browser_that_does_not_start_is_said_with_what_it_printed() {
+    let script = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&script, "#!/bin/sh\necho no such library >&2\nexit 3\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(script.path(), mode).unwrap();
+    // A file that is open for writing cannot be executed.
+    let path = script.into_temp_path();
+    let pool = TestPool::start(|config| {
+        config.executable = path.display().to_string();
+        config.lease_timeout_ms = 500;
+    });
+    let status = pool.until("the failure is known", |status| status.cause.is_some()).await;
+    let cause = status.cause.unwrap();
+    assert!(cause.contains("no such library") && cause.contains("exit status: 3"), "{cause}");
+    assert!(!status.ready);
+    let refused = pool.lease(Lane::Static).await.unwrap_err();
+    assert!(refused.to_string().contains("no such library"), "{refused}");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn nothing_is_carried_from_one_job_to_the_next() {
+    let pool = TestPool::start(|config| config.tabs = 1);
+    let page = "<p id=p></p><script>const all = async () => [document.cookie, localStorage.length, \
+        sessionStorage.length, window.name, history.length, (await indexedDB.databases()).length, \
+        (await caches.keys()).length].join('|'); (async () => { const found = await all(); \
+        document.cookie = 'a=1; max-age=99'; document.cookie = 'b=2; domain=localhost; max-age=99'; \
+        localStorage.a = 1; sessionStorage.a = 1; window.name = 'n'; indexedDB.open('d'); \
+        await caches.open('c'); p.textContent = found + ' then ' + await all() })()</script>";
+    let mut texts = Vec::new();
+    for _ in 0..3 {
+        texts.push(text_of(&pool.render(&scripted(page)).await.unwrap().bytes));
+    }
+    assert!(texts.iter().all(|text| text.starts_with("|0|0||")), "{texts:?}");
+    assert!(texts[0].contains("then a=1") && texts[0].contains("|1|1|n|"), "{texts:?}");
+    assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+    pool.finish().await;
+}

@@ -1,0 +1,162 @@
+//! A pool with a Chromium of its own, and what the tests ask of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix::{Actor, Addr};
+use bytes::Bytes;
+use platen::browser::{
+    BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageFault, PageOutput, PageTask, PoolStatus,
+    ShutDown, open,
+};
+use platen::config::{BrowserConfig, Config};
+use platen::domain::format_opts::PageOptions;
+use platen::domain::ids::AccountId;
+use platen::domain::lane::Lane;
+use platen::domain::site::Site;
+use platen::workers::Starter;
+
+/// Longest wait for anything that should come at once.
+pub const SOON: Duration = Duration::from_secs(20);
+
+/// A pool under test. `finish` it: that is where leftovers are found.
+pub struct TestPool {
+    pub address: Addr<BrowserPool>,
+    pub config: BrowserConfig,
+}
+
+/// A file and what its author is told.
+#[derive(Debug)]
+pub struct Rendered {
+    pub bytes: Vec<u8>,
+    pub warnings: Vec<String>,
+}
+
+impl TestPool {
+    /// A pool of one browser and two tabs, changed by `change`.
+    pub fn start(change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        let mut config = Config::default().browser;
+        config.tabs = 2;
+        config.quiet_window_ms = 50;
+        change(&mut config);
+        let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
+        let address = BrowserPool::new(config.clone(), starter).start();
+        Self { address, config }
+    }
+
+    pub async fn lease(&self, lane: Lane) -> Result<Lease, LeaseError> {
+        self.address.send(LeaseTab { account: AccountId::generate(), lane }).await.unwrap()
+    }
+
+    pub async fn render(&self, task: &PageTask) -> Result<Rendered, PageFault> {
+        let lease = self.lease(task.lane).await.unwrap();
+        self.render_in(lease, task).await
+    }
+
+    pub async fn render_in(&self, lease: Lease, task: &PageTask) -> Result<Rendered, PageFault> {
+        let mut printed = open(lease, task, &self.config, |_| {}).await?.print().await?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = printed.next_chunk().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Rendered { bytes, warnings: printed.warnings().lines() })
+    }
+
+    pub async fn status(&self) -> PoolStatus {
+        self.address.send(GetPoolStatus).await.unwrap()
+    }
+
+    /// Waits until the pool is as `wanted`.
+    pub async fn until(&self, what: &str, wanted: impl Fn(&PoolStatus) -> bool) -> PoolStatus {
+        let started = Instant::now();
+        loop {
+            let status = self.status().await;
+            if wanted(&status) {
+                return status;
+            }
+            assert!(started.elapsed() < SOON, "not in time: {what}; {status:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Ends the pool; nothing may be left of it.
+    pub async fn finish(self) {
+        let status = self.until("no tab is leased", |status| status.leased == 0).await;
+        let folders: Vec<PathBuf> = status.browsers.iter().map(|&id| folder_of(id)).collect();
+        assert!(folders.iter().all(|folder| folder.exists()));
+        self.address.send(ShutDown).await.unwrap();
+        for (process, folder) in status.browsers.iter().zip(folders) {
+            assert_eq!(group_members(*process), Vec::<i32>::new(), "processes are left");
+            assert!(!folder.exists(), "{} is left", folder.display());
+        }
+    }
+}
+
+/// A page of its own with script.
+pub fn scripted(html: &str) -> PageTask {
+    PageTask {
+        site: Arc::new(Site::single("index.html", Bytes::from(html.to_owned()))),
+        data: Bytes::from_static(b"{}"),
+        lane: Lane::Scripted,
+        direct: false,
+        options: PageOptions::default(),
+        output: PageOutput::Pdf,
+    }
+}
+
+/// A page without script.
+pub fn fixed(html: &str) -> PageTask {
+    PageTask { lane: Lane::Static, ..scripted(html) }
+}
+
+/// A page with files beside it.
+pub fn with_files(html: &str, files: &[(&str, &str)]) -> PageTask {
+    let mut site = Site::single("index.html", Bytes::from(html.to_owned()));
+    for (name, content) in files {
+        site.files.insert((*name).to_owned(), Bytes::from((*content).to_owned()));
+    }
+    PageTask { site: Arc::new(site), ..scripted("") }
+}
+
+/// The text of a PDF, its white space made single.
+pub fn text_of(pdf: &[u8]) -> String {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, pdf).unwrap();
+    let output = Command::new("pdftotext").arg(file.path()).arg("-").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What `pdfinfo` says of a PDF under `name`.
+pub fn info_of(pdf: &[u8], name: &str) -> String {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, pdf).unwrap();
+    let output = Command::new("pdfinfo").arg(file.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+/// The living processes of a group.
+pub fn group_members(group: i32) -> Vec<i32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    ids.filter(|id| {
+        let Ok(line) = fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
+        let fields: Vec<&str> =
+            line.rsplit_once(") ").map_or_else(Vec::new, |(_, rest)| rest.split(' ').collect());
+        fields.get(2) == Some(&group.to_string().as_str()) && fields.first() != Some(&"Z")
+    })
+    .collect()
+}
+
+/// The private folder of a Chromium, read off its command line.
+fn folder_of(process: i32) -> PathBuf {
+    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap();
+    let line = String::from_utf8(line).unwrap();
+    let profile = line.split('\0').find_map(|argument| argument.strip_prefix("--user-data-dir="));
+    Path::new(profile.unwrap()).parent().unwrap().to_owned()
+}
