@@ -5,7 +5,6 @@
 //! the scan should miss does not run there.
 
 use super::markup::{attribute_value, begins, hides_a_letter, is_blank, skip_blanks};
-pub use super::references::has_references;
 use crate::domain::lane::Lane;
 
 /// Elements that are script, hold another page, change what addresses mean, or set attributes later.

@@ -3,4 +3,4 @@
 pub mod ejs;
 pub mod lane;
 mod markup;
-mod references;
+pub mod references;
