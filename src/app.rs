@@ -77,7 +77,8 @@ impl App {
         let engines =
             Engines::start(std::env::current_exe()?, &config, lasting.store.clone(), &control_thread)?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let accounts = start_on(&control_thread, Accounts::new(Arc::new(book), config.jobs.mailbox_limit));
+        let accounts =
+            start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
         let journal = Journal::new(lasting.index.clone());

@@ -13,6 +13,8 @@ use crate::domain::format_opts::PageOptions;
 
 /// How long a page may take to say what it waits for: one that is busy does not.
 const PENDING_LIMIT: Duration = Duration::from_millis(300);
+/// A page may go to another document a few times (a language, a sign-in): more is a loop.
+const DOCUMENT_LIMIT: u32 = 10;
 
 impl OpenPage {
     /// A page that answers nothing any more is not at rest, it is stuck.
@@ -27,11 +29,23 @@ impl OpenPage {
         )
     }
 
-    /// The page is printed as it is.
-    pub(super) fn warn_restless(&mut self) {
+    /// A page that moves is printed as it is; of one that goes from document to document there is
+    /// nothing to print.
+    pub(super) fn take_restless(&mut self) -> Result<(), Trouble> {
         let cap_ms = self.limits.rest_cap.as_millis();
+        let documents = self.state.borrow().documents;
+        if documents > DOCUMENT_LIMIT {
+            return Err(Trouble::fault(
+                FaultCode::ReadinessTimeout,
+                format!(
+                    "the page keeps navigating: {documents} documents within {cap_ms} ms \
+                     (browser.rest_cap_ms)"
+                ),
+            ));
+        }
         let text = format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
         self.warnings.push(&text);
+        Ok(())
     }
 
     pub(super) fn check_reached(&self) -> Result<(), Trouble> {

@@ -7,11 +7,12 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 use headless_chrome::protocol::cdp::Browser::GetVersion;
 
-use super::chromium::{Chromium, LaunchError};
+use super::chromium::Chromium;
 use super::events::Kills;
 use super::lease::BrowserId;
 use super::memory;
 use super::pool::BrowserPool;
+use super::process::LaunchError;
 use super::tab::Maker;
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.

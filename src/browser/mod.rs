@@ -1,10 +1,11 @@
 //! Chromium: process, connection, pool of tabs, one page. The only place that names `headless_chrome`.
 //!
 //! ```text
-//!  pool ── fleet ── chromium ── cdp ─ router ─ wire      processes, and how they are talked to
-//!   │                              └ events              what a page tells
-//!   ├── tab ── origin ── served                          a fresh context, and all that it can reach
-//!   └── lease ──> page ── load ── print                  one page, from template to file
+//!  pool ── fleet ── chromium ── process      processes that run, and are replaced
+//!   │                   └── cdp ── wire      how they are talked to
+//!   ├── tab ── origin ── served              a fresh context, and all that it can reach
+//!   │     └── events                         what its page tells
+//!   └── lease ──> page ── load ── print      one page, from template to file
 //! ```
 
 mod blame;
@@ -23,6 +24,7 @@ mod origin;
 mod page;
 mod pool;
 mod print;
+mod process;
 mod profile;
 mod router;
 mod scripts;
@@ -30,10 +32,10 @@ mod served;
 mod tab;
 mod wire;
 
-pub use chromium::{LaunchError, find_executable};
 pub use fault::PageFault;
 pub use lease::Lease;
 pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
 pub use page::{PageOutput, PageStep, PageTask, ReadyPage, open};
 pub use pool::BrowserPool;
 pub use print::Printed;
+pub use process::{LaunchError, PipeEnds, Process, find_executable};

@@ -159,7 +159,7 @@ impl OpenPage {
             let limit = self.limits.rest_cap + self.limits.quiet + Duration::from_secs(1);
             match self.within(limit, self.come_to_rest()).await {
                 Ok(true) => {}
-                Ok(false) => self.warn_restless(),
+                Ok(false) => self.take_restless()?,
                 Err(Trouble::Late) => return Err(self.stuck()),
                 Err(trouble) => return Err(trouble),
             }

@@ -57,13 +57,14 @@ pub fn targets_of(kind: TemplateKind) -> Vec<Target> {
 /// The table as text: a line a kind, a column a target.
 #[must_use]
 pub fn matrix() -> String {
-    let columns: String = Target::ALL.iter().map(|target| format!("{:<9}", target.name())).collect();
-    let mut text = format!("{:<11}{}\n", "", columns.trim_end());
-    for kind in TemplateKind::ALL {
-        let cells: String = Target::ALL.iter().map(|&target| format!("{:<9}", cell(kind, target))).collect();
-        text.push_str(&format!("{:<11}{}\n", kind.name(), cells.trim_end()));
-    }
-    text
+    let head = line("", Target::ALL.map(Target::name));
+    let lines = TemplateKind::ALL.map(|kind| line(kind.name(), Target::ALL.map(|target| cell(kind, target))));
+    head + &lines.concat()
+}
+
+fn line(name: &str, cells: [&str; 7]) -> String {
+    let cells = cells.map(|cell| format!("{cell:<9}")).concat();
+    format!("{name:<11}{}\n", cells.trim_end())
 }
 
 fn cell(kind: TemplateKind, target: Target) -> &'static str {

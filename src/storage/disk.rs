@@ -15,8 +15,8 @@ use super::place::{Place, StagedFile};
 use super::{ByteRange, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
 use crate::domain::ids::AccountId;
 
-/// How much is read, or gathered before it is written, at a time. 64 KiB a step cost twice the
-/// time of 256 KiB for large objects, 1 MiB gained nothing.
+/// How much is read, or gathered before it is written, at a time: enough that handing the work to a
+/// blocking thread costs little beside it, little enough for many readers at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// Objects as files below a folder.

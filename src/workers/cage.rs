@@ -261,3 +261,30 @@ fn equal(argument: u8, value: u64) -> Result<SeccompRule, BackendError> {
 fn errno(number: libc::c_int) -> u32 {
     number.unsigned_abs()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter holds for the thread that applies it, so a thread can stand for a child.
+    #[test]
+    fn what_only_computes_reaches_nothing() {
+        let outcome = std::thread::spawn(|| {
+            let before = std::fs::read("/etc/hostname").map(|text| text.len());
+            compute_only().unwrap();
+            let refused = [
+                std::fs::read("/etc/hostname").unwrap_err(),
+                std::net::TcpListener::bind("127.0.0.1:0").unwrap_err(),
+                std::os::unix::net::UnixStream::pair().unwrap_err(),
+                std::thread::Builder::new().spawn(|| ()).unwrap_err(),
+                nix::unistd::dup(std::io::stdin()).unwrap_err().into(),
+                nix::sys::signal::kill(nix::unistd::getppid(), None).unwrap_err().into(),
+            ];
+            (before.is_ok(), refused.map(|error| error.raw_os_error()), vec![1; 1 << 20].len())
+        });
+        let (readable, refused, computed) = outcome.join().unwrap();
+        assert!(readable, "the file is there");
+        assert_eq!(refused, [Some(libc::EPERM); 6]);
+        assert_eq!(computed, 1 << 20);
+    }
+}

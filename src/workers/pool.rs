@@ -85,9 +85,8 @@ impl Pool {
             Some(worker) => worker,
             None => self.start().await?,
         };
-        let mut lease = Lease { worker: Some(worker), turn: Some(turn), pool: self.clone() };
-        let Some(worker) = &mut lease.worker else { return Err(WorkerFault::Deadline) };
-        let work = worker.work(&job, self.inner.settings.answer_limit_bytes);
+        let mut lease = Lease { rest: Some((worker, turn)), pool: self.clone() };
+        let work = lease.work(&job);
         timeout(self.inner.settings.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline))
     }
 
@@ -109,25 +108,30 @@ impl Pool {
     /// Starts as many children as are missing. A child that cannot start is not tried again here; the
     /// next job that needs one reports it.
     fn refill(&self) {
+        let wanted = self.inner.settings.spares;
         let missing = {
-            let mut shelf = self.shelf();
-            let missing = self.inner.settings.spares.saturating_sub(shelf.ready.len() + shelf.starting);
-            shelf.starting += missing;
+            let mut stock = self.shelf();
+            let missing = wanted.saturating_sub(stock.ready.len() + stock.starting);
+            stock.starting += missing;
             missing
         };
         for _ in 0..missing {
             let pool = self.clone();
             tokio::spawn(async move {
                 let started = pool.start().await;
-                let mut shelf = pool.shelf();
-                shelf.starting -= 1;
-                match started {
-                    Ok(worker) => shelf.ready.push_back(worker),
-                    Err(fault) => {
-                        tracing::warn!(pool.name = pool.inner.settings.name, error = %fault, "no spare");
-                    }
-                }
+                pool.put(started);
             });
+        }
+    }
+
+    fn put(&self, started: Result<Worker, WorkerFault>) {
+        let mut stock = self.shelf();
+        stock.starting -= 1;
+        match started {
+            Ok(worker) => stock.ready.push_back(worker),
+            Err(fault) => {
+                tracing::warn!(pool.name = self.inner.settings.name, error = %fault, "no spare");
+            }
         }
     }
 
@@ -137,18 +141,30 @@ impl Pool {
     }
 }
 
-/// A child at work: however the job ends, the child is killed, reaped and replaced.
+/// A child at work and its turn: however the job ends, the child is killed, reaped and replaced.
 struct Lease {
-    worker: Option<Worker>,
-    turn: Option<OwnedSemaphorePermit>,
+    rest: Option<(Worker, OwnedSemaphorePermit)>,
     pool: Pool,
+}
+
+impl Lease {
+    async fn work<H: Serialize, R: DeserializeOwned>(
+        &mut self,
+        job: &Job<'_, H>,
+    ) -> Result<(R, Bytes), WorkerFault> {
+        let limit = self.pool.inner.settings.answer_limit_bytes;
+        match &mut self.rest {
+            Some((worker, _)) => worker.work(job, limit).await,
+            None => Err(WorkerFault::NotStarted("the child is gone already".to_owned())),
+        }
+    }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(worker) = self.worker.take() else { return };
+        let Some((worker, turn)) = self.rest.take() else { return };
         worker.kill();
-        let (turn, pool) = (self.turn.take(), self.pool.clone());
+        let pool = self.pool.clone();
         let Ok(runtime) = Handle::try_current() else { return };
         // The next child starts when this one is gone: until then the cores belong to the job's page.
         runtime.spawn(async move {

@@ -1,5 +1,7 @@
 //! Accounts through the actor that a service runs and through the commands of its operator.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what these helpers demand is what the tests assert")]
+
 mod commands;
 mod quota;
 

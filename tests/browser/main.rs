@@ -1,5 +1,7 @@
 //! Pages in a real Chromium: what they become, how they fail, what they cannot reach.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 mod faults;

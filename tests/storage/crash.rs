@@ -79,12 +79,11 @@ fn acknowledged(child: &mut Child, enough: usize) -> (HashMap<usize, i64>, Vec<S
     let (mut last, mut errors) = (HashMap::new(), Vec::new());
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     for line in lines.filter_map(|line| line.split_once("ack ").map(|(_, ack)| ack.to_owned())).take(enough) {
-        match line.strip_prefix("error ") {
-            Some(error) => errors.push(error.to_owned()),
-            None => {
-                let (writer, number) = line.split_once(' ').unwrap();
-                last.insert(writer.parse().unwrap(), number.parse().unwrap());
-            }
+        if let Some(error) = line.strip_prefix("error ") {
+            errors.push(error.to_owned());
+        } else {
+            let (writer, number) = line.split_once(' ').unwrap();
+            last.insert(writer.parse().unwrap(), number.parse().unwrap());
         }
     }
     (last, errors)
@@ -179,7 +178,7 @@ async fn outgrow(folder: &Path) {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::fs::read_dir(folder.join(".staging")).unwrap().count() > 0 {
         assert!(std::time::Instant::now() < deadline, "the half objects are still there");
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await; // poll
     }
     assert_eq!(store.get(&key, 10).await.unwrap().as_ref(), b"old");
     acknowledge("refused");

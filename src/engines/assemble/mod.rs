@@ -2,3 +2,5 @@
 
 pub mod ejs;
 pub mod lane;
+mod markup;
+pub mod references;

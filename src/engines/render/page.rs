@@ -13,7 +13,8 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::Target;
 use crate::domain::lane::Lane;
 use crate::domain::site::Site;
-use crate::engines::assemble::lane::{has_references, lane_of};
+use crate::engines::assemble::lane::lane_of;
+use crate::engines::assemble::references::has_references;
 use crate::storage::{StagedObject, StoreError};
 
 /// Makes files of pages.

@@ -13,8 +13,8 @@ use super::engine::{Engine, Request};
 use super::{Change, Entry, Index, IndexError, Step, value};
 use crate::config::StorageConfig;
 
-/// Most changes made durable together; 64 waiting clients gain nothing from more.
-const GROUP_LIMIT: usize = 1_024;
+/// Most changes made durable together: enough for the disk, and no batch without bounds.
+const GROUP_LIMIT: usize = 256;
 
 /// An index in a folder of its own.
 pub struct SledIndex {

@@ -3,7 +3,7 @@
 //! sled writes a page that is larger than about 128 KiB to a file of its own that it never syncs. A
 //! leaf is split at its next visit when it has more than 16 entries, an inner page at more than 256
 //! keys, and either may take over the rest of several neighbours before that visit comes. Pieces of
-//! 2 KiB leave room for 60 entries, keys of at most 200 bytes for 500: pages stay in the log.
+//! 2 KiB leave room for 55 entries, keys of at most 190 bytes for 600: pages stay in the log.
 
 use sha2::{Digest, Sha256};
 use sled::{Batch, Db};

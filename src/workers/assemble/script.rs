@@ -37,10 +37,8 @@ impl Engine {
         runtime.set_gc_threshold(COLLECT_AT_BYTES.min(memory / 4));
         let context = Context::full(&runtime).map_err(|error| error.to_string())?;
         let renderer = context.with(|ctx| {
-            load(&ctx).map_err(|error| match error {
-                rquickjs::Error::Exception => format!("EJS does not load: {:?}", ctx.catch()),
-                other => format!("EJS does not load: {other}"),
-            })
+            let told = |error| format!("EJS does not load: {error}: {:?}", describe(&ctx));
+            load(&ctx).map_err(told)
         })?;
         Ok(Self { renderer, context, limits: *limits })
     }
@@ -52,7 +50,7 @@ impl Engine {
             Ok(text) => text,
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                let line = 1 + error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count();
+                let line = error.as_bytes()[..at].split(|&byte| byte == b'\n').count();
                 return fault(Assembled::NotText(format!("{}:{line}: the text is not UTF-8", job.entry)));
             }
         };
@@ -70,7 +68,7 @@ impl Engine {
     ) -> rquickjs::Result<(Assembled, String)> {
         let Ok(data) = ctx.json_parse(data) else {
             let why = describe(ctx);
-            let memory = self.is_memory(&why);
+            let memory = self.is_memory(why.as_deref());
             let sentence = || Assembled::BadData(why.unwrap_or_default());
             return Ok(fault(if memory { Assembled::OutOfMemory } else { sentence() }));
         };
@@ -89,7 +87,7 @@ impl Engine {
             "deep" => Ok(fault(Assembled::TooDeep(answer.get(1)?))),
             _ => {
                 let why: Option<String> = answer.get(2)?;
-                let memory = self.is_memory(&why);
+                let memory = self.is_memory(why.as_deref());
                 let sentence = || answer.get(1).map(Assembled::Failed);
                 Ok(fault(if memory { Assembled::OutOfMemory } else { sentence()? }))
             }
@@ -106,13 +104,13 @@ impl Engine {
     fn told(&self, ctx: &Ctx<'_>, error: &rquickjs::Error) -> Assembled {
         let why =
             if matches!(error, rquickjs::Error::Exception) { describe(ctx) } else { Some(error.to_string()) };
-        let memory = self.is_memory(&why) || matches!(error, rquickjs::Error::Allocation);
+        let memory = self.is_memory(why.as_deref()) || matches!(error, rquickjs::Error::Allocation);
         if memory { Assembled::OutOfMemory } else { Assembled::Failed(why.unwrap_or_default()) }
     }
 
     /// Whether a fault is the engine's cry for memory. When there is none left even for the error, it
     /// throws `null`; a template that throws `null` itself has not used its memory.
-    fn is_memory(&self, why: &Option<String>) -> bool {
+    fn is_memory(&self, why: Option<&str>) -> bool {
         match why {
             Some(text) => text == "out of memory",
             None => peak_bytes() > self.limits.memory_bytes / 2,
@@ -140,6 +138,7 @@ fn module<'js>(ctx: &Ctx<'js>, parameters: &str, source: &str) -> rquickjs::Resu
 }
 
 /// Asks the service for a file of the template.
+#[expect(clippy::needless_pass_by_value, reason = "the script engine hands its arguments over")]
 fn read_file(ctx: Ctx<'_>, name: String) -> rquickjs::Result<Option<String>> {
     let asked = frame::write(io::stdout().lock(), &Saying::<()>::Want(name), &[]);
     let given =

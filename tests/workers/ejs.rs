@@ -1,21 +1,22 @@
 //! EJS as template authors meet it: pages, faults with file and line, limits, and what hostile templates
 //! and data try.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use platen::config::{AssembleConfig, Config};
 use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
-use platen::workers::Starter;
+
+use crate::processes::{DEADLINE, field, processes, somebody_else, starter, until};
 
 fn config() -> AssembleConfig {
     Config::default().assemble
 }
 
 fn assembler(config: &AssembleConfig) -> Assembler {
-    Assembler::new(Starter::new(env!("CARGO_BIN_EXE_platen").into()).unwrap(), config)
+    Assembler::new(starter(), config)
 }
 
 fn site(files: &[(&str, &str)]) -> Site {
@@ -235,7 +236,7 @@ async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
     let begun = Instant::now();
     let fault = assembler(&config).assemble(&site(&[("index.html", text)]), &Bytes::from_static(b"{}")).await;
     let fault = fault.unwrap_err();
-    assert!(begun.elapsed() < Duration::from_secs(20), "{text}: {:?}", begun.elapsed());
+    assert!(begun.elapsed() < DEADLINE, "{text}: {:?}", begun.elapsed());
     (fault.code, fault.message)
 }
 
@@ -307,11 +308,35 @@ async fn no_job_sees_another() {
         let page = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap();
         assert_eq!(page, "fresh");
     }
-    let begun = Instant::now();
-    while assembler.spares() < 2 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "spares come back");
-        tokio::time::sleep(Duration::from_millis(2)).await;
+    until("the spares come back", || assembler.spares() == 2).await;
+}
+
+#[tokio::test]
+async fn the_child_is_locked_in_before_it_has_a_job() {
+    let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
+    until("a spare waits", || assembler.spares() == 1).await;
+    let spares = assembling();
+    assert!(!spares.is_empty());
+    for pid in spares {
+        // A child of another test may end meanwhile, or has only begun to lock itself in.
+        let has = |name: &str, value: &str| field(pid, name).is_none_or(|found| found == value);
+        until("three filters are on", || has("Seccomp_filters:", "3")).await;
+        assert!(has("NoNewPrivs:", "1"));
+        assert!(has("Threads:", "1"));
+        if somebody_else().is_some() {
+            assert!(has("CapBnd:", "0000000000000000"));
+            assert!(has("Uid:", "65534\t65534\t65534\t65534"));
+        }
     }
+}
+
+/// Our children that are past `platen exec`.
+fn assembling() -> Vec<u32> {
+    let ours = std::process::id().to_string();
+    let command = |pid| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let is_assembling = |pid: &u32| command(*pid).split(|&byte| byte == 0).nth(1) == Some(b"assemble-child");
+    let pids = processes().into_iter().filter(|&pid| field(pid, "PPid:").as_deref() == Some(&*ours));
+    pids.filter(is_assembling).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

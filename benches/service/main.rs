@@ -1,0 +1,48 @@
+//! What a document costs: the floor (a bare connection to Chromium) and what stands above it.
+//!
+//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes all
+//! parts; `cargo bench --bench service -- floor` the named ones.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+mod figures;
+mod floor;
+mod invoice;
+mod pool;
+
+use std::io;
+
+/// Clients at once.
+const CLIENTS: [usize; 4] = [1, 2, 4, 8];
+/// Documents of one measurement.
+const DOCUMENTS: usize = 120;
+/// Measurements of the same thing, taken in turn with the others: a machine is not the same twice.
+const ROUNDS: usize = 2;
+
+fn main() -> io::Result<()> {
+    let parts: Vec<String> = std::env::args().skip(1).filter(|part| !part.starts_with('-')).collect();
+    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    if wanted("floor") {
+        against_the_floor()?;
+    }
+    if parts.iter().any(|part| part == "tabs") {
+        pool::compare_tabs(DOCUMENTS)?;
+    }
+    Ok(())
+}
+
+/// The floor and our own path, in turn.
+fn against_the_floor() -> io::Result<()> {
+    figures::print_head("one-page invoice to PDF, a fresh context each");
+    for clients in CLIENTS {
+        for _ in 0..ROUNDS {
+            for way in floor::WAYS {
+                let floor = floor::measure(way, clients, DOCUMENTS)?;
+                floor.print(&format!("floor, {way}, {clients} at once"), None);
+                let ours = pool::measure(way, clients, DOCUMENTS)?;
+                ours.print(&format!("pool,  {way}, {clients} at once"), Some(&floor));
+            }
+        }
+    }
+    Ok(())
+}
