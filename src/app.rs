@@ -1,1 +1,219 @@
 //! The composition root: the only place that knows every concrete type.
+//!
+//! `App::build` opens what lasts, starts the actors on their threads, takes up what the journal says is
+//! unfinished and listens; `run_until_stopped` serves until SIGINT or SIGTERM and then ends everything in
+//! the order in which it depends on each other: waiters are answered, running jobs finish or are parked,
+//! connections close, browsers end, the index is written.
+
+mod engines;
+mod ready;
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr, Arbiter, ArbiterHandle};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::accounts::control::{self, ControlSocket};
+use crate::accounts::{Accounts, Book};
+use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
+use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
+use crate::http::{self, HttpState, JobGate, Server};
+use crate::jobs::ResumeJobs;
+use crate::jobs::deps::Deps;
+use crate::jobs::journal::Journal;
+use crate::jobs::registry::JobRegistry;
+use crate::jobs::stop::StopJobs;
+use crate::storage::ObjectStore;
+use crate::storage::disk::DiskStore;
+use crate::storage::folder::DataDir;
+use crate::storage::index::{Index, SledIndex};
+use crate::storage::presign::Signer;
+
+pub use engines::Engines;
+
+/// Why the service cannot start or ended badly.
+pub type AppError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The service, listening.
+pub struct App {
+    public_url: String,
+    grace: Duration,
+    server: Server,
+    stopping: CancellationToken,
+    registry: Addr<JobRegistry>,
+    pool: Addr<BrowserPool>,
+    lasting: Lasting,
+    control: ControlSocket,
+    arbiters: Vec<Arbiter>,
+}
+
+/// What lasts: the data folder and everything in it.
+struct Lasting {
+    store: Arc<dyn ObjectStore>,
+    index: Arc<dyn Index>,
+    signer: Arc<Signer>,
+    control_socket: PathBuf,
+}
+
+impl App {
+    /// Opens, starts and listens.
+    ///
+    /// # Errors
+    /// A sentence for the operator: the data folder, the index, the address or a thread cannot be had.
+    pub async fn build(config: Config) -> Result<Self, AppError> {
+        raise_descriptor_limit();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let listener = listen(&config.http.bind)?;
+        let lasting = Lasting::open(&config).await?;
+        let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
+        let (control_thread, job_threads) = split(&arbiters)?;
+
+        let engines =
+            Engines::start(std::env::current_exe()?, &config, lasting.store.clone(), &control_thread)?;
+        let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
+        let accounts =
+            start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
+        let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
+
+        let journal = Journal::new(lasting.index.clone());
+        let unfinished = journal.unfinished().await?;
+        let deps = Deps {
+            clock: clock.clone(),
+            journal,
+            parts: engines.parts.clone(),
+            limits: config.jobs.clone(),
+            reserve: accounts.clone().recipient(),
+            give_back: accounts.clone().recipient(),
+        };
+        let slots = slots(&config, &engines.pool).await?;
+        let registry = start_on(&control_thread, JobRegistry::new(Arc::new(deps), slots, job_threads));
+        let resumed = registry.send(ResumeJobs(unfinished)).await?;
+        if resumed > 0 {
+            tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
+        }
+
+        let public_url = http::public_url(&config, listener.local_addr()?);
+        let stopping = CancellationToken::new();
+        let ready = ready::Parts {
+            pool: engines.pool.clone(),
+            store: lasting.store.clone(),
+            index: lasting.index.clone(),
+        };
+        let state = HttpState {
+            jobs: gate(&registry),
+            accounts: accounts.recipient(),
+            signer: lasting.signer.clone(),
+            store: lasting.store.clone(),
+            public_url: public_url.clone(),
+            stopping: stopping.clone(),
+            readiness: Arc::new(ready),
+            questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
+            clock,
+            config: Arc::new(config.clone()),
+        };
+        let grace = Duration::from_secs(config.http.shutdown_grace_s);
+        let server = http::serve(listener, state)?;
+        let pool = engines.pool;
+        Ok(Self { public_url, grace, server, stopping, registry, pool, lasting, control, arbiters })
+    }
+
+    /// Where the service listens, as callers write it.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.public_url
+    }
+
+    /// Serves until SIGINT or SIGTERM, then ends everything in order.
+    ///
+    /// # Errors
+    /// When signals cannot be heard, or the server failed.
+    pub async fn run_until_stopped(self) -> Result<(), AppError> {
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let handle = self.server.handle();
+        let mut serving = actix::spawn(self.server);
+        tokio::select! {
+            _ = interrupt.recv() => tracing::info!("SIGINT: the service stops"),
+            _ = terminate.recv() => tracing::info!("SIGTERM: the service stops"),
+            ended = &mut serving => return Ok(ended??),
+        }
+        self.stopping.cancel();
+        self.registry.send(StopJobs { grace: self.grace }).await?;
+        handle.stop(true).await;
+        serving.await??;
+        self.pool.send(ShutDown).await?;
+        drop(self.control);
+        self.lasting.index.close().await;
+        for arbiter in self.arbiters {
+            arbiter.stop();
+            let _ = arbiter.join();
+        }
+        Ok(())
+    }
+}
+
+impl Lasting {
+    async fn open(config: &Config) -> Result<Self, AppError> {
+        let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
+        // The index' lock says that no other service uses the folder; everything else comes after it.
+        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
+        let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.objects()).await?);
+        let signer = Arc::new(Signer::open(&folder)?);
+        Ok(Self { store, index, signer, control_socket: folder.control_socket() })
+    }
+}
+
+fn listen(bind: &str) -> Result<TcpListener, AppError> {
+    TcpListener::bind(bind).map_err(|error| {
+        format!("cannot listen on {bind} (http.bind): {error}; end what uses the port, or choose another")
+            .into()
+    })
+}
+
+/// One thread for the actors there is one of, the others for jobs.
+fn split(arbiters: &[Arbiter]) -> Result<(ArbiterHandle, Vec<ArbiterHandle>), AppError> {
+    let (control, jobs) = arbiters.split_first().ok_or("jobs.threads must be at least 1")?;
+    Ok((control.handle(), jobs.iter().map(Arbiter::handle).collect()))
+}
+
+fn start_on<A>(arbiter: &ArbiterHandle, actor: A) -> Addr<A>
+where
+    A: Actor<Context = actix::Context<A>> + Send,
+{
+    A::start_in_arbiter(arbiter, move |_| actor)
+}
+
+/// Jobs that run at once: one more than there are tabs, so that the next template is assembled while
+/// the pages before it print.
+async fn slots(config: &Config, pool: &Addr<BrowserPool>) -> Result<usize, AppError> {
+    match config.jobs.concurrency {
+        0 => Ok(pool.send(GetPoolStatus).await?.tabs + 1),
+        slots => Ok(usize::try_from(slots)?),
+    }
+}
+
+fn gate(registry: &Addr<JobRegistry>) -> JobGate {
+    JobGate {
+        init: registry.clone().recipient(),
+        start: registry.clone().recipient(),
+        watch: registry.clone().recipient(),
+        open_upload: registry.clone().recipient(),
+        close_upload: registry.clone().recipient(),
+    }
+}
+
+/// As many open files as the system lets us have: every waiting client is one.
+fn raise_descriptor_limit() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
+    if let Err(error) = raised {
+        tracing::warn!(error = %error, "the limit of open files stays as it is");
+    }
+}

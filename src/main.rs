@@ -1,12 +1,11 @@
-//! The program: dispatches to a command.
+//! The program: dispatches to a child's role before any runtime starts, then to a command.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if let Some(code) = platen::workers::dispatch(&arguments) {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(code) = platen::workers::dispatch(arguments.get(1..).unwrap_or_default()) {
         return code;
     }
-    ExitCode::from(2)
+    platen::cli::main(arguments, std::env::vars().collect())
 }

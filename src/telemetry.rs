@@ -1,1 +1,20 @@
-//! Logs and spans.
+//! Logs and spans, on stderr: pretty for people, JSON for machines.
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::time::SystemTime;
+
+use crate::config::{LogConfig, LogFormat};
+
+/// Installs the process' subscriber. A second call changes nothing.
+pub fn install(config: &LogConfig) {
+    let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_timer(SystemTime).with_writer(std::io::stderr);
+    let installed = match config.format() {
+        Some(LogFormat::Json) => builder.json().flatten_event(true).try_init(),
+        Some(LogFormat::Pretty) | None => {
+            builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init()
+        }
+    };
+    drop(installed);
+}

@@ -1,1 +1,12 @@
 //! Accounts, tokens, subscriptions, and the check at init.
+
+pub mod actor;
+pub mod admin;
+pub mod book;
+pub mod control;
+pub mod ledger;
+pub mod token;
+
+pub use actor::Accounts;
+pub use book::Book;
+pub use ledger::{Reservation, UsageKey};

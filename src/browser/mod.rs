@@ -38,4 +38,4 @@ pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
 pub use page::{PageOutput, PageStep, PageTask, ReadyPage, open};
 pub use pool::BrowserPool;
 pub use print::Printed;
-pub use process::{LaunchError, PipeEnds, Process};
+pub use process::{LaunchError, PipeEnds, Process, find_executable};

@@ -164,7 +164,11 @@ impl Drop for Removed {
     }
 }
 
-fn find_executable(configured: &str) -> Result<PathBuf, LaunchError> {
+/// The Chromium that is started: the configured one, or the first known one that is installed.
+///
+/// # Errors
+/// When there is none.
+pub fn find_executable(configured: &str) -> Result<PathBuf, LaunchError> {
     if !configured.is_empty() {
         return Ok(PathBuf::from(configured));
     }

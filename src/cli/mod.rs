@@ -1,1 +1,104 @@
 //! The commands of the program, one file each.
+
+pub mod account;
+pub mod doctor;
+pub mod operator;
+pub mod render;
+pub mod serve;
+pub mod token;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{Config, Faults};
+
+/// A self-hosted document rendering service: template and data in, PDF, image or HTML out.
+#[derive(Debug, Parser)]
+#[command(name = "platen", version)]
+struct Arguments {
+    /// A configuration file over the defaults (also `PLATEN_CONFIG`).
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the service.
+    Serve(serve::ServeArguments),
+    /// Render one document without a server.
+    Render(render::RenderArguments),
+    /// Accounts: create, list, set.
+    Account(account::AccountArgs),
+    /// Tokens: create, list, revoke.
+    Token(token::TokenArgs),
+    /// Say what is installed, what a missing part disables, and what installs it.
+    Doctor(doctor::DoctorArguments),
+}
+
+/// Why a command ended without doing what it was asked.
+pub type CommandError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Reads the arguments and runs the command; errors go to stderr in a sentence.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Vec<(String, String)>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are no errors: clap knows the stream and the code.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match run(arguments, environment) {
+        Ok(code) => code,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {
+    if matches!(&arguments.command, Command::Serve(serve) if serve.print_config) {
+        say(crate::config::DEFAULT_TOML.trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let config = load(arguments.config, environment)?;
+    match arguments.command {
+        Command::Serve(_) => serve::run(config),
+        Command::Render(command) => render::run(config, &command),
+        Command::Account(command) => {
+            account::run(command, &config, &mut std::io::stdout().lock())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Token(command) => {
+            token::run(command, &config, &mut std::io::stdout().lock())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Doctor(command) => doctor::run(&config, &command),
+    }
+}
+
+fn load(file: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Config, Faults> {
+    let named = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG").map(|(_, value)| value.into());
+    let file: Option<PathBuf> = file.or(named);
+    Config::load(file.as_deref(), environment)
+}
+
+/// Writes a line to stdout.
+pub(crate) fn say(line: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{line}")?;
+    stdout.flush()
+}
+
+/// Writes a line to stderr; there is nobody to tell when that fails.
+pub(crate) fn complain(line: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr().lock(), "platen: {line}");
+}

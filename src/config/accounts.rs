@@ -10,10 +10,22 @@ use super::Faults;
 pub struct AccountsConfig {
     /// Active tokens of one account.
     pub token_limit: u64,
+    /// Messages waiting for the accounts' actor; one more is refused with 503.
+    pub mailbox_limit: u64,
+    /// Connections to the control socket at once.
+    pub control_connection_limit: u64,
+    /// Longest request on the control socket.
+    pub control_line_limit_bytes: u64,
+    /// Until a request on the control socket is answered.
+    pub control_timeout_ms: u64,
 }
 
 impl AccountsConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("accounts.token_limit", self.token_limit, 1, 10_000);
+        faults.within("accounts.mailbox_limit", self.mailbox_limit, 16, 1 << 20);
+        faults.within("accounts.control_connection_limit", self.control_connection_limit, 1, 1_024);
+        faults.within("accounts.control_line_limit_bytes", self.control_line_limit_bytes, 1_024, 1 << 24);
+        faults.within("accounts.control_timeout_ms", self.control_timeout_ms, 100, 600_000);
     }
 }

@@ -10,6 +10,8 @@ use super::Faults;
 pub struct AssembleConfig {
     /// Until a template and its data have become a page.
     pub timeout_ms: u64,
+    /// Until a started engine process is ready for its job.
+    pub start_timeout_ms: u64,
     /// Memory of the template engine.
     pub memory_limit_mb: u64,
     /// Largest page a template may make (100 MiB).
@@ -25,6 +27,7 @@ pub struct AssembleConfig {
 impl AssembleConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("assemble.timeout_ms", self.timeout_ms, 10, 600_000);
+        faults.within("assemble.start_timeout_ms", self.start_timeout_ms, 100, 600_000);
         faults.within("assemble.memory_limit_mb", self.memory_limit_mb, 32, 16_384);
         faults.within("assemble.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 30);
         faults.within("assemble.include_depth_limit", self.include_depth_limit, 1, 256);

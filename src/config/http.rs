@@ -29,7 +29,9 @@ pub struct HttpConfig {
     pub wait_limit_s: u64,
     /// Until the head of a request has arrived.
     pub request_timeout_ms: u64,
-    /// Until an upload has arrived whole.
+    /// How long a connection is kept between two requests.
+    pub keep_alive_s: u64,
+    /// Until a body or an upload has arrived whole.
     pub upload_timeout_s: u64,
     /// Connections held at once.
     pub connection_limit: u64,
@@ -54,6 +56,7 @@ impl HttpConfig {
         faults.within("http.wait_limit_s", self.wait_limit_s, 1, 3_600);
         faults.within("http.wait_default_s", self.wait_default_s, 0, self.wait_limit_s);
         faults.within("http.request_timeout_ms", self.request_timeout_ms, 100, 600_000);
+        faults.within("http.keep_alive_s", self.keep_alive_s, 1, 3_600);
         faults.within("http.upload_timeout_s", self.upload_timeout_s, 1, 86_400);
         faults.within("http.connection_limit", self.connection_limit, 1, 1_000_000);
         faults.within("http.shutdown_grace_s", self.shutdown_grace_s, 0, 3_600);

@@ -7,5 +7,6 @@ pub mod job;
 pub mod json;
 pub mod kinds;
 pub mod lane;
+pub mod members;
 pub mod site;
 pub mod subscription;

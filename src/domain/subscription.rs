@@ -1,1 +1,281 @@
-//! Placeholder of the skeleton.
+//! What an account may do: its subscription, the periods in which it counts documents, the check.
+//!
+//! A subscription is good while its status is `active` and, where it has a `renews_at`, until that
+//! moment: whoever bills moves it on, or it has expired. Documents are counted in periods of a
+//! calendar month, whose day and time are those of `renews_at`, without one those of the account's
+//! creation (on shorter months the last day). So a subscription that is renewed by a month begins to
+//! count anew exactly then.
+
+use serde::{Deserialize, Serialize};
+use time::{Date, Duration, Month, OffsetDateTime, UtcDateTime};
+
+use super::ids::AccountId;
+use crate::clock::Timestamp;
+use crate::problem::{Code, Problem};
+
+/// Whether the subscription is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It is; documents are made.
+    Active,
+    /// A payment is missing; no documents are made.
+    PastDue,
+    /// It was ended; no documents are made.
+    Canceled,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Active, Self::PastDue, Self::Canceled];
+
+    /// The name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::PastDue => "past_due",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+/// Who owns jobs, templates and tokens, with its subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Which account.
+    pub id: AccountId,
+    /// Its name, one of its own on this service.
+    pub name: String,
+    /// The plan it subscribed to: a word for people, nothing is derived from it.
+    pub plan: String,
+    /// Whether it is paid for.
+    pub status: Status,
+    /// Documents in a period; without a number as many as it likes.
+    pub documents_per_month: Option<u64>,
+    /// Until when it is paid for; without it for ever.
+    pub renews_at: Option<Timestamp>,
+    /// When the account was made.
+    pub created_at: Timestamp,
+}
+
+impl Account {
+    /// Whether the subscription is good at this moment.
+    ///
+    /// # Errors
+    /// `subscription_required` with the reason.
+    pub fn check_subscription(&self, now: Timestamp) -> Result<(), Problem> {
+        let reason = match self.status {
+            Status::Active => match self.renews_at.filter(|&end| now >= end) {
+                None => return Ok(()),
+                Some(end) => format!("expired at {}", end.rfc3339()),
+            },
+            Status::PastDue => "is past due".to_owned(),
+            Status::Canceled => "was canceled".to_owned(),
+        };
+        let detail = format!(
+            "The subscription of account '{}' {reason}. Renew it, or ask the operator of this service.",
+            self.name
+        );
+        Err(Problem::new(Code::SubscriptionRequired, detail))
+    }
+
+    /// Whether one more document fits into a period in which `used` are counted.
+    ///
+    /// # Errors
+    /// `quota_exceeded` with what is used, the limit, and when documents are counted anew.
+    pub fn check_quota(&self, used: u64, period: Period) -> Result<(), Problem> {
+        let Some(limit) = self.documents_per_month.filter(|&limit| used >= limit) else { return Ok(()) };
+        let renews_at = period.end.rfc3339();
+        let detail = format!(
+            "Account '{}' has used {used} of its {limit} documents; they are counted anew from {renews_at}.",
+            self.name
+        );
+        Err(Problem::new(Code::QuotaExceeded, detail)
+            .with("used", used)
+            .with("limit", limit)
+            .with("renewsAt", renews_at))
+    }
+
+    /// The period that this moment lies in.
+    #[must_use]
+    pub fn period(&self, now: Timestamp) -> Period {
+        Period::around(self.renews_at.unwrap_or(self.created_at), now)
+    }
+}
+
+/// A calendar month in which documents are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// Its first moment.
+    pub start: Timestamp,
+    /// The first moment of the next one.
+    pub end: Timestamp,
+}
+
+impl Period {
+    /// The period around `now` of those that begin whole months before and after `anchor`.
+    #[must_use]
+    pub fn around(anchor: Timestamp, now: Timestamp) -> Self {
+        let (first, present) = (moment(anchor), moment(now));
+        let passed = months(present) - months(first);
+        let passed = if months_after(first, passed) > present { passed - 1 } else { passed };
+        Self {
+            start: timestamp(months_after(first, passed)),
+            end: timestamp(months_after(first, passed + 1)),
+        }
+    }
+
+    /// What tells it apart from the account's other periods: the day it begins.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.start.rfc3339().chars().take("2026-01-31".len()).collect()
+    }
+}
+
+/// The moment that an operator means by a date (`2026-01-31`, its beginning in UTC) or by a date and
+/// time of RFC 3339.
+#[must_use]
+pub fn parse_moment(text: &str) -> Option<Timestamp> {
+    if let Ok(moment) = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339) {
+        return (moment.unix_timestamp() >= 0).then(|| timestamp(moment.to_utc()));
+    }
+    let mut parts = text.split('-');
+    let year = parts.next().filter(|year| year.len() == 4)?.parse().ok()?;
+    let month: u8 = parts.next().filter(|month| month.len() == 2)?.parse().ok()?;
+    let day = parts.next().filter(|day| day.len() == 2)?.parse().ok()?;
+    let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
+    let known = parts.next().is_none() && year >= 1970;
+    known.then(|| timestamp(date.midnight().as_utc()))
+}
+
+fn moment(timestamp: Timestamp) -> UtcDateTime {
+    let elapsed = Duration::milliseconds(i64::try_from(timestamp.0).unwrap_or(i64::MAX));
+    UtcDateTime::UNIX_EPOCH.checked_add(elapsed).unwrap_or(UtcDateTime::MAX)
+}
+
+fn timestamp(moment: UtcDateTime) -> Timestamp {
+    Timestamp(u64::try_from(moment.unix_timestamp_nanos() / 1_000_000).unwrap_or(0))
+}
+
+/// Whole months since the year zero.
+fn months(moment: UtcDateTime) -> i32 {
+    moment.year() * 12 + i32::from(u8::from(moment.month())) - 1
+}
+
+/// So many months later, on the last day where the month is too short.
+fn months_after(first: UtcDateTime, count: i32) -> UtcDateTime {
+    let total = months(first) + count;
+    let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
+    let month =
+        u8::try_from(month).ok().and_then(|month| Month::try_from(month).ok()).unwrap_or(Month::January);
+    let day = first.day().min(month.length(year));
+    Date::from_calendar_date(year, month, day).map_or(first, |date| UtcDateTime::new(date, first.time()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        parse_moment(text).unwrap()
+    }
+
+    fn account() -> Account {
+        Account {
+            id: AccountId::generate(),
+            name: "acme".to_owned(),
+            plan: "small".to_owned(),
+            status: Status::Active,
+            documents_per_month: Some(2),
+            renews_at: None,
+            created_at: at("2026-01-31T10:00:00Z"),
+        }
+    }
+
+    #[test]
+    fn periods_are_calendar_months_from_the_day_of_creation() {
+        let account = account();
+        let cases = [
+            ("2026-01-31T10:00:00Z", "2026-01-31T10:00:00Z", "2026-02-28T10:00:00Z"),
+            ("2026-02-28T09:59:59Z", "2026-01-31T10:00:00Z", "2026-02-28T10:00:00Z"),
+            ("2026-02-28T10:00:00Z", "2026-02-28T10:00:00Z", "2026-03-31T10:00:00Z"),
+            ("2026-12-31T12:00:00Z", "2026-12-31T10:00:00Z", "2027-01-31T10:00:00Z"),
+            ("2028-03-01", "2028-02-29T10:00:00Z", "2028-03-31T10:00:00Z"),
+            ("2025-12-01", "2025-11-30T10:00:00Z", "2025-12-31T10:00:00Z"),
+        ];
+        for (now, start, end) in cases {
+            assert_eq!(account.period(at(now)), Period { start: at(start), end: at(end) }, "{now}");
+        }
+        assert_eq!(account.period(at("2026-02-27")).name(), "2026-01-31");
+    }
+
+    #[test]
+    fn a_renewal_by_a_month_begins_a_period_at_that_very_moment() {
+        let mut account = account();
+        account.renews_at = Some(at("2026-03-15"));
+        let before = account.period(at("2026-03-14"));
+        assert_eq!(before, Period { start: at("2026-02-15"), end: at("2026-03-15") });
+        account.renews_at = Some(at("2026-04-15"));
+        assert_eq!(account.period(at("2026-03-14")), before);
+        assert_eq!(
+            account.period(at("2026-03-15")),
+            Period { start: at("2026-03-15"), end: at("2026-04-15") }
+        );
+    }
+
+    #[test]
+    fn periods_follow_each_other_without_a_gap() {
+        for anchor in ["2024-02-29T23:59:59Z", "2026-01-01", "2025-08-31T01:02:03.456Z"] {
+            let mut now = at("2023-01-01");
+            let mut period = Period::around(at(anchor), now);
+            for _ in 0..60 {
+                assert!(period.start <= now && now < period.end, "{anchor}: {period:?}");
+                now = period.end;
+                let next = Period::around(at(anchor), now);
+                assert_eq!(next.start, period.end, "{anchor}");
+                assert_eq!(Period::around(at(anchor), Timestamp(next.end.0 - 1)), next);
+                period = next;
+            }
+        }
+    }
+
+    #[test]
+    fn only_an_active_subscription_that_has_not_expired_is_good() {
+        let now = at("2026-02-01");
+        let reason = |account: &Account| account.check_subscription(now).unwrap_err();
+        let mut account = account();
+        account.check_subscription(now).unwrap();
+        account.status = Status::PastDue;
+        assert!(reason(&account).detail.contains("'acme' is past due"));
+        account.status = Status::Canceled;
+        assert!(reason(&account).detail.contains("was canceled"));
+        account.status = Status::Active;
+        account.renews_at = Some(now.plus_ms(1));
+        account.check_subscription(now).unwrap();
+        account.renews_at = Some(now);
+        assert!(reason(&account).detail.contains("expired at 2026-02-01T00:00:00Z"));
+        assert_eq!(reason(&account).code, Code::SubscriptionRequired);
+    }
+
+    #[test]
+    fn the_last_document_passes_and_the_next_names_used_limit_and_renewal() {
+        let (mut account, now) = (account(), at("2026-02-01"));
+        let period = account.period(now);
+        account.check_quota(1, period).unwrap();
+        let refused = account.check_quota(2, period).unwrap_err();
+        assert_eq!(refused.code, Code::QuotaExceeded);
+        assert!(refused.detail.contains("used 2 of its 2"), "{}", refused.detail);
+        assert!(refused.detail.contains("2026-02-28T10:00:00Z"), "{}", refused.detail);
+        account.documents_per_month = None;
+        account.check_quota(u64::MAX, period).unwrap();
+    }
+
+    #[test]
+    fn moments_are_dates_or_rfc_3339() {
+        assert_eq!(at("2026-01-31"), at("2026-01-31T01:00:00+01:00"));
+        for wrong in ["", "tomorrow", "2026-02-30", "2026-1-1", "2026-01-01-01", "1969-01-01", "31.01.2026"] {
+            assert_eq!(parse_moment(wrong), None, "{wrong}");
+        }
+    }
+}

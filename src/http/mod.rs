@@ -1,1 +1,63 @@
-//! The HTTP layer: handlers only send messages. The only place that names actix-web.
+//! The REST interface. All routes are on this screen; each endpoint is one file. Handlers read a request,
+//! send a message and answer; they do nothing else.
+
+mod address;
+mod auth;
+mod body;
+mod connection;
+mod conversions;
+mod download;
+mod gate;
+mod health;
+mod immediate;
+mod init;
+mod job;
+mod job_request;
+mod problem;
+mod request;
+mod routing;
+mod serve;
+mod start;
+mod state;
+#[cfg(test)]
+mod testing;
+mod unread;
+mod upload;
+mod view;
+mod wait;
+
+use actix_web::web::{self, ServiceConfig};
+
+pub use actix_web::dev::Server;
+use routing::resource;
+pub use serve::serve;
+pub use state::{HttpState, JobGate, Readiness, public_url};
+
+/// Every route, with and without `/v1`: two published clients use the base without it.
+pub fn configure(state: HttpState) -> impl Fn(&mut ServiceConfig) {
+    move |config| {
+        config
+            .app_data(web::Data::new(state.clone()))
+            .service(web::scope("/v1").configure(routes))
+            .configure(routes)
+            .default_service(web::to(routing::no_such_route));
+    }
+}
+
+fn routes(config: &mut ServiceConfig) {
+    config
+        .service(resource("/documents/init").post(init::init))
+        .service(resource("/documents/immediate-render").post(immediate::render))
+        .service(resource("/documents/{jobId}/render").post(start::start))
+        .service(resource("/jobs/{jobId}").get(job::job))
+        .service(
+            resource(address::PATTERN)
+                .put(upload::upload)
+                .get(download::download)
+                .head(download::download)
+                .options(routing::allow_any_origin),
+        )
+        .service(resource("/problems/{code}").get(problem::describe))
+        .service(resource("/health/live").get(health::live).head(health::live))
+        .service(resource("/health/ready").get(health::ready).head(health::ready));
+}

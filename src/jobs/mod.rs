@@ -1,4 +1,16 @@
 //! The life of a job: the registry actor, one actor a job, the journal.
 
+mod actor;
+mod asking;
+pub mod deps;
+pub mod journal;
 pub mod messages;
+mod notice;
+mod queue;
+pub mod record;
+pub mod registry;
+mod run;
+pub mod stop;
 pub mod view;
+
+pub use asking::ResumeJobs;

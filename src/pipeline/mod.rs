@@ -1,1 +1,179 @@
-//! One job's run: Fetch, Assemble, Render, Publish.
+//! One job's run: Fetch, Assemble, Render, Publish. Plain asynchronous functions, each repeatable; what
+//! goes wrong is a [`JobFault`], a sentence for the template's author.
+
+mod fetch;
+mod publish;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tracing::Instrument as _;
+
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::site::Site;
+use crate::engines::assemble::ejs::Assembler;
+use crate::engines::render::html;
+use crate::engines::render::page::{PageEngine, PageOrder};
+use crate::engines::{self, Rendering};
+use crate::storage::ObjectStore;
+
+/// What a run works with.
+pub struct Parts {
+    /// Where inputs come from and the document goes.
+    pub store: Arc<dyn ObjectStore>,
+    /// Template and data to page.
+    pub assembler: Assembler,
+    /// Page to file.
+    pub pages: PageEngine,
+    /// The limits of a run.
+    pub limits: RunLimits,
+}
+
+/// The limits of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLimits {
+    /// `jobs.run_timeout_s`.
+    pub run_timeout_s: u64,
+    /// `http.upload_limit_bytes`: largest input.
+    pub input_limit_bytes: u64,
+    /// `http.json_depth_limit`.
+    pub json_depth_limit: u64,
+    /// `storage.output_limit_bytes`.
+    pub output_limit_bytes: u64,
+}
+
+/// What one run is to do.
+#[derive(Clone, Debug)]
+pub struct RunInput {
+    /// Whose job.
+    pub account: AccountId,
+    /// Which job.
+    pub job: JobId,
+    /// The template's kind.
+    pub kind: TemplateKind,
+    /// What it becomes.
+    pub target: Target,
+    /// How the page is made.
+    pub options: PageOptions,
+    /// Inputs that are in memory still.
+    pub held: Held,
+}
+
+/// Inputs that came with the request and need not be read from the store.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// The data.
+    pub data: Option<Bytes>,
+    /// The template.
+    pub template: Option<Bytes>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct RunEnd {
+    /// The size of the document in bytes, or why there is none.
+    pub result: Result<u64, JobFault>,
+    /// What the run survived.
+    pub warnings: Warnings,
+}
+
+/// Where a run is; the deadline of the whole run names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Step {
+    /// Inputs are read.
+    Fetch,
+    /// Template and data become a page.
+    Assemble,
+    /// The page becomes a file.
+    Render,
+    /// The file is made durable.
+    Publish,
+}
+
+impl Step {
+    const ALL: [Self; 4] = [Self::Fetch, Self::Assemble, Self::Render, Self::Publish];
+
+    /// The step's name in spans and errors.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::Assemble => "assemble",
+            Self::Render => "render",
+            Self::Publish => "publish",
+        }
+    }
+}
+
+#[derive(Default)]
+struct Progress(AtomicU8);
+
+impl Progress {
+    async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
+        self.0.store(step as u8, Ordering::Relaxed);
+        work.instrument(tracing::info_span!("step", step.name = step.name())).await
+    }
+
+    fn present(&self) -> Step {
+        Step::ALL[usize::from(self.0.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
+    }
+}
+
+/// Runs a job from its inputs to its durable document.
+pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
+    let progress = Progress::default();
+    let mut warnings = Warnings::default();
+    let limit = Duration::from_secs(parts.limits.run_timeout_s);
+    let steps = steps(parts, &input, &progress, &mut warnings);
+    let result = tokio::time::timeout(limit, steps).await.unwrap_or_else(|_| {
+        let (step, limit_s) = (progress.present().name(), parts.limits.run_timeout_s);
+        Err(JobFault::new(
+            FaultCode::RunTimeout,
+            format!(
+                "the job was not done within {limit_s} s (jobs.run_timeout_s); it was in the step '{step}'"
+            ),
+        ))
+    });
+    RunEnd { result, warnings }
+}
+
+async fn steps(
+    parts: &Parts,
+    input: &RunInput,
+    progress: &Progress,
+    warnings: &mut Warnings,
+) -> Result<u64, JobFault> {
+    let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
+    let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
+    let page = progress.step(Step::Assemble, parts.assembler.assemble(&site, &data)).await?;
+    if chain.rendering == Rendering::Page {
+        let document = html::with_data(&page, &data);
+        return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
+    }
+    let order = PageOrder {
+        account: input.account,
+        site: Arc::new(with_entry(site, page)),
+        data,
+        target: input.target,
+        options: input.options.clone(),
+    };
+    let staged = progress.step(Step::Render, publish::render(parts, &order, warnings)).await?;
+    progress.step(Step::Publish, publish::commit(staged, input)).await
+}
+
+/// Init refuses such a pair; a job of a version that could do it may still be in the journal.
+fn impossible(input: &RunInput) -> JobFault {
+    let (kind, target) = (input.kind.name(), input.target.name());
+    JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
+}
+
+fn with_entry(mut site: Site, page: Bytes) -> Site {
+    site.files.insert(site.entry.clone(), page);
+    site
+}

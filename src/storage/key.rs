@@ -30,3 +30,68 @@ impl fmt::Display for StorageKey {
         }
     }
 }
+
+impl StorageKey {
+    /// The key whose path `text` is; only the one spelling that is written by it.
+    #[must_use]
+    pub fn from_path(text: &str) -> Option<Self> {
+        let key = Self::read(text)?;
+        (key.to_string() == text).then_some(key)
+    }
+
+    /// The name under which a caller saves the object.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        match self {
+            Self::JobData(..) => "data.json".to_owned(),
+            Self::JobTemplate(..) => "template".to_owned(),
+            Self::JobOutput(_, _, target) => format!("document.{}", target.name()),
+            Self::Probe(id) => id.to_string(),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let mut next = || parts.next();
+        let (kind, owner) = (next()?, next()?.parse::<AccountId>().ok()?);
+        if kind == "probes" {
+            return Some(Self::Probe(owner));
+        }
+        let (job, name) = (next()?.parse::<JobId>().ok()?, next()?);
+        match (kind, name) {
+            ("jobs", "data.json") => Some(Self::JobData(owner, job)),
+            ("jobs", "template") => Some(Self::JobTemplate(owner, job)),
+            ("outputs", name) => {
+                let target = Target::from_name(name.strip_prefix("document.")?)?;
+                Some(Self::JobOutput(owner, job, target))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_back_to_its_key_and_no_other_spelling_does() {
+        let (account, job) = (AccountId::generate(), JobId::generate());
+        let mut keys = vec![
+            StorageKey::JobData(account, job),
+            StorageKey::JobTemplate(account, job),
+            StorageKey::Probe(account),
+        ];
+        keys.extend(Target::ALL.map(|target| StorageKey::JobOutput(account, job, target)));
+        for key in keys {
+            let path = key.to_string();
+            assert!(path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte)));
+            assert_eq!(StorageKey::from_path(&path), Some(key));
+            for wrong in [path.to_uppercase(), format!("{path}/"), format!("/{path}"), path.replace('-', "")]
+            {
+                assert_eq!(StorageKey::from_path(&wrong), None, "{wrong}");
+            }
+        }
+        assert_eq!(StorageKey::from_path("jobs/../../etc/passwd"), None);
+    }
+}

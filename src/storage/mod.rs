@@ -1,6 +1,12 @@
 //! Objects and index: what lasts.
 
+pub mod disk;
+pub mod folder;
+pub mod index;
 pub mod key;
+mod place;
+pub mod presign;
+pub mod record;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -56,7 +62,7 @@ pub struct ObjectReader {
     pub start: u64,
     /// Length of this reading in bytes.
     pub length: u64,
-    /// The bytes, in chunks of at most 64 KiB; ends with an error when the store fails on the way.
+    /// The bytes, in chunks of at most 256 KiB; ends with an error when the store fails on the way.
     pub chunks: futures_util::stream::BoxStream<'static, Result<Bytes, StoreError>>,
 }
 
@@ -82,7 +88,7 @@ impl std::fmt::Debug for dyn StagedObject {
     }
 }
 
-/// Where objects live. One behaviour suite (`tests/storage_contract.rs`) holds for every store.
+/// Where objects live. One behaviour suite (`tests/storage/contract.rs`) holds for every store.
 #[async_trait]
 pub trait ObjectStore: Send + Sync {
     /// Starts an object of at most `limit_bytes`.

@@ -34,6 +34,9 @@ const X32_BIT: c_long = 0x4000_0000;
 const NAMESPACE_FLAGS: &[u64] =
     &[0x80, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 
+/// `PROT_EXEC`.
+const PROT_EXEC: u64 = 4;
+
 /// Opening and using sockets, refused to a child without network.
 const NETWORK_CALLS: &[c_long] = &[
     libc::SYS_socket,
@@ -94,6 +97,34 @@ const REFUSED_CALLS: &[c_long] = &[
     libc::SYS_vhangup,
 ];
 
+/// All that a child needs which only computes: what it has open, memory, its end.
+const COMPUTING_CALLS: &[c_long] = &[
+    libc::SYS_brk,
+    libc::SYS_clock_gettime,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_gettid,
+    libc::SYS_gettimeofday,
+    libc::SYS_madvise,
+    libc::SYS_mmap,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sigaltstack,
+    libc::SYS_tgkill,
+    libc::SYS_write,
+    libc::SYS_writev,
+];
+
 /// A cage that is built but not closed yet.
 pub(super) struct Fence {
     files: Option<RulesetCreated>,
@@ -140,8 +171,21 @@ pub fn landlock() -> Landlock {
     if asked.is_ok() { Landlock::Available } else { Landlock::Missing }
 }
 
-/// Lets only `rules` through, from now on and for all this process starts.
-pub(super) fn apply(filter: &BpfProgram) -> Result<(), String> {
+/// Refuses every system call but those of a process that only computes, for good. Opening files, memory
+/// that is written and executed, signals to others are all gone.
+pub(super) fn compute_only() -> Result<(), String> {
+    let rules = || {
+        let mut rules: BTreeMap<c_long, Vec<SeccompRule>> =
+            COMPUTING_CALLS.iter().map(|&call| (call, Vec::new())).collect();
+        rules.insert(libc::SYS_mmap, vec![without_flag(2, PROT_EXEC)?]);
+        rules.insert(libc::SYS_tgkill, vec![equal(0, u64::from(std::process::id()))?]);
+        filter(rules, SeccompAction::Errno(errno(libc::EPERM)), SeccompAction::Allow)
+    };
+    apply(&rules().map_err(|error| format!("cannot build a filter: {error}"))?)
+}
+
+/// Applies a filter, from now on and for all this process starts.
+fn apply(filter: &BpfProgram) -> Result<(), String> {
     seccompiler::apply_filter(filter).map_err(|error| format!("cannot filter system calls: {error}"))
 }
 
@@ -204,6 +248,43 @@ fn other_process() -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?])
 }
 
+fn without_flag(argument: u8, flag: u64) -> Result<SeccompRule, BackendError> {
+    let unset = SeccompCmpOp::MaskedEq(flag);
+    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Qword, unset, 0)?])
+}
+
+fn equal(argument: u8, value: u64) -> Result<SeccompRule, BackendError> {
+    let equal = SeccompCmpOp::Eq;
+    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, equal, value)?])
+}
+
 fn errno(number: libc::c_int) -> u32 {
     number.unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter holds for the thread that applies it, so a thread can stand for a child.
+    #[test]
+    fn what_only_computes_reaches_nothing() {
+        let outcome = std::thread::spawn(|| {
+            let before = std::fs::read("/etc/hostname").map(|text| text.len());
+            compute_only().unwrap();
+            let refused = [
+                std::fs::read("/etc/hostname").unwrap_err(),
+                std::net::TcpListener::bind("127.0.0.1:0").unwrap_err(),
+                std::os::unix::net::UnixStream::pair().unwrap_err(),
+                std::thread::Builder::new().spawn(|| ()).unwrap_err(),
+                nix::unistd::dup(std::io::stdin()).unwrap_err().into(),
+                nix::sys::signal::kill(nix::unistd::getppid(), None).unwrap_err().into(),
+            ];
+            (before.is_ok(), refused.map(|error| error.raw_os_error()), vec![1; 1 << 20].len())
+        });
+        let (readable, refused, computed) = outcome.join().unwrap();
+        assert!(readable, "the file is there");
+        assert_eq!(refused, [Some(libc::EPERM); 6]);
+        assert_eq!(computed, 1 << 20);
+    }
 }

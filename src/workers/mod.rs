@@ -3,26 +3,34 @@
 //! `platen exec` (our own binary) is the one starter of children: it takes a [`ChildSpec`], gives up
 //! what the child shall not have and becomes the program. Everything here is safe code.
 
+pub mod assemble;
 mod cage;
 mod exec;
+mod frame;
+mod pool;
 mod spec;
 mod starter;
+mod worker;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 pub use cage::{Landlock, landlock};
 pub use exec::EXEC_FAILED;
+pub use pool::{Pool, PoolSettings};
 pub use spec::{Cage, ChildSpec, Limits, User};
 pub use starter::{Starter, Streams, end, kill_group};
+pub use worker::{Job, WorkerFault};
 
 /// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
 ///
 /// `main` calls it first, with the arguments after the program's own name.
 #[must_use]
 pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
-    match arguments.first()?.to_str()? {
-        spec::EXEC_COMMAND => Some(exec::run_exec(arguments.get(1..).unwrap_or_default())),
+    let (command, rest) = arguments.split_first()?;
+    match command.to_str()? {
+        spec::EXEC_COMMAND => Some(exec::run_exec(rest)),
+        assemble::COMMAND => Some(assemble::run(rest)),
         _ => None,
     }
 }

@@ -43,6 +43,12 @@ pub struct User {
     pub gid: u32,
 }
 
+impl User {
+    /// `nobody`: there without setup on every system, owns no file, and is not the browser's user, so
+    /// that neither side can signal, trace or choke the other.
+    pub const NOBODY: Self = Self { uid: 65_534, gid: 65_534 };
+}
+
 /// Resource limits; `None` leaves the service's own.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

@@ -1,35 +1,19 @@
-//! Children as they really run: the cage holds, death is certain, Chromium keeps its own sandbox.
+//! The starter: the cage holds, death is certain, Chromium keeps its own sandbox.
 
 use std::fs::read_link;
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
-use platen::workers::{Cage, ChildSpec, EXEC_FAILED, Starter, Streams, User, end, kill_group};
+use platen::workers::{Cage, ChildSpec, EXEC_FAILED, Streams, User, end, kill_group};
+
+use crate::processes::{
+    DEADLINE, bash, field, group_members, is_alive, platen, somebody_else, starter, text, until,
+};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium-headless-shell";
-const DEADLINE: Duration = Duration::from_secs(20);
-const NOBODY: User = User { uid: 65_534, gid: 65_534 };
-
-fn platen() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_platen"))
-}
-
-fn starter() -> Starter {
-    Starter::new(platen()).unwrap()
-}
-
-/// Another user where we may give one.
-fn somebody_else() -> Option<User> {
-    nix::unistd::geteuid().is_root().then_some(NOBODY)
-}
-
-fn bash(script: &str) -> ChildSpec {
-    ChildSpec::new("/bin/bash").arguments(["-c", script]).variable("PATH", "/usr/bin:/bin")
-}
 
 /// Enough for a shell and what it starts, no more.
 fn programs_only() -> Cage {
@@ -53,44 +37,12 @@ async fn starter_output(spec: ChildSpec) -> Output {
     starter.spawn(spec, Streams::piped()).await.unwrap().wait_with_output().await.unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-async fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < DEADLINE, "not within {DEADLINE:?}: {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// A process that is there and no zombie.
-fn is_alive(pid: u32) -> bool {
-    field(pid, "State:").is_some_and(|state| !state.starts_with('Z'))
-}
-
-fn field(pid: u32, name: &str) -> Option<String> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with(name))?;
-    Some(line[name.len()..].trim().to_owned())
-}
-
-fn group_members(leader: u32) -> Vec<u32> {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|&pid| is_alive(pid) && group_of(pid) == Some(leader)).collect()
-}
-
-/// The third field after the name, which may hold blanks and is in brackets.
-fn group_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
-}
-
 #[tokio::test]
 async fn a_child_has_what_it_is_given_and_nothing_else() {
-    let spec = bash("echo \"$A|$HOME|$PWD\"; ls /proc/self/fd; ps -o sid=,pgid= -p $$; echo $$; umask");
+    let spec = bash(
+        "echo \"$A|$HOME|$PWD\"; ls /proc/self/fd; \
+         read -r _ _ _ _ group session _ < /proc/$$/stat; echo $group $session; echo $$; umask",
+    );
     let output = run(ChildSpec { working_directory: "/usr".into(), ..spec.variable("A", "ü 1") }).await;
     let lines = text(&output.stdout);
     let lines: Vec<&str> = lines.lines().collect();
@@ -122,7 +74,8 @@ async fn a_child_holds_no_privilege() {
 async fn a_caged_child_reads_and_writes_only_what_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let (inside, outside) = (folder.path().join("in"), folder.path().join("out"));
-    [&inside, &outside].iter().for_each(|path| std::fs::create_dir(path).unwrap());
+    std::fs::create_dir(&inside).unwrap();
+    std::fs::create_dir(&outside).unwrap();
     std::fs::write(inside.join("read"), "given").unwrap();
     let script = format!(
         "cat {0}/read; echo kept > {0}/written; cat /etc/passwd; echo lost > {1}/written; ls /; cat /proc/1/status",
@@ -246,8 +199,7 @@ async fn a_child_dies_with_its_parent() {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(parent.stdout.as_mut().unwrap()), &mut line)
-            .unwrap();
+        BufReader::new(parent.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let id: u32 = line.trim().parse().unwrap();
         until("the child sleeps", || field(id, "Name:").as_deref() == Some("sleep")).await;
         parent.kill().unwrap();
@@ -273,7 +225,7 @@ async fn chromium_keeps_its_own_sandbox() {
         chown(home.path(), Some(user.uid), Some(user.gid)).unwrap();
     }
     let (requests, mut to_chromium) = std::io::pipe().unwrap();
-    let (mut from_chromium, answers) = std::io::pipe().unwrap();
+    let (from_chromium, answers) = std::io::pipe().unwrap();
     let streams = Streams { descriptors: vec![(requests.into(), 3), (answers.into(), 4)], ..Streams::null() };
     let starter = starter();
     let mut child = starter.spawn(chromium(home.path(), user), streams).await.unwrap();
@@ -282,8 +234,9 @@ async fn chromium_keeps_its_own_sandbox() {
     let create = r#"{"id":1,"method":"Target.createTarget","params":{"url":"data:text/html,hello"}}"#;
     to_chromium.write_all(format!("{create}\0").as_bytes()).unwrap();
     let answer = tokio::task::spawn_blocking(move || {
-        let bytes: Vec<u8> =
-            from_chromium.by_ref().bytes().map_while(Result::ok).take_while(|&b| b != 0).collect();
+        let mut from_chromium = BufReader::new(from_chromium);
+        let mut bytes = Vec::new();
+        from_chromium.read_until(0, &mut bytes).unwrap();
         (text(&bytes), from_chromium)
     });
     let (answer, _open) = tokio::time::timeout(DEADLINE, answer).await.unwrap().unwrap();

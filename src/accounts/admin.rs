@@ -1,0 +1,344 @@
+//! What the operator may ask: making, changing and listing accounts and tokens.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use serde::{Deserialize, Serialize};
+
+use super::book::Book;
+use super::token::TokenRecord;
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, TokenId};
+use crate::domain::subscription::{Account, Status};
+use crate::storage::index::IndexError;
+
+/// Longest name of an account or a plan, in characters.
+const NAME_LIMIT: usize = 64;
+/// Most items of one answer; the next ones are asked for by the last.
+const PAGE: usize = 100;
+const DEFAULT_PLAN: &str = "default";
+
+/// A question or an order of the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Makes an account: active, for ever, and without a limit unless told otherwise.
+    CreateAccount {
+        /// Its name.
+        name: String,
+        /// Its plan.
+        plan: Option<String>,
+        /// Documents in a period.
+        documents_per_month: Option<u64>,
+    },
+    /// Changes what is given of an account.
+    SetAccount {
+        /// Its name.
+        name: String,
+        /// What changes.
+        settings: Settings,
+    },
+    /// Lists the accounts by name, beginning behind one.
+    ListAccounts {
+        /// The last name that is known already.
+        after: Option<String>,
+    },
+    /// Makes a token.
+    CreateToken {
+        /// The account's name.
+        account: String,
+    },
+    /// Lists the tokens in the order in which they were made, beginning behind one.
+    ListTokens {
+        /// Only those of the account of this name.
+        account: Option<String>,
+        /// The last token that is known already.
+        after: Option<TokenId>,
+    },
+    /// Makes a token worthless at once.
+    RevokeToken {
+        /// Which one.
+        id: TokenId,
+    },
+}
+
+/// What may change of an account; what is not given stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The plan.
+    pub plan: Option<String>,
+    /// The status.
+    pub status: Option<Status>,
+    /// The documents in a period.
+    pub documents: Option<Documents>,
+    /// Until when it is paid for.
+    pub renewal: Option<Renewal>,
+}
+
+/// How many documents an account may make in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Documents {
+    /// As many as it likes.
+    Unlimited,
+    /// So many.
+    Limit(u64),
+}
+
+/// Until when a subscription is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Renewal {
+    /// For ever.
+    Never,
+    /// Until this moment.
+    At(Timestamp),
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The account as it is now.
+    Account(AccountView),
+    /// Some accounts; when there are none, the list is at its end.
+    Accounts(Vec<AccountView>),
+    /// A new token: the only time that its text is shown.
+    Token {
+        /// Its name in lists.
+        id: TokenId,
+        /// The token.
+        text: String,
+    },
+    /// Some tokens; when there are none, the list is at its end.
+    Tokens(Vec<TokenView>),
+}
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountView {
+    /// The account.
+    pub account: Account,
+    /// Documents used in the current period.
+    pub used: u64,
+    /// When they are counted anew.
+    pub period_ends_at: Timestamp,
+    /// How many tokens open it.
+    pub active_tokens: usize,
+}
+
+/// A token as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenView {
+    /// Its name in lists.
+    pub id: TokenId,
+    /// The name of the account.
+    pub account: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+    /// Its last characters.
+    pub last_chars: String,
+}
+
+/// Why an order was not carried out, in a sentence for the operator.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    /// The name is taken.
+    #[error("account '{0}' exists already; change it with `platen account set {0} …`")]
+    Exists(String),
+    /// There is no such account.
+    #[error("there is no account '{0}'; `platen account list` lists them")]
+    NoAccount(String),
+    /// There is no such token.
+    #[error("there is no token {0}; `platen token list` lists them")]
+    NoToken(TokenId),
+    /// The name is none.
+    #[error(
+        "'{0}' cannot be a name; take 1 to {NAME_LIMIT} letters, digits and . _ - @ +, beginning with a letter or digit"
+    )]
+    Name(String),
+    /// The account has as many tokens as it may.
+    #[error(
+        "account '{account}' has {limit} active tokens, which is accounts.token_limit; revoke one with `platen token revoke ID`"
+    )]
+    TokenLimit {
+        /// The account's name.
+        account: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// There are no random bytes.
+    #[error("the operating system gives no random bytes for a token: {0}")]
+    Random(#[from] std::io::Error),
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+}
+
+impl Book {
+    /// Does what the operator asks; an order is durable when this answers.
+    ///
+    /// # Errors
+    /// A sentence for the operator.
+    pub async fn administer(&self, request: Request) -> Result<Reply, AdminError> {
+        let _turn = self.turn.lock().await;
+        match request {
+            Request::CreateAccount { name, plan, documents_per_month } => {
+                self.create_account(name, plan, documents_per_month).await
+            }
+            Request::SetAccount { name, settings } => self.set_account(name, settings).await,
+            Request::ListAccounts { after } => self.list_accounts(after).await,
+            Request::CreateToken { account } => self.create_token(account).await,
+            Request::ListTokens { account, after } => self.list_tokens(account, after),
+            Request::RevokeToken { id } => self.revoke_token(id).await,
+        }
+    }
+
+    async fn create_account(
+        &self,
+        name: String,
+        plan: Option<String>,
+        documents_per_month: Option<u64>,
+    ) -> Result<Reply, AdminError> {
+        let plan = plan.unwrap_or_else(|| DEFAULT_PLAN.to_owned());
+        check_name(&name)?;
+        check_name(&plan)?;
+        if self.state().accounts.contains_key(&name) {
+            return Err(AdminError::Exists(name));
+        }
+        let account = Account {
+            id: AccountId::generate(),
+            name,
+            plan,
+            status: Status::Active,
+            documents_per_month,
+            renews_at: None,
+            created_at: self.clock.now(),
+        };
+        self.save_account(account.clone()).await?;
+        Ok(Reply::Account(self.view(account).await?))
+    }
+
+    async fn set_account(&self, name: String, settings: Settings) -> Result<Reply, AdminError> {
+        let mut account = self.account_named(name)?;
+        if let Some(plan) = settings.plan {
+            check_name(&plan)?;
+            account.plan = plan;
+        }
+        if let Some(status) = settings.status {
+            account.status = status;
+        }
+        match settings.documents {
+            Some(Documents::Unlimited) => account.documents_per_month = None,
+            Some(Documents::Limit(limit)) => account.documents_per_month = Some(limit),
+            None => {}
+        }
+        match settings.renewal {
+            Some(Renewal::Never) => account.renews_at = None,
+            Some(Renewal::At(moment)) => account.renews_at = Some(moment),
+            None => {}
+        }
+        self.save_account(account.clone()).await?;
+        Ok(Reply::Account(self.view(account).await?))
+    }
+
+    async fn list_accounts(&self, after: Option<String>) -> Result<Reply, AdminError> {
+        let page: Vec<Account> = behind(&self.state().accounts, after).take(PAGE).cloned().collect();
+        let mut views = Vec::with_capacity(page.len());
+        for account in page {
+            views.push(self.view(account).await?);
+        }
+        Ok(Reply::Accounts(views))
+    }
+
+    async fn create_token(&self, account: String) -> Result<Reply, AdminError> {
+        let account = self.account_named(account)?;
+        let limit = self.token_limit;
+        if self.active_tokens(account.id) >= limit {
+            return Err(AdminError::TokenLimit { account: account.name, limit });
+        }
+        let (record, text) = TokenRecord::generate(account.id, self.clock.now())?;
+        let id = record.id;
+        self.save_token(record, None).await?;
+        Ok(Reply::Token { id, text })
+    }
+
+    fn list_tokens(&self, account: Option<String>, after: Option<TokenId>) -> Result<Reply, AdminError> {
+        let only = account.map(|name| self.account_named(name)).transpose()?.map(|account| account.id);
+        let state = self.state();
+        let found = behind(&state.tokens, after).filter(|token| only.is_none_or(|id| token.account == id));
+        let name = |id| state.account(id).map(|account| account.name.clone()).unwrap_or_default();
+        let view = |token: &TokenRecord| TokenView {
+            id: token.id,
+            account: name(token.account),
+            created_at: token.created_at,
+            revoked_at: token.revoked_at,
+            last_chars: token.last_chars.clone(),
+        };
+        Ok(Reply::Tokens(found.take(PAGE).map(view).collect()))
+    }
+
+    /// Revokes the token; of an account's revoked ones the oldest goes when there are more than it
+    /// may have active ones. A repeat changes nothing.
+    async fn revoke_token(&self, id: TokenId) -> Result<Reply, AdminError> {
+        let token = self.state().tokens.get(&id).cloned();
+        let mut token = token.ok_or(AdminError::NoToken(id))?;
+        if token.revoked_at.is_none() {
+            token.revoked_at = Some(self.clock.now());
+            let oldest = self.oldest_revoked_beyond_limit(token.account);
+            self.save_token(token, oldest).await?;
+        }
+        let state = self.state();
+        let token = state.tokens.get(&id).ok_or(AdminError::NoToken(id))?;
+        let account = state.account(token.account).map(|account| account.name.clone()).unwrap_or_default();
+        Ok(Reply::Tokens(vec![TokenView {
+            id,
+            account,
+            created_at: token.created_at,
+            revoked_at: token.revoked_at,
+            last_chars: token.last_chars.clone(),
+        }]))
+    }
+
+    fn oldest_revoked_beyond_limit(&self, account: AccountId) -> Option<TokenId> {
+        let state = self.state();
+        let revoked = state.tokens_of(account).filter_map(|token| Some((token.revoked_at?, token.id)));
+        let revoked: Vec<_> = revoked.collect();
+        if revoked.len() < self.token_limit {
+            return None;
+        }
+        revoked.into_iter().min().map(|(_, id)| id)
+    }
+
+    fn active_tokens(&self, account: AccountId) -> usize {
+        self.state().tokens_of(account).filter(|token| token.revoked_at.is_none()).count()
+    }
+
+    fn account_named(&self, name: String) -> Result<Account, AdminError> {
+        self.state().accounts.get(&name).cloned().ok_or(AdminError::NoAccount(name))
+    }
+
+    async fn view(&self, account: Account) -> Result<AccountView, AdminError> {
+        let now = self.clock.now();
+        let used = self.used(&account, now).await?;
+        let (period_ends_at, active_tokens) = (account.period(now).end, self.active_tokens(account.id));
+        Ok(AccountView { account, used, period_ends_at, active_tokens })
+    }
+}
+
+fn behind<K: Ord, V>(map: &BTreeMap<K, V>, after: Option<K>) -> impl Iterator<Item = &V> {
+    let first = after.map_or(Bound::Unbounded, Bound::Excluded);
+    map.range((first, Bound::Unbounded)).map(|(_, value)| value)
+}
+
+fn check_name(name: &str) -> Result<(), AdminError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
+    let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if begins && name.len() <= NAME_LIMIT && name.bytes().all(allowed) {
+        return Ok(());
+    }
+    Err(AdminError::Name(name.chars().take(NAME_LIMIT).collect()))
+}

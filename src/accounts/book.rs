@@ -1,0 +1,193 @@
+//! The accounts and tokens of the service in memory, every change of them durable in the index first.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::de::DeserializeOwned;
+use tokio::sync::Mutex as AsyncMutex;
+
+use super::ledger::{Ledger, Reservation, UsageKey};
+use super::token::{self, TokenHash, TokenRecord};
+use crate::clock::{Clock, Timestamp};
+use crate::config::AccountsConfig;
+use crate::domain::ids::{AccountId, TokenId};
+use crate::domain::subscription::Account;
+use crate::problem::{Code, Problem};
+use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::record;
+
+/// Version of the account and token records.
+const RECORD_VERSION: u8 = 1;
+const ACCOUNT_PREFIX: &str = "account/";
+const TOKEN_PREFIX: &str = "token/";
+/// Records read at a time.
+const PAGE: usize = 500;
+
+/// What is known of accounts: used by the actor of a running service, and by the commands when none
+/// runs.
+pub struct Book {
+    pub(super) index: Arc<dyn Index>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) token_limit: usize,
+    pub(super) ledger: Arc<Ledger>,
+    /// Held from the decision about a change until it is durable and known: one at a time.
+    pub(super) turn: AsyncMutex<()>,
+    state: Mutex<State>,
+}
+
+/// The records, found by what they are asked for.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) accounts: BTreeMap<String, Account>,
+    pub(super) tokens: BTreeMap<TokenId, TokenRecord>,
+    names: HashMap<AccountId, String>,
+    hashes: HashMap<TokenHash, TokenId>,
+}
+
+impl std::fmt::Debug for Book {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Book")
+    }
+}
+
+impl Book {
+    /// Reads the records, and what every account has used in its current period.
+    ///
+    /// # Errors
+    /// When the index fails or a record cannot be read.
+    pub async fn load(
+        index: Arc<dyn Index>,
+        clock: Arc<dyn Clock>,
+        config: &AccountsConfig,
+    ) -> Result<Self, IndexError> {
+        let mut state = State::default();
+        for account in load_all(&*index, ACCOUNT_PREFIX).await? {
+            state.put_account(account);
+        }
+        for token in load_all(&*index, TOKEN_PREFIX).await? {
+            state.put_token(token);
+        }
+        let (ledger, now) = (Arc::new(Ledger::default()), clock.now());
+        for account in state.accounts.values() {
+            ledger.used(&UsageKey::new(account.id, account.period(now)), &*index).await?;
+        }
+        let token_limit = usize::try_from(config.token_limit).unwrap_or(usize::MAX);
+        Ok(Self { index, clock, token_limit, ledger, turn: AsyncMutex::default(), state: Mutex::new(state) })
+    }
+
+    /// Whose token this is.
+    ///
+    /// # Errors
+    /// `unauthorized` when it is nobody's, or was revoked.
+    pub fn authenticate(&self, text: &str) -> Result<AccountId, Problem> {
+        let owner = token::hash(text).and_then(|hash| {
+            let state = self.state();
+            let id = state.hashes.get(&hash)?;
+            state.tokens.get(id).filter(|record| record.opens_for(&hash)).map(|record| record.account)
+        });
+        owner.ok_or_else(|| {
+            let detail = "The token is unknown or was revoked. Send 'Authorization: Bearer <token>' with one \
+                          from `platen token create`.";
+            Problem::new(Code::Unauthorized, detail)
+        })
+    }
+
+    /// The check at init: an active subscription and, when the document counts, one left in the
+    /// period.
+    ///
+    /// # Errors
+    /// `subscription_required`, `quota_exceeded`, or `internal` when the index fails.
+    pub async fn reserve(&self, account: AccountId, counts: bool) -> Result<Reservation, Problem> {
+        let now = self.clock.now();
+        let account = self.state().account(account).cloned().ok_or_else(|| {
+            Problem::new(Code::SubscriptionRequired, "The account of this token does not exist any more.")
+        })?;
+        account.check_subscription(now)?;
+        if !counts {
+            return Ok(Reservation::uncounted(Arc::clone(&self.ledger)));
+        }
+        Reservation::take(&self.ledger, &account, account.period(now), &*self.index).await
+    }
+
+    /// The batch that gives a document back is durable: the account may have another.
+    pub fn give_back(&self, usage: &UsageKey) {
+        self.ledger.lower(usage);
+    }
+
+    /// What the account has used in the period of this moment.
+    pub(super) async fn used(&self, account: &Account, now: Timestamp) -> Result<u64, IndexError> {
+        self.ledger.used(&UsageKey::new(account.id, account.period(now)), &*self.index).await
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the account's record durable and known.
+    pub(super) async fn save_account(&self, account: Account) -> Result<(), IndexError> {
+        let bytes = record::encode(RECORD_VERSION, &account)?;
+        self.index.commit(Change::new().put(format!("{ACCOUNT_PREFIX}{}", account.id), bytes)).await?;
+        self.state().put_account(account);
+        Ok(())
+    }
+
+    /// Makes the token's record durable and known, and forgets another one.
+    pub(super) async fn save_token(
+        &self,
+        token: TokenRecord,
+        forgotten: Option<TokenId>,
+    ) -> Result<(), IndexError> {
+        let bytes = record::encode(RECORD_VERSION, &token)?;
+        let mut change = Change::new().put(format!("{TOKEN_PREFIX}{}", token.id), bytes);
+        if let Some(id) = forgotten {
+            change = change.delete(format!("{TOKEN_PREFIX}{id}"));
+        }
+        self.index.commit(change).await?;
+        let mut state = self.state();
+        state.put_token(token);
+        if let Some(id) = forgotten {
+            state.forget_token(id);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    pub(super) fn account(&self, id: AccountId) -> Option<&Account> {
+        self.accounts.get(self.names.get(&id)?)
+    }
+
+    pub(super) fn tokens_of(&self, account: AccountId) -> impl Iterator<Item = &TokenRecord> {
+        self.tokens.values().filter(move |token| token.account == account)
+    }
+
+    fn put_account(&mut self, account: Account) {
+        self.names.insert(account.id, account.name.clone());
+        self.accounts.insert(account.name.clone(), account);
+    }
+
+    fn put_token(&mut self, token: TokenRecord) {
+        self.hashes.insert(token.hash, token.id);
+        self.tokens.insert(token.id, token);
+    }
+
+    fn forget_token(&mut self, id: TokenId) {
+        if let Some(token) = self.tokens.remove(&id) {
+            self.hashes.remove(&token.hash);
+        }
+    }
+}
+
+async fn load_all<T: DeserializeOwned>(index: &dyn Index, prefix: &str) -> Result<Vec<T>, IndexError> {
+    let (mut records, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let page = index.scan(prefix, after.as_deref(), PAGE).await?;
+        for entry in &page {
+            records.push(record::decode(RECORD_VERSION, &entry.key, &entry.value)?);
+        }
+        match page.into_iter().last() {
+            Some(last) => after = Some(last.key),
+            None => return Ok(records),
+        }
+    }
+}

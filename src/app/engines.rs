@@ -1,0 +1,52 @@
+//! What renders: the starter of children, the template engine, the pool of browsers. Shared by the
+//! service and by `platen render`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use actix::{Actor, Addr, ArbiterHandle};
+
+use crate::browser::BrowserPool;
+use crate::config::Config;
+use crate::engines::assemble::ejs::Assembler;
+use crate::engines::render::page::PageEngine;
+use crate::pipeline::{Parts, RunLimits};
+use crate::storage::ObjectStore;
+use crate::workers::Starter;
+
+/// Everything a run needs, and the pool to ask how it does.
+pub struct Engines {
+    /// The pool of browsers, started.
+    pub pool: Addr<BrowserPool>,
+    /// What a run works with.
+    pub parts: Arc<Parts>,
+}
+
+impl Engines {
+    /// Starts them: children by `executable` (our own binary), the pool's actor on `arbiter`.
+    ///
+    /// # Errors
+    /// When the system gives no thread, or the template engine cannot be set up.
+    pub fn start(
+        executable: PathBuf,
+        config: &Config,
+        store: Arc<dyn ObjectStore>,
+        arbiter: &ArbiterHandle,
+    ) -> std::io::Result<Self> {
+        let starter = Starter::new(executable)?;
+        let assembler = Assembler::new(starter.clone(), &config.assemble);
+        let browser = config.browser.clone();
+        let pool = BrowserPool::start_in_arbiter(arbiter, {
+            let browser = browser.clone();
+            move |_| BrowserPool::new(browser, starter)
+        });
+        let pages = PageEngine::new(pool.clone(), browser);
+        let limits = RunLimits {
+            run_timeout_s: config.jobs.run_timeout_s,
+            input_limit_bytes: config.http.upload_limit_bytes,
+            json_depth_limit: config.http.json_depth_limit,
+            output_limit_bytes: config.storage.output_limit_bytes,
+        };
+        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, limits }) })
+    }
+}

@@ -1,0 +1,46 @@
+//! The truth about whether a document can be rendered now: a browser answers and the store writes.
+
+use std::sync::Arc;
+
+use actix::Addr;
+use async_trait::async_trait;
+
+use crate::browser::{BrowserPool, GetPoolStatus};
+use crate::http::Readiness;
+use crate::storage::ObjectStore;
+use crate::storage::index::{Change, Index};
+
+/// What `/health/ready` asks.
+pub(super) struct Parts {
+    pub pool: Addr<BrowserPool>,
+    pub store: Arc<dyn ObjectStore>,
+    pub index: Arc<dyn Index>,
+}
+
+#[async_trait]
+impl Readiness for Parts {
+    async fn check(&self) -> Result<(), Vec<String>> {
+        let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
+        let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();
+        if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+}
+
+impl Parts {
+    async fn browser(&self) -> Result<(), String> {
+        let status = self.pool.send(GetPoolStatus).await.map_err(|error| format!("browser: {error}"))?;
+        if status.ready {
+            return Ok(());
+        }
+        Err(format!("browser: {}", status.cause.unwrap_or_else(|| "none has started yet".to_owned())))
+    }
+
+    async fn store(&self) -> Result<(), String> {
+        self.store.probe().await.map_err(|error| format!("store: {error}"))
+    }
+
+    async fn index(&self) -> Result<(), String> {
+        let probe = Change::new().put("probe/ready", Vec::new());
+        self.index.commit(probe).await.map_err(|error| format!("index: {error}"))
+    }
+}

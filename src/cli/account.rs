@@ -1,0 +1,151 @@
+//! `platen account`: makes, lists and changes accounts.
+
+use std::io::Write;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::operator::{CommandError, administer, collect, unexpected};
+use crate::accounts::admin::{AccountView, Documents, Renewal, Reply, Request, Settings};
+use crate::clock::Timestamp;
+use crate::config::Config;
+use crate::domain::subscription::{Status, parse_moment};
+
+/// Arguments of `platen account`.
+#[derive(Debug, Args)]
+pub struct AccountArgs {
+    #[command(subcommand)]
+    command: AccountCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AccountCommand {
+    /// Make an account: active and unlimited unless told otherwise
+    Create(CreateArgs),
+    /// List the accounts with what they have used
+    List,
+    /// Change an account; what is not given stays
+    Set(SetArgs),
+}
+
+#[derive(Debug, Args)]
+struct CreateArgs {
+    /// Its name
+    name: String,
+    /// Its plan, a word of your own
+    #[arg(long)]
+    plan: Option<String>,
+    /// Documents in a calendar month, counted from the day of its creation
+    #[arg(long, value_name = "N")]
+    documents_per_month: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct SetArgs {
+    /// Its name
+    name: String,
+    /// Its plan, a word of your own
+    #[arg(long)]
+    plan: Option<String>,
+    /// Documents in a month: a number or `unlimited`
+    #[arg(long, value_name = "N|unlimited", value_parser = parse_documents)]
+    documents_per_month: Option<Documents>,
+    /// Whether the subscription is good
+    #[arg(long)]
+    status: Option<StatusArg>,
+    /// Until when the subscription is paid for, and when documents are counted anew:
+    /// `2026-01-31`, a moment of RFC 3339, or `never`
+    #[arg(long, value_name = "DATE", value_parser = parse_renewal)]
+    renews_at: Option<Renewal>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum StatusArg {
+    Active,
+    PastDue,
+    Canceled,
+}
+
+/// Carries out `platen account` and tells on `out` what was done.
+///
+/// # Errors
+/// A sentence for the operator; the program ends with a failure then.
+pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Result<(), CommandError> {
+    match arguments.command {
+        AccountCommand::Create(CreateArgs { name, plan, documents_per_month }) => {
+            let request = Request::CreateAccount { name, plan, documents_per_month };
+            let view = expect_account(administer(config, &request)?)?;
+            writeln!(out, "created account {}", line(&view))?;
+        }
+        AccountCommand::Set(arguments) => {
+            let request = set_request(arguments);
+            let view = expect_account(administer(config, &request)?)?;
+            writeln!(out, "account {}", line(&view))?;
+        }
+        AccountCommand::List => {
+            let views = collect(|last: Option<&AccountView>| {
+                let after = last.map(|view| view.account.name.clone());
+                match administer(config, &Request::ListAccounts { after })? {
+                    Reply::Accounts(page) => Ok(page),
+                    Reply::Account(_) | Reply::Token { .. } | Reply::Tokens(_) => Err(unexpected()),
+                }
+            })?;
+            for view in views {
+                writeln!(out, "{}", line(&view))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn set_request(arguments: SetArgs) -> Request {
+    let status = arguments.status.map(|status| match status {
+        StatusArg::Active => Status::Active,
+        StatusArg::PastDue => Status::PastDue,
+        StatusArg::Canceled => Status::Canceled,
+    });
+    let settings = Settings {
+        plan: arguments.plan,
+        status,
+        documents: arguments.documents_per_month,
+        renewal: arguments.renews_at,
+    };
+    Request::SetAccount { name: arguments.name, settings }
+}
+
+fn expect_account(reply: Reply) -> Result<AccountView, CommandError> {
+    match reply {
+        Reply::Account(view) => Ok(view),
+        Reply::Accounts(_) | Reply::Token { .. } | Reply::Tokens(_) => Err(unexpected()),
+    }
+}
+
+fn line(view: &AccountView) -> String {
+    let AccountView { account, used, period_ends_at, active_tokens } = view;
+    let limit = account.documents_per_month.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
+    let renews = account.renews_at.map_or_else(|| "never".to_owned(), Timestamp::rfc3339);
+    format!(
+        "{}  plan={}  status={}  documents={used}/{limit}  counted-until={}  renews-at={renews}  tokens={active_tokens}",
+        account.name,
+        account.plan,
+        account.status.name(),
+        period_ends_at.rfc3339(),
+    )
+}
+
+fn parse_documents(text: &str) -> Result<Documents, String> {
+    if text == "unlimited" {
+        return Ok(Documents::Unlimited);
+    }
+    text.parse().map(Documents::Limit).map_err(|_| "give a number or 'unlimited'".to_owned())
+}
+
+fn parse_renewal(text: &str) -> Result<Renewal, String> {
+    if text == "never" {
+        return Ok(Renewal::Never);
+    }
+    let moment = parse_moment(text);
+    moment
+        .map(Renewal::At)
+        .ok_or_else(|| "give a date like 2026-01-31, a moment of RFC 3339, or 'never'".to_owned())
+}

@@ -1,0 +1,123 @@
+//! How the operator's commands reach the accounts: over the socket of the running service, or in the
+//! data folder itself while none runs.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::accounts::admin::{AdminError, Reply, Request};
+use crate::accounts::book::Book;
+use crate::accounts::control::Answer;
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::storage::folder::{DataDir, FolderError};
+use crate::storage::index::{Index, IndexError, SledIndex};
+
+/// Longest answer that is read: a list of a hundred accounts has about forty kilobytes.
+const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The service or the accounts refused it.
+    #[error("{0}")]
+    Refused(String),
+    /// The service runs and does not answer.
+    #[error(
+        "the service runs but does not answer on its control socket {} ({cause}); \
+         look at its log, or stop it and try again",
+        path.display()
+    )]
+    Silent {
+        /// The socket.
+        path: PathBuf,
+        /// What went wrong.
+        cause: String,
+    },
+    /// The data folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The index cannot be used.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// What was done cannot be printed, or no runtime started.
+    #[error("input or output failed: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// Carries out a request, with or without a running service.
+///
+/// # Errors
+/// A sentence for the operator.
+pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandError> {
+    let folder = std::path::absolute(&config.storage.data_dir)?;
+    let socket = DataDir::control_socket_in(&folder);
+    match UnixStream::connect(&socket) {
+        Ok(stream) => {
+            let time = Duration::from_millis(config.accounts.control_timeout_ms);
+            let answer = ask(stream, request, time);
+            match answer.map_err(|error| CommandError::Silent { path: socket, cause: error.to_string() })? {
+                Answer::Ok(reply) => Ok(reply),
+                Answer::Error(text) => Err(CommandError::Refused(text)),
+            }
+        }
+        // No service, one that was killed, or a path no service can have a socket at.
+        Err(error) => {
+            let outcome = administer_here(config, &folder, request);
+            if matches!(outcome, Err(CommandError::Index(IndexError::InUse(_)))) {
+                return Err(CommandError::Silent { path: socket, cause: error.to_string() });
+            }
+            outcome
+        }
+    }
+}
+
+/// Everything of a list that comes in pages: `page` asks behind the last item known.
+pub(super) fn collect<T>(
+    mut page: impl FnMut(Option<&T>) -> Result<Vec<T>, CommandError>,
+) -> Result<Vec<T>, CommandError> {
+    let mut items = Vec::new();
+    loop {
+        let more = page(items.last())?;
+        if more.is_empty() {
+            return Ok(items);
+        }
+        items.extend(more);
+    }
+}
+
+/// The error for an answer that belongs to another request.
+pub(super) fn unexpected() -> CommandError {
+    CommandError::Refused("the service answered something else; use the same platen for both".to_owned())
+}
+
+fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result<Answer> {
+    stream.set_read_timeout(Some(time))?;
+    stream.set_write_timeout(Some(time))?;
+    let mut line = serde_json::to_vec(request)?;
+    line.push(b'\n');
+    (&stream).write_all(&line)?;
+    let mut told = Vec::new();
+    BufReader::new(stream.take(ANSWER_LIMIT_BYTES)).read_until(b'\n', &mut told)?;
+    if told.is_empty() {
+        let reason = "it closed the connection; run the command as the service's user or as root";
+        return Err(std::io::Error::new(ErrorKind::UnexpectedEof, reason));
+    }
+    Ok(serde_json::from_slice(&told)?)
+}
+
+fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<Reply, CommandError> {
+    let folder = DataDir::open(folder)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(async {
+        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
+        let outcome = match Book::load(Arc::clone(&index), Arc::new(SystemClock), &config.accounts).await {
+            Ok(book) => book.administer(request.clone()).await,
+            Err(error) => Err(AdminError::Index(error)),
+        };
+        index.close().await;
+        outcome.map_err(|error| CommandError::Refused(error.to_string()))
+    })
+}

@@ -1,0 +1,131 @@
+//! `platen render`: one document without a server, through the same pipeline.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use actix::Arbiter;
+use bytes::Bytes;
+use clap::Args;
+use serde_json::value::RawValue;
+
+use super::{CommandError, complain, say};
+use crate::app::Engines;
+use crate::browser::ShutDown;
+use crate::config::Config;
+use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::engines;
+use crate::pipeline::{self, Held, RunInput};
+use crate::storage::disk::DiskStore;
+use crate::storage::{ObjectStore, StorageKey};
+use crate::telemetry;
+
+/// Arguments of `platen render`.
+#[derive(Debug, Args)]
+pub struct RenderArguments {
+    /// The template.
+    file: PathBuf,
+    /// The template's kind: html, ejs, framework.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: String,
+    /// The JSON data; `{}` when there is none.
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Where the document goes; its extension is the target.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// formatOpts as a JSON object.
+    #[arg(long, value_name = "FILE")]
+    opts: Option<PathBuf>,
+}
+
+/// Renders one document; prints its path, warnings go to stderr.
+///
+/// # Errors
+/// When an argument is wrong, a file cannot be read or written, or the render fails.
+pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
+    telemetry::install(&config.log);
+    let input = input_of(arguments)?;
+    let document = actix::System::new().block_on(render(config, input))?;
+    std::fs::write(&arguments.output, document)
+        .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
+    say(&arguments.output.display().to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
+    let kind = TemplateKind::from_name(&arguments.kind)
+        .ok_or_else(|| format!("--type {} is unknown; write html, ejs or framework", arguments.kind))?;
+    let extension = arguments.output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let target = Target::from_name(extension)
+        .ok_or_else(|| format!("-o {}: the extension must name the target", arguments.output.display()))?;
+    if engines::plan(kind, target).is_none() {
+        let possible: Vec<_> = engines::targets_of(kind).into_iter().map(Target::name).collect();
+        let (kind, target, possible) = (kind.name(), target.name(), possible.join(", "));
+        return Err(format!("{kind} cannot become {target}; it can become: {possible}").into());
+    }
+    let data = arguments.data.as_deref().map(read).transpose()?;
+    Ok(RunInput {
+        account: AccountId::generate(),
+        job: JobId::generate(),
+        kind,
+        target,
+        options: arguments.opts.as_deref().map_or(Ok(PageOptions::default()), options)?,
+        held: Held { data, template: Some(read(&arguments.file)?) },
+    })
+}
+
+fn options(file: &Path) -> Result<PageOptions, CommandError> {
+    let raw: Box<RawValue> = serde_json::from_slice(&read(file)?)
+        .map_err(|error| format!("{} is not JSON: {error}", file.display()))?;
+    let reading = format_opts::read(&raw);
+    for key in &reading.ignored {
+        complain(&format!("formatOpts.{key} is not known and was ignored"));
+    }
+    if reading.faults.is_empty() {
+        return Ok(reading.options);
+    }
+    let told: Vec<_> =
+        reading.faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
+    Err(told.join("; ").into())
+}
+
+fn read(file: &Path) -> Result<Bytes, CommandError> {
+    let bytes = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    Ok(Bytes::from(bytes))
+}
+
+async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> {
+    let folder = Scratch::make()?;
+    let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
+    let arbiter = Arbiter::new();
+    let engines = Engines::start(std::env::current_exe()?, &config, store.clone(), &arbiter.handle())?;
+    let key = StorageKey::JobOutput(input.account, input.job, input.target);
+    let end = pipeline::run(&engines.parts, input).await;
+    end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    engines.pool.send(ShutDown).await?;
+    arbiter.stop();
+    end.result?;
+    Ok(store.get(&key, config.storage.output_limit_bytes).await?)
+}
+
+/// A folder of its own, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make() -> Result<Self, CommandError> {
+        let folder = std::env::temp_dir().join(format!("platen-render-{}", JobId::generate()));
+        std::fs::create_dir(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            complain(&format!("{} stays behind: {error}", self.0.display()));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! `platen serve`: the service, until it is told to stop.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{CommandError, say};
+use crate::app::App;
+use crate::config::Config;
+use crate::telemetry;
+
+/// Arguments of `platen serve`.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// Print the default configuration and end.
+    #[arg(long)]
+    pub print_config: bool,
+}
+
+/// Serves until SIGINT or SIGTERM. Prints the address on stdout once it listens.
+///
+/// # Errors
+/// When the service cannot start.
+pub fn run(config: Config) -> Result<ExitCode, CommandError> {
+    telemetry::install(&config.log);
+    actix::System::new().block_on(async move {
+        let app = App::build(config).await?;
+        say(&format!("listening on {}", app.address()))?;
+        app.run_until_stopped().await?;
+        Ok(ExitCode::SUCCESS)
+    })
+}

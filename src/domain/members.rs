@@ -1,0 +1,214 @@
+//! Reads the members of a JSON object leniently and collects every fault before anything is answered.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde_json::value::RawValue;
+
+use crate::problem::Fault;
+
+/// The members of one JSON object. An explicit null counts as absent; of a name given twice the last one
+/// counts; what nobody asks for is no fault.
+#[derive(Debug)]
+pub struct Members<'a> {
+    pointer: String,
+    values: BTreeMap<String, &'a RawValue>,
+    faults: Vec<Fault>,
+}
+
+impl<'a> Members<'a> {
+    /// The members of `object`, which stands at `pointer` of the body (empty: the body itself). An empty
+    /// array counts as an empty object: some clients write an empty map so.
+    ///
+    /// # Errors
+    /// When the text is neither an object nor an empty array.
+    pub fn of(object: &'a str, pointer: &str) -> Result<Self, serde_json::Error> {
+        let values = if is_empty_array(object) { BTreeMap::new() } else { serde_json::from_str(object)? };
+        Ok(Self { pointer: pointer.to_owned(), values, faults: Vec::new() })
+    }
+
+    /// The member as it was sent; null counts as absent.
+    #[must_use]
+    pub fn raw(&self, name: &str) -> Option<&'a RawValue> {
+        self.values.get(name).copied().filter(|value| value.get() != "null")
+    }
+
+    /// A string; an empty one counts as absent.
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        let value = self.raw(name)?;
+        match serde_json::from_str::<String>(value.get()) {
+            Ok(text) => Some(text).filter(|text| !text.is_empty()),
+            Err(_) => self.wrong(name, format!("must be a string, not {}", kind(value))),
+        }
+    }
+
+    /// A boolean.
+    pub fn flag(&mut self, name: &str) -> Option<bool> {
+        let value = self.raw(name)?;
+        match value.get() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => self.wrong(name, format!("must be true or false, not {}", kind(value))),
+        }
+    }
+
+    /// A number within `range`.
+    pub fn number(&mut self, name: &str, range: RangeInclusive<f64>) -> Option<f64> {
+        let value = self.raw(name)?;
+        match serde_json::from_str::<f64>(value.get()) {
+            Ok(number) if range.contains(&number) => Some(number),
+            Ok(number) => {
+                let (least, most) = (range.start(), range.end());
+                self.wrong(name, format!("{number} is out of range; give a number from {least} to {most}"))
+            }
+            Err(_) => self.wrong(name, format!("must be a number, not {}", kind(value))),
+        }
+    }
+
+    /// A whole number of at least 1, also when it is written as a float (`2.0`).
+    pub fn count(&mut self, name: &str) -> Option<u32> {
+        let number = self.number(name, 1.0..=f64::from(u32::MAX))?;
+        if number.fract() > 0.0 {
+            return self.wrong(name, format!("must be a whole number, not {number}"));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole and within the range of u32, as checked above"
+        )]
+        Some(number as u32)
+    }
+
+    /// An object as it was sent; an empty array counts as `{}`.
+    pub fn object(&mut self, name: &str) -> Option<&'a str> {
+        let value = self.raw(name)?.get();
+        if is_empty_array(value) {
+            return Some("{}");
+        }
+        if value.starts_with('{') {
+            return Some(value);
+        }
+        let found = self.raw(name).map_or("nothing", kind);
+        self.wrong(name, format!("must be an object, not {found}"))
+    }
+
+    /// One of the words `known`, whatever `from_name` makes of it.
+    pub fn word<T>(
+        &mut self,
+        name: &str,
+        known: &[&str],
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.text(name)?;
+        let word = from_name(&text);
+        if word.is_none() {
+            let shown: String = text.chars().take(64).collect();
+            self.fault(name, format!("'{shown}' is not known; give one of {}", known.join(", ")));
+        }
+        word
+    }
+
+    /// Notes that the member is wrong.
+    pub fn fault(&mut self, name: &str, detail: impl Into<String>) {
+        let escaped = name.replace('~', "~0").replace('/', "~1");
+        self.faults.push(Fault::new(format!("{}/{escaped}", self.pointer), detail));
+    }
+
+    /// Takes over faults found elsewhere in the same body.
+    pub fn take_over(&mut self, faults: Vec<Fault>) {
+        self.faults.extend(faults);
+    }
+
+    /// Whether `name` has been found wrong already.
+    #[must_use]
+    pub fn is_faulty(&self, name: &str) -> bool {
+        let pointer = format!("{}/{name}", self.pointer);
+        self.faults.iter().any(|fault| fault.pointer == pointer)
+    }
+
+    /// The names sent (other than as null) that are not among `known`.
+    #[must_use]
+    pub fn unknown(&self, known: &[&str]) -> Vec<String> {
+        let sent = self.values.keys().filter(|name| self.raw(name).is_some());
+        sent.filter(|name| !known.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// Every fault found, in the order of the questions.
+    #[must_use]
+    pub fn into_faults(self) -> Vec<Fault> {
+        self.faults
+    }
+
+    fn wrong<T>(&mut self, name: &str, detail: String) -> Option<T> {
+        self.fault(name, detail);
+        None
+    }
+}
+
+/// What a value is, in words for a caller.
+#[must_use]
+pub fn kind(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+fn is_empty_array(text: &str) -> bool {
+    let inner = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inner.is_some_and(|inner| inner.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(text: &str) -> Members<'_> {
+        Members::of(text, "").unwrap()
+    }
+
+    #[test]
+    fn absent_null_and_empty_are_the_same() {
+        let mut body = members(r#"{"a":null,"b":"","c":"x"}"#);
+        assert_eq!(body.text("a"), None);
+        assert_eq!(body.text("b"), None);
+        assert_eq!(body.text("c").as_deref(), Some("x"));
+        assert_eq!(body.text("d"), None);
+        assert!(body.into_faults().is_empty());
+    }
+
+    #[test]
+    fn every_fault_is_collected_with_its_pointer() {
+        let mut body = Members::of(r#"{"a":1,"b":"x","c/d":[1],"e":2.5,"f":9}"#, "/up").unwrap();
+        assert_eq!(body.text("a"), None);
+        assert_eq!(body.flag("b"), None);
+        assert_eq!(body.object("c/d"), None);
+        assert_eq!(body.count("e"), None);
+        assert_eq!(body.number("f", 0.0..=2.0), None);
+        let faults = body.into_faults();
+        let pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.as_str()).collect();
+        assert_eq!(pointers, ["/up/a", "/up/b", "/up/c~1d", "/up/e", "/up/f"]);
+        assert_eq!(faults[2].detail, "must be an object, not an array");
+        assert_eq!(faults[4].detail, "9 is out of range; give a number from 0 to 2");
+    }
+
+    #[test]
+    fn floats_are_whole_numbers_and_empty_arrays_empty_objects() {
+        let mut body = members(r#"{"page":2.0,"map":[ ],"last":1,"last":3}"#);
+        assert_eq!(body.count("page"), Some(2));
+        assert_eq!(body.object("map"), Some("{}"));
+        assert_eq!(body.count("last"), Some(3));
+        assert_eq!(Members::of(" [ ] ", "").unwrap().unknown(&[]), Vec::<String>::new());
+        assert!(Members::of("[1]", "").is_err());
+    }
+
+    #[test]
+    fn an_object_keeps_its_spelling() {
+        let mut body = members(r#"{"data":{"b":1.50, "a":1e3}}"#);
+        assert_eq!(body.object("data"), Some(r#"{"b":1.50, "a":1e3}"#));
+    }
+}

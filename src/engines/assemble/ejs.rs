@@ -1,0 +1,182 @@
+//! EJS over a site's entry, with the data's top-level keys as locals: the engine of html, ejs and framework.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use memchr::memmem;
+
+use crate::config::AssembleConfig;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::site::Site;
+use crate::workers::assemble::{AssembleJob, AssembleLimits, Assembled, assemble_child};
+use crate::workers::{Job, Pool, PoolSettings, Starter, User, WorkerFault};
+
+/// Makes pages. Cloning shares its children.
+#[derive(Clone)]
+pub struct Assembler {
+    pool: Pool,
+    config: AssembleConfig,
+}
+
+/// What an empty array stands for: some clients know no empty map.
+const NO_DATA: &[u8] = b"{}";
+
+impl Assembler {
+    /// An assembler whose spares start at once; must be called inside a runtime.
+    #[must_use]
+    pub fn new(starter: Starter, config: &AssembleConfig) -> Self {
+        let limits = AssembleLimits {
+            memory_bytes: config.memory_limit_mb << 20,
+            output_bytes: config.output_limit_bytes,
+            include_depth: config.include_depth_limit,
+            cpu_s: config.timeout_ms.div_ceil(1_000) + 5,
+        };
+        let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let settings = PoolSettings {
+            name: "assemble",
+            spec: assemble_child(limits, user),
+            spares: count(config.spares),
+            processes: if config.processes == 0 { cores } else { count(config.processes) },
+            start_timeout: Duration::from_millis(config.start_timeout_ms),
+            deadline: Duration::from_millis(config.timeout_ms),
+            answer_limit_bytes: config.output_limit_bytes,
+        };
+        Self { pool: Pool::new(starter, settings), config: config.clone() }
+    }
+
+    /// How many engine processes wait for a job.
+    #[must_use]
+    pub fn spares(&self) -> usize {
+        self.pool.spares()
+    }
+
+    /// The page that the site's entry and the data make. A page without a tag is its own page, byte by
+    /// byte. `data` is valid JSON.
+    ///
+    /// # Errors
+    /// A sentence for the template's author, which names file and line where there is one.
+    pub async fn assemble(&self, site: &Site, data: &Bytes) -> Result<Bytes, JobFault> {
+        let data = object(data)?;
+        let entry = site.files.get(&site.entry).ok_or_else(|| no_entry(site))?;
+        if entry.starts_with(b"PK\x03\x04") {
+            return Err(archive());
+        }
+        if memmem::find(entry, b"<%").is_none() {
+            return Ok(entry.clone());
+        }
+        if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
+            return Err(self.out_of_memory());
+        }
+        let header = AssembleJob {
+            entry: Cow::Borrowed(&site.entry),
+            entry_bytes: entry.len(),
+            files: site.files.keys().map(|name| Cow::Borrowed(name.as_str())).collect(),
+        };
+        let body = [entry.clone(), data];
+        let files = |name: &str| site.files.get(name).cloned();
+        let done = self.pool.run(Job { header: &header, body: &body, files: &files }).await;
+        let (assembled, page) = done.map_err(|fault| self.worker_fault(&fault))?;
+        self.outcome(assembled, page)
+    }
+
+    fn outcome(&self, assembled: Assembled, page: Bytes) -> Result<Bytes, JobFault> {
+        match assembled {
+            Assembled::Page => Ok(page),
+            Assembled::Failed(sentence) => Err(JobFault::new(FaultCode::TemplateError, sentence)),
+            Assembled::NotText(sentence) => Err(JobFault::new(
+                FaultCode::TemplateInvalid,
+                format!("{sentence}; save the template as UTF-8"),
+            )),
+            Assembled::BadData(why) => {
+                Err(JobFault::new(FaultCode::DataInvalid, format!("the data cannot be read: {why}")))
+            }
+            Assembled::TooDeep(sentence) => Err(JobFault::new(FaultCode::TemplateLimit, sentence)),
+            Assembled::OutOfMemory => Err(self.out_of_memory()),
+            Assembled::TooLarge => Err(self.too_large()),
+        }
+    }
+
+    fn worker_fault(&self, fault: &WorkerFault) -> JobFault {
+        match fault {
+            WorkerFault::Deadline => JobFault::new(
+                FaultCode::TemplateLimit,
+                format!(
+                    "the template did not become a page within {} ms (assemble.timeout_ms); look for a loop \
+                     that does not end, or shorten the data",
+                    self.config.timeout_ms
+                ),
+            ),
+            WorkerFault::TooLong => self.too_large(),
+            WorkerFault::Died { status, words } => self.death(*status, words),
+            WorkerFault::NotStarted(_) | WorkerFault::Astray(_) => {
+                tracing::error!(error = %fault, "assembling failed");
+                JobFault::new(
+                    FaultCode::Internal,
+                    "the template engine failed; its operator finds the cause in the log",
+                )
+            }
+        }
+    }
+
+    /// A child ends by itself only where a limit strikes below the script engine, or by a fault in it.
+    fn death(&self, status: std::process::ExitStatus, words: &str) -> JobFault {
+        use std::os::unix::process::ExitStatusExt as _;
+        tracing::warn!(status = %status, words, "a template's child died");
+        let killed = status.signal() == Some(nix::libc::SIGKILL);
+        if killed || words.contains("memory allocation") {
+            self.out_of_memory()
+        } else {
+            let sentence = "the template engine crashed on this template; look for very deep nesting in it";
+            JobFault::new(FaultCode::TemplateError, sentence)
+        }
+    }
+
+    fn out_of_memory(&self) -> JobFault {
+        let limit = self.config.memory_limit_mb;
+        JobFault::new(
+            FaultCode::TemplateLimit,
+            format!(
+                "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)"
+            ),
+        )
+    }
+
+    fn too_large(&self) -> JobFault {
+        let limit = self.config.output_limit_bytes;
+        JobFault::new(
+            FaultCode::TemplateLimit,
+            format!("the page is larger than {limit} bytes (assemble.output_limit_bytes)"),
+        )
+    }
+}
+
+/// The data if it is an object. Only its first character is looked at: it is valid JSON already.
+fn object(data: &Bytes) -> Result<Bytes, JobFault> {
+    let text = data.trim_ascii();
+    match text.first() {
+        Some(b'{') => Ok(data.clone()),
+        Some(b'[') if text[1..].trim_ascii_start().first() == Some(&b']') => Ok(Bytes::from_static(NO_DATA)),
+        _ => Err(JobFault::new(
+            FaultCode::DataInvalid,
+            "the data must be a JSON object, because its keys are the names the template uses",
+        )),
+    }
+}
+
+fn no_entry(site: &Site) -> JobFault {
+    JobFault::new(FaultCode::TemplateInvalid, format!("the template has no file '{}'", site.entry))
+}
+
+fn archive() -> JobFault {
+    JobFault::new(
+        FaultCode::TemplateInvalid,
+        "the template is a zip archive, which this version does not unpack; upload the page itself, with \
+         its styles and images inside it",
+    )
+}
+
+fn count(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

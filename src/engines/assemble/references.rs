@@ -1,0 +1,136 @@
+//! Whether a static page refers to anything outside of itself: one that does not can be set into a tab
+//! directly, without an origin to load it from.
+//!
+//! One pass over the raw bytes. It errs to `true`, which only costs the way round by the origin.
+
+use super::markup::{attribute_value, begins, hides_a_letter, skip_blanks};
+
+/// Attributes that load what they name. `href` loads in every element but `a` and `area`; `xlink:href`
+/// ends like it.
+const LOADING_ATTRIBUTES: [&[u8]; 9] =
+    [b"src", b"srcset", b"href", b"poster", b"background", b"data", b"imagesrcset", b"manifest", b"srcdoc"];
+
+/// Functions and rules of style sheets that load. What stands in `url(` is looked at more closely.
+const LOADING_STYLES: [&[u8]; 4] = [b"@import", b"image-set(", b"image(", b"src("];
+
+/// The byte is where one of the words above begins, or where one is hidden.
+const INTERESTING: [bool; 256] = {
+    let mut table = [false; 256];
+    let bytes = b"shpbdimuSHPBDIMU@&\\\x00\x1b";
+    let mut at = 0;
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
+/// Whether the page may load anything but what it carries itself (`data:` and `#fragment`).
+#[must_use]
+pub fn has_references(html: &[u8]) -> bool {
+    if html.starts_with(b"\xff\xfe") || html.starts_with(b"\xfe\xff") {
+        return true;
+    }
+    html.iter()
+        .enumerate()
+        .filter(|&(_, &byte)| INTERESTING[usize::from(byte)])
+        .any(|(at, _)| refers(html, at))
+}
+
+fn refers(html: &[u8], at: usize) -> bool {
+    let text = &html[at..];
+    match text[0] {
+        b'&' => hides_a_letter(text),
+        // An escape in a style sheet may spell any of the words.
+        b'\\' => text.get(1).is_some_and(u8::is_ascii_hexdigit),
+        b'\x00' | b'\x1b' => true,
+        b'u' | b'U' if begins(text, b"url(") => leads_out(unquoted(&text[4..])),
+        _ => style_loads(text) || attribute_loads(html, at),
+    }
+}
+
+fn style_loads(text: &[u8]) -> bool {
+    LOADING_STYLES.iter().any(|word| begins(text, word))
+}
+
+fn attribute_loads(html: &[u8], at: usize) -> bool {
+    let text = &html[at..];
+    LOADING_ATTRIBUTES.iter().filter(|name| begins(text, name)).any(|name| {
+        let Some(value) = attribute_value(&text[name.len()..]) else { return false };
+        match *name {
+            b"srcset" | b"imagesrcset" | b"srcdoc" => true,
+            b"href" => leads_out(value) && !is_link(&html[..at]),
+            _ => leads_out(value),
+        }
+    })
+}
+
+/// Whether an address leads out of the page.
+fn leads_out(address: &[u8]) -> bool {
+    let address = skip_blanks(address);
+    let stays = matches!(address.first(), None | Some(b'#' | b'"' | b'\'' | b'>' | b')'))
+        || begins(address, b"data:");
+    !stays
+}
+
+fn unquoted(text: &[u8]) -> &[u8] {
+    match skip_blanks(text) {
+        [b'"' | b'\'', rest @ ..] => rest,
+        text => text,
+    }
+}
+
+/// Whether the tag that `before` ends in is a link for readers, which loads nothing.
+fn is_link(before: &[u8]) -> bool {
+    let Some(open) = memchr::memrchr(b'<', before) else { return false };
+    let name: Vec<u8> =
+        before[open + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).copied().collect();
+    name.eq_ignore_ascii_case(b"a") || name.eq_ignore_ascii_case(b"area")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_loads_is_seen() {
+        let pages = [
+            "<img src=logo.png>",
+            "<img SRC = 'https://example.com/a.png'>",
+            "<img srcset='data:,x 1x, a.png 2x'>",
+            "<link rel=stylesheet href=style.css>",
+            "<link title='<p>' href=/a.css>",
+            "<svg><image xlink:href='a.png'/><use href='b.svg#c'/></svg>",
+            "<video poster=a.png>",
+            "<table background=a.png>",
+            "<object data=a.pdf>",
+            "<style>@import 'a.css';</style>",
+            "<p style='background: URL( \"a.png\" )'>",
+            "<p style='background:url(&quot;a.png&quot;)'>",
+            "<p style='background:&#117;rl(a.png)'>",
+            "<style>p{background:\\75rl(a.png)}</style>",
+            "<style>p{background:image-set('a.png' 1x)}</style>",
+            "<style>@font-face{font-family:a;src:url(a.woff2)}</style>",
+        ];
+        for page in pages {
+            assert!(has_references(page.as_bytes()), "{page}");
+        }
+        assert!(has_references(b"\xff\xfe<\x00"));
+    }
+
+    #[test]
+    fn what_stays_in_the_page_is_seen() {
+        let pages = [
+            "",
+            "<!doctype html><meta charset=utf-8><title>Data and source</title><p class=data>src, href",
+            "<img src=\"data:image/png;base64,AAAA\"><img src=''>",
+            "<p style='background:url(data:image/png;base64,AA)'><p style=\"fill:url('#g')\">",
+            "<svg><use href='#a'/><use xlink:href=\"#b\"/></svg>",
+            "<a href='https://example.com/'>site</a><a class=x href=page.html>&amp; &#34;</a>",
+            "<td data-x=1>database = 5</td>",
+        ];
+        for page in pages {
+            assert!(!has_references(page.as_bytes()), "{page}");
+        }
+    }
+}

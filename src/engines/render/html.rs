@@ -1,0 +1,83 @@
+//! Target html: the assembled page itself, with the data that its scripts expect.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+
+use crate::domain::lane::Lane;
+use crate::engines::assemble::lane::lane_of;
+
+/// The page as a document that opens by itself: where it has scripts, the data object is put before
+/// the first of them. A page without script stays as it is, byte by byte.
+#[must_use]
+pub fn with_data(page: &Bytes, data: &[u8]) -> Bytes {
+    if lane_of(page) == Lane::Static {
+        return page.clone();
+    }
+    let at = after_doctype(page);
+    let script = data_script(data);
+    let mut document = BytesMut::with_capacity(page.len() + script.len());
+    document.put_slice(&page[..at]);
+    document.put_slice(script.as_bytes());
+    document.put_slice(&page[at..]);
+    document.freeze()
+}
+
+/// A script element that sets the two globals. The JSON text stands in a string literal, so every
+/// character that could end the literal or the element is escaped.
+fn data_script(data: &[u8]) -> String {
+    let text = String::from_utf8_lossy(data);
+    let mut literal = String::with_capacity(text.len() + text.len() / 8);
+    for character in text.chars() {
+        match character {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str("\\\\"),
+            '\n' => literal.push_str("\\n"),
+            '\r' => literal.push_str("\\r"),
+            '<' => literal.push_str("\\u003c"),
+            '\u{2028}' => literal.push_str("\\u2028"),
+            '\u{2029}' => literal.push_str("\\u2029"),
+            other => literal.push(other),
+        }
+    }
+    format!("<script>window.__POGODOC_DATA__=window.__PLATEN_DATA__=JSON.parse(\"{literal}\")</script>")
+}
+
+/// Where a first element may stand without putting the page into quirks mode: behind the byte order
+/// mark, white space and comments before the doctype, and the doctype. The parser opens `html` and
+/// `head` there by itself and merges the attributes of the page's own `html` tag.
+fn after_doctype(page: &[u8]) -> usize {
+    let mut at = if page.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    loop {
+        at += page[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = &page[at..];
+        if rest.starts_with(b"<!--") {
+            match rest.windows(3).position(|window| window == b"-->") {
+                Some(end) => at += end + 3,
+                None => return at,
+            }
+        } else if rest.len() > 9 && rest[..9].eq_ignore_ascii_case(b"<!doctype") {
+            return at + rest.iter().position(|byte| *byte == b'>').map_or(0, |end| end + 1);
+        } else {
+            return at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_without_script_stays_as_it_is() {
+        let page = Bytes::from_static(b"<!doctype html><p>1</p>");
+        assert_eq!(with_data(&page, b"{}"), page);
+    }
+
+    #[test]
+    fn the_data_stands_before_the_first_script_and_cannot_end_its_element() {
+        let page = Bytes::from_static(b"\xef\xbb\xbf<!-- x --> <!DOCTYPE html>\n<script>go()</script>");
+        let document = with_data(&page, br#"{"a":"</script>\u00e4 \"q\""}"#);
+        let text = String::from_utf8(document.to_vec()).unwrap();
+        assert!(text.starts_with("\u{feff}<!-- x --> <!DOCTYPE html><script>window."), "{text}");
+        assert!(text.contains(r#"JSON.parse("{\"a\":\"\u003c/script>\\u00e4 \\\"q\\\"\"}")"#), "{text}");
+    }
+}

@@ -1,0 +1,4 @@
+//! From an assembled page to a file.
+
+pub mod html;
+pub mod page;

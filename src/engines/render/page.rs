@@ -1,0 +1,113 @@
+//! Targets pdf, png, jpg: leases a tab, lets the browser make the file, and passes it on in chunks.
+
+use std::sync::Arc;
+
+use actix::Addr;
+use bytes::Bytes;
+
+use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageTask};
+use crate::config::BrowserConfig;
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::ids::AccountId;
+use crate::domain::kinds::Target;
+use crate::domain::lane::Lane;
+use crate::domain::site::Site;
+use crate::engines::assemble::lane::lane_of;
+use crate::engines::assemble::references::has_references;
+use crate::storage::{StagedObject, StoreError};
+
+/// Makes files of pages.
+pub struct PageEngine {
+    pool: Addr<BrowserPool>,
+    config: BrowserConfig,
+}
+
+/// One page to be made into a file.
+#[derive(Clone, Debug)]
+pub struct PageOrder {
+    /// For whom.
+    pub account: AccountId,
+    /// The assembled page and its assets.
+    pub site: Arc<Site>,
+    /// The data, for the page's scripts.
+    pub data: Bytes,
+    /// Pdf, png or jpg.
+    pub target: Target,
+    /// How the page is made.
+    pub options: PageOptions,
+}
+
+/// Why there is no file.
+#[derive(Debug)]
+pub enum RenderError {
+    /// The browser died under the page; another one may do better.
+    BrowserLost(JobFault),
+    /// The page's fault.
+    Page(JobFault),
+    /// The store's fault.
+    Store(StoreError),
+}
+
+impl PageEngine {
+    /// An engine that leases its tabs from `pool`.
+    #[must_use]
+    pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig) -> Self {
+        Self { pool, config }
+    }
+
+    /// Renders the page and appends the file to `staged`; what the author should know goes to
+    /// `warnings`, also when it fails.
+    ///
+    /// # Errors
+    /// By whose fault it was.
+    pub async fn render(
+        &self,
+        order: &PageOrder,
+        staged: &mut dyn StagedObject,
+        warnings: &mut Warnings,
+    ) -> Result<(), RenderError> {
+        let Some(task) = task_of(order) else {
+            let sentence = format!("a page cannot become {}", order.target.name());
+            return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
+        };
+        let leased = self.pool.send(LeaseTab { account: order.account, lane: task.lane }).await;
+        let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
+        let step = |step| tracing::debug!(page.step = ?step, "step begins");
+        let ready = browser::open(lease, &task, &self.config, step).await.map_err(|f| failed(f, warnings))?;
+        let mut printed = ready.print().await.map_err(|fault| failed(fault, warnings))?;
+        while let Some(chunk) = printed.next_chunk().await.map_err(|fault| failed(fault, warnings))? {
+            staged.write(chunk).await.map_err(RenderError::Store)?;
+        }
+        warnings.extend(printed.warnings().clone());
+        Ok(())
+    }
+}
+
+fn task_of(order: &PageOrder) -> Option<PageTask> {
+    let output = match order.target {
+        Target::Pdf => PageOutput::Pdf,
+        Target::Png => PageOutput::Png,
+        Target::Jpg => PageOutput::Jpg,
+        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return None,
+    };
+    let page = order.site.files.get(&order.site.entry)?;
+    let lane = lane_of(page);
+    Some(PageTask {
+        site: order.site.clone(),
+        data: order.data.clone(),
+        lane,
+        direct: lane == Lane::Static && !has_references(page),
+        options: order.options.clone(),
+        output,
+    })
+}
+
+fn unleased(error: &LeaseError) -> RenderError {
+    RenderError::BrowserLost(JobFault::new(FaultCode::BrowserLost, error.to_string()))
+}
+
+fn failed(page: PageFault, warnings: &mut Warnings) -> RenderError {
+    warnings.extend(page.warnings);
+    if page.retryable { RenderError::BrowserLost(page.fault) } else { RenderError::Page(page.fault) }
+}

@@ -1,0 +1,80 @@
+//! Presigned addresses as HTTP sees them: minted for an answer, opened by whoever holds one.
+
+use actix_web::HttpRequest;
+
+use super::state::HttpState;
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::messages::InputPart;
+use crate::problem::{Code, Problem};
+use crate::storage::StorageKey;
+use crate::storage::presign::{AddressFault, Grant, Operation};
+
+/// The route of the signed addresses, below `/v1`.
+pub(super) const PATTERN: &str = "/objects/{path:.*}";
+const MARK: &str = "/objects/";
+
+/// An address and the end of its lifetime.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// Absolute, below `http.public_url`.
+    pub(super) url: String,
+    /// From then on it is refused.
+    pub(super) expires_at: Timestamp,
+}
+
+/// An address at which one input of a job can be uploaded.
+pub(super) fn for_upload(state: &HttpState, account: AccountId, job: JobId, part: InputPart) -> Address {
+    let key = match part {
+        InputPart::Data => StorageKey::JobData(account, job),
+        InputPart::Template => StorageKey::JobTemplate(account, job),
+    };
+    mint(state, Operation::Put, key, state.config.http.upload_limit_bytes)
+}
+
+/// An address at which an object can be fetched.
+pub(super) fn for_download(state: &HttpState, key: StorageKey) -> Address {
+    mint(state, Operation::Get, key, 0)
+}
+
+/// What the request's address allows.
+///
+/// # Errors
+/// `address_invalid`, `address_expired`.
+pub(super) fn open(state: &HttpState, request: &HttpRequest, operation: Operation) -> Result<Grant, Problem> {
+    let uri = request.uri();
+    let path = uri.path().find(MARK).map_or("", |at| &uri.path()[at + MARK.len()..]);
+    let query = uri.query().unwrap_or("");
+    state.signer.verify(operation, path, query, state.clock.now()).map_err(|fault| match fault {
+        AddressFault::Invalid => Problem::new(
+            Code::AddressInvalid,
+            "The address was altered, or is not for this method. Use it exactly as it was given.",
+        ),
+        AddressFault::Expired => Problem::new(
+            Code::AddressExpired,
+            format!(
+                "The address has expired: it lives {} seconds (storage.address_ttl_s). Ask for the job again \
+                 to get a fresh one.",
+                state.config.storage.address_ttl_s
+            ),
+        ),
+    })
+}
+
+fn mint(state: &HttpState, operation: Operation, key: StorageKey, limit_bytes: u64) -> Address {
+    let expires_at = state.clock.now().plus_ms(state.config.storage.address_ttl_s.saturating_mul(1_000));
+    let signed = state.signer.sign(&Grant { operation, key, expires_at, limit_bytes });
+    Address { url: format!("{}{signed}", state.public_url), expires_at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::presign::ADDRESS_PREFIX;
+
+    #[test]
+    fn the_route_is_where_the_addresses_lead() {
+        assert_eq!(ADDRESS_PREFIX, format!("/v1{MARK}"));
+        assert!(PATTERN.starts_with(MARK));
+    }
+}

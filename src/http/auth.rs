@@ -1,0 +1,94 @@
+//! Who asks: `Authorization: Bearer <token>` becomes an account.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::{FromRequest, HttpRequest, web};
+
+use super::gate;
+use super::problem::Failure;
+use super::state::HttpState;
+use crate::accounts::actor::Authenticate;
+use crate::domain::ids::AccountId;
+use crate::problem::{Code, Problem};
+
+/// The account of a request that has shown a valid token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller(pub(super) AccountId);
+
+impl FromRequest for Caller {
+    type Error = Failure;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Failure>>>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move { identify(&request).await.map_err(Failure::from) })
+    }
+}
+
+async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
+    let Some(state) = request.app_data::<web::Data<HttpState>>() else {
+        return Err(Problem::internal("the application has no state"));
+    };
+    let Some(token) = bearer(request) else {
+        let detail = "Send your token as 'Authorization: Bearer <token>'; `platen token create` makes one.";
+        return Err(Problem::new(Code::Unauthorized, detail));
+    };
+    let account = gate::ask(state, &state.accounts, Authenticate { token }).await?;
+    tracing::Span::current().record("account.id", tracing::field::display(account));
+    Ok(Caller(account))
+}
+
+/// The token; the scheme's name may be in any case (RFC 9110, section 11.1).
+fn bearer(request: &HttpRequest) -> Option<String> {
+    let (scheme, token) = request.headers().get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| token.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use actix_web::test::TestRequest;
+
+    use super::*;
+    use crate::http::testing::{Bench, TOKEN};
+
+    #[test]
+    fn the_scheme_is_read_in_any_case() {
+        for (sent, token) in [
+            ("Bearer abc", Some("abc")),
+            ("bearer  abc ", Some("abc")),
+            ("BEARER abc", Some("abc")),
+            ("Basic abc", None),
+            ("Bearer", None),
+            ("Bearer ", None),
+            ("abc", None),
+        ] {
+            let request = TestRequest::default().insert_header((AUTHORIZATION, sent)).to_http_request();
+            assert_eq!(bearer(&request).as_deref(), token, "{sent}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn without_a_valid_token_nothing_is_answered() {
+        let bench = Bench::new().await;
+        for header in ["", "Bearer wrong", "Basic dXNlcjpwdw=="] {
+            let request = TestRequest::default()
+                .method(Method::POST)
+                .uri("/v1/documents/init")
+                .insert_header((AUTHORIZATION, header));
+            let answer = bench.send(request).await;
+            assert_eq!(answer.status(), StatusCode::UNAUTHORIZED, "{header}");
+            assert_eq!(answer.headers().get("www-authenticate").unwrap(), "Bearer");
+            assert!(answer.headers().contains_key("x-request-id"));
+        }
+        let valid = TestRequest::default()
+            .method(Method::POST)
+            .uri("/v1/documents/init")
+            .insert_header((AUTHORIZATION, format!("bearer {TOKEN}")));
+        assert_eq!(bench.send(valid).await.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    }
+}

@@ -1,0 +1,216 @@
+//! Reads a JSON body: bounded, whatever its Content-Type, with the place of a fault.
+
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::web::{self, Data, Payload};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use super::state::HttpState;
+use crate::domain::json;
+use crate::domain::members::Members;
+use crate::problem::{Code, Problem};
+
+/// Bodies larger than this are looked through on a thread of their own: the thread that answers requests
+/// would stand still for more than a millisecond.
+const INLINE_LIMIT_BYTES: usize = 256 * 1024;
+
+/// A body that is sound JSON: an object, or what counts as one.
+#[derive(Debug)]
+pub(super) struct Body(Bytes);
+
+/// Receives a request's whole body and reads it by `reader`. The Content-Type is not looked at: clients
+/// send `application/json` without a body, and bodies without a type.
+///
+/// # Errors
+/// `payload_too_large`, `malformed_json`, `bad_request` when the transfer broke off, the reader's problem.
+pub(super) async fn read<T: Send + 'static>(
+    request: &HttpRequest,
+    mut payload: Payload,
+    state: &Data<HttpState>,
+    reader: fn(&Body, &HttpState) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
+    let longest_s = state.config.http.upload_timeout_s;
+    let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, limit)).await;
+    let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
+    if bytes.len() <= INLINE_LIMIT_BYTES {
+        return reader(&Body::check(bytes, state)?, state);
+    }
+    let state = state.clone();
+    let reading = web::block(move || reader(&Body::check(bytes, &state)?, &state));
+    reading.await.map_err(Problem::internal)?
+}
+
+impl Body {
+    fn check(bytes: Bytes, state: &HttpState) -> Result<Self, Problem> {
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self(Bytes::from_static(b"{}")));
+        }
+        let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
+        json::check(&bytes, depth).map_err(|fault| {
+            Problem::new(Code::MalformedJson, format!("The body is not JSON at {fault}."))
+        })?;
+        Ok(Self(bytes))
+    }
+
+    /// The members of the body.
+    ///
+    /// # Errors
+    /// `malformed_json` when the body is JSON but no object.
+    pub(super) fn members(&self) -> Result<Members<'_>, Problem> {
+        let text = std::str::from_utf8(&self.0).map_err(Problem::internal)?;
+        Members::of(text, "").map_err(|error| {
+            let detail = format!("The body must be a JSON object: {error}.");
+            Problem::new(Code::MalformedJson, detail)
+        })
+    }
+
+    /// The part of the body that `text`, taken from its members, is; shared, not copied.
+    pub(super) fn share(&self, text: &str) -> Bytes {
+        let body = self.0.as_ptr_range();
+        let inside =
+            body.contains(&text.as_ptr()) && body.contains(&text.as_bytes()[text.len() - 1..].as_ptr());
+        if inside { self.0.slice_ref(text.as_bytes()) } else { Bytes::copy_from_slice(text.as_bytes()) }
+    }
+}
+
+/// What the request says its body has, in bytes.
+pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+async fn collect(request: &HttpRequest, payload: &mut Payload, limit: usize) -> Result<Bytes, Problem> {
+    if declared_bytes(request).is_some_and(|bytes| bytes > limit as u64) {
+        return Err(too_large(limit));
+    }
+    let mut bytes = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|error| {
+            Problem::new(Code::BadRequest, format!("The body did not arrive whole: {error}. Send it again."))
+        })?;
+        if bytes.len() + chunk.len() > limit {
+            return Err(too_large(limit));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes.freeze())
+}
+
+fn too_large(limit: usize) -> Problem {
+    let detail = format!(
+        "The body is larger than {limit} bytes (http.json_limit_bytes); upload data and template to the \
+         presigned addresses that /documents/init answers."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
+}
+
+fn too_slow(longest_s: u64) -> Problem {
+    let detail = format!("The body did not arrive within {longest_s} seconds (http.upload_timeout_s).");
+    Problem::new(Code::BadRequest, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use actix_web::test::TestRequest;
+
+    use crate::http::testing::{Bench, TOKEN, answer_of, answer_until};
+
+    const PATH: &str = "/v1/documents/init";
+
+    async fn refused(bench: &Bench, body: &str) -> (u16, String) {
+        let (status, answer) = bench.post(PATH, body).await;
+        (status.as_u16(), answer["detail"].as_str().unwrap().to_owned())
+    }
+
+    #[actix_web::test]
+    async fn a_fault_in_the_json_is_told_with_its_place() {
+        let bench = Bench::new().await;
+        let told = refused(&bench, "{\n  \"type\": html\n}").await;
+        assert_eq!(
+            told,
+            (400, "The body is not JSON at line 2, column 11: 'h' is not the start of a value.".to_owned())
+        );
+        let deep = format!("{{\"data\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        assert_eq!(
+            refused(&bench, &deep).await.1,
+            "The body is not JSON at line 1, column 136: nested deeper than 128 levels."
+        );
+        let endless = "[".repeat(9_000_000);
+        assert_eq!(refused(&bench, &endless).await.0, 400);
+    }
+
+    #[actix_web::test]
+    async fn the_content_type_means_nothing() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        for kind in ["application/json", "text/plain", "application/x-www-form-urlencoded"] {
+            let with_type = |method: Method, path: &str, body: &'static str| {
+                TestRequest::default()
+                    .method(method)
+                    .uri(path)
+                    .insert_header(("authorization", format!("Bearer {TOKEN}")))
+                    .insert_header(("content-type", kind))
+                    .set_payload(body)
+            };
+            let body = r#"{"type":"html","target":"pdf"}"#;
+            assert_eq!(bench.send(with_type(Method::POST, PATH, body)).await.status(), StatusCode::OK);
+            let view = format!("/v1/jobs/{job}");
+            assert_eq!(bench.send(with_type(Method::GET, &view, "")).await.status(), StatusCode::OK);
+            let start = format!("/v1/documents/{job}/render");
+            assert_eq!(bench.send(with_type(Method::POST, &start, "")).await.status(), StatusCode::OK);
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_large_body_is_read_and_its_data_shared() {
+        let bench = Bench::new().await;
+        let data = format!("{{\"text\":\"{}\"}}", "ä".repeat(300_000));
+        let body = format!(r#"{{"type":"html","target":"pdf","data":{data}}}"#);
+        assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK);
+        assert_eq!(bench.jobs.lock().unwrap().inits[0].data.as_deref(), Some(data.as_bytes()));
+    }
+
+    #[actix_web::test]
+    async fn the_limit_is_named_and_nothing_beyond_it_is_read() {
+        let bench = Bench::with(|config| config.http.json_limit_bytes = 1_024).await;
+        let (status, detail) = refused(&bench, &" ".repeat(1_025)).await;
+        assert!(status == 413 && detail.contains("1024 bytes (http.json_limit_bytes)"), "{detail}");
+        let served = bench.serve();
+        let head = format!("POST {PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n");
+        let declared = format!("{head}content-length: 209715200\r\n\r\n");
+        let answer = answer_until(&mut served.send(declared.as_bytes()).await, "}").await;
+        assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("connection: close"), "{answer}");
+        let chunk = format!("800\r\n{}\r\n", " ".repeat(2_048));
+        let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}");
+        let answer = answer_until(&mut served.send(chunked.as_bytes()).await, "}").await;
+        assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("connection: close"), "{answer}");
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn what_is_no_request_is_refused_and_closed() {
+        let bench = Bench::with(|config| config.http.request_timeout_ms = 300).await;
+        let served = bench.serve();
+        for sent in [
+            "{\"half\":1}\r\n\r\n",
+            "POST /v1/documents/init HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}",
+            "POST /v1/documents/init HTTP/1.1\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}",
+            "GET /health/live HTTP/1.1\r\nname with space: x\r\n\r\n",
+        ] {
+            let answer = answer_of(&mut served.send(sent.as_bytes()).await).await;
+            let refused = answer.starts_with("HTTP/1.1 400") || answer.starts_with("HTTP/1.1 401");
+            assert!(refused && answer.matches("HTTP/1.1").count() == 1, "{sent}: {answer}");
+        }
+        let flood = format!("GET /health/live HTTP/1.1\r\n{}\r\n", "x: y\r\n".repeat(200));
+        let answer = answer_of(&mut served.send(flood.as_bytes()).await).await;
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+        let answer = answer_of(&mut served.send(b"GET /health/live HT").await).await;
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+        served.stop().await;
+    }
+}

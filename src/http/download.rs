@@ -1,0 +1,261 @@
+//! `GET` and `HEAD` of a presigned address: streams an object from the store, with ranges and `ETag`.
+
+use actix_web::body::SizedStream;
+use actix_web::http::header::{self, HeaderMap, HeaderName};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::stream;
+
+use super::address;
+use super::problem::{Answer, Failure};
+use super::state::HttpState;
+use crate::problem::{Code, Problem};
+use crate::storage::presign::Operation;
+use crate::storage::{ByteRange, ObjectMeta, StorageKey, StoreError};
+
+/// Served files are not pages of ours: no script, no guess of the type, no copy in a shared cache.
+const SAFETY: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::CONTENT_SECURITY_POLICY, "sandbox"),
+    (header::CACHE_CONTROL, "private, no-store"),
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Content-Disposition, Content-Range, ETag"),
+];
+
+/// The handler.
+pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Answer {
+    let any_origin =
+        |problem: Problem| Failure::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    let grant = address::open(&state, &request, Operation::Get).map_err(any_origin)?;
+    let meta = state.store.head(&grant.key).await.map_err(|error| any_origin(problem_of(&error)))?;
+    if is_known(request.headers(), &meta) {
+        return Ok(head(StatusCode::NOT_MODIFIED, &grant.key, &meta).finish());
+    }
+    let range = wanted_range(request.headers(), &meta);
+    if request.method() == Method::HEAD {
+        let body = SizedStream::new(meta.bytes, stream::empty::<Result<_, StoreError>>());
+        return Ok(head(StatusCode::OK, &grant.key, &meta).body(body));
+    }
+    match state.store.open(&grant.key, range).await {
+        Ok(reader) => {
+            let status = if range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
+            let mut answer = head(status, &grant.key, &reader.meta);
+            if range.is_some() {
+                let last = reader.start + reader.length.saturating_sub(1);
+                let shown = format!("bytes {}-{last}/{}", reader.start, reader.meta.bytes);
+                answer.insert_header((header::CONTENT_RANGE, shown));
+            }
+            Ok(answer.body(SizedStream::new(reader.length, reader.chunks)))
+        }
+        Err(StoreError::Range { bytes }) => {
+            let detail = format!("The object has {bytes} bytes; ask for a range inside them.");
+            let failure = any_origin(Problem::new(Code::RangeNotSatisfiable, detail));
+            Err(failure.header(header::CONTENT_RANGE, format!("bytes */{bytes}")))
+        }
+        Err(error) => Err(any_origin(problem_of(&error))),
+    }
+}
+
+fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponseBuilder {
+    let (kind, inline) = match key {
+        StorageKey::JobOutput(_, _, target) => (target.mime(), target.inline()),
+        StorageKey::JobData(..) | StorageKey::JobTemplate(..) | StorageKey::Probe(_) => {
+            ("application/octet-stream", false)
+        }
+    };
+    let manner = if inline { "inline" } else { "attachment" };
+    let mut answer = HttpResponse::build(status);
+    for pair in SAFETY {
+        answer.insert_header(pair);
+    }
+    answer.insert_header((header::CONTENT_TYPE, kind));
+    answer
+        .insert_header((header::CONTENT_DISPOSITION, format!("{manner}; filename=\"{}\"", key.file_name())));
+    answer.insert_header((header::ETAG, format!("\"{}\"", meta.etag)));
+    answer.insert_header((header::ACCEPT_RANGES, "bytes"));
+    answer
+}
+
+/// Whether the caller has the object already (`If-None-Match`; weak and strong tags compare alike).
+fn is_known(headers: &HeaderMap, meta: &ObjectMeta) -> bool {
+    let sent = headers.get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
+    sent.flat_map(|value| value.split(',')).map(str::trim).any(|tag| tag == "*" || names(tag, meta))
+}
+
+fn names(tag: &str, meta: &ObjectMeta) -> bool {
+    let tag = tag.strip_prefix("W/").unwrap_or(tag);
+    tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')) == Some(meta.etag.as_str())
+}
+
+/// The range asked for. Several ranges, another unit, or a spelling that makes no sense count as no range
+/// (RFC 9110, section 14.2), and so does a range of another version of the object.
+fn wanted_range(headers: &HeaderMap, meta: &ObjectMeta) -> Option<ByteRange> {
+    let condition = headers.get(header::IF_RANGE);
+    if condition.is_some_and(|tag| !tag.to_str().is_ok_and(|tag| tag == format!("\"{}\"", meta.etag))) {
+        return None;
+    }
+    let (first, last) = headers.get(header::RANGE)?.to_str().ok()?.strip_prefix("bytes=")?.split_once('-')?;
+    let (first, last) = (first.trim(), last.trim());
+    if first.is_empty() {
+        return last.parse().ok().map(ByteRange::Last);
+    }
+    let first: u64 = first.parse().ok()?;
+    if last.is_empty() {
+        return Some(ByteRange::From(first, None));
+    }
+    let last: u64 = last.parse().ok()?;
+    (first <= last).then_some(ByteRange::From(first, Some(last)))
+}
+
+fn problem_of(error: &StoreError) -> Problem {
+    match error {
+        StoreError::NotFound(_) => {
+            let detail =
+                "The object is gone: outputs are kept for a limited time. Render the document again.";
+            Problem::new(Code::ObjectNotFound, detail)
+        }
+        StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
+            Problem::internal(error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+    use actix_web::dev::ServiceResponse;
+    use actix_web::test::TestRequest;
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::domain::ids::JobId;
+    use crate::domain::kinds::Target;
+    use crate::http::testing::{Bench, read};
+
+    const CONTENT: &str = "0123456789";
+
+    async fn stored(target: Target) -> (Bench, String) {
+        let bench = Bench::new().await;
+        let key = StorageKey::JobOutput(bench.account, JobId::generate(), target);
+        bench.state.store.put(&key, Bytes::from_static(CONTENT.as_bytes())).await.unwrap();
+        let url = address::for_download(&bench.state, key).url;
+        let path = bench.local(&url.into());
+        (bench, path)
+    }
+
+    async fn fetch(bench: &Bench, path: &str, headers: &[(HeaderName, &str)]) -> ServiceResponse {
+        let mut request = TestRequest::with_uri(path);
+        for (name, value) in headers {
+            request = request.insert_header((name.clone(), *value));
+        }
+        bench.send(request).await
+    }
+
+    fn shown(answer: &ServiceResponse, name: &str) -> String {
+        answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    }
+
+    #[actix_web::test]
+    async fn an_output_is_served_as_a_file_and_never_as_a_page_of_ours() {
+        for (target, manner) in [
+            (Target::Pdf, "inline"),
+            (Target::Png, "inline"),
+            (Target::Jpg, "inline"),
+            (Target::Html, "attachment"),
+            (Target::Docx, "attachment"),
+        ] {
+            let (bench, path) = stored(target).await;
+            let answer = fetch(&bench, &path, &[]).await;
+            assert_eq!(answer.status(), StatusCode::OK);
+            let name = format!("{manner}; filename=\"document.{}\"", target.name());
+            for (header, value) in [
+                ("content-type", target.mime()),
+                ("content-disposition", &name),
+                ("x-content-type-options", "nosniff"),
+                ("content-security-policy", "sandbox"),
+                ("cache-control", "private, no-store"),
+                ("access-control-allow-origin", "*"),
+                ("accept-ranges", "bytes"),
+            ] {
+                assert_eq!(shown(&answer, header), value, "{header}");
+            }
+            assert_eq!(to_bytes(answer.into_body()).await.unwrap(), CONTENT);
+        }
+    }
+
+    #[actix_web::test]
+    async fn ranges_are_served_or_told_apart_from_nonsense() {
+        let (bench, path) = stored(Target::Pdf).await;
+        for (range, body, shown_range) in [
+            ("bytes=2-4", "234", "bytes 2-4/10"),
+            ("bytes=7-", "789", "bytes 7-9/10"),
+            ("bytes=-3", "789", "bytes 7-9/10"),
+            ("bytes=8-100", "89", "bytes 8-9/10"),
+        ] {
+            let answer = fetch(&bench, &path, &[(header::RANGE, range)]).await;
+            assert_eq!(
+                (answer.status(), shown(&answer, "content-range").as_str()),
+                (StatusCode::PARTIAL_CONTENT, shown_range)
+            );
+            assert_eq!(to_bytes(answer.into_body()).await.unwrap(), body, "{range}");
+        }
+        for range in ["bytes=4-2", "bytes=0-1,3-4", "pages=1-2", "bytes=x-"] {
+            let answer = fetch(&bench, &path, &[(header::RANGE, range)]).await;
+            assert_eq!(answer.status(), StatusCode::OK, "{range}");
+        }
+        let answer = fetch(&bench, &path, &[(header::RANGE, "bytes=10-")]).await;
+        assert_eq!(shown(&answer, "content-range"), "bytes */10");
+        let (status, body) = read(answer).await;
+        assert_eq!((status.as_u16(), body["code"].as_str()), (416, Some("range_not_satisfiable")));
+    }
+
+    #[actix_web::test]
+    async fn a_known_object_is_not_sent_again() {
+        let (bench, path) = stored(Target::Pdf).await;
+        let tag = shown(&fetch(&bench, &path, &[]).await, "etag");
+        for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+            let answer = fetch(&bench, &path, &[(header::IF_NONE_MATCH, &known)]).await;
+            assert_eq!((answer.status(), shown(&answer, "etag")), (StatusCode::NOT_MODIFIED, tag.clone()));
+            assert!(to_bytes(answer.into_body()).await.unwrap().is_empty());
+        }
+        let other = [(header::RANGE, "bytes=0-1"), (header::IF_RANGE, "\"other\"")];
+        assert_eq!(fetch(&bench, &path, &other).await.status(), StatusCode::OK);
+        let same = [(header::RANGE, "bytes=0-1"), (header::IF_RANGE, tag.as_str())];
+        assert_eq!(fetch(&bench, &path, &same).await.status(), StatusCode::PARTIAL_CONTENT);
+    }
+
+    #[actix_web::test]
+    async fn head_tells_the_size_and_a_browser_may_ask_first() {
+        let (bench, path) = stored(Target::Pdf).await;
+        let served = bench.serve();
+        let head = format!("HEAD {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let answer = crate::http::testing::answer_of(&mut served.send(head.as_bytes()).await).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+        served.stop().await;
+        let answer = bench.send(TestRequest::with_uri(&path).method(Method::OPTIONS)).await;
+        assert_eq!(answer.status(), StatusCode::NO_CONTENT);
+        assert_eq!(shown(&answer, "access-control-allow-origin"), "*");
+        assert_eq!(shown(&answer, "access-control-allow-methods"), "GET, HEAD, PUT");
+    }
+
+    #[actix_web::test]
+    async fn an_object_that_is_gone_or_an_address_that_is_not_ours_is_refused() {
+        let (bench, path) = stored(Target::Pdf).await;
+        for (path, status, code) in [
+            (path.replace("/outputs/", "/jobs/"), StatusCode::FORBIDDEN, "address_invalid"),
+            (path.replace("op=get", "op=put"), StatusCode::FORBIDDEN, "address_invalid"),
+        ] {
+            let (found, body) = read(fetch(&bench, &path, &[]).await).await;
+            assert_eq!((found, body["code"].as_str()), (status, Some(code)), "{path}");
+        }
+        let gone = StorageKey::JobOutput(bench.account, JobId::generate(), Target::Pdf);
+        let url = address::for_download(&bench.state, gone).url;
+        let (status, body) = read(fetch(&bench, &bench.local(&url.into()), &[]).await).await;
+        assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("object_not_found")));
+        bench.clock.advance_ms(3_600_000);
+        let (status, body) = read(fetch(&bench, &path, &[]).await).await;
+        assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("address_expired")));
+    }
+}

@@ -1,0 +1,100 @@
+//! The one way from a handler to an actor: bounded, and truthful when the other side is full or gone.
+
+use actix::{MailboxError, Message, Recipient};
+
+use super::state::HttpState;
+use crate::problem::{Code, Problem};
+
+/// Seconds after which a caller that met a full or stopping service may ask again.
+const RETRY_AFTER_S: u64 = 2;
+
+/// Sends `message` and waits for the answer.
+///
+/// A mailbox makes its senders wait when it is full. A caller is to hear of it at once instead, so only as
+/// many questions are open at a time as the mailbox holds.
+///
+/// # Errors
+/// The answer's problem; `overloaded` when there are too many questions, or nobody answers any more.
+pub(super) async fn ask<M, T>(state: &HttpState, actor: &Recipient<M>, message: M) -> Result<T, Problem>
+where
+    M: Message<Result = Result<T, Problem>> + Send + 'static,
+    T: Send + 'static,
+{
+    let Ok(_permit) = state.questions.try_acquire() else {
+        let limit = state.config.jobs.mailbox_limit;
+        let detail = format!("More than {limit} requests are being handled (jobs.mailbox_limit); try again.");
+        return Err(Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S));
+    };
+    match actor.send(message).await {
+        Ok(answer) => answer,
+        Err(MailboxError::Closed | MailboxError::Timeout) => Err(stopping()),
+    }
+}
+
+/// Refuses what would begin something new while the service stops.
+///
+/// # Errors
+/// `overloaded` when the service stops.
+pub(super) fn admit(state: &HttpState) -> Result<(), Problem> {
+    if state.stopping.is_cancelled() { Err(stopping()) } else { Ok(()) }
+}
+
+fn stopping() -> Problem {
+    Problem::new(Code::Overloaded, "The service is stopping; try again in a moment.")
+        .retry_after(RETRY_AFTER_S)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use actix::{Actor, ActorContext, Context, Handler};
+    use actix_web::http::{Method, StatusCode};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::accounts::actor::Authenticate;
+    use crate::domain::ids::AccountId;
+    use crate::http::testing::{Bench, read};
+
+    struct Leaving;
+
+    impl Actor for Leaving {
+        type Context = Context<Self>;
+    }
+
+    impl Handler<Authenticate> for Leaving {
+        type Result = Result<AccountId, Problem>;
+
+        fn handle(&mut self, _: Authenticate, context: &mut Context<Self>) -> Self::Result {
+            context.terminate();
+            Err(Problem::internal("gone"))
+        }
+    }
+
+    async fn assert_overloaded(bench: &Bench, part: &str) {
+        let path = "/v1/jobs/0190a0a0-0000-7000-8000-000000000000";
+        let answer = bench.request(Method::GET, path, "").await;
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers().get("retry-after").unwrap(), "2");
+        let (_, body) = read(answer).await;
+        assert_eq!(body["code"], "overloaded");
+        assert!(body["detail"].as_str().unwrap().contains(part), "{body}");
+    }
+
+    #[actix_web::test]
+    async fn too_many_questions_are_refused_at_once() {
+        let mut bench = Bench::new().await;
+        bench.state.questions = Arc::new(Semaphore::new(0));
+        assert_overloaded(&bench, "4096 requests are being handled (jobs.mailbox_limit)").await;
+    }
+
+    #[actix_web::test]
+    async fn an_actor_that_is_gone_is_told_as_stopping() {
+        let mut bench = Bench::new().await;
+        let leaving = Leaving.start();
+        let _last = leaving.send(Authenticate { token: String::new() }).await;
+        bench.state.accounts = leaving.into();
+        assert_overloaded(&bench, "The service is stopping").await;
+    }
+}

@@ -1,0 +1,58 @@
+//! `/health/live` and `/health/ready`: whether the process answers, and whether it can render now.
+
+use actix_web::web::Data;
+use actix_web::{HttpResponse, Responder};
+use serde_json::json;
+
+use super::state::HttpState;
+
+/// The process answers.
+pub(super) async fn live() -> impl Responder {
+    HttpResponse::Ok().json(json!({ "status": "live" }))
+}
+
+/// A document could be rendered now; otherwise 503 with every reason.
+pub(super) async fn ready(state: Data<HttpState>) -> impl Responder {
+    let checked = if state.stopping.is_cancelled() {
+        Err(vec!["the service is stopping".to_owned()])
+    } else {
+        state.readiness.check().await
+    };
+    match checked {
+        Ok(()) => HttpResponse::Ok().json(json!({ "status": "ready" })),
+        Err(reasons) => {
+            tracing::debug!(health.reasons = ?reasons, "not ready");
+            HttpResponse::ServiceUnavailable().json(json!({ "status": "unready", "reasons": reasons }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+
+    use super::*;
+    use crate::http::testing::Bench;
+
+    #[actix_web::test]
+    async fn ready_tells_the_truth() {
+        let mut bench = Bench::new().await;
+        for path in ["/health/live", "/v1/health/ready"] {
+            assert_eq!(bench.call(Method::GET, path, "").await.0, StatusCode::OK);
+            assert_eq!(bench.call(Method::HEAD, path, "").await.0, StatusCode::OK);
+        }
+        bench.unready(&["no browser", "the disk is full"]);
+        let (status, body) = bench.call(Method::GET, "/health/ready", "").await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(body["reasons"], json!(["no browser", "the disk is full"]));
+        assert_eq!(bench.call(Method::GET, "/health/live", "").await.0, StatusCode::OK);
+    }
+
+    #[actix_web::test]
+    async fn a_stopping_service_is_not_ready() {
+        let bench = Bench::new().await;
+        bench.state.stopping.cancel();
+        let (status, _) = bench.call(Method::GET, "/health/ready", "").await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    }
+}

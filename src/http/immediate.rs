@@ -1,0 +1,186 @@
+//! `POST /documents/immediate-render`: init, start and wait in one call; answers where the document is.
+
+use std::time::Duration;
+
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::auth::Caller;
+use super::body::Body;
+use super::job_request::{JobRequest, read_delivery, refuse_delivery};
+use super::problem::Answer;
+use super::state::HttpState;
+use super::{body, gate, view, wait};
+use crate::domain::kinds::TemplateKind;
+use crate::domain::members::Members;
+use crate::jobs::messages::{InitJob, JobSpec};
+use crate::jobs::view::JobView;
+use crate::problem::{Code, Problem};
+
+#[derive(Serialize)]
+struct ImmediateBody {
+    url: String,
+}
+
+struct Wanted {
+    spec: JobSpec,
+    data: Option<Bytes>,
+    template: Option<Bytes>,
+}
+
+/// The handler.
+pub(super) async fn render(
+    caller: Caller,
+    state: Data<HttpState>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    gate::admit(&state)?;
+    let Wanted { spec, data, template } = body::read(&request, payload, &state, read).await?;
+    let message = InitJob { account: caller.0, spec, data, template, start: true };
+    let job = gate::ask(&state, &state.jobs.init, message).await?;
+    tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
+    let longest = Duration::from_secs(state.config.http.wait_default_s);
+    let view = wait::until_done(&state, job, longest).await?;
+    refuse_without_document(&view, &state)?;
+    Ok(HttpResponse::Ok().json(ImmediateBody { url: view::output_url(&state, &view) }))
+}
+
+fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
+    let mut members = body.members()?;
+    let job = JobRequest::read(&mut members, state);
+    let template = members.text("template");
+    check_template(&mut members, &job, template.is_some());
+    let data = members.object("data").map(|data| body.share(data));
+    let delivery = read_delivery(&mut members);
+    let faults = members.into_faults();
+    if !faults.is_empty() {
+        return Err(Problem::validation(faults));
+    }
+    refuse_delivery(delivery.as_deref())?;
+    Ok(Wanted { spec: job.spec()?, data, template: template.map(Bytes::from) })
+}
+
+/// Exactly one of `template` and `templateId`, and no office file as text.
+fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
+    match (has_text, job.template_id.is_some()) {
+        (true, true) => members.fault("template", "and templateId cannot both be given; leave one out"),
+        (false, false) if !members.is_faulty("template") && !members.is_faulty("templateId") => {
+            members.fault("template", "is required: the template's text, or templateId in its place");
+        }
+        _ => {}
+    }
+    let office = job.kind().filter(|kind| is_office(*kind));
+    if let Some(kind) = office.filter(|_| has_text) {
+        let detail = format!(
+            "is text, and a {} template is a file; create the job with /documents/init and upload the file",
+            kind.name()
+        );
+        members.fault("template", detail);
+    }
+}
+
+fn is_office(kind: TemplateKind) -> bool {
+    matches!(kind, TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx)
+}
+
+fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
+    if !view.is_done() {
+        let detail = format!(
+            "The document was not done in {} seconds (http.wait_default_s); the job goes on, ask GET /v1/jobs/{}.",
+            state.config.http.wait_default_s, view.id
+        );
+        return Err(Problem::new(Code::RenderPending, detail).with("jobId", view.id));
+    }
+    let Some(fault) = &view.fault else { return Ok(()) };
+    Err(Problem::new(Code::RenderFailed, fault.message.clone())
+        .with("jobId", view.id)
+        .with("errorCode", fault.code.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::StatusCode;
+
+    use crate::http::testing::{Bench, Outcome, faults};
+
+    const PATH: &str = "/v1/documents/immediate-render";
+    const BODY: &str = r#"{"type":"ejs","target":"pdf","template":"<p>\u00e4 <%= x %>","data":{"x":1}}"#;
+
+    #[actix_web::test]
+    async fn a_document_is_answered_as_its_address() {
+        let bench = Bench::new().await;
+        let (status, body) = bench.post(PATH, BODY).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(body.as_object().unwrap().len(), 1);
+        assert!(bench.local(&body["url"]).starts_with("/v1/objects/outputs/"));
+        let init = bench.jobs.lock().unwrap().inits.pop().unwrap();
+        assert!(init.start);
+        assert_eq!(init.template.as_deref(), Some("<p>ä <%= x %>".as_bytes()));
+        assert_eq!(init.data.as_deref(), Some(r#"{"x":1}"#.as_bytes()));
+    }
+
+    #[actix_web::test]
+    async fn data_may_be_left_out() {
+        let bench = Bench::new().await;
+        for data in ["", r#","data":null"#, r#","data":[]"#] {
+            let body = format!(r#"{{"type":"html","target":"pdf","template":"x","templateId":""{data}}}"#);
+            assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK, "{data}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn exactly_one_template_is_wanted_and_no_office_file_as_text() {
+        let bench = Bench::new().await;
+        for (more, fault) in [
+            (r#""type":"html""#, "/template is required"),
+            (r#""type":"html","template":"","templateId":null"#, "/template is required"),
+            (r#""type":"html","template":"x","templateId":"y""#, "/template and templateId cannot both"),
+            (r#""type":"docx","template":"x""#, "/template is text, and a docx template is a file"),
+            (r#""type":"html","template":{}"#, "/template must be a string, not an object"),
+        ] {
+            let (status, body) = bench.post(PATH, &format!(r#"{{"target":"pdf",{more}}}"#)).await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{more}");
+            assert_eq!(faults(&body).len(), 1, "{body}");
+            assert!(faults(&body)[0].starts_with(fault), "{body}");
+        }
+        let named = r#"{"type":"html","target":"pdf","templateId":"0190a0a0-0000-7000-8000-000000000000"}"#;
+        let (status, body) = bench.post(PATH, named).await;
+        assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("template_not_found")));
+        let delivered = BODY.replace("\"data\"", r#""uploadPresignedS3Url":"https://x.example/","data""#);
+        let (status, body) = bench.post(PATH, &delivered).await;
+        assert_eq!((status.as_u16(), body["code"].as_str()), (422, Some("delivery_address_refused")));
+        assert!(bench.jobs.lock().unwrap().inits.is_empty());
+    }
+
+    #[actix_web::test]
+    async fn a_failed_render_names_the_job_and_its_error() {
+        let bench = Bench::new().await;
+        bench.jobs.lock().unwrap().outcome = Outcome::Fault;
+        let (status, body) = bench.post(PATH, BODY).await;
+        assert_eq!(
+            (status, body["code"].as_str()),
+            (StatusCode::UNPROCESSABLE_ENTITY, Some("render_failed"))
+        );
+        assert_eq!(body["detail"], "index.html:1: 'x' is not defined");
+        assert_eq!(body["errorCode"], "template_error");
+        assert_eq!(body["jobId"].as_str().unwrap().len(), 36);
+    }
+
+    #[actix_web::test]
+    async fn a_render_that_takes_longer_names_the_job_that_goes_on() {
+        tokio::time::pause();
+        let bench = Bench::new().await;
+        bench.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
+        let start = tokio::time::Instant::now();
+        let (status, body) = bench.post(PATH, BODY).await;
+        assert_eq!(
+            (status, body["code"].as_str()),
+            (StatusCode::UNPROCESSABLE_ENTITY, Some("render_pending"))
+        );
+        assert!(body["detail"].as_str().unwrap().contains(body["jobId"].as_str().unwrap()));
+        assert_eq!(start.elapsed().as_secs(), 25);
+    }
+}

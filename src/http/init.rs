@@ -1,0 +1,184 @@
+//! `POST /documents/init`: creates a job and hands out the addresses for its inputs.
+
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::auth::Caller;
+use super::body::Body;
+use super::job_request::JobRequest;
+use super::problem::Answer;
+use super::state::HttpState;
+use super::{address, body, gate};
+use crate::jobs::messages::{InitJob, InputPart, JobSpec};
+use crate::problem::Problem;
+
+/// What init answers; an address is null iff the input came with the request.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InitBody {
+    job_id: String,
+    target: &'static str,
+    presigned_data_upload_url: Option<String>,
+    presigned_template_upload_url: Option<String>,
+}
+
+/// The handler.
+pub(super) async fn init(
+    caller: Caller,
+    state: Data<HttpState>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    gate::admit(&state)?;
+    let (spec, data) = body::read(&request, payload, &state, read).await?;
+    let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
+    let message = InitJob { account: caller.0, spec, data, template: None, start: false };
+    let job = gate::ask(&state, &state.jobs.init, message).await?;
+    let job_id = job.borrow().id;
+    tracing::Span::current().record("job.id", tracing::field::display(job_id));
+    let upload = |part| address::for_upload(&state, caller.0, job_id, part).url;
+    Ok(HttpResponse::Ok().json(InitBody {
+        job_id: job_id.to_string(),
+        target: target.name(),
+        presigned_data_upload_url: (!has_data).then(|| upload(InputPart::Data)),
+        presigned_template_upload_url: (!named).then(|| upload(InputPart::Template)),
+    }))
+}
+
+fn read(body: &Body, state: &HttpState) -> Result<(JobSpec, Option<Bytes>), Problem> {
+    let mut members = body.members()?;
+    let job = JobRequest::read(&mut members, state);
+    let data = members.object("data").map(|data| body.share(data));
+    let faults = members.into_faults();
+    if !faults.is_empty() {
+        return Err(Problem::validation(faults));
+    }
+    Ok((job.spec()?, data))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use serde_json::Value;
+
+    use crate::http::testing::{Bench, faults};
+
+    const PATH: &str = "/v1/documents/init";
+
+    async fn refused(body: &str) -> (u16, String, Value) {
+        let bench = Bench::new().await;
+        let (status, answer) = bench.post(PATH, body).await;
+        assert!(bench.jobs.lock().unwrap().inits.is_empty(), "nothing may be created: {body}");
+        (status.as_u16(), answer["code"].as_str().unwrap().to_owned(), answer)
+    }
+
+    #[actix_web::test]
+    async fn a_job_is_created_with_both_addresses() {
+        let bench = Bench::new().await;
+        let (status, body) = bench.post(PATH, r#"{"type":"react","target":"pdf"}"#).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(body["target"], "pdf");
+        let job = body["jobId"].as_str().unwrap();
+        for (member, name) in
+            [("presignedDataUploadUrl", "data.json"), ("presignedTemplateUploadUrl", "template")]
+        {
+            let place = format!("https://render.example/v1/objects/jobs/{}/{job}/{name}?", bench.account);
+            assert!(body[member].as_str().unwrap().starts_with(&place), "{body}");
+        }
+        assert_eq!(bench.jobs.lock().unwrap().inits[0].spec.kind.name(), "framework");
+    }
+
+    #[actix_web::test]
+    async fn the_data_address_is_null_iff_data_was_sent() {
+        let bench = Bench::new().await;
+        for (data, sent) in [
+            (r#"{"b": 1.50, "a": "ü"}"#, Some(r#"{"b": 1.50, "a": "ü"}"#)),
+            ("{}", Some("{}")),
+            ("[]", Some("{}")),
+            ("null", None),
+        ] {
+            let body = format!(r#"{{"type":"html","target":"png","templateId":"","data":{data}}}"#);
+            let (status, answer) = bench.post(PATH, &body).await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+            assert!(answer.as_object().unwrap().contains_key("presignedDataUploadUrl"));
+            assert_eq!(answer["presignedDataUploadUrl"].is_null(), sent.is_some(), "{data}");
+            assert!(answer["presignedTemplateUploadUrl"].is_string());
+            let kept = bench.jobs.lock().unwrap().inits.pop().unwrap().data;
+            assert_eq!(kept.as_deref(), sent.map(str::as_bytes), "the bytes as received");
+        }
+    }
+
+    #[actix_web::test]
+    async fn every_fault_is_named_at_once() {
+        let body = r#"{"type":"htm","data":7,"templateId":true,
+            "formatOpts":{"scale":9,"fromPage":0,"zoom":1}}"#;
+        let (status, code, answer) = refused(body).await;
+        assert_eq!((status, code.as_str()), (422, "validation_failed"));
+        assert_eq!(
+            faults(&answer),
+            [
+                "/type 'htm' is not known; give one of framework, latex, html, ejs, pptx, xlsx, docx",
+                "/target is required",
+                "/templateId must be a string, not a boolean",
+                "/formatOpts/scale 9 is out of range; give a number from 0.1 to 2",
+                "/formatOpts/fromPage 0 is out of range; give a number from 1 to 4294967295",
+                "/data must be an object, not a number",
+            ]
+        );
+    }
+
+    #[actix_web::test]
+    async fn what_cannot_be_done_is_refused_before_anything_is_stored() {
+        let pair = r#""type":"html","target":"pdf""#;
+        for (body, status, code) in [
+            (r#"{"type":"docx","target":"pdf"}"#.to_owned(), 422, "unsupported_conversion"),
+            (r#"{"type":"html","target":"xlsx"}"#.to_owned(), 422, "unsupported_conversion"),
+            (format!(r#"{{{pair},"templateId":"x"}}"#), 404, "template_not_found"),
+            (
+                format!(r#"{{{pair},"templateId":"0190a0a0-0000-7000-8000-000000000000"}}"#),
+                404,
+                "template_not_found",
+            ),
+            (format!("{{{pair}"), 400, "malformed_json"),
+            ("[1]".to_owned(), 400, "malformed_json"),
+            ("7".to_owned(), 400, "malformed_json"),
+            (String::new(), 422, "validation_failed"),
+            ("[]".to_owned(), 422, "validation_failed"),
+        ] {
+            let (found, name, answer) = refused(&body).await;
+            assert_eq!((found, name.as_str()), (status, code), "{body}: {answer}");
+        }
+        let (_, _, answer) = refused(r#"{"type":"html","target":"xlsx"}"#).await;
+        assert_eq!(answer["detail"], "'html' cannot become 'xlsx'; it can become pdf, png, jpg, html.");
+    }
+
+    #[actix_web::test]
+    async fn format_opts_are_kept_as_sent_and_bounded() {
+        let bench = Bench::with(|config| config.jobs.format_opts_limit_bytes = 256).await;
+        let opts = r#"{"toPage": 2.0, "anything": [1]}"#;
+        let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{opts}}}"#);
+        assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK);
+        let kept = bench.jobs.lock().unwrap().inits.pop().unwrap().spec.format_opts.unwrap();
+        assert_eq!(kept.get(), opts);
+        let long = format!(r#"{{"type":"html","target":"pdf","formatOpts":{{"x":"{}"}}}}"#, "x".repeat(300));
+        let (status, answer) = bench.post(PATH, &long).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(faults(&answer)[0].starts_with("/formatOpts is larger than 256 bytes"));
+        for none in ["null", "[]", "\"\"", "{}"] {
+            let body = format!(r#"{{"type":"html","target":"pdf","formatOpts":{none}}}"#);
+            assert_eq!(bench.post(PATH, &body).await.0, StatusCode::OK, "{none}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_stopping_service_begins_nothing() {
+        let bench = Bench::new().await;
+        bench.state.stopping.cancel();
+        let answer = bench.request(Method::POST, PATH, r#"{"type":"html","target":"pdf"}"#).await;
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(answer.headers().contains_key("retry-after"));
+        assert!(bench.jobs.lock().unwrap().inits.is_empty());
+    }
+}

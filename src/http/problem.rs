@@ -1,0 +1,160 @@
+//! A `Problem` as HTTP: `application/problem+json` (RFC 9457), the same shape for every fault.
+
+use std::fmt;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName};
+use actix_web::{HttpResponse, ResponseError, web};
+use serde_json::{Map, Value, json};
+
+use super::request::RequestId;
+use crate::problem::{Code, Problem};
+
+/// What a handler answers.
+pub(super) type Answer = Result<HttpResponse, Failure>;
+
+/// A problem on its way to the caller, with headers that belong to it.
+#[derive(Debug)]
+pub(super) struct Failure {
+    problem: Problem,
+    headers: Vec<(HeaderName, String)>,
+}
+
+impl Failure {
+    /// Adds a header to the answer.
+    pub(super) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The answer under the request's id. The cause goes to the log here, and nowhere else.
+    pub(super) fn answer(&self, id: RequestId) -> HttpResponse {
+        let problem = &self.problem;
+        if let Some(cause) = &problem.cause {
+            tracing::error!(http.request_id = %id, problem.code = problem.code.name(), cause, "the request failed");
+        }
+        let status = StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = HttpResponse::build(status);
+        answer.insert_header((header::CONTENT_TYPE, "application/problem+json"));
+        if problem.code == Code::Unauthorized {
+            answer.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        if let Some(seconds) = problem.retry_after_s {
+            answer.insert_header((header::RETRY_AFTER, seconds));
+        }
+        for (name, value) in &self.headers {
+            answer.insert_header((name.clone(), value.as_str()));
+        }
+        answer.body(body(problem, id).to_string())
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self { problem, headers: Vec::new() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(formatter)
+    }
+}
+
+/// The framework asks for an answer before the request's id can be told to it; the outermost layer
+/// (`request.rs`) finds the failure in the response and answers in full.
+impl ResponseError for Failure {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+/// A fault that the framework found itself, as a row of our table.
+pub(super) fn of_framework(error: &actix_web::Error) -> Failure {
+    let status = error.as_response_error().status_code();
+    let problem = match status.as_u16() {
+        404 => Problem::new(Code::RouteNotFound, "There is nothing at this path."),
+        413 => Problem::new(Code::PayloadTooLarge, "The body is larger than this endpoint takes."),
+        400..=499 => Problem::new(Code::BadRequest, format!("The request cannot be read: {error}")),
+        _ => Problem::internal(error),
+    };
+    problem.into()
+}
+
+/// `GET /problems/{code}`: what the `type` of a problem leads to.
+pub(super) async fn describe(code: web::Path<String>) -> Answer {
+    let Some(found) = Code::ALL.iter().find(|known| known.name() == code.as_str()) else {
+        let known: Vec<_> = Code::ALL.iter().map(|known| known.name()).collect();
+        let detail = format!("There is no such problem; the codes are {}.", known.join(", "));
+        return Err(Problem::new(Code::RouteNotFound, detail).into());
+    };
+    let text = format!("{} (HTTP {}): {}.\n", found.name(), found.status(), found.title());
+    Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(text))
+}
+
+fn body(problem: &Problem, id: RequestId) -> Value {
+    let mut members = Map::new();
+    members.insert("type".to_owned(), format!("/problems/{}", problem.code.name()).into());
+    members.insert("title".to_owned(), problem.code.title().into());
+    members.insert("status".to_owned(), problem.code.status().into());
+    members.insert("detail".to_owned(), problem.detail.as_str().into());
+    members.insert("instance".to_owned(), id.to_string().into());
+    members.insert("code".to_owned(), problem.code.name().into());
+    members.insert("message".to_owned(), problem.detail.as_str().into());
+    if !problem.faults.is_empty() {
+        let faults = problem.faults.iter();
+        let errors = faults.map(|fault| json!({"pointer": fault.pointer, "detail": fault.detail}));
+        members.insert("errors".to_owned(), errors.collect());
+    }
+    for (member, value) in &problem.extra {
+        members.insert((*member).to_owned(), value.as_str().into());
+    }
+    Value::Object(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+
+    use super::*;
+    use crate::problem::Fault;
+
+    async fn answered(problem: Problem) -> (HttpResponse<()>, Value) {
+        let (head, body) = Failure::from(problem).answer(RequestId::generate()).into_parts();
+        (head, serde_json::from_slice(&to_bytes(body).await.unwrap()).unwrap())
+    }
+
+    #[actix_web::test]
+    async fn every_code_has_the_same_shape() {
+        for &code in Code::ALL {
+            let (head, body) = answered(Problem::new(code, "what and how")).await;
+            assert_eq!(head.status().as_u16(), code.status());
+            assert_eq!(head.headers().get("content-type").unwrap(), "application/problem+json");
+            assert_eq!(head.headers().contains_key("www-authenticate"), code == Code::Unauthorized);
+            assert_eq!(body["type"], format!("/problems/{}", code.name()));
+            assert_eq!(body["title"], code.title());
+            assert_eq!(body["status"], code.status());
+            assert_eq!(body["code"], code.name());
+            assert_eq!((&body["detail"], &body["message"]), (&json!("what and how"), &json!("what and how")));
+            assert!(body["instance"].as_str().is_some_and(|id| id.len() == 36));
+            assert!(body.get("errors").is_none());
+        }
+    }
+
+    #[actix_web::test]
+    async fn faults_and_further_members_are_told_and_the_cause_is_not() {
+        let mut problem = Problem::validation(vec![Fault::new("/a", "is wrong"), Fault::new("/b", "too")])
+            .with("jobId", "7")
+            .retry_after(3);
+        problem.cause = Some("secret".to_owned());
+        let (head, body) = answered(problem).await;
+        assert_eq!(head.headers().get("retry-after").unwrap(), "3");
+        assert_eq!(body["errors"][1], json!({"pointer": "/b", "detail": "too"}));
+        assert_eq!(body["jobId"], "7");
+        assert!(!body.to_string().contains("secret"));
+    }
+}

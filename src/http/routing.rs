@@ -1,0 +1,104 @@
+//! What every route has: its methods, 405 with `Allow` for the others, 404 for no route at all.
+
+use actix_web::dev::{AppService, Handler, HttpServiceFactory};
+use actix_web::http::{Method, header};
+use actix_web::{FromRequest, HttpRequest, HttpResponse, Resource, Responder, Route, web};
+
+use super::problem::{Answer, Failure};
+use crate::problem::{Code, Problem};
+
+/// For browsers that ask before they send.
+const CORS_HEADERS: [(header::HeaderName, &str); 3] = [
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+    (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
+    (header::ACCESS_CONTROL_MAX_AGE, "86400"),
+];
+
+/// A path and the methods it has.
+pub(super) struct Methods {
+    resource: Resource,
+    allowed: Vec<Method>,
+}
+
+/// A path that has no method yet.
+pub(super) fn resource(path: &str) -> Methods {
+    Methods { resource: web::resource(path), allowed: Vec::new() }
+}
+
+macro_rules! methods {
+    ($($name:ident $method:ident)+) => {
+        impl Methods {
+            $(pub(super) fn $name<F, Args>(self, handler: F) -> Self
+            where
+                F: Handler<Args>,
+                Args: FromRequest + 'static,
+                F::Output: Responder + 'static,
+            {
+                self.route(Method::$method, Route::new().to(handler))
+            })+
+        }
+    };
+}
+
+methods! { get GET head HEAD post POST put PUT options OPTIONS }
+
+impl Methods {
+    fn route(mut self, method: Method, route: Route) -> Self {
+        self.resource = self.resource.route(route.method(method.clone()));
+        self.allowed.push(method);
+        self
+    }
+}
+
+impl HttpServiceFactory for Methods {
+    fn register(self, config: &mut AppService) {
+        let allow = self.allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+        let refuse = move |request: HttpRequest| {
+            let failure = not_allowed(&request, &allow);
+            async move { Answer::Err(failure) }
+        };
+        self.resource.default_service(web::to(refuse)).register(config);
+    }
+}
+
+fn not_allowed(request: &HttpRequest, allow: &str) -> Failure {
+    let detail = format!("{} is not allowed at '{}'; use {allow}", request.method(), request.path());
+    Failure::from(Problem::new(Code::MethodNotAllowed, detail)).header(header::ALLOW, allow)
+}
+
+/// Answers for a path that leads nowhere.
+pub(super) async fn no_such_route(request: HttpRequest) -> Answer {
+    let shown: String = request.path().chars().take(200).collect();
+    let detail = format!("There is nothing at '{shown}'; look up the path in the documentation.");
+    Err(Problem::new(Code::RouteNotFound, detail).into())
+}
+
+/// Answers a browser that asks whether a page of another origin may use a presigned address: the address
+/// itself is the permission, so it may.
+pub(super) async fn allow_any_origin() -> HttpResponse {
+    let mut answer = HttpResponse::NoContent();
+    answer.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, PUT"));
+    for pair in CORS_HEADERS {
+        answer.insert_header(pair);
+    }
+    answer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+
+    use crate::http::testing::Bench;
+
+    #[actix_web::test]
+    async fn no_route_and_no_method_are_told_apart() {
+        let bench = Bench::new().await;
+        let (status, body) = bench.call(Method::GET, "/v1/nowhere", "").await;
+        assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("route_not_found")));
+        for path in ["/documents/init", "/v1/documents/init", "//v1//documents//init/"] {
+            let answer = bench.request(Method::DELETE, path, "").await;
+            assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+            assert_eq!(answer.headers().get("allow").unwrap(), "POST");
+        }
+    }
+}

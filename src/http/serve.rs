@@ -1,0 +1,137 @@
+//! The server: the application on a listener, with its limits.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, Protocol};
+use actix_service::{ServiceFactoryExt, map_config};
+use actix_web::body::BoxBody;
+use actix_web::dev::{AppConfig, Server, ServiceFactory, ServiceRequest, ServiceResponse, fn_service};
+use actix_web::middleware::{NormalizePath, from_fn};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, Error};
+
+use super::connection::Connection;
+use super::state::HttpState;
+use super::{configure, request};
+
+/// Most threads that `http.workers = 0` takes.
+const WORKERS_AT_MOST: usize = 4;
+/// How long what a refused client still sends is read and dropped, so that it sees the answer.
+const LINGER: Duration = Duration::from_secs(3);
+
+/// Serves the application on `listener` until the server's handle stops it; no signal does. A graceful stop
+/// lets what is being answered be answered and closes idle connections at once.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
+    let http = state.config.http.clone();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(WORKERS_AT_MOST);
+    let workers = usize::try_from(http.workers).ok().filter(|&workers| workers > 0).unwrap_or(threads);
+    let connections = usize::try_from(http.connection_limit).unwrap_or(usize::MAX);
+    let builder = Server::build()
+        .workers(workers)
+        .max_concurrent_connections(connections.div_ceil(workers))
+        .disable_signals()
+        .shutdown_timeout(http.shutdown_grace_s);
+    let stop = builder.graceful_shutdown_signal();
+    let server = builder.listen("http", listener, move || {
+        let stop = stop.clone();
+        let protocol = HttpService::build()
+            .h1_allow_half_closed(false)
+            .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
+            .client_disconnect_timeout(LINGER)
+            .keep_alive(Duration::from_secs(http.keep_alive_s))
+            .graceful_shutdown_signal(move || {
+                let stop = stop.clone();
+                async move { stop.notified().await }
+            })
+            .finish(map_config(application(state.clone()), |()| AppConfig::default()));
+        fn_service(accept).and_then(protocol)
+    })?;
+    Ok(server.run())
+}
+
+/// Without `TCP_NODELAY` small answers stall for 40 ms.
+async fn accept(
+    stream: TcpStream,
+) -> Result<(Connection<TcpStream>, Protocol, Option<SocketAddr>), DispatchError> {
+    stream.set_nodelay(true).map_err(DispatchError::Io)?;
+    let peer = stream.peer_addr().ok();
+    Ok((Connection::new(stream), Protocol::Http1, peer))
+}
+
+/// The application: the routes, and what surrounds every request.
+pub(super) fn application(
+    state: HttpState,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<BoxBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    App::new().configure(configure(state)).wrap(from_fn(request::surround)).wrap(NormalizePath::trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use crate::http::testing::{Bench, TOKEN, answer_until};
+
+    async fn until(what: &str, done: impl Fn() -> bool) {
+        let wait = async {
+            while !done() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        timeout(Duration::from_secs(5), wait).await.expect(what);
+    }
+
+    fn poll(job: impl std::fmt::Display) -> String {
+        format!("GET /v1/jobs/{job}?wait=60 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n\r\n")
+    }
+
+    #[actix_web::test]
+    async fn a_waiter_that_leaves_is_noticed() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        let served = bench.serve();
+        let waiters = |count| {
+            let jobs = Arc::clone(&bench.jobs);
+            move || jobs.lock().unwrap().views[&job].receiver_count() == count
+        };
+        let stream = served.send(poll(job).as_bytes()).await;
+        until("it waits", waiters(1)).await;
+        drop(stream);
+        until("it is gone", waiters(0)).await;
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn a_stop_answers_waiters_first() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        let served = bench.serve();
+        let mut idle = served.send(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        answer_until(&mut idle, "}").await;
+        let mut stream = served.send(poll(job).as_bytes()).await;
+        until("it waits", || bench.jobs.lock().unwrap().views[&job].receiver_count() == 1).await;
+        bench.state.stopping.cancel();
+        let stopped = served.stop_gracefully();
+        let answer = answer_until(&mut stream, "null}");
+        let (answer, ()) = tokio::join!(answer, async {
+            timeout(Duration::from_secs(5), stopped).await.expect("idle connections do not hold it");
+        });
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"initialized\""), "{answer}");
+    }
+}

@@ -1,0 +1,146 @@
+//! `POST /documents/{jobId}/render`: starts a job, and waits for its end if it is asked to.
+
+use std::time::Duration;
+
+use actix_web::http::header;
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+
+use super::auth::Caller;
+use super::body::Body;
+use super::job_request::{read_delivery, refuse_delivery};
+use super::problem::Answer;
+use super::state::HttpState;
+use super::{body, gate, job, view, wait};
+use crate::jobs::messages::StartJob;
+use crate::jobs::view::JobView;
+use crate::problem::Problem;
+
+/// Seconds after which it is worth asking for a running job again.
+const ASK_AGAIN_S: u64 = 1;
+
+/// The handler. A repeated start changes nothing and answers the present state.
+pub(super) async fn start(
+    caller: Caller,
+    state: Data<HttpState>,
+    job: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    let id = job::parse_id(&job)?;
+    gate::admit(&state)?;
+    let waits = body::read(&request, payload, &state, read_waits).await?;
+    let started = gate::ask(&state, &state.jobs.start, StartJob { account: caller.0, job: id }).await?;
+    let view = if waits {
+        let longest = Duration::from_secs(state.config.http.wait_default_s);
+        wait::until_done(&state, started, longest).await?
+    } else {
+        started.borrow().clone()
+    };
+    Ok(answer(&state, &view))
+}
+
+fn read_waits(body: &Body, _: &HttpState) -> Result<bool, Problem> {
+    let mut members = body.members()?;
+    let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
+    let delivery = read_delivery(&mut members);
+    let faults = members.into_faults();
+    if !faults.is_empty() {
+        return Err(Problem::validation(faults));
+    }
+    refuse_delivery(delivery.as_deref())?;
+    Ok(waits)
+}
+
+fn answer(state: &HttpState, view: &JobView) -> HttpResponse {
+    let mut answer = if view.is_done() { HttpResponse::Ok() } else { HttpResponse::Accepted() };
+    if !view.is_done() {
+        answer.insert_header((header::LOCATION, format!("/v1/jobs/{}", view.id)));
+        answer.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
+    }
+    answer.json(view::start(state, view))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use serde_json::Value;
+
+    use crate::domain::ids::JobId;
+    use crate::http::testing::{Bench, Outcome, faults};
+
+    fn path(job: impl std::fmt::Display) -> String {
+        format!("/v1/documents/{job}/render")
+    }
+
+    const WAITING: &str = r#"{"shouldWaitForRenderCompletion":true,"uploadPresignedStorageUrl":null}"#;
+
+    #[actix_web::test]
+    async fn a_job_that_is_done_answers_200_with_its_output() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        let (status, body) = bench.post(&path(job), WAITING).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!((body["status"].as_str(), &body["success"]), (Some("done"), &Value::Bool(true)));
+        assert_eq!(body["error"], Value::Null);
+        assert_eq!(body["output"]["metadata"]["renderTime"], 120);
+        assert!(bench.local(&body["output"]["data"]["url"]).starts_with("/v1/objects/outputs/"));
+        let (again, same) = bench.post(&path(job), "").await;
+        assert_eq!((again, &same["status"]), (StatusCode::OK, &body["status"]));
+    }
+
+    #[actix_web::test]
+    async fn a_failed_job_is_done_and_no_http_error() {
+        let bench = Bench::new().await;
+        bench.jobs.lock().unwrap().outcome = Outcome::Fault;
+        let (job, _) = bench.init().await;
+        let (status, body) = bench.post(&path(job), WAITING).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!((body["status"].as_str(), &body["success"]), (Some("done"), &Value::Bool(false)));
+        assert_eq!(body["error"], "index.html:1: 'x' is not defined");
+        assert_eq!((body["errorCode"].as_str(), &body["output"]), (Some("template_error"), &Value::Null));
+    }
+
+    #[actix_web::test]
+    async fn a_running_job_answers_202_with_the_place_to_ask() {
+        let bench = Bench::with(|config| config.http.wait_default_s = 0).await;
+        bench.jobs.lock().unwrap().outcome = Outcome::StaysRunning;
+        let (job, _) = bench.init().await;
+        for body in ["", "{}", "[]", WAITING, r#"{"shouldWaitForRenderCompletion":null}"#] {
+            let answer = bench.request(Method::POST, &path(job), body).await;
+            assert_eq!(answer.status(), StatusCode::ACCEPTED, "{body}");
+            assert_eq!(answer.headers().get("location").unwrap(), &format!("/v1/jobs/{job}"));
+            assert!(answer.headers().contains_key("retry-after"));
+            let (_, body) = crate::http::testing::read(answer).await;
+            assert_eq!((body["status"].as_str(), &body["success"]), (Some("in-progress"), &Value::Null));
+            assert_eq!((&body["output"], &body["error"]), (&Value::Null, &Value::Null));
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_fault_of_the_body_starts_nothing() {
+        let bench = Bench::new().await;
+        let (job, _) = bench.init().await;
+        let wrong = r#"{"shouldWaitForRenderCompletion":"yes","uploadPresignedS3Url":7}"#;
+        let (status, body) = bench.post(&path(job), wrong).await;
+        assert_eq!((status, faults(&body).len()), (StatusCode::UNPROCESSABLE_ENTITY, 2));
+        for name in ["uploadPresignedStorageUrl", "uploadPresignedS3Url"] {
+            let body = format!(r#"{{"{name}":"https://bucket.example/key"}}"#);
+            let (status, answer) = bench.post(&path(job), &body).await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+            assert_eq!(answer["code"], "delivery_address_refused");
+        }
+        let (_, view) = bench.call(Method::GET, &format!("/jobs/{job}"), "").await;
+        assert_eq!(view["status"], "initialized");
+        assert_eq!(bench.post(&path(job), r#"{"uploadPresignedS3Url":""}"#).await.0, StatusCode::OK);
+    }
+
+    #[actix_web::test]
+    async fn an_unknown_job_is_not_there() {
+        let bench = Bench::new().await;
+        for id in [JobId::generate().to_string(), "nonsense".to_owned()] {
+            let (status, body) = bench.post(&path(&id), "").await;
+            assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("job_not_found")));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What handlers may ask: everything comes in by constructor, from the composition root.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use actix::Recipient;
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::accounts::actor::Authenticate;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
+use crate::storage::ObjectStore;
+use crate::storage::presign::Signer;
+
+/// Whether the service can render a document now.
+#[async_trait]
+pub trait Readiness: Send + Sync {
+    /// Tries what a render needs.
+    ///
+    /// # Errors
+    /// Every reason why it cannot, each a sentence for the operator.
+    async fn check(&self) -> Result<(), Vec<String>>;
+}
+
+/// The job registry, as far as handlers know it.
+#[derive(Clone)]
+pub struct JobGate {
+    /// Creates a job.
+    pub init: Recipient<InitJob>,
+    /// Starts one.
+    pub start: Recipient<StartJob>,
+    /// Gives a view that follows it.
+    pub watch: Recipient<WatchJob>,
+    /// Asks for a place to stage an upload.
+    pub open_upload: Recipient<OpenUpload>,
+    /// Makes a staged upload the job's input.
+    pub close_upload: Recipient<CloseUpload>,
+}
+
+/// Everything the handlers need; cheap to clone, shared by all workers.
+#[derive(Clone)]
+pub struct HttpState {
+    /// The job registry.
+    pub jobs: JobGate,
+    /// The accounts: who a token belongs to.
+    pub accounts: Recipient<Authenticate>,
+    /// Signs presigned addresses and checks them.
+    pub signer: Arc<Signer>,
+    /// Where outputs are read from.
+    pub store: Arc<dyn ObjectStore>,
+    /// All settings.
+    pub config: Arc<Config>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Base of the addresses handed out, see [`public_url`].
+    pub public_url: String,
+    /// Cancelled when the service stops: waiters answer, nothing new begins.
+    pub stopping: CancellationToken,
+    /// Whether a document can be rendered now.
+    pub readiness: Arc<dyn Readiness>,
+    /// Questions that may be open at once: `jobs.mailbox_limit` permits.
+    pub questions: Arc<Semaphore>,
+}
+
+/// The base of the addresses handed out: `http.public_url`, else the bound address (loopback where it is
+/// bound to every address). Never what a caller writes into its Host header.
+#[must_use]
+pub fn public_url(config: &Config, mut bound: SocketAddr) -> String {
+    let configured = config.http.public_url.trim_end_matches('/');
+    if !configured.is_empty() {
+        return configured.to_owned();
+    }
+    if bound.ip().is_unspecified() {
+        bound.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    format!("http://{bound}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_is_the_configured_or_the_bound_address() {
+        let mut config = Config::default();
+        assert_eq!(public_url(&config, "0.0.0.0:81".parse().unwrap()), "http://127.0.0.1:81");
+        assert_eq!(public_url(&config, "[::1]:81".parse().unwrap()), "http://[::1]:81");
+        config.http.public_url = "https://docs.example/api/".to_owned();
+        assert_eq!(public_url(&config, "[::1]:81".parse().unwrap()), "https://docs.example/api");
+    }
+}

@@ -1,0 +1,360 @@
+//! For the tests of this folder: the application with small real actors where registry and accounts stand.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix::{Actor, Context, Handler, ResponseFuture};
+use actix_web::body::to_bytes;
+use actix_web::dev::{ServerHandle, ServiceResponse};
+use actix_web::http::{Method, StatusCode, header};
+use actix_web::test::{self, TestRequest};
+use async_trait::async_trait;
+use bytes::Bytes;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::serve::{application, serve};
+use super::state::{HttpState, JobGate, Readiness};
+use crate::accounts::actor::Authenticate;
+use crate::clock::{Clock, FixedClock, Timestamp};
+use crate::config::Config;
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
+use crate::jobs::view::{JobView, Output, WireStatus};
+use crate::problem::{Code, Problem};
+use crate::storage::disk::DiskStore;
+use crate::storage::presign::Signer;
+use crate::storage::{ObjectStore, StagedObject, StorageKey};
+
+pub(super) const TOKEN: &str = "a-valid-token";
+pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+/// What becomes of a job that is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Document,
+    Fault,
+    StaysRunning,
+}
+
+/// What the stand-in of the registry knows; tests look into it.
+pub(super) struct Jobs {
+    pub(super) outcome: Outcome,
+    pub(super) inits: Vec<InitJob>,
+    pub(super) views: HashMap<JobId, watch::Sender<JobView>>,
+    pub(super) uploads: HashMap<(JobId, InputPart), u64>,
+}
+
+impl Jobs {
+    fn watch(&self, account: AccountId, job: JobId) -> Result<watch::Receiver<JobView>, Problem> {
+        let found = self.views.get(&job).filter(|view| view.borrow().account == account);
+        found.map(watch::Sender::subscribe).ok_or_else(|| Problem::new(Code::JobNotFound, "no such job"))
+    }
+
+    /// Ends a job as `outcome` says.
+    pub(super) fn end(&self, job: JobId, outcome: Outcome) {
+        self.views[&job].send_modify(|view| {
+            view.started_at = Some(NOW);
+            view.status =
+                if outcome == Outcome::StaysRunning { WireStatus::InProgress } else { WireStatus::Done };
+            view.finished_at = view.is_done().then_some(NOW);
+            match outcome {
+                Outcome::Document => view.output = Some(Output { bytes: 9, render_ms: 120, queue_ms: 3 }),
+                Outcome::Fault => {
+                    view.fault =
+                        Some(JobFault::new(FaultCode::TemplateError, "index.html:1: 'x' is not defined"));
+                }
+                Outcome::StaysRunning => {}
+            }
+        });
+    }
+}
+
+/// Stands where the registry stands.
+struct StandIn {
+    jobs: Arc<Mutex<Jobs>>,
+    store: Arc<dyn ObjectStore>,
+}
+
+impl Actor for StandIn {
+    type Context = Context<Self>;
+}
+
+impl Handler<InitJob> for StandIn {
+    type Result = Result<watch::Receiver<JobView>, Problem>;
+
+    fn handle(&mut self, message: InitJob, _: &mut Context<Self>) -> Self::Result {
+        let view = JobView {
+            id: JobId::generate(),
+            account: message.account,
+            kind: message.spec.kind,
+            target: message.spec.target,
+            template: message.spec.template,
+            format_opts: message.spec.format_opts.clone(),
+            status: WireStatus::Initialized,
+            output: None,
+            fault: None,
+            warnings: Warnings::default(),
+            created_at: NOW,
+            started_at: None,
+            finished_at: None,
+        };
+        let (id, start) = (view.id, message.start);
+        let (sender, receiver) = watch::channel(view);
+        let mut jobs = self.jobs.lock().unwrap();
+        jobs.views.insert(id, sender);
+        jobs.inits.push(message);
+        if start {
+            jobs.end(id, jobs.outcome);
+        }
+        Ok(receiver)
+    }
+}
+
+impl Handler<StartJob> for StandIn {
+    type Result = Result<watch::Receiver<JobView>, Problem>;
+
+    fn handle(&mut self, message: StartJob, _: &mut Context<Self>) -> Self::Result {
+        let jobs = self.jobs.lock().unwrap();
+        let view = jobs.watch(message.account, message.job)?;
+        if view.borrow().status == WireStatus::Initialized {
+            jobs.end(message.job, jobs.outcome);
+        }
+        Ok(view)
+    }
+}
+
+impl Handler<WatchJob> for StandIn {
+    type Result = Result<watch::Receiver<JobView>, Problem>;
+
+    fn handle(&mut self, message: WatchJob, _: &mut Context<Self>) -> Self::Result {
+        self.jobs.lock().unwrap().watch(message.account, message.job)
+    }
+}
+
+impl Handler<OpenUpload> for StandIn {
+    type Result = ResponseFuture<Result<Box<dyn StagedObject>, Problem>>;
+
+    fn handle(&mut self, message: OpenUpload, _: &mut Context<Self>) -> Self::Result {
+        let watched = self.jobs.lock().unwrap().watch(message.account, message.job);
+        let store = Arc::clone(&self.store);
+        Box::pin(async move {
+            if watched?.borrow().status != WireStatus::Initialized {
+                return Err(Problem::new(Code::UploadClosed, "the job has started"));
+            }
+            store.stage(message.limit_bytes).await.map_err(Problem::internal)
+        })
+    }
+}
+
+impl Handler<CloseUpload> for StandIn {
+    type Result = ResponseFuture<Result<(), Problem>>;
+
+    fn handle(&mut self, message: CloseUpload, _: &mut Context<Self>) -> Self::Result {
+        let jobs = Arc::clone(&self.jobs);
+        Box::pin(async move {
+            let key = match message.part {
+                InputPart::Data => StorageKey::JobData(message.account, message.job),
+                InputPart::Template => StorageKey::JobTemplate(message.account, message.job),
+            };
+            let meta = message.staged.commit(&key).await.map_err(Problem::internal)?;
+            jobs.lock().unwrap().uploads.insert((message.job, message.part), meta.bytes);
+            Ok(())
+        })
+    }
+}
+
+/// Stands where the accounts stand: one account, one token.
+struct OneAccount(AccountId);
+
+impl Actor for OneAccount {
+    type Context = Context<Self>;
+}
+
+impl Handler<Authenticate> for OneAccount {
+    type Result = Result<AccountId, Problem>;
+
+    fn handle(&mut self, message: Authenticate, _: &mut Context<Self>) -> Self::Result {
+        if message.token == TOKEN {
+            return Ok(self.0);
+        }
+        Err(Problem::new(Code::Unauthorized, "the token is not valid"))
+    }
+}
+
+struct Ready(Vec<String>);
+
+#[async_trait]
+impl Readiness for Ready {
+    async fn check(&self) -> Result<(), Vec<String>> {
+        if self.0.is_empty() { Ok(()) } else { Err(self.0.clone()) }
+    }
+}
+
+/// The application on a bench.
+pub(super) struct Bench {
+    pub(super) state: HttpState,
+    pub(super) jobs: Arc<Mutex<Jobs>>,
+    pub(super) account: AccountId,
+    pub(super) clock: Arc<FixedClock>,
+    _folder: TempDir,
+}
+
+impl Bench {
+    pub(super) async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// With other settings.
+    pub(super) async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        change(&mut config);
+        let folder = tempfile::tempdir().unwrap();
+        let store: Arc<dyn ObjectStore> =
+            Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
+        let jobs = Arc::new(Mutex::new(Jobs {
+            outcome: Outcome::Document,
+            inits: Vec::new(),
+            views: HashMap::new(),
+            uploads: HashMap::new(),
+        }));
+        let account = AccountId::generate();
+        let clock = Arc::new(FixedClock::at(NOW));
+        let registry = StandIn { jobs: Arc::clone(&jobs), store: Arc::clone(&store) }.start();
+        let state = HttpState {
+            jobs: JobGate {
+                init: registry.clone().into(),
+                start: registry.clone().into(),
+                watch: registry.clone().into(),
+                open_upload: registry.clone().into(),
+                close_upload: registry.into(),
+            },
+            accounts: OneAccount(account).start().into(),
+            signer: Arc::new(Signer::new(&[7; 32])),
+            store,
+            questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
+            config: Arc::new(config),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            public_url: "https://render.example".to_owned(),
+            stopping: CancellationToken::new(),
+            readiness: Arc::new(Ready(Vec::new())),
+        };
+        Self { state, jobs, account, clock, _folder: folder }
+    }
+
+    /// Makes `/health/ready` fail for these reasons.
+    pub(super) fn unready(&mut self, reasons: &[&str]) {
+        self.state.readiness = Arc::new(Ready(reasons.iter().map(ToString::to_string).collect()));
+    }
+
+    /// Serves on a free port of the loopback.
+    pub(super) fn serve(&self) -> Served {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = serve(listener, self.state.clone()).unwrap();
+        let handle = server.handle();
+        actix_web::rt::spawn(server);
+        Served { address, handle }
+    }
+
+    /// The answer to a request as it is.
+    pub(super) async fn send(&self, request: TestRequest) -> ServiceResponse {
+        let application = test::init_service(application(self.state.clone())).await;
+        test::call_service(&application, request.to_request()).await
+    }
+
+    /// The answer to a request with the token.
+    pub(super) async fn request(&self, method: Method, path: &str, body: &str) -> ServiceResponse {
+        let request = TestRequest::default()
+            .method(method)
+            .uri(path)
+            .insert_header((header::AUTHORIZATION, format!("Bearer {TOKEN}")))
+            .set_payload(Bytes::from(body.to_owned()));
+        self.send(request).await
+    }
+
+    /// Status and JSON of the answer to a request with the token.
+    pub(super) async fn call(&self, method: Method, path: &str, body: &str) -> (StatusCode, Value) {
+        read(self.request(method, path, body).await).await
+    }
+
+    /// Posts `body`; the status and JSON of the answer.
+    pub(super) async fn post(&self, path: &str, body: &str) -> (StatusCode, Value) {
+        self.call(Method::POST, path, body).await
+    }
+
+    /// Creates a job and gives its id and the answer.
+    pub(super) async fn init(&self) -> (JobId, Value) {
+        let (status, body) = self.post("/v1/documents/init", r#"{"type":"html","target":"pdf"}"#).await;
+        assert_eq!(status, StatusCode::OK, "{body}");
+        (body["jobId"].as_str().unwrap().parse().unwrap(), body)
+    }
+
+    /// The path and query of an address that was handed out.
+    pub(super) fn local(&self, url: &Value) -> String {
+        url.as_str().unwrap().strip_prefix(&self.state.public_url).unwrap().to_owned()
+    }
+}
+
+/// A server that is stopped by [`Served::stop`].
+pub(super) struct Served {
+    pub(super) address: SocketAddr,
+    handle: ServerHandle,
+}
+
+impl Served {
+    /// Connects and sends; what comes back is read with [`answer_of`].
+    pub(super) async fn send(&self, bytes: &[u8]) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        stream
+    }
+
+    pub(super) async fn stop_gracefully(self) {
+        self.handle.stop(true).await;
+    }
+
+    pub(super) async fn stop(self) {
+        self.handle.stop(false).await;
+    }
+}
+
+/// Everything that comes until the other side closes; fails when it does not close within five seconds.
+pub(super) async fn answer_of(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    timeout(Duration::from_secs(5), stream.read_to_end(&mut bytes)).await.expect("it closes").unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What comes until `end` has come; fails when it does not within five seconds.
+pub(super) async fn answer_until(stream: &mut TcpStream, end: &str) -> String {
+    let mut text = String::new();
+    while !text.ends_with(end) {
+        let byte = timeout(Duration::from_secs(5), stream.read_u8()).await.expect("it answers").unwrap();
+        text.push(char::from(byte));
+    }
+    text
+}
+
+/// Status and JSON of an answer.
+pub(super) async fn read(answer: ServiceResponse) -> (StatusCode, Value) {
+    let status = answer.status();
+    let body = to_bytes(answer.into_body()).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+}
+
+/// The faults of a 422 as "pointer detail" lines.
+pub(super) fn faults(body: &Value) -> Vec<String> {
+    let faults = body["errors"].as_array().unwrap().iter();
+    faults
+        .map(|fault| format!("{} {}", fault["pointer"].as_str().unwrap(), fault["detail"].as_str().unwrap()))
+        .collect()
+}

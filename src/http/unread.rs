@@ -1,0 +1,111 @@
+//! An answer that comes before its request's body was read ends the connection.
+//!
+//! actix reads on for as long as the chunks of a body come when nobody holds the body any more, so that
+//! the connection can be used again: a refused upload without a declared length would be read for ever.
+//! (It closes after a body with a declared length by itself.) So a chunked body is held until the answer
+//! has been sent.
+
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_web::HttpMessage;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
+use actix_web::error::PayloadError;
+use bytes::Bytes;
+use futures_util::Stream;
+
+/// The body of a request, held beside whoever reads it.
+pub(super) struct Held(Rc<RefCell<Payload>>);
+
+/// Holds the request's body if it is chunked.
+pub(super) fn hold(request: &mut ServiceRequest) -> Option<Held> {
+    if !request.chunked().unwrap_or(true) {
+        return None;
+    }
+    let body = Rc::new(RefCell::new(request.take_payload()));
+    let payload = Box::pin(Shared(Rc::clone(&body)));
+    request.set_payload(Payload::Stream { payload });
+    Some(Held(body))
+}
+
+/// Lets go of the request's body when the answer has been sent.
+pub(super) fn release(held: Held, answer: ServiceResponse) -> ServiceResponse {
+    let Held(unread) = held;
+    answer.map_body(|_, body| BoxBody::new(LastBody { body, _unread: unread }))
+}
+
+struct Shared(Rc<RefCell<Payload>>);
+
+impl Stream for Shared {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_next(context)
+    }
+}
+
+struct LastBody {
+    body: BoxBody,
+    _unread: Rc<RefCell<Payload>>,
+}
+
+impl MessageBody for LastBody {
+    type Error = Box<dyn std::error::Error>;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_next(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::AsyncWriteExt;
+    use tokio::time::timeout;
+
+    use crate::http::testing::{Bench, TOKEN};
+
+    async fn assert_closed_under_a_flood(bench: &Bench, head: &str) {
+        let served = bench.serve();
+        let head = format!("{head} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n");
+        for token in [TOKEN, "wrong"] {
+            let head = format!("{head}authorization: Bearer {token}\r\n\r\n");
+            let mut stream = served.send(head.as_bytes()).await;
+            let chunk = format!("400\r\n{}\r\n", " ".repeat(1_024));
+            let flood = async {
+                while stream.write_all(chunk.as_bytes()).await.is_ok() {
+                    tokio::task::yield_now().await;
+                }
+            };
+            timeout(Duration::from_secs(20), flood).await.expect("the connection is closed under the flood");
+        }
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn endless_chunks_are_not_read_for_ever() {
+        let limits = |config: &mut crate::config::Config| {
+            config.http.upload_limit_bytes = 1_024;
+            config.http.json_limit_bytes = 1_024;
+        };
+        let bench = Bench::with(limits).await;
+        let (_, init) = bench.init().await;
+        let upload = format!("PUT {}", bench.local(&init["presignedDataUploadUrl"]));
+        tokio::join!(
+            assert_closed_under_a_flood(&bench, &upload),
+            assert_closed_under_a_flood(&bench, "POST /v1/documents/init"),
+            assert_closed_under_a_flood(&bench, "POST /nowhere"),
+        );
+    }
+}

@@ -1,0 +1,267 @@
+//! `PUT` of a presigned address: streams one input of a job into the store. Answers exactly 200, empty.
+
+use std::time::Duration;
+
+use actix_web::http::header;
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use super::body::declared_bytes;
+use super::problem::{Answer, Failure};
+use super::state::HttpState;
+use super::{address, gate};
+use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
+use crate::problem::{Code, Problem};
+use crate::storage::presign::Operation;
+use crate::storage::{StagedObject, StorageKey, StoreError};
+
+/// What an upload's address stands for.
+struct Place {
+    account: AccountId,
+    job: JobId,
+    part: InputPart,
+    limit_bytes: u64,
+}
+
+/// The handler. No header of ours is needed, no Content-Type is looked at. The connection is closed after
+/// it, as after every `PUT`.
+pub(super) async fn upload(request: HttpRequest, mut payload: Payload, state: Data<HttpState>) -> Answer {
+    let any_origin = (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    match receive(&request, &mut payload, &state).await {
+        Ok(()) => Ok(HttpResponse::Ok().insert_header(any_origin).finish()),
+        Err(problem) => Err(Failure::from(problem).header(any_origin.0, any_origin.1)),
+    }
+}
+
+async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState) -> Result<(), Problem> {
+    let place = open_address(request, state)?;
+    let Place { account, job, part, limit_bytes } = place;
+    if declared_bytes(request).is_some_and(|bytes| bytes > limit_bytes) {
+        return Err(too_large(limit_bytes));
+    }
+    let opened = OpenUpload { account, job, limit_bytes };
+    let mut staged = gate::ask(state, &state.jobs.open_upload, opened).await?;
+    let longest_s = state.config.http.upload_timeout_s;
+    let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, staged.as_mut(), limit_bytes));
+    arrival.await.unwrap_or_else(|_| {
+        let detail = format!(
+            "The upload did not arrive within {longest_s} seconds (http.upload_timeout_s); nothing of it was kept."
+        );
+        Err(Problem::new(Code::BadRequest, detail))
+    })?;
+    gate::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, staged }).await
+}
+
+fn open_address(request: &HttpRequest, state: &HttpState) -> Result<Place, Problem> {
+    let grant = address::open(state, request, Operation::Put)?;
+    let (account, job, part) = match grant.key {
+        StorageKey::JobData(account, job) => (account, job, InputPart::Data),
+        StorageKey::JobTemplate(account, job) => (account, job, InputPart::Template),
+        StorageKey::JobOutput(..) | StorageKey::Probe(_) => {
+            return Err(Problem::internal("an upload address was signed for what is no input"));
+        }
+    };
+    tracing::Span::current().record("job.id", tracing::field::display(job));
+    Ok(Place { account, job, part, limit_bytes: grant.limit_bytes })
+}
+
+async fn arrive(
+    payload: &mut Payload,
+    staged: &mut dyn StagedObject,
+    limit_bytes: u64,
+) -> Result<(), Problem> {
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|error| {
+            let detail = format!("The upload broke off: {error}. Nothing of it was kept; send it again.");
+            Problem::new(Code::BadRequest, detail)
+        })?;
+        staged.write(chunk).await.map_err(|error| match error {
+            StoreError::TooLarge { .. } => too_large(limit_bytes),
+            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
+                Problem::internal(error)
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn too_large(limit_bytes: u64) -> Problem {
+    let detail = format!("The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes).");
+    Problem::new(Code::PayloadTooLarge, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use actix_web::test::TestRequest;
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+    use crate::http::testing::{Bench, Outcome, Served, answer_of, answer_until, read};
+
+    const EMPTY_200: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n";
+
+    async fn put(bench: &Bench, path: &str, body: &'static [u8]) -> (StatusCode, String) {
+        let request = TestRequest::default().method(Method::PUT).uri(path).set_payload(body);
+        let (status, body) = read(bench.send(request).await).await;
+        (status, body["code"].as_str().unwrap_or_default().to_owned())
+    }
+
+    async fn kept(bench: &Bench, job: JobId, part: InputPart) -> Option<String> {
+        bench.jobs.lock().unwrap().uploads.get(&(job, part))?;
+        let key = match part {
+            InputPart::Data => StorageKey::JobData(bench.account, job),
+            InputPart::Template => StorageKey::JobTemplate(bench.account, job),
+        };
+        let bytes = bench.state.store.get(&key, 1 << 20).await.unwrap();
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    #[actix_web::test]
+    async fn both_inputs_arrive_whatever_their_type() {
+        let bench = Bench::new().await;
+        let (job, init) = bench.init().await;
+        let template = bench.local(&init["presignedTemplateUploadUrl"]);
+        for kind in ["application/json", "text/html", "application/zip", "nonsense"] {
+            let request = TestRequest::default()
+                .method(Method::PUT)
+                .uri(&template)
+                .insert_header((header::CONTENT_TYPE, kind))
+                .set_payload("<p>ä</p>");
+            let answer = bench.send(request).await;
+            assert_eq!(answer.status(), StatusCode::OK, "{kind}");
+            assert_eq!(answer.headers().get("access-control-allow-origin").unwrap(), "*");
+            assert!(actix_web::body::to_bytes(answer.into_body()).await.unwrap().is_empty());
+        }
+        let data = bench.local(&init["presignedDataUploadUrl"]);
+        assert_eq!(put(&bench, &data, b"{}").await.0, StatusCode::OK);
+        assert_eq!(kept(&bench, job, InputPart::Template).await.as_deref(), Some("<p>ä</p>"));
+        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("{}"));
+    }
+
+    #[actix_web::test]
+    async fn an_address_is_for_one_object_one_method_and_one_lifetime() {
+        let bench = Bench::new().await;
+        let (job, init) = bench.init().await;
+        let path = bench.local(&init["presignedDataUploadUrl"]);
+        for altered in
+            [path.replace("data.json", "template"), path.replace("limit=1", "limit=9"), format!("{path}x")]
+        {
+            let answer = put(&bench, &altered, b"{}").await;
+            assert_eq!(answer, (StatusCode::FORBIDDEN, "address_invalid".to_owned()), "{altered}");
+        }
+        let (status, body) = bench.call(Method::GET, &path, "").await;
+        assert_eq!((status, body["code"].as_str()), (StatusCode::FORBIDDEN, Some("address_invalid")));
+        bench.clock.advance_ms(3_600_000);
+        assert_eq!(put(&bench, &path, b"{}").await, (StatusCode::FORBIDDEN, "address_expired".to_owned()));
+        assert_eq!(kept(&bench, job, InputPart::Data).await, None);
+    }
+
+    #[actix_web::test]
+    async fn a_started_job_takes_no_uploads() {
+        let bench = Bench::new().await;
+        let (job, init) = bench.init().await;
+        bench.jobs.lock().unwrap().end(job, Outcome::StaysRunning);
+        let path = bench.local(&init["presignedDataUploadUrl"]);
+        assert_eq!(put(&bench, &path, b"{}").await, (StatusCode::FORBIDDEN, "upload_closed".to_owned()));
+    }
+
+    #[actix_web::test]
+    async fn an_upload_beyond_the_limit_is_refused() {
+        let bench = Bench::with(|config| config.http.upload_limit_bytes = 1_024).await;
+        let (job, init) = bench.init().await;
+        let path = bench.local(&init["presignedDataUploadUrl"]);
+        let answer = put(&bench, &path, &[b' '; 1_025]).await;
+        assert_eq!(answer, (StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large".to_owned()));
+        assert_eq!(kept(&bench, job, InputPart::Data).await, None);
+        assert_eq!(put(&bench, &path, &[b' '; 1_024]).await.0, StatusCode::OK);
+    }
+
+    async fn served() -> (Bench, Served, JobId, String) {
+        let bench = Bench::with(|config| config.http.upload_timeout_s = 2).await;
+        let (job, init) = bench.init().await;
+        let path = bench.local(&init["presignedDataUploadUrl"]);
+        let served = bench.serve();
+        (bench, served, job, path)
+    }
+
+    #[actix_web::test]
+    async fn a_length_that_is_too_short_is_answered_with_200_and_nothing_else() {
+        let (bench, served, job, path) = served().await;
+        let data = r#"{"name":"Zoë Größe 東京"}"#;
+        let short = data.chars().count();
+        let request = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {short}\r\n\r\n{data}");
+        let mut stream = served.send(request.as_bytes()).await;
+        stream.shutdown().await.unwrap();
+        let answer = answer_of(&mut stream).await;
+        assert!(answer.starts_with(EMPTY_200), "{answer}");
+        assert!(answer.ends_with("\r\n\r\n") && answer.matches("HTTP/1.1").count() == 1, "{answer}");
+        let truncated = String::from_utf8_lossy(&data.as_bytes()[..short]).into_owned();
+        assert_eq!(kept(&bench, job, InputPart::Data).await, Some(truncated));
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn megabytes_left_over_do_not_keep_the_answer_from_the_client() {
+        let (bench, served, job, path) = served().await;
+        let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n");
+        let mut bytes = head.into_bytes();
+        bytes.extend(std::iter::repeat_n(b'"', 8 << 20));
+        let mut stream = served.send(&bytes).await;
+        assert!(answer_until(&mut stream, "\r\n\r\n").await.starts_with(EMPTY_200));
+        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("\"\"\"\"\""));
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn a_client_that_expects_a_go_ahead_gets_one() {
+        let (bench, served, job, path) = served().await;
+        let head =
+            format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n");
+        let mut stream = served.send(head.as_bytes()).await;
+        assert_eq!(answer_until(&mut stream, "\r\n\r\n").await, "HTTP/1.1 100 Continue\r\n\r\n");
+        stream.write_all(b"{}").await.unwrap();
+        assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
+        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("{}"));
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn chunks_arrive_and_a_connection_that_was_kept_is_closed() {
+        let (bench, served, job, path) = served().await;
+        let mut stream = served.send(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        let first = answer_until(&mut stream, "}").await;
+        assert!(first.starts_with("HTTP/1.1 200 OK") && !first.contains("connection: close"), "{first}");
+        let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
+        let chunks = "3\r\n{\"a\r\n4\r\n\":1}\r\n0\r\n\r\n";
+        stream.write_all(format!("{head}{chunks}").as_bytes()).await.unwrap();
+        assert!(answer_of(&mut stream).await.starts_with(EMPTY_200));
+        assert_eq!(kept(&bench, job, InputPart::Data).await.as_deref(), Some("{\"a\":1}"));
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn a_declared_length_beyond_the_limit_is_refused_before_it_is_sent() {
+        let (_bench, served, _, path) = served().await;
+        let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 209715200\r\n\r\n");
+        let mut stream = served.send(head.as_bytes()).await;
+        let answer = answer_until(&mut stream, "}").await;
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        assert!(answer.contains("connection: close") && answer.contains("104857600 bytes"), "{answer}");
+        served.stop().await;
+    }
+
+    #[actix_web::test]
+    async fn an_upload_that_stops_coming_ends_at_its_deadline() {
+        let (bench, served, job, path) = served().await;
+        let head = format!("PUT {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{{");
+        let mut stream = served.send(head.as_bytes()).await;
+        let answer = answer_until(&mut stream, "}").await;
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("within 2 seconds"), "{answer}");
+        assert_eq!(kept(&bench, job, InputPart::Data).await, None);
+        served.stop().await;
+    }
+}

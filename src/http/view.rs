@@ -1,0 +1,128 @@
+//! A job as it goes on the wire. The address of an output is minted when it is answered.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::address;
+use super::state::HttpState;
+use crate::clock::Timestamp;
+use crate::jobs::view::{JobView, Output};
+use crate::storage::StorageKey;
+
+/// `GET /jobs/{jobId}`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JobBody<'a> {
+    job_id: String,
+    r#type: &'static str,
+    template_id: Option<String>,
+    target: &'static str,
+    format_opts: Option<&'a RawValue>,
+    status: &'static str,
+    success: Option<bool>,
+    output: Option<OutputBody>,
+    error: Option<&'a str>,
+    error_code: Option<&'static str>,
+    warnings: Vec<String>,
+    created_at: String,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+}
+
+/// `POST /documents/{jobId}/render`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StartBody<'a> {
+    job_id: String,
+    target: &'static str,
+    status: &'static str,
+    success: Option<bool>,
+    output: Option<OutputBody>,
+    error: Option<&'a str>,
+    error_code: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct OutputBody {
+    data: DataBody,
+    metadata: MetadataBody,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DataBody {
+    url: String,
+    expires_at: String,
+    content_type: &'static str,
+    bytes: u64,
+    file_name: String,
+}
+
+/// In milliseconds, as the clients take them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MetadataBody {
+    render_time: u64,
+    queue_time: u64,
+}
+
+/// The whole view.
+pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
+    JobBody {
+        job_id: view.id.to_string(),
+        r#type: view.kind.name(),
+        template_id: view.template.map(|id| id.to_string()),
+        target: view.target.name(),
+        format_opts: view.format_opts.as_deref(),
+        status: view.status.name(),
+        success: success(view),
+        output: view.output.as_ref().map(|output| output_of(state, view, output)),
+        error: view.fault.as_ref().map(|fault| fault.message.as_str()),
+        error_code: view.fault.as_ref().map(|fault| fault.code.name()),
+        warnings: view.warnings.lines(),
+        created_at: view.created_at.rfc3339(),
+        started_at: view.started_at.map(Timestamp::rfc3339),
+        finished_at: view.finished_at.map(Timestamp::rfc3339),
+    }
+}
+
+/// What a start answers.
+pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
+    StartBody {
+        job_id: view.id.to_string(),
+        target: view.target.name(),
+        status: view.status.name(),
+        success: success(view),
+        output: view.output.as_ref().map(|output| output_of(state, view, output)),
+        error: view.fault.as_ref().map(|fault| fault.message.as_str()),
+        error_code: view.fault.as_ref().map(|fault| fault.code.name()),
+    }
+}
+
+/// The address of the output, for whoever has it to fetch.
+pub(super) fn output_url(state: &HttpState, view: &JobView) -> String {
+    address::for_download(state, output_key(view)).url
+}
+
+fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
+    let key = output_key(view);
+    let address = address::for_download(state, key);
+    OutputBody {
+        data: DataBody {
+            url: address.url,
+            expires_at: address.expires_at.rfc3339(),
+            content_type: view.target.mime(),
+            bytes: output.bytes,
+            file_name: key.file_name(),
+        },
+        metadata: MetadataBody { render_time: output.render_ms, queue_time: output.queue_ms },
+    }
+}
+
+fn output_key(view: &JobView) -> StorageKey {
+    StorageKey::JobOutput(view.account, view.id, view.target)
+}
+
+fn success(view: &JobView) -> Option<bool> {
+    view.is_done().then_some(view.fault.is_none())
+}

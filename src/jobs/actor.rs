@@ -1,0 +1,317 @@
+//! The actor of one job: asks the state machine, writes the record, then acts.
+//!
+//! Writing holds the mailbox (`AtomicResponse`, `ctx.wait`), so two starts, or a start and an upload, are
+//! decided one after the other against what is on disk. What runs is a task of its own: a panic there
+//! is a failed job. When the actor itself dies, its [`Departure`] tells the registry, which makes a new
+//! one from the record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use bytes::Bytes;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::deps::Deps;
+use super::messages::InputPart;
+use super::notice::{Departure, Notice, Slot};
+use super::record::JobRecord;
+use super::view::JobView;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::job::{JobEvent, JobState, Verdict};
+use crate::pipeline::Held;
+use crate::problem::{Code, Problem};
+use crate::storage::index::{Change, IndexError};
+use crate::storage::{StagedObject, StorageKey};
+
+/// The actor of one job.
+pub struct JobActor {
+    pub(super) deps: Arc<Deps>,
+    pub(super) record: JobRecord,
+    view: watch::Sender<JobView>,
+    pub(super) held: Held,
+    pub(super) run: Option<AbortOnDropHandle<()>>,
+    slot: Option<Slot>,
+    pub(super) timer: Option<SpawnHandle>,
+    pub(super) parked: bool,
+    departure: Departure,
+}
+
+/// Writes a new job, with its inputs and `change`; started at once when `start`.
+#[derive(Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub(super) struct Begin {
+    pub held: Held,
+    pub change: Change,
+    pub start: bool,
+}
+
+/// Starts an initialized job; answers whether it entered the queue by this.
+#[derive(Message)]
+#[rtype(result = "Result<bool, Problem>")]
+pub(super) struct Start;
+
+/// Takes up a job from the journal; answers whether it wants a place in the queue.
+#[derive(Message)]
+#[rtype(result = "bool")]
+pub(super) struct Resume;
+
+/// The job's turn has come.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Assigned(pub Slot);
+
+/// Makes a staged upload an input of the job.
+#[derive(Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub(super) struct TakeUpload {
+    pub part: InputPart,
+    pub staged: Box<dyn StagedObject>,
+}
+
+/// The service stops: what runs goes back into the queue of the next life.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Park;
+
+impl JobActor {
+    /// An actor for `record`, and the view that follows it.
+    pub(super) fn new(
+        deps: Arc<Deps>,
+        record: JobRecord,
+        view: watch::Sender<JobView>,
+        departure: Departure,
+    ) -> Self {
+        Self {
+            deps,
+            record,
+            view,
+            held: Held::default(),
+            run: None,
+            slot: None,
+            timer: None,
+            parked: false,
+            departure,
+        }
+    }
+
+    /// The record as it will be after a start.
+    fn queued(&self) -> JobRecord {
+        let mut record = self.record.clone();
+        record.state = JobState::Queued;
+        record.started_at = record.started_at.or_else(|| Some(self.deps.clock.now()));
+        record
+    }
+
+    /// Takes `record` over as the truth and does what its state asks for.
+    pub(super) fn enter(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
+        self.record = record;
+        self.view.send_replace(self.record.view());
+        if let Some(timer) = self.timer.take() {
+            ctx.cancel_future(timer);
+        }
+        let limits = &self.deps.limits;
+        match self.record.state {
+            JobState::Initialized => self.wait_for_start(ctx),
+            JobState::Queued => {
+                let started_at = self.record.started_at.unwrap_or(self.record.created_at);
+                let waited = self.deps.clock.now().since_ms(started_at);
+                let left = (limits.queue_timeout_s * 1_000).saturating_sub(waited);
+                self.timer = Some(ctx.run_later(Duration::from_millis(left), Self::queue_timed_out));
+            }
+            JobState::Running => self.begin_run(ctx),
+            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => self.leave(),
+        }
+    }
+
+    /// An initialized job that nobody asks for leaves memory; it comes back when somebody does.
+    fn wait_for_start(&mut self, ctx: &mut Context<Self>) {
+        let idle = Duration::from_secs(self.deps.limits.initialized_idle_s);
+        let timer = ctx.run_later(idle, |actor, _| actor.departure.tell(Notice::Idle));
+        if let Some(earlier) = self.timer.replace(timer) {
+            ctx.cancel_future(earlier);
+        }
+    }
+
+    /// The job ended: what ran stops, its inputs go, the registry forgets it.
+    fn leave(&mut self) {
+        self.run = None;
+        self.slot = None;
+        self.held = Held::default();
+        let (store, account, job) = (self.deps.parts.store.clone(), self.record.account, self.record.id);
+        actix::spawn(async move {
+            for key in [StorageKey::JobData(account, job), StorageKey::JobTemplate(account, job)] {
+                if let Err(error) = store.delete(&key).await {
+                    tracing::warn!(storage.key = %key, error = %error, "an input of an ended job stays behind");
+                }
+            }
+        });
+        self.departure.tell(Notice::Ended);
+    }
+}
+
+impl Actor for JobActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        if self.record.state == JobState::Initialized {
+            self.wait_for_start(ctx);
+        }
+    }
+}
+
+impl Handler<Begin> for JobActor {
+    type Result = AtomicResponse<Self, Result<(), Problem>>;
+
+    fn handle(&mut self, message: Begin, _: &mut Self::Context) -> Self::Result {
+        let mut record = if message.start { self.queued() } else { self.record.clone() };
+        record.data_given = message.held.data.is_some();
+        let (deps, held) = (self.deps.clone(), message.held);
+        if message.start {
+            self.held = held.clone();
+        }
+        let written = async move {
+            let (account, job) = (record.account, record.id);
+            let data = put(&deps, StorageKey::JobData(account, job), held.data);
+            let template = put(&deps, StorageKey::JobTemplate(account, job), held.template);
+            let journal =
+                async { deps.journal.commit(&record, message.change).await.map_err(|e| unwritten(&e)) };
+            tokio::try_join!(data, template, journal).map(|_| record)
+        };
+        AtomicResponse::new(Box::pin(
+            written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
+        ))
+    }
+}
+
+impl Handler<Start> for JobActor {
+    type Result = AtomicResponse<Self, Result<bool, Problem>>;
+
+    fn handle(&mut self, _: Start, ctx: &mut Self::Context) -> Self::Result {
+        if self.record.state.on(JobEvent::Start) != Verdict::Move(JobState::Queued) {
+            return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
+        }
+        let window_s = self.deps.limits.start_window_s;
+        if self.deps.clock.now().since_ms(self.record.created_at) > window_s * 1_000 {
+            let mut record = self.record.clone();
+            let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
+            record.fault = Some(JobFault::new(FaultCode::Expired, sentence));
+            self.finish(record, JobEvent::Expire, ctx);
+            return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
+        }
+        let (deps, record) = (self.deps.clone(), self.queued());
+        let written = async move {
+            deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(|e| unwritten(&e))
+        };
+        AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
+            record.map(|record| {
+                actor.enter(record, ctx);
+                true
+            })
+        })))
+    }
+}
+
+impl Handler<Resume> for JobActor {
+    type Result = bool;
+
+    fn handle(&mut self, _: Resume, ctx: &mut Self::Context) -> bool {
+        let limit = self.deps.limits.attempt_limit;
+        if self.record.state == JobState::Running && self.record.attempts >= limit {
+            let sentence =
+                format!("the service went down during this job {limit} times (jobs.attempt_limit)");
+            self.fail(FaultCode::AttemptsExhausted, sentence, ctx);
+            return false;
+        }
+        match self.record.state.on(JobEvent::Resumed) {
+            Verdict::Move(state) => {
+                let mut record = self.record.clone();
+                record.state = state;
+                self.enter(record, ctx);
+                true
+            }
+            Verdict::Ignore | Verdict::Refuse(_) => {
+                self.enter(self.record.clone(), ctx);
+                false
+            }
+        }
+    }
+}
+
+impl Handler<Assigned> for JobActor {
+    type Result = ();
+
+    fn handle(&mut self, message: Assigned, ctx: &mut Self::Context) {
+        let Verdict::Move(state) = self.record.state.on(JobEvent::Assigned) else { return };
+        self.slot = Some(message.0);
+        let mut record = self.record.clone();
+        record.state = state;
+        record.attempts += 1;
+        record.run_at = Some(self.deps.clock.now());
+        self.enter(record, ctx);
+    }
+}
+
+impl Handler<TakeUpload> for JobActor {
+    type Result = AtomicResponse<Self, Result<(), Problem>>;
+
+    fn handle(&mut self, message: TakeUpload, _: &mut Self::Context) -> Self::Result {
+        if let Verdict::Refuse(_) = self.record.state.on(JobEvent::Upload) {
+            return AtomicResponse::new(Box::pin(actix::fut::ready(Err(upload_closed(&self.record.view())))));
+        }
+        let key = match message.part {
+            // What came with init wins: an upload beside it is accepted and not looked at.
+            InputPart::Data if self.record.data_given => {
+                return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
+            }
+            InputPart::Data => StorageKey::JobData(self.record.account, self.record.id),
+            InputPart::Template => StorageKey::JobTemplate(self.record.account, self.record.id),
+        };
+        let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::internal) };
+        AtomicResponse::new(Box::pin(stored.into_actor(self)))
+    }
+}
+
+impl Handler<Park> for JobActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, _: Park, _: &mut Self::Context) -> Self::Result {
+        self.parked = true;
+        self.run = None;
+        let mut record = self.record.clone();
+        let parked = record.state == JobState::Running;
+        if parked {
+            record.state = JobState::Queued;
+            record.attempts = record.attempts.saturating_sub(1);
+        }
+        let deps = self.deps.clone();
+        let written = async move {
+            if parked && let Err(error) = deps.journal.commit(&record, Change::new()).await {
+                tracing::warn!(job.id = %record.id, error = %error, "a parked job counts an attempt");
+            }
+        };
+        AtomicResponse::new(Box::pin(written.into_actor(self)))
+    }
+}
+
+/// The answer to an upload that comes after the start.
+pub(super) fn upload_closed(view: &JobView) -> Problem {
+    let detail = format!(
+        "job {} is {} and takes no uploads any more; initialize a new job",
+        view.id,
+        view.status.name()
+    );
+    Problem::new(Code::UploadClosed, detail)
+}
+
+async fn put(deps: &Deps, key: StorageKey, bytes: Option<Bytes>) -> Result<(), Problem> {
+    match bytes {
+        Some(bytes) => deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::internal),
+        None => Ok(()),
+    }
+}
+
+fn unwritten(error: &IndexError) -> Problem {
+    Problem::internal(error)
+}

@@ -1,0 +1,148 @@
+//! What is asked of the registry: the handlers of its messages.
+
+use actix::prelude::*;
+
+use super::actor;
+use super::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
+use super::record::JobRecord;
+use super::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
+use super::view::WireStatus;
+use crate::accounts::Reservation;
+use crate::accounts::actor::ReserveDocument;
+use crate::pipeline::Held;
+use crate::problem::Problem;
+use crate::storage::StagedObject;
+
+/// Takes up what the journal says is unfinished; answers how many jobs that were.
+#[derive(Message)]
+#[rtype(result = "usize")]
+pub struct ResumeJobs(pub Vec<JobRecord>);
+
+impl Handler<InitJob> for JobRegistry {
+    type Result = ResponseActFuture<Self, ViewReply>;
+
+    fn handle(&mut self, message: InitJob, _: &mut Self::Context) -> Self::Result {
+        let (account, start) = (message.account, message.start);
+        let admitted =
+            self.refuse_when_stopping().and_then(|()| if start { self.admit(account) } else { Ok(()) });
+        if let Err(problem) = admitted {
+            return Box::pin(fut::ready(Err(problem)));
+        }
+        let reserved = self.deps.reserve.send(ReserveDocument { account, counts: true }).into_actor(self);
+        let written = reserved.then(move |reservation, registry, _| {
+            let reservation = reservation.map_err(|_| stopping()).and_then(|reserved| reserved);
+            match reservation {
+                Ok(reservation) => registry.begin(message, reservation),
+                Err(problem) => Box::pin(fut::ready(Err(problem))),
+            }
+        });
+        Box::pin(written.map(move |reply, registry, ctx| {
+            match &reply {
+                Ok(view) if start => {
+                    let job = view.borrow().id;
+                    registry.queue.enter(account, job);
+                    registry.dispatch(ctx);
+                }
+                Err(_) if start => registry.queue.release(account),
+                Ok(_) | Err(_) => {}
+            }
+            reply
+        }))
+    }
+}
+
+impl JobRegistry {
+    /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
+    fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
+        let mut record = JobRecord::new(message.account, message.spec, self.deps.clock.now());
+        record.usage = reservation.usage().cloned();
+        let live = self.spawn(record);
+        let held = Held { data: message.data, template: message.template };
+        let begin = actor::Begin { held, change: reservation.change(), start: message.start };
+        Box::pin(live.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
+            match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
+                Ok(()) => {
+                    reservation.keep();
+                    Ok(live.view)
+                }
+                Err(problem) => {
+                    let job = live.view.borrow().id;
+                    registry.forget(job);
+                    Err(problem)
+                }
+            }
+        }))
+    }
+}
+
+impl Handler<StartJob> for JobRegistry {
+    type Result = ResponseActFuture<Self, ViewReply>;
+
+    fn handle(&mut self, message: StartJob, _: &mut Self::Context) -> Self::Result {
+        let (account, job) = (message.account, message.job);
+        Box::pin(self.find(account, job).then(move |found, registry, _| match found {
+            Ok(Found::Live(live)) if live.view.borrow().status == WireStatus::Initialized => {
+                registry.start(account, job, live)
+            }
+            Ok(found) => Box::pin(fut::ready(Ok(found.view()))),
+            Err(problem) => Box::pin(fut::ready(Err(problem))),
+        }))
+    }
+}
+
+impl Handler<WatchJob> for JobRegistry {
+    type Result = ResponseActFuture<Self, ViewReply>;
+
+    fn handle(&mut self, message: WatchJob, _: &mut Self::Context) -> Self::Result {
+        Box::pin(self.find(message.account, message.job).map(|found, _, _| found.map(Found::view)))
+    }
+}
+
+impl Handler<OpenUpload> for JobRegistry {
+    type Result = ResponseActFuture<Self, Result<Box<dyn StagedObject>, Problem>>;
+
+    fn handle(&mut self, message: OpenUpload, _: &mut Self::Context) -> Self::Result {
+        Box::pin(self.find(message.account, message.job).then(move |found, registry, _| {
+            let store = registry.deps.parts.store.clone();
+            let staged = async move {
+                let view = found?.view().borrow().clone();
+                if view.status != WireStatus::Initialized {
+                    return Err(actor::upload_closed(&view));
+                }
+                store.stage(message.limit_bytes).await.map_err(Problem::internal)
+            };
+            staged.into_actor(registry)
+        }))
+    }
+}
+
+impl Handler<CloseUpload> for JobRegistry {
+    type Result = ResponseActFuture<Self, Result<(), Problem>>;
+
+    fn handle(&mut self, message: CloseUpload, _: &mut Self::Context) -> Self::Result {
+        Box::pin(self.find(message.account, message.job).then(move |found, registry, _| {
+            let taken = async move {
+                match found? {
+                    Found::Ended(view) => Err(actor::upload_closed(&view.borrow())),
+                    Found::Live(live) => {
+                        let taken = actor::TakeUpload { part: message.part, staged: message.staged };
+                        live.addr.send(taken).await.map_err(|_| actor_lost())?
+                    }
+                }
+            };
+            taken.into_actor(registry)
+        }))
+    }
+}
+
+impl Handler<ResumeJobs> for JobRegistry {
+    type Result = usize;
+
+    fn handle(&mut self, message: ResumeJobs, ctx: &mut Self::Context) -> usize {
+        let count = message.0.len();
+        for record in message.0 {
+            self.resume(record, ctx);
+        }
+        count
+    }
+}

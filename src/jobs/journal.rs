@@ -1,0 +1,104 @@
+//! The journal: job records in the durable index.
+//!
+//! Two keys a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
+//! ended, so that a start after a crash reads what is unfinished and nothing else.
+
+use std::sync::Arc;
+
+use super::record::JobRecord;
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::job::JobState;
+use crate::storage::index::{Change, Entry, Index, IndexError};
+use crate::storage::record;
+
+/// The form of a job record that this version reads and writes.
+const RECORD_VERSION: u8 = 1;
+const LIVE_PREFIX: &str = "live/";
+/// Entries read at a time.
+const PAGE: usize = 1_000;
+
+/// Reads and writes job records.
+#[derive(Clone)]
+pub struct Journal {
+    index: Arc<dyn Index>,
+}
+
+impl Journal {
+    /// A journal in `index`.
+    #[must_use]
+    pub fn new(index: Arc<dyn Index>) -> Self {
+        Self { index }
+    }
+
+    /// Writes the record, and `with` it, in one batch; durable when it answers.
+    ///
+    /// # Errors
+    /// When the index fails: nothing is written then.
+    pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
+        self.index.commit(change_of(record, with)?).await
+    }
+
+    /// Writes the record without waiting for the disk: a crash may lose it.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), IndexError> {
+        self.index.write_unsynced(change_of(record, Change::new())?).await
+    }
+
+    /// The job of `account`, if it is there.
+    ///
+    /// # Errors
+    /// When the index fails or the record cannot be read.
+    pub async fn read(&self, account: AccountId, id: JobId) -> Result<Option<JobRecord>, IndexError> {
+        let key = record_key(account, id);
+        let bytes = self.index.get(&key).await?;
+        bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
+    }
+
+    /// Everything that was started and has not ended, oldest first.
+    ///
+    /// # Errors
+    /// When the index fails or a record cannot be read.
+    pub async fn unfinished(&self) -> Result<Vec<JobRecord>, IndexError> {
+        let mut records = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let page = self.index.scan(LIVE_PREFIX, after.as_deref(), PAGE).await?;
+            let Some(last) = page.last() else { return Ok(records) };
+            after = Some(last.key.clone());
+            for mark in &page {
+                if let Some((account, id)) = parse_mark(mark) {
+                    records.extend(self.read(account, id).await?);
+                }
+            }
+        }
+    }
+}
+
+fn change_of(record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+    let bytes = record::encode(RECORD_VERSION, record)?;
+    let change = with.put(record_key(record.account, record.id), bytes);
+    Ok(match record.state {
+        JobState::Initialized => change,
+        JobState::Queued | JobState::Running => {
+            change.put(live_key(record.id), record.account.to_string().into_bytes())
+        }
+        JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
+            change.delete(live_key(record.id))
+        }
+    })
+}
+
+fn record_key(account: AccountId, id: JobId) -> String {
+    format!("job/{account}/{id}")
+}
+
+fn live_key(id: JobId) -> String {
+    format!("{LIVE_PREFIX}{id}")
+}
+
+fn parse_mark(mark: &Entry) -> Option<(AccountId, JobId)> {
+    let id = mark.key.strip_prefix(LIVE_PREFIX)?.parse().ok()?;
+    Some((std::str::from_utf8(&mark.value).ok()?.parse().ok()?, id))
+}

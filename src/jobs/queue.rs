@@ -1,0 +1,172 @@
+//! The one queue of started jobs: bounded, and fair between accounts.
+//!
+//! Accounts take turns, jobs of one account keep their order: a flood from one account delays another's
+//! single job by one job at most. A place is admitted before the job is journaled, so that the bound
+//! holds while the write is under way.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::domain::ids::{AccountId, JobId};
+
+/// Why there is no place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPlace {
+    /// The whole queue is full (`jobs.queue_limit`).
+    QueueFull,
+    /// The account has as many jobs waiting as it may have (`jobs.queue_account_limit`).
+    AccountFull,
+}
+
+/// Jobs that wait for their turn.
+#[derive(Debug)]
+pub struct FairQueue {
+    limit: usize,
+    account_limit: usize,
+    turns: VecDeque<AccountId>,
+    waiting: HashMap<AccountId, VecDeque<JobId>>,
+    admitted: HashMap<AccountId, usize>,
+    total: usize,
+}
+
+impl FairQueue {
+    /// An empty queue of at most `limit` jobs, and at most `account_limit` of one account.
+    #[must_use]
+    pub fn new(limit: usize, account_limit: usize) -> Self {
+        Self {
+            limit,
+            account_limit,
+            turns: VecDeque::new(),
+            waiting: HashMap::new(),
+            admitted: HashMap::new(),
+            total: 0,
+        }
+    }
+
+    /// Jobs that have a place, waiting or about to.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.total
+    }
+
+    /// Takes a place for a job of `account` that is about to be journaled.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn admit(&mut self, account: AccountId) -> Result<(), NoPlace> {
+        if self.total >= self.limit {
+            return Err(NoPlace::QueueFull);
+        }
+        if self.admitted.get(&account).copied().unwrap_or(0) >= self.account_limit {
+            return Err(NoPlace::AccountFull);
+        }
+        self.occupy(account);
+        Ok(())
+    }
+
+    /// Gives the place of a job back that was admitted and not entered.
+    pub fn release(&mut self, account: AccountId) {
+        self.total = self.total.saturating_sub(1);
+        if let Some(count) = self.admitted.get_mut(&account) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.admitted.remove(&account);
+            }
+        }
+    }
+
+    /// Enters a job that was admitted.
+    pub fn enter(&mut self, account: AccountId, job: JobId) {
+        let line = self.waiting.entry(account).or_default();
+        if line.is_empty() {
+            self.turns.push_back(account);
+        }
+        line.push_back(job);
+    }
+
+    /// Enters a job that was acknowledged in an earlier life of the service: it has a place whatever
+    /// the limits say.
+    pub fn readmit(&mut self, account: AccountId, job: JobId) {
+        self.occupy(account);
+        self.enter(account, job);
+    }
+
+    /// The next job whose turn it is; its place is free from now on.
+    pub fn next(&mut self) -> Option<JobId> {
+        let account = self.turns.pop_front()?;
+        let line = self.waiting.get_mut(&account)?;
+        let job = line.pop_front();
+        if line.is_empty() {
+            self.waiting.remove(&account);
+        } else {
+            self.turns.push_back(account);
+        }
+        self.release(account);
+        job
+    }
+
+    /// Takes a job out that ended while it waited; of one that does not wait nothing changes.
+    pub fn remove(&mut self, account: AccountId, job: JobId) {
+        let Some(line) = self.waiting.get_mut(&account) else { return };
+        let before = line.len();
+        line.retain(|waiting| *waiting != job);
+        if line.len() == before {
+            return;
+        }
+        if line.is_empty() {
+            self.waiting.remove(&account);
+            self.turns.retain(|turn| *turn != account);
+        }
+        self.release(account);
+    }
+
+    fn occupy(&mut self, account: AccountId) {
+        self.total += 1;
+        *self.admitted.entry(account).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(queue: &mut FairQueue, account: AccountId) -> JobId {
+        let job = JobId::generate();
+        queue.admit(account).unwrap();
+        queue.enter(account, job);
+        job
+    }
+
+    #[test]
+    fn accounts_take_turns_and_keep_their_order() {
+        let mut queue = FairQueue::new(100, 100);
+        let (flood, single) = (AccountId::generate(), AccountId::generate());
+        let many: Vec<_> = (0..3).map(|_| put(&mut queue, flood)).collect();
+        let one = put(&mut queue, single);
+        let order: Vec<_> = std::iter::from_fn(|| queue.next()).collect();
+        assert_eq!(order, [many[0], one, many[1], many[2]]);
+        assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn both_bounds_hold_and_places_come_back() {
+        let mut queue = FairQueue::new(3, 2);
+        let (first, second) = (AccountId::generate(), AccountId::generate());
+        put(&mut queue, first);
+        queue.admit(first).unwrap();
+        assert_eq!(queue.admit(first), Err(NoPlace::AccountFull));
+        put(&mut queue, second);
+        assert_eq!(queue.admit(second), Err(NoPlace::QueueFull));
+        queue.release(first);
+        assert_eq!(queue.admit(second), Ok(()));
+    }
+
+    #[test]
+    fn a_job_that_ended_while_it_waited_leaves_its_place() {
+        let mut queue = FairQueue::new(10, 10);
+        let account = AccountId::generate();
+        let (first, second) = (put(&mut queue, account), put(&mut queue, account));
+        queue.remove(account, first);
+        queue.remove(account, first);
+        assert_eq!((queue.len(), queue.next(), queue.next(), queue.len()), (1, Some(second), None, 0));
+    }
+}

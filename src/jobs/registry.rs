@@ -1,0 +1,297 @@
+//! The job registry: admits jobs, hands out turns, supervises the job actors.
+//!
+//! It holds the address and the view of every job in memory. A job whose actor died is made anew from its
+//! record; one that ended leaves memory, and its record answers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use actix::prelude::*;
+use tokio::sync::{mpsc, watch};
+
+use super::actor::{self, JobActor};
+use super::deps::Deps;
+use super::notice::{Departure, Notice, Slot, Telling};
+use super::queue::{FairQueue, NoPlace};
+use super::record::JobRecord;
+use super::view::{JobView, WireStatus};
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::job::JobState;
+use crate::problem::{Code, Problem};
+
+pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
+
+/// Seconds after which a caller may try a full queue again.
+const RETRY_AFTER_S: u64 = 2;
+
+/// The job registry.
+pub struct JobRegistry {
+    pub(super) deps: Arc<Deps>,
+    arbiters: Vec<ArbiterHandle>,
+    pub(super) live: HashMap<JobId, Live>,
+    lives: u64,
+    left: u64,
+    pub(super) queue: FairQueue,
+    slots: usize,
+    pub(super) running: HashMap<JobId, Addr<JobActor>>,
+    notices: mpsc::UnboundedSender<Telling>,
+    incoming: Option<mpsc::UnboundedReceiver<Telling>>,
+    pub(super) stopping: bool,
+    pub(super) stopped: watch::Sender<usize>,
+}
+
+#[derive(Clone)]
+pub(super) struct Live {
+    number: u64,
+    pub(super) addr: Addr<JobActor>,
+    pub(super) view: watch::Receiver<JobView>,
+}
+
+impl JobRegistry {
+    /// A registry that runs at most `slots` jobs at once and starts their actors on `arbiters`.
+    #[must_use]
+    pub fn new(deps: Arc<Deps>, slots: usize, arbiters: Vec<ArbiterHandle>) -> Self {
+        let limits = &deps.limits;
+        let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
+        let queue = FairQueue::new(bound(limits.queue_limit), bound(limits.queue_account_limit));
+        let (notices, incoming) = mpsc::unbounded_channel();
+        Self {
+            deps,
+            arbiters,
+            live: HashMap::new(),
+            lives: 0,
+            left: 0,
+            queue,
+            slots,
+            running: HashMap::new(),
+            notices,
+            incoming: Some(incoming),
+            stopping: false,
+            stopped: watch::channel(0).0,
+        }
+    }
+
+    pub(super) fn spawn(&mut self, record: JobRecord) -> Live {
+        self.lives += 1;
+        let (job, number) = (record.id, self.lives);
+        let (sender, view) = watch::channel(record.view());
+        let (deps, departure) = (self.deps.clone(), Departure::new(job, number, self.notices.clone()));
+        let at = usize::try_from(number).unwrap_or(0) % self.arbiters.len();
+        let addr = JobActor::start_in_arbiter(&self.arbiters[at], move |_| {
+            JobActor::new(deps, record, sender, departure)
+        });
+        let live = Live { number, addr, view };
+        self.live.insert(job, live.clone());
+        live
+    }
+
+    /// The job in memory, brought back from its record if it has not ended.
+    pub(super) fn find(
+        &self,
+        account: AccountId,
+        job: JobId,
+    ) -> ResponseActFuture<Self, Result<Found, Problem>> {
+        if let Some(live) = self.live.get(&job) {
+            return Box::pin(fut::ready(live.of(account).map(Found::Live)));
+        }
+        let (journal, left) = (self.deps.journal.clone(), self.left);
+        let read = async move { journal.read(account, job).await };
+        Box::pin(read.into_actor(self).then(move |record, registry, ctx| {
+            if registry.left != left && !registry.live.contains_key(&job) {
+                // Jobs left memory while this record was read: it may be older than their end.
+                return registry.find(account, job);
+            }
+            Box::pin(fut::ready(registry.found(record.map_err(Problem::internal), account, job, ctx)))
+        }))
+    }
+
+    fn found(
+        &mut self,
+        record: Result<Option<JobRecord>, Problem>,
+        account: AccountId,
+        job: JobId,
+        ctx: &mut Context<Self>,
+    ) -> Result<Found, Problem> {
+        if let Some(live) = self.live.get(&job) {
+            return live.of(account).map(Found::Live);
+        }
+        let record = record?.ok_or_else(|| not_found(job))?;
+        if record.state.is_final() {
+            return Ok(Found::Ended(watch::channel(record.view()).1));
+        }
+        Ok(Found::Live(if record.state == JobState::Initialized {
+            self.spawn(record)
+        } else {
+            self.resume(record, ctx)
+        }))
+    }
+
+    pub(super) fn forget(&mut self, job: JobId) {
+        self.live.remove(&job);
+        self.left += 1;
+    }
+
+    pub(super) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
+        let limits = &self.deps.limits;
+        self.queue.admit(account).map_err(|reason| match reason {
+            NoPlace::QueueFull => {
+                let limit = limits.queue_limit;
+                Problem::new(Code::Overloaded, format!("{limit} jobs are waiting (jobs.queue_limit); try again later"))
+            }
+            NoPlace::AccountFull => {
+                let limit = limits.queue_account_limit;
+                let detail = format!(
+                    "this account has {limit} jobs waiting (jobs.queue_account_limit); wait for some to end"
+                );
+                Problem::new(Code::RateLimited, detail)
+            }
+        }.retry_after(RETRY_AFTER_S))
+    }
+
+    pub(super) fn refuse_when_stopping(&self) -> Result<(), Problem> {
+        if self.stopping { Err(stopping()) } else { Ok(()) }
+    }
+
+    /// Starts an initialized job and puts it into the queue once its start is durable.
+    pub(super) fn start(
+        &mut self,
+        account: AccountId,
+        job: JobId,
+        live: Live,
+    ) -> ResponseActFuture<Self, ViewReply> {
+        if let Err(problem) = self.refuse_when_stopping().and_then(|()| self.admit(account)) {
+            return Box::pin(fut::ready(Err(problem)));
+        }
+        let started = live.addr.send(actor::Start).into_actor(self);
+        Box::pin(started.map(move |started, registry, ctx| {
+            let started = started.map_err(|_| actor_lost()).and_then(|started| started);
+            if matches!(started, Ok(true)) {
+                // It may have left memory as idle while it was being started.
+                registry.live.entry(job).or_insert_with(|| live.clone());
+                registry.queue.enter(account, job);
+                registry.dispatch(ctx);
+            } else {
+                registry.queue.release(account);
+            }
+            started.map(|_| live.view)
+        }))
+    }
+
+    /// Gives the free slots to the jobs whose turn it is.
+    pub(super) fn dispatch(&mut self, ctx: &mut Context<Self>) {
+        while !self.stopping && self.running.len() < self.slots {
+            let Some(job) = self.queue.next() else { return };
+            let Some(live) = self.live.get(&job) else { continue };
+            let addr = live.addr.clone();
+            self.running.insert(job, addr.clone());
+            let slot = Slot::new(job, self.notices.clone());
+            // A job that is gone drops the slot, which comes back as a notice.
+            ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
+        }
+    }
+
+    /// Brings a job back whose actor died before the job ended.
+    fn departed(&mut self, job: JobId, live: &Live, ctx: &mut Context<Self>) {
+        let account = live.view.borrow().account;
+        self.queue.remove(account, job);
+        if self.stopping {
+            return;
+        }
+        tracing::error!(job.id = %job, "a job's actor died; the job is taken up again");
+        let journal = self.deps.journal.clone();
+        let read = async move { journal.read(account, job).await };
+        ctx.spawn(read.into_actor(self).map(move |record, registry, ctx| match record {
+            Ok(Some(record)) if !record.state.is_final() && !registry.live.contains_key(&job) => {
+                registry.resume(record, ctx);
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(job.id = %job, error = %error, "the job cannot be taken up again"),
+        }));
+    }
+
+    /// Takes a started job up where its record says it stands.
+    pub(super) fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> Live {
+        let (account, job) = (record.account, record.id);
+        let live = self.spawn(record);
+        ctx.spawn(live.addr.send(actor::Resume).into_actor(self).map(move |wants_place, registry, ctx| {
+            if wants_place.unwrap_or(false) {
+                registry.queue.readmit(account, job);
+                registry.dispatch(ctx);
+            }
+        }));
+        live
+    }
+}
+
+pub(super) enum Found {
+    Live(Live),
+    Ended(watch::Receiver<JobView>),
+}
+
+impl Found {
+    pub(super) fn view(self) -> watch::Receiver<JobView> {
+        match self {
+            Self::Live(live) => live.view,
+            Self::Ended(view) => view,
+        }
+    }
+}
+
+impl Live {
+    /// This job, if it is the account's.
+    fn of(&self, account: AccountId) -> Result<Self, Problem> {
+        let (owner, job) = (self.view.borrow().account, self.view.borrow().id);
+        if owner == account { Ok(self.clone()) } else { Err(not_found(job)) }
+    }
+}
+
+impl Actor for JobRegistry {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        let limit = usize::try_from(self.deps.limits.mailbox_limit).unwrap_or(usize::MAX);
+        ctx.set_mailbox_capacity(limit);
+        if let Some(incoming) = self.incoming.take() {
+            ctx.add_stream(futures_util::stream::unfold(incoming, |mut incoming| async {
+                incoming.recv().await.map(|telling| (telling, incoming))
+            }));
+        }
+    }
+}
+
+impl StreamHandler<Telling> for JobRegistry {
+    fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
+        if notice == Notice::SlotFree {
+            self.running.remove(&job);
+            self.stopped.send_replace(self.running.len());
+            return self.dispatch(ctx);
+        }
+        let Some(live) = self.live.get(&job).filter(|live| live.number == number).cloned() else { return };
+        let (account, status) = (live.view.borrow().account, live.view.borrow().status);
+        match notice {
+            Notice::Ended => {
+                self.queue.remove(account, job);
+                self.forget(job);
+            }
+            Notice::Idle if status == WireStatus::Initialized => self.forget(job),
+            Notice::Departed => {
+                self.forget(job);
+                self.departed(job, &live, ctx);
+            }
+            Notice::Idle | Notice::SlotFree => {}
+        }
+    }
+}
+
+fn not_found(job: JobId) -> Problem {
+    Problem::new(Code::JobNotFound, format!("there is no job {job} in this account"))
+}
+
+pub(super) fn stopping() -> Problem {
+    Problem::new(Code::Overloaded, "the service is shutting down; try again in a moment")
+        .retry_after(RETRY_AFTER_S)
+}
+
+pub(super) fn actor_lost() -> Problem {
+    Problem::internal("a job's actor was lost while it was asked")
+}

@@ -1,0 +1,141 @@
+//! A job's run and its end: the task that renders, the report it makes, the final record.
+
+use std::time::Duration;
+
+use actix::prelude::*;
+use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument as _;
+
+use super::actor::JobActor;
+use super::deps::Deps;
+use super::record::JobRecord;
+use super::view::Output;
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::job::{JobEvent, JobState, Verdict};
+use crate::pipeline::{self, RunEnd, RunInput};
+
+/// How long until the final record is tried again after the index refused it.
+const FINAL_RETRY: Duration = Duration::from_secs(1);
+
+impl JobActor {
+    /// Starts the run in a task of its own, whose end is reported to this actor.
+    pub(super) fn begin_run(&mut self, ctx: &mut Context<Self>) {
+        let record = &self.record;
+        let queue_ms = self.deps.clock.now().since_ms(record.started_at.unwrap_or(record.created_at));
+        let span = tracing::info_span!(
+            "job", job.id = %record.id, account.id = %record.account,
+            render.kind = record.kind.name(), render.target = record.target.name(),
+            job.attempt = record.attempts, job.queue_ms = queue_ms,
+        );
+        let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
+        let (input, record) = (self.run_input(), record.clone());
+        let (report, reported) = tokio::sync::oneshot::channel();
+        let work = async move {
+            // Unsynced: only a run that took the machine down with it must count an attempt.
+            if let Err(error) = journal.write_unsynced(&record).await {
+                tracing::warn!(error = %error, "the beginning of the run is not in the journal");
+            }
+            let end = pipeline::run(&parts, input).await;
+            let _ = report.send(end);
+        };
+        self.run = Some(AbortOnDropHandle::new(tokio::task::spawn_local(work.instrument(span))));
+        let reported = reported.into_actor(self).map(|end, actor, ctx| {
+            // The sender is dropped without a report when the run panicked or was aborted.
+            if actor.record.state == JobState::Running && !actor.parked {
+                actor.run_ended(end.unwrap_or_else(|_| panicked()), ctx);
+            }
+        });
+        ctx.spawn(reported);
+    }
+
+    fn run_input(&self) -> RunInput {
+        RunInput {
+            account: self.record.account,
+            job: self.record.id,
+            kind: self.record.kind,
+            target: self.record.target,
+            options: self
+                .record
+                .format_opts
+                .as_deref()
+                .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
+            held: self.held.clone(),
+        }
+    }
+
+    fn run_ended(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
+        let now = self.deps.clock.now();
+        let event = if end.result.is_ok() { JobEvent::Succeeded } else { JobEvent::Failed };
+        let mut record = self.record.clone();
+        record.warnings = end.warnings;
+        record.warnings.extend(self.ignored_options());
+        match end.result {
+            Ok(bytes) => {
+                let run_at = record.run_at.unwrap_or(now);
+                let started_at = record.started_at.unwrap_or(run_at);
+                record.output = Some(Output {
+                    bytes,
+                    render_ms: now.since_ms(run_at),
+                    queue_ms: run_at.since_ms(started_at),
+                });
+            }
+            Err(fault) => record.fault = Some(fault),
+        }
+        self.finish(record, event, ctx);
+    }
+
+    fn ignored_options(&self) -> Warnings {
+        let mut warnings = Warnings::default();
+        if let Some(raw) = &self.record.format_opts {
+            for key in format_opts::read(raw).ignored {
+                warnings.push(&format!("formatOpts.{key} is not known to this service and was ignored"));
+            }
+        }
+        warnings
+    }
+
+    /// No turn came in time.
+    pub(super) fn queue_timed_out(&mut self, ctx: &mut Context<Self>) {
+        let limit_s = self.deps.limits.queue_timeout_s;
+        self.timer = None;
+        let sentence =
+            format!("no turn came within {limit_s} s (jobs.queue_timeout_s): the service is overloaded");
+        self.fail(FaultCode::QueueTimeout, sentence, ctx);
+    }
+
+    /// Ends the job without a document.
+    pub(super) fn fail(&mut self, code: FaultCode, sentence: String, ctx: &mut Context<Self>) {
+        let mut record = self.record.clone();
+        record.fault = Some(JobFault::new(code, sentence));
+        self.finish(record, JobEvent::Failed, ctx);
+    }
+
+    /// Writes the final record, for as long as it takes, and enters the final state then.
+    pub(super) fn finish(&mut self, mut record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
+        let Verdict::Move(state) = self.record.state.on(event) else { return };
+        record.state = state;
+        record.finished_at = Some(self.deps.clock.now());
+        tracing::info!(
+            job.id = %record.id, job.state = ?state,
+            job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
+            render.ms = record.output.as_ref().map(|output| output.render_ms),
+            "the job ended"
+        );
+        let deps = self.deps.clone();
+        let written = async move {
+            while let Err(error) = deps.journal.commit(&record, Deps::give_back(&record)).await {
+                tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");
+                tokio::time::sleep(FINAL_RETRY).await;
+            }
+            deps.returned(&record);
+            record
+        };
+        ctx.wait(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)));
+    }
+}
+
+fn panicked() -> RunEnd {
+    let sentence = "the service met an internal error while it rendered the job";
+    RunEnd { result: Err(JobFault::new(FaultCode::Internal, sentence)), warnings: Warnings::default() }
+}

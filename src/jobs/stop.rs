@@ -1,0 +1,44 @@
+//! The registry's end: nothing new begins, what runs may finish, the rest is parked for the next life.
+
+use std::time::Duration;
+
+use actix::prelude::*;
+
+use super::actor::Park;
+use super::registry::JobRegistry;
+
+/// Stops handing out turns; answers when nothing runs any more: after `grace` what runs is parked, which
+/// means that it goes back into the queue and begins again when the service does.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct StopJobs {
+    /// How long running jobs may take to finish.
+    pub grace: Duration,
+}
+
+impl Handler<StopJobs> for JobRegistry {
+    type Result = ResponseActFuture<Self, ()>;
+
+    fn handle(&mut self, message: StopJobs, _: &mut Self::Context) -> Self::Result {
+        self.stopping = true;
+        self.stopped.send_replace(self.running.len());
+        let mut count = self.stopped.subscribe();
+        let drained = async move {
+            let done = count.wait_for(|running| *running == 0);
+            tokio::time::timeout(message.grace, done).await.is_ok()
+        };
+        Box::pin(drained.into_actor(self).then(|drained, registry, _| {
+            let parked: Vec<_> = registry.running.values().map(|addr| addr.send(Park)).collect();
+            if !drained {
+                tracing::warn!(
+                    job.count = parked.len(),
+                    "jobs are parked; they begin again with the service"
+                );
+            }
+            async move {
+                futures_util::future::join_all(parked).await;
+            }
+            .into_actor(registry)
+        }))
+    }
+}

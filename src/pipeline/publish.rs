@@ -1,0 +1,67 @@
+//! Render and Publish: the document goes from the engine to the store in chunks, and becomes visible
+//! when it is whole.
+
+use bytes::Bytes;
+
+use super::{Parts, RunInput};
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::engines::render::page::{PageOrder, RenderError};
+use crate::storage::{StagedObject, StorageKey, StoreError};
+
+/// A page is rendered this often when the browser is lost under it.
+const RENDER_ATTEMPTS: u32 = 2;
+
+/// Renders a page into a staged object; once more on another browser when the browser's fault it was.
+pub(super) async fn render(
+    parts: &Parts,
+    order: &PageOrder,
+    warnings: &mut Warnings,
+) -> Result<Box<dyn StagedObject>, JobFault> {
+    let mut attempt = 1;
+    loop {
+        let mut staged =
+            parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
+        match parts.pages.render(order, staged.as_mut(), warnings).await {
+            Ok(()) => return Ok(staged),
+            Err(RenderError::BrowserLost(fault)) if attempt < RENDER_ATTEMPTS => {
+                tracing::warn!(error = %fault, "the browser was lost; the page is rendered again");
+                attempt += 1;
+            }
+            Err(RenderError::BrowserLost(fault) | RenderError::Page(fault)) => return Err(fault),
+            Err(RenderError::Store(error)) => return Err(fault_of(&error)),
+        }
+    }
+}
+
+/// Makes a rendered document durable.
+pub(super) async fn commit(staged: Box<dyn StagedObject>, input: &RunInput) -> Result<u64, JobFault> {
+    let meta = staged.commit(&key_of(input)).await.map_err(|error| fault_of(&error))?;
+    Ok(meta.bytes)
+}
+
+/// Makes a document durable that is in memory.
+pub(super) async fn bytes(parts: &Parts, input: &RunInput, document: Bytes) -> Result<u64, JobFault> {
+    let limit_bytes = parts.limits.output_limit_bytes;
+    if document.len() as u64 > limit_bytes {
+        return Err(fault_of(&StoreError::TooLarge { limit_bytes }));
+    }
+    let meta = parts.store.put(&key_of(input), document).await.map_err(|error| fault_of(&error))?;
+    Ok(meta.bytes)
+}
+
+fn key_of(input: &RunInput) -> StorageKey {
+    StorageKey::JobOutput(input.account, input.job, input.target)
+}
+
+fn fault_of(error: &StoreError) -> JobFault {
+    match error {
+        StoreError::TooLarge { limit_bytes } => JobFault::new(
+            FaultCode::OutputTooLarge,
+            format!("the document is larger than {limit_bytes} bytes (storage.output_limit_bytes)"),
+        ),
+        StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
+            tracing::error!(error = %error, "the document cannot be stored");
+            JobFault::new(FaultCode::Internal, "the service could not store the document")
+        }
+    }
+}

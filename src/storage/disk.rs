@@ -1,0 +1,214 @@
+//! The store on a local disk: written under a temporary name, synced, renamed, the folder synced.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use tokio::task::spawn_blocking;
+
+use super::place::{Place, StagedFile};
+use super::{ByteRange, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use crate::domain::ids::AccountId;
+
+/// How much is read, or gathered before it is written, at a time: enough that handing the work to a
+/// blocking thread costs little beside it, little enough for many readers at once.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Objects as files below a folder.
+#[derive(Clone, Debug)]
+pub struct DiskStore {
+    place: Arc<Place>,
+}
+
+impl DiskStore {
+    /// Opens the store in the folder `root` (made where it is missing) and removes what earlier runs
+    /// left half written.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub async fn open(root: PathBuf) -> Result<Self, StoreError> {
+        let place = blocking(move || Place::open(root)).await?;
+        Ok(Self { place: Arc::new(place) })
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Place) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let place = Arc::clone(&self.place);
+        blocking(move || work(&place)).await
+    }
+}
+
+#[async_trait]
+impl ObjectStore for DiskStore {
+    async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
+        let place = Arc::clone(&self.place);
+        Ok(Box::new(Staged { place, limit_bytes, bytes: 0, gathered: Vec::new(), file: None }))
+    }
+
+    async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
+        let key = *key;
+        self.run(move |place| {
+            let mut file = place.stage()?;
+            file.append(&bytes)?;
+            place.publish(file, &key)
+        })
+        .await
+    }
+
+    async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
+        let key = *key;
+        self.run(move |place| {
+            let (file, meta) = place.read(&key)?;
+            if meta.bytes > limit_bytes {
+                return Err(StoreError::TooLarge { limit_bytes });
+            }
+            read_at(&file, 0, meta.bytes)
+        })
+        .await
+    }
+
+    async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError> {
+        let key = *key;
+        self.run(move |place| {
+            let (file, meta) = place.read(&key)?;
+            let (start, length) = bounds(range, meta.bytes)?;
+            let first = read_at(&file, start, length.min(CHUNK_BYTES as u64))?;
+            let rest = Rest { file: Arc::new(file), at: start + first.len() as u64, end: start + length };
+            let chunks: BoxStream<'static, _> = if first.is_empty() {
+                stream::empty().boxed()
+            } else {
+                stream::iter([Ok(first)]).chain(stream::unfold(rest, Rest::next)).boxed()
+            };
+            Ok(ObjectReader { meta, start, length, chunks })
+        })
+        .await
+    }
+
+    async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let key = *key;
+        self.run(move |place| place.read(&key).map(|(_, meta)| meta)).await
+    }
+
+    async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
+        let key = *key;
+        self.run(move |place| place.remove(&key)).await
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        let key = StorageKey::Probe(AccountId::generate());
+        let written = self.put(&key, Bytes::from_static(b"platen")).await;
+        let read = match written {
+            Ok(_) => self.get(&key, CHUNK_BYTES as u64).await,
+            Err(error) => Err(error),
+        };
+        let removed = self.delete(&key).await;
+        if read?.as_ref() != b"platen" {
+            return Err(StoreError::Failed(std::io::Error::other("the probe came back altered")));
+        }
+        removed
+    }
+}
+
+/// An object that is being written: gathered in memory until it is worth a write.
+struct Staged {
+    place: Arc<Place>,
+    limit_bytes: u64,
+    bytes: u64,
+    gathered: Vec<u8>,
+    file: Option<StagedFile>,
+}
+
+#[async_trait]
+impl StagedObject for Staged {
+    async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
+        if self.bytes > self.limit_bytes {
+            return Err(StoreError::TooLarge { limit_bytes: self.limit_bytes });
+        }
+        self.gathered.extend_from_slice(&bytes);
+        if self.gathered.len() < CHUNK_BYTES {
+            return Ok(());
+        }
+        let (place, file, gathered) =
+            (Arc::clone(&self.place), self.file.take(), std::mem::take(&mut self.gathered));
+        self.file = Some(blocking(move || append(&place, file, &gathered)).await?);
+        Ok(())
+    }
+
+    async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        if self.bytes > self.limit_bytes {
+            return Err(StoreError::TooLarge { limit_bytes: self.limit_bytes });
+        }
+        let (key, this) = (*key, *self);
+        blocking(move || {
+            let file = append(&this.place, this.file, &this.gathered)?;
+            this.place.publish(file, &key)
+        })
+        .await
+    }
+}
+
+fn append(place: &Place, file: Option<StagedFile>, bytes: &[u8]) -> Result<StagedFile, StoreError> {
+    let mut file = match file {
+        Some(file) => file,
+        None => place.stage()?,
+    };
+    file.append(bytes)?;
+    Ok(file)
+}
+
+/// What is still to be read of an object.
+struct Rest {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Rest {
+    async fn next(self) -> Option<(Result<Bytes, StoreError>, Self)> {
+        if self.at >= self.end {
+            return None;
+        }
+        let file = Arc::clone(&self.file);
+        let (at, length) = (self.at, (self.end - self.at).min(CHUNK_BYTES as u64));
+        let read = blocking(move || read_at(&file, at, length)).await;
+        let at = if read.is_ok() { at + length } else { self.end };
+        Some((read, Self { at, ..self }))
+    }
+}
+
+/// First byte and length of a reading.
+fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
+    match range {
+        None => Ok((0, bytes)),
+        Some(ByteRange::From(first, last)) if first < bytes && last.is_none_or(|last| last >= first) => {
+            let last = last.unwrap_or(u64::MAX).min(bytes - 1);
+            Ok((first, last - first + 1))
+        }
+        Some(ByteRange::Last(count)) if count > 0 && bytes > 0 => {
+            let count = count.min(bytes);
+            Ok((bytes - count, count))
+        }
+        Some(ByteRange::From(..) | ByteRange::Last(_)) => Err(StoreError::Range { bytes }),
+    }
+}
+
+fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
+    let length = usize::try_from(length).map_err(|_| StoreError::TooLarge { limit_bytes: length })?;
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(bytes.into())
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(std::io::Error::other(error))))
+}

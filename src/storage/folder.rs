@@ -1,0 +1,251 @@
+//! The data folder: who may read it, what lies where, and which format it has.
+
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The format this program reads and writes.
+const FORMAT: u32 = 1;
+const OWNER_ONLY_FOLDER: u32 = 0o700;
+const OWNER_ONLY_FILE: u32 = 0o600;
+
+/// Why the data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A newer platen wrote it.
+    #[error(
+        "the data folder {} has format {found}, this platen knows format {FORMAT} and older; \
+         use a newer platen, or set storage.data_dir to another folder",
+        path.display()
+    )]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// The format found there.
+        found: u32,
+    },
+    /// Something in it is not what it should be.
+    #[error("{} {cause}", path.display())]
+    Strange {
+        /// What is strange.
+        path: PathBuf,
+        /// Why, and the remedy.
+        cause: String,
+    },
+    /// The file system refuses.
+    #[error("the data folder's {} cannot be used: {cause}; set storage.data_dir to a folder of the service's user", path.display())]
+    Refused {
+        /// Which part.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+/// The folder of everything that lasts, readable by its owner only.
+#[derive(Clone, Debug)]
+pub struct DataDir {
+    path: PathBuf,
+}
+
+impl DataDir {
+    /// Makes the folder where it is missing, takes the rights of others away and checks the format.
+    ///
+    /// # Errors
+    /// When a newer platen wrote it, or the file system refuses.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        let path = std::path::absolute(path).map_err(refused(path))?;
+        let folder = Self { path };
+        folder.check_owner()?;
+        for part in [folder.path.clone(), folder.objects(), folder.index(), folder.control()] {
+            make_private(&part)?;
+        }
+        folder.check_format()?;
+        sync_folder(&folder.path)?;
+        Ok(folder)
+    }
+
+    /// Where it is, from the root.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of the objects.
+    #[must_use]
+    pub fn objects(&self) -> PathBuf {
+        self.path.join("objects")
+    }
+
+    /// The folder of the index.
+    #[must_use]
+    pub fn index(&self) -> PathBuf {
+        self.path.join("index")
+    }
+
+    /// The socket on which a running service takes the commands of its operator.
+    #[must_use]
+    pub fn control_socket(&self) -> PathBuf {
+        Self::control_socket_in(&self.path)
+    }
+
+    /// The same for a folder that need not be there.
+    #[must_use]
+    pub fn control_socket_in(path: &Path) -> PathBuf {
+        path.join("control/socket")
+    }
+
+    /// The secret `name` of exactly `N` bytes, made with `make` when it is not there yet.
+    ///
+    /// # Errors
+    /// When the file has another length, or the file system refuses.
+    pub fn secret<const N: usize>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> std::io::Result<[u8; N]>,
+    ) -> Result<[u8; N], FolderError> {
+        let path = self.path.join(name);
+        match std::fs::read(&path) {
+            Ok(found) => {
+                std::fs::set_permissions(&path, Permissions::from_mode(OWNER_ONLY_FILE))
+                    .map_err(refused(&path))?;
+                found.try_into().map_err(|found: Vec<u8>| FolderError::Strange {
+                    path,
+                    cause: format!(
+                        "has {} bytes instead of {N}; restore it from a backup, or remove it to get a new \
+                         secret (addresses handed out before become invalid)",
+                        found.len()
+                    ),
+                })
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let secret = make().map_err(refused(&path))?;
+                self.write_whole(&path, &secret)?;
+                Ok(secret)
+            }
+            Err(error) => Err(refused(&path)(error)),
+        }
+    }
+
+    /// Files that root makes in the folder of a service that is not root's would lock that out.
+    fn check_owner(&self) -> Result<(), FolderError> {
+        let Ok(metadata) = self.path.metadata() else { return Ok(()) };
+        let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
+        if owner == own {
+            return Ok(());
+        }
+        let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
+        Err(FolderError::Strange { path: self.path.clone(), cause })
+    }
+
+    fn control(&self) -> PathBuf {
+        self.path.join("control")
+    }
+
+    fn check_format(&self) -> Result<(), FolderError> {
+        let path = self.path.join("version");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => match text.trim().parse::<u32>() {
+                Ok(found) if found > FORMAT => Err(FolderError::Newer { path: self.path.clone(), found }),
+                Ok(_) => Ok(()),
+                Err(_) => Err(FolderError::Strange {
+                    path,
+                    cause: format!(
+                        "does not name a format; if the folder is platen's, write {FORMAT} into it"
+                    ),
+                }),
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.write_whole(&path, format!("{FORMAT}\n").as_bytes())
+            }
+            Err(error) => Err(refused(&path)(error)),
+        }
+    }
+
+    /// Writes a small file so that it is there whole or not at all.
+    fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
+        let temporary = path.with_extension("new");
+        let write = || {
+            let mut file = File::options()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(OWNER_ONLY_FILE)
+                .open(&temporary)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&temporary, path)
+        };
+        write().map_err(refused(path))?;
+        sync_folder(&self.path)
+    }
+}
+
+fn make_private(path: &Path) -> Result<(), FolderError> {
+    DirBuilder::new().recursive(true).mode(OWNER_ONLY_FOLDER).create(path).map_err(refused(path))?;
+    std::fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY_FOLDER)).map_err(refused(path))
+}
+
+fn sync_folder(path: &Path) -> Result<(), FolderError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(refused(path))
+}
+
+fn refused(path: &Path) -> impl Fn(std::io::Error) -> FolderError + use<> {
+    let path = path.to_owned();
+    move |cause| FolderError::Refused { path: path.clone(), cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn the_folder_is_made_and_closed_to_others_at_each_start() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a/data");
+        let folder = DataDir::open(&path).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        DataDir::open(&path).unwrap();
+        assert_eq!([mode(&path), mode(&folder.control()), mode(&folder.objects())], [0o700; 3]);
+        assert_eq!(std::fs::read_to_string(path.join("version")).unwrap(), "1\n");
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_in_a_sentence() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("version"), "2\n").unwrap();
+        let refused = DataDir::open(root.path()).unwrap_err().to_string();
+        assert!(refused.contains("has format 2") && refused.contains("newer platen"), "{refused}");
+        std::fs::write(root.path().join("version"), "new").unwrap();
+        assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
+    }
+
+    #[test]
+    fn the_folder_of_another_user_is_refused_by_name() {
+        let root = tempfile::tempdir().unwrap();
+        let is_root = nix::unistd::geteuid().is_root();
+        let path = if is_root { root.path() } else { Path::new("/") };
+        if is_root {
+            std::os::unix::fs::chown(path, Some(12_345), None).unwrap();
+        }
+        let refused = DataDir::open(path).unwrap_err().to_string();
+        assert!(refused.contains("belongs to user") && refused.contains("as its owner"), "{refused}");
+    }
+
+    #[test]
+    fn a_secret_is_made_once_and_its_length_checked() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = DataDir::open(root.path()).unwrap();
+        assert_eq!(folder.secret("key", || Ok([7; 4])).unwrap(), [7; 4]);
+        assert_eq!(folder.secret("key", || Ok([8; 4])).unwrap(), [7; 4]);
+        assert_eq!(mode(&root.path().join("key")), 0o600);
+        assert!(
+            folder.secret("key", || Ok([8; 5])).unwrap_err().to_string().contains("4 bytes instead of 5")
+        );
+    }
+}

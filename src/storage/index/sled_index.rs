@@ -1,0 +1,193 @@
+//! The index on sled: one writer that commits in groups, readers beside it.
+
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use sled::{Db, IVec};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::engine::{Engine, Request};
+use super::{Change, Entry, Index, IndexError, Step, value};
+use crate::config::StorageConfig;
+
+/// Most changes made durable together: enough for the disk, and no batch without bounds.
+const GROUP_LIMIT: usize = 256;
+
+/// An index in a folder of its own.
+pub struct SledIndex {
+    open: Mutex<Option<Open>>,
+    writer: AsyncMutex<Option<JoinHandle<()>>>,
+}
+
+/// What it has until it is closed.
+#[derive(Clone)]
+struct Open {
+    engine: Arc<Engine>,
+    queue: mpsc::Sender<Request>,
+}
+
+impl std::fmt::Debug for SledIndex {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("SledIndex")
+    }
+}
+
+impl SledIndex {
+    /// Opens the index in the folder `path`, or makes it. Only one process can have it open.
+    ///
+    /// # Errors
+    /// `InUse` or `Damaged`.
+    pub async fn open(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
+        let (folder, options) = (path.to_owned(), config.clone());
+        let engine = spawn_blocking(move || Engine::open(&folder, &options))
+            .await
+            .map_err(|error| IndexError::Failed(error.to_string()))??;
+        let engine = Arc::new(engine);
+        let limit = usize::try_from(config.index_queue_limit).unwrap_or(usize::MAX);
+        let (queue, requests) = mpsc::channel(limit.min(tokio::sync::Semaphore::MAX_PERMITS));
+        let writer = tokio::spawn(write(Arc::clone(&engine), requests));
+        Ok(Self { open: Mutex::new(Some(Open { engine, queue })), writer: AsyncMutex::new(Some(writer)) })
+    }
+
+    fn opened(&self) -> Result<Open, IndexError> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(IndexError::Closed)
+    }
+
+    async fn submit(&self, change: Change, durable: bool) -> Result<(), IndexError> {
+        check(&change)?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let (answer, answered) = oneshot::channel();
+        let queue = self.opened()?.queue;
+        let request = Request { change, durable, answer };
+        queue.send(request).await.map_err(|_| IndexError::Closed)?;
+        drop(queue);
+        answered.await.unwrap_or_else(|_| Err(IndexError::Failed("the writer ended".to_owned())))
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        reading: impl FnOnce(&Db) -> Result<T, IndexError> + Send + 'static,
+    ) -> Result<T, IndexError> {
+        let engine = self.opened()?.engine;
+        spawn_blocking(move || reading(&engine.db))
+            .await
+            .unwrap_or_else(|error| Err(IndexError::Failed(error.to_string())))
+    }
+}
+
+#[async_trait]
+impl Index for SledIndex {
+    async fn commit(&self, change: Change) -> Result<(), IndexError> {
+        self.submit(change, true).await
+    }
+
+    async fn write_unsynced(&self, change: Change) -> Result<(), IndexError> {
+        self.submit(change, false).await
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
+        let key = key.to_owned();
+        self.read(move |db| value::get(db, &key)).await
+    }
+
+    async fn scan(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<Entry>, IndexError> {
+        let last = behind(prefix);
+        let first = match after.map(str::as_bytes) {
+            Some(key) if key >= last.as_slice() => return Ok(Vec::new()),
+            Some(key) if key >= prefix.as_bytes() => Bound::Excluded(key.to_vec()),
+            Some(_) | None => Bound::Included(prefix.as_bytes().to_vec()),
+        };
+        let range = (first, Bound::Excluded(last));
+        self.read(move |db| collect(db, db.range::<Vec<u8>, _>(range), limit)).await
+    }
+
+    async fn scan_back(
+        &self,
+        prefix: &str,
+        before: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        let first = prefix.as_bytes().to_vec();
+        let last = before.map_or_else(|| behind(prefix), |key| key.as_bytes().to_vec().min(behind(prefix)));
+        if last <= first {
+            return Ok(Vec::new());
+        }
+        self.read(move |db| collect(db, db.range::<Vec<u8>, _>(first..last).rev(), limit)).await
+    }
+
+    async fn counter(&self, key: &str) -> Result<i64, IndexError> {
+        let key = key.to_owned();
+        self.read(move |db| value::counter(db, &key)).await
+    }
+
+    async fn close(&self) {
+        drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(writer) = self.writer.lock().await.take()
+            && let Err(error) = writer.await
+        {
+            tracing::error!(%error, "the index' writer failed");
+        }
+    }
+}
+
+/// Takes what waits, makes it durable as one group, and again, until nobody can ask any more.
+async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>) {
+    let mut group = Vec::new();
+    while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
+        let (engine, taken) = (Arc::clone(&engine), std::mem::take(&mut group));
+        let writing = Arc::clone(&engine);
+        if let Err(error) = spawn_blocking(move || writing.write(taken)).await {
+            engine.give_up(error.to_string());
+        }
+    }
+    // The last handle writes to the disk when it goes.
+    if let Err(error) = spawn_blocking(move || drop(engine)).await {
+        tracing::error!(%error, "the index failed when it was closed");
+    }
+}
+
+fn check(change: &Change) -> Result<(), IndexError> {
+    for (key, step) in &change.steps {
+        value::check_key(key)?;
+        if let Step::Put(bytes) = step {
+            value::check_value(key, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first key behind all that begin with `prefix`: no key of ours has a byte as high.
+fn behind(prefix: &str) -> Vec<u8> {
+    [prefix.as_bytes(), &[0xff]].concat()
+}
+
+fn collect(
+    db: &Db,
+    found: impl Iterator<Item = sled::Result<(IVec, IVec)>>,
+    limit: usize,
+) -> Result<Vec<Entry>, IndexError> {
+    let mut entries = Vec::new();
+    for pair in found {
+        if entries.len() == limit {
+            break;
+        }
+        let (key, stored) = pair.map_err(value::failed)?;
+        // Pieces of split values and what else is not a key of a caller.
+        if key.first() == Some(&b'~') {
+            continue;
+        }
+        let key = String::from_utf8_lossy(&key).into_owned();
+        // A value that was replaced since the scan met it is read again; one that went is left out.
+        let value = match value::assemble(db, &key, &stored)? {
+            Some(value) => Some(value),
+            None => value::get(db, &key)?,
+        };
+        entries.extend(value.map(|value| Entry { key, value }));
+    }
+    Ok(entries)
+}

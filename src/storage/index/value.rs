@@ -1,0 +1,163 @@
+//! How a value lies in the database: small ones in one piece, larger ones split under further keys.
+//!
+//! sled writes a page that is larger than about 128 KiB to a file of its own that it never syncs. A
+//! leaf is split at its next visit when it has more than 16 entries, an inner page at more than 256
+//! keys, and either may take over the rest of several neighbours before that visit comes. Pieces of
+//! 2 KiB leave room for 55 entries, keys of at most 190 bytes for 600: pages stay in the log.
+
+use sha2::{Digest, Sha256};
+use sled::{Batch, Db};
+
+use super::{IndexError, KEY_LIMIT_BYTES, VALUE_LIMIT_BYTES};
+
+/// Largest piece of a value under one key.
+const PIECE_BYTES: usize = 2_048;
+/// How often a reader begins again when the value is replaced while it reads.
+const READ_ATTEMPTS: usize = 16;
+/// First byte of keys that the index makes itself.
+const OWN: char = '~';
+
+const WHOLE: u8 = 0;
+const SPLIT: u8 = 1;
+const COUNTER: u8 = 2;
+
+/// What lies under a key.
+enum Head<'a> {
+    /// The value, or a counter's number.
+    Whole(&'a [u8]),
+    /// The value lies in so many pieces under keys with this tag.
+    Split { pieces: u32, tag: [u8; 8] },
+}
+
+/// Whether the index takes the key.
+pub(super) fn check_key(key: &str) -> Result<(), IndexError> {
+    let cause = if key.is_empty() || key.len() > KEY_LIMIT_BYTES {
+        format!("it must have 1 to {KEY_LIMIT_BYTES} bytes")
+    } else if key.starts_with(OWN) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        format!("it must consist of printable ASCII and not begin with '{OWN}'")
+    } else {
+        return Ok(());
+    };
+    Err(IndexError::Refused { key: key.chars().take(80).collect(), cause })
+}
+
+/// Whether the index takes the value.
+pub(super) fn check_value(key: &str, value: &[u8]) -> Result<(), IndexError> {
+    if value.len() <= VALUE_LIMIT_BYTES {
+        return Ok(());
+    }
+    let cause = format!("its value has {} bytes, the limit is {VALUE_LIMIT_BYTES}", value.len());
+    Err(IndexError::Refused { key: key.to_owned(), cause })
+}
+
+/// Adds to `batch` what makes `value` the value of `key`.
+pub(super) fn put(db: &Db, batch: &mut Batch, key: &str, value: &[u8]) -> Result<(), IndexError> {
+    remove_pieces(db, batch, key)?;
+    if value.len() <= PIECE_BYTES {
+        batch.insert(key, headed(WHOLE, value));
+        return Ok(());
+    }
+    let mut tag = [0_u8; 8];
+    tag.copy_from_slice(&Sha256::digest(value)[..8]);
+    let mut pieces = 0_u32;
+    for piece in value.chunks(PIECE_BYTES) {
+        batch.insert(piece_key(key, tag, pieces).as_str(), piece);
+        pieces += 1;
+    }
+    let mut head = headed(SPLIT, &pieces.to_le_bytes());
+    head.extend_from_slice(&tag);
+    batch.insert(key, head);
+    Ok(())
+}
+
+/// Adds to `batch` what removes `key` and its pieces.
+pub(super) fn remove(db: &Db, batch: &mut Batch, key: &str) -> Result<(), IndexError> {
+    remove_pieces(db, batch, key)?;
+    batch.remove(key);
+    Ok(())
+}
+
+/// Adds to `batch` what moves the counter `key` by `delta`.
+pub(super) fn add(db: &Db, batch: &mut Batch, key: &str, delta: i64) -> Result<(), IndexError> {
+    let number = counter(db, key)?.saturating_add(delta);
+    batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
+    Ok(())
+}
+
+/// The value of `key`.
+pub(super) fn get(db: &Db, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
+    for _ in 0..READ_ATTEMPTS {
+        let Some(stored) = db.get(key).map_err(failed)? else { return Ok(None) };
+        if let Some(value) = assemble(db, key, &stored)? {
+            return Ok(Some(value));
+        }
+    }
+    Err(IndexError::Failed(format!("pieces of the value of '{key}' are missing")))
+}
+
+/// The value whose head is `stored`; `None` when a piece is gone, for then it has been replaced.
+pub(super) fn assemble(db: &Db, key: &str, stored: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    let (pieces, tag) = match parse(key, stored)? {
+        Head::Whole(value) => return Ok(Some(value.to_vec())),
+        Head::Split { pieces, tag } => (pieces, tag),
+    };
+    let mut value = Vec::with_capacity(pieces as usize * PIECE_BYTES);
+    for number in 0..pieces {
+        match db.get(piece_key(key, tag, number)).map_err(failed)? {
+            Some(piece) => value.extend_from_slice(&piece),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(value))
+}
+
+/// The number of the counter `key`; zero when there is none.
+pub(super) fn counter(db: &Db, key: &str) -> Result<i64, IndexError> {
+    let Some(stored) = db.get(key).map_err(failed)? else { return Ok(0) };
+    match stored.split_first() {
+        Some((&COUNTER, number)) => number.try_into().ok().map(i64::from_le_bytes),
+        Some(_) | None => None,
+    }
+    .ok_or_else(|| IndexError::Failed(format!("'{key}' is not a counter")))
+}
+
+/// What a failure of the database means.
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+pub(super) fn failed(error: sled::Error) -> IndexError {
+    IndexError::Failed(error.to_string())
+}
+
+fn remove_pieces(db: &Db, batch: &mut Batch, key: &str) -> Result<(), IndexError> {
+    let Some(stored) = db.get(key).map_err(failed)? else { return Ok(()) };
+    if let Head::Split { pieces, tag } = parse(key, &stored)? {
+        for number in 0..pieces {
+            batch.remove(piece_key(key, tag, number).as_str());
+        }
+    }
+    Ok(())
+}
+
+fn parse<'a>(key: &str, stored: &'a [u8]) -> Result<Head<'a>, IndexError> {
+    let head = match stored.split_first() {
+        Some((&(WHOLE | COUNTER), value)) => Some(Head::Whole(value)),
+        Some((&SPLIT, rest)) => split_head(rest),
+        Some(_) | None => None,
+    };
+    head.ok_or_else(|| IndexError::Failed(format!("the value of '{key}' is of no known form")))
+}
+
+fn split_head(rest: &[u8]) -> Option<Head<'static>> {
+    let (pieces, tag) = rest.split_first_chunk::<4>()?;
+    Some(Head::Split { pieces: u32::from_le_bytes(*pieces), tag: tag.try_into().ok()? })
+}
+
+fn headed(head: u8, rest: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(1 + rest.len());
+    stored.push(head);
+    stored.extend_from_slice(rest);
+    stored
+}
+
+fn piece_key(key: &str, tag: [u8; 8], number: u32) -> String {
+    format!("{OWN}{key}/{:016x}/{number:06}", u64::from_be_bytes(tag))
+}

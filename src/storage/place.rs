@@ -1,0 +1,226 @@
+//! The files of the disk store: where an object lies, and how it gets there whole and durable.
+
+use std::collections::HashSet;
+use std::fs::{DirBuilder, File, FileTimes, Metadata};
+use std::io::{Error, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use super::{ObjectMeta, StorageKey, StoreError};
+use crate::clock;
+
+/// Folders whose names are known to be on the disk; begun anew when there are more.
+const SETTLED_LIMIT: usize = 10_000;
+/// How deep below the root the folders of single jobs lie (`jobs/<account>/<job>`).
+const JOB_DEPTH: usize = 3;
+/// How often a publication makes the folder again that a deletion beside it removed.
+const PUBLISH_ATTEMPTS: usize = 16;
+
+/// A folder of objects, with its staging folder on the same file system.
+#[derive(Debug)]
+pub(super) struct Place {
+    root: PathBuf,
+    staging: PathBuf,
+    /// Folders whose own names are durable: their parents need no sync for them.
+    settled: Mutex<HashSet<PathBuf>>,
+    /// The last modification time given to a file: the next one is later, so that no two are equal.
+    last_stamp: Mutex<SystemTime>,
+}
+
+impl Place {
+    /// Opens the folder and removes what earlier runs left half written.
+    pub(super) fn open(root: PathBuf) -> Result<Self, StoreError> {
+        // Keys begin with a letter, so this name is never one of theirs.
+        let staging = root.join(".staging");
+        make_folders(&staging)?;
+        for entry in std::fs::read_dir(&staging).map_err(|error| told(&error, &staging))? {
+            let path = entry?.path();
+            std::fs::remove_file(&path).map_err(|error| told(&error, &path))?;
+        }
+        sync_folder(&root)?;
+        Ok(Self { root, staging, settled: Mutex::default(), last_stamp: Mutex::new(SystemTime::UNIX_EPOCH) })
+    }
+
+    /// A new file under a temporary name.
+    pub(super) fn stage(&self) -> Result<StagedFile, StoreError> {
+        let path = self.staging.join(clock::new_id().to_string());
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| told(&error, &path))?;
+        Ok(StagedFile { file, path, published: false })
+    }
+
+    /// Gives the file its lasting name, in place of what had it, durably.
+    pub(super) fn publish(&self, mut staged: StagedFile, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let path = self.path(key);
+        let synced = self.stamp(&staged.file).and_then(|()| staged.file.sync_all());
+        synced.map_err(|error| told(&error, &staged.path))?;
+        let meta = meta_of(&staged.file)?;
+        rename(&staged.path, &path)?;
+        staged.published = true;
+        self.settle(&path)?;
+        Ok(meta)
+    }
+
+    /// The object's file and what is known of it.
+    pub(super) fn read(&self, key: &StorageKey) -> Result<(File, ObjectMeta), StoreError> {
+        let path = self.path(key);
+        let file = File::open(&path).map_err(|error| {
+            let absent = error.kind() == ErrorKind::NotFound;
+            if absent { StoreError::NotFound(key.to_string()) } else { told(&error, &path) }
+        })?;
+        let meta = meta_of(&file)?;
+        Ok((file, meta))
+    }
+
+    /// Removes the object, and the folder of its job when it was the last one there, durably.
+    pub(super) fn remove(&self, key: &StorageKey) -> Result<(), StoreError> {
+        let path = self.path(key);
+        match std::fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(told(&error, &path)),
+        }
+        let Some(folder) = path.parent() else { return Ok(()) };
+        let depth = folder.strip_prefix(&self.root).map_or(0, |below| below.components().count());
+        if depth == JOB_DEPTH && std::fs::remove_dir(folder).is_ok() {
+            return folder.parent().map_or(Ok(()), sync_folder);
+        }
+        match sync_folder(folder) {
+            // Another deletion has removed the folder since, and syncs the one above.
+            Err(StoreError::Failed(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn path(&self, key: &StorageKey) -> PathBuf {
+        self.root.join(key.to_string())
+    }
+
+    /// Gives the file a modification time that no other file of this store has had, for it is what
+    /// tells the contents of two files of the same length apart.
+    fn stamp(&self, file: &File) -> std::io::Result<()> {
+        let written = file.metadata()?.modified()?;
+        let mut last = self.last_stamp.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = written.max(*last + Duration::from_nanos(1));
+        file.set_times(FileTimes::new().set_modified(*last))
+    }
+
+    /// Syncs the folders from that of the file up to the root. One that exists may have been made a
+    /// moment ago by another writer that has not synced it yet, so existing is not enough: the names
+    /// of the upper ones are synced once a run, those of the file and its job each time.
+    fn settle(&self, path: &Path) -> Result<(), StoreError> {
+        let mut named = path;
+        for (height, folder) in path.ancestors().skip(1).enumerate() {
+            if height < 2 {
+                sync_folder(folder)?;
+            } else if !self.is_settled(named) {
+                sync_folder(folder)?;
+                self.remember(named);
+            }
+            if folder == self.root {
+                break;
+            }
+            named = folder;
+        }
+        Ok(())
+    }
+
+    fn is_settled(&self, folder: &Path) -> bool {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner).contains(folder)
+    }
+
+    fn remember(&self, folder: &Path) {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        if settled.len() >= SETTLED_LIMIT {
+            settled.clear();
+        }
+        settled.insert(folder.to_owned());
+    }
+}
+
+/// A file under its temporary name; dropped before it is published, it goes.
+#[derive(Debug)]
+pub(super) struct StagedFile {
+    /// The open file.
+    file: File,
+    /// Its temporary name.
+    path: PathBuf,
+    /// Whether it has got its lasting name.
+    published: bool,
+}
+
+impl StagedFile {
+    /// Appends bytes.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.file.write_all(bytes).map_err(|error| told(&error, &self.path))
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        if self.published {
+            return;
+        }
+        let path = std::mem::take(&mut self.path);
+        let remove = move || {
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::warn!(%error, "a staged object could not be removed; the next start does it");
+            }
+        };
+        // Giving back the blocks of a large file takes milliseconds that no actor has.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(remove)),
+            Err(_) => remove(),
+        }
+    }
+}
+
+/// What changes whenever the content does: the file's number, length and (unique) modification time.
+fn etag(metadata: &Metadata) -> String {
+    format!("{:x}-{:x}-{:x}{:08x}", metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+/// Makes the folder and renames, again when a deletion removed the folder in between.
+fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let mut outcome = Ok(());
+    for _ in 0..PUBLISH_ATTEMPTS {
+        if let Some(folder) = to.parent() {
+            make_folders(folder)?;
+        }
+        outcome = std::fs::rename(from, to);
+        match &outcome {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Ok(()) | Err(_) => break,
+        }
+    }
+    outcome.map_err(|error| told(&error, to))
+}
+
+fn make_folders(path: &Path) -> Result<(), StoreError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| told(&error, path))
+}
+
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    let synced: Result<(), Error> = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| told(&error, path))
+}
+
+fn meta_of(file: &File) -> Result<ObjectMeta, StoreError> {
+    let metadata = file.metadata()?;
+    Ok(ObjectMeta { bytes: metadata.len(), etag: etag(&metadata) })
+}
+
+/// The error with the path, and with what a full disk means for the operator.
+fn told(error: &Error, path: &Path) -> StoreError {
+    let kind = error.kind();
+    let full = matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
+    let remedy = if full { "; there is no space left: free some, or move storage.data_dir" } else { "" };
+    StoreError::Failed(Error::new(kind, format!("{}: {error}{remedy}", path.display())))
+}

@@ -1,0 +1,230 @@
+//! Presigned addresses of our own routes: one object, one operation, one lifetime, one size limit.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+
+use super::StorageKey;
+use super::folder::{DataDir, FolderError};
+use crate::clock::{Timestamp, random_bytes};
+
+/// Where addresses lead on our own service; what follows is the object's path.
+pub const ADDRESS_PREFIX: &str = "/v1/objects/";
+
+/// What is signed begins with this, so that no other signature of the secret is one of an address.
+const DOMAIN: &[u8] = b"platen address 1\n";
+const SECRET_BYTES: usize = 32;
+
+/// What the bearer of an address may do with the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Upload it.
+    Put,
+    /// Download it.
+    Get,
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Get => "get",
+        }
+    }
+}
+
+/// What an address allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// What may be done.
+    pub operation: Operation,
+    /// With which object: owner, job, and for an output the target, hence file name and media type.
+    pub key: StorageKey,
+    /// Until when.
+    pub expires_at: Timestamp,
+    /// Most bytes that may be uploaded.
+    pub limit_bytes: u64,
+}
+
+/// What is wrong with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressFault {
+    /// It is not one that we signed for this operation.
+    #[error("the address was altered, or is not for this method")]
+    Invalid,
+    /// It is ours, and its time is over.
+    #[error("the address has expired")]
+    Expired,
+}
+
+/// Signs addresses and checks them.
+#[derive(Clone)]
+pub struct Signer {
+    keyed: Hmac<Sha256>,
+}
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Signer")
+    }
+}
+
+impl Signer {
+    /// A signer with the secret of the data folder, which is made at the first start.
+    ///
+    /// # Errors
+    /// When the secret can be neither read nor made.
+    pub fn open(folder: &DataDir) -> Result<Self, FolderError> {
+        folder.secret("address.key", random_bytes::<SECRET_BYTES>).map(|secret| Self::new(&secret))
+    }
+
+    /// A signer with a secret of the caller's.
+    #[must_use]
+    pub fn new(secret: &[u8; SECRET_BYTES]) -> Self {
+        // Shorter than SHA-256's block, so it is the key as it is, filled up with zeros.
+        let mut block = [0_u8; 64];
+        block[..SECRET_BYTES].copy_from_slice(secret);
+        Self { keyed: Hmac::new(&block.into()) }
+    }
+
+    /// Path and query of an address that allows what `grant` says.
+    #[must_use]
+    pub fn sign(&self, grant: &Grant) -> String {
+        let path = grant.key.to_string();
+        let (operation, expires_at, limit) = (grant.operation.name(), grant.expires_at.0, grant.limit_bytes);
+        let terms = format!("op={operation}&exp={expires_at}&limit={limit}");
+        let signature = self.signature(&path, &terms);
+        format!("{ADDRESS_PREFIX}{path}?{terms}&sig={signature}")
+    }
+
+    /// What the address allows, if it is ours, for this operation, and still alive. `path` is what
+    /// follows `/objects/` and `query` what follows `?`, both as they were received: the signature
+    /// covers the very bytes, so no other spelling of an address is valid.
+    ///
+    /// # Errors
+    /// `Invalid` or `Expired`.
+    pub fn verify(
+        &self,
+        operation: Operation,
+        path: &str,
+        query: &str,
+        now: Timestamp,
+    ) -> Result<Grant, AddressFault> {
+        let (terms, signature) = query.split_once("&sig=").ok_or(AddressFault::Invalid)?;
+        let expected = self.signature(path, terms);
+        if !bool::from(expected.as_bytes().ct_eq(signature.as_bytes())) {
+            return Err(AddressFault::Invalid);
+        }
+        let grant = parse(path, terms).ok_or(AddressFault::Invalid)?;
+        if grant.operation != operation {
+            return Err(AddressFault::Invalid);
+        }
+        if now >= grant.expires_at { Err(AddressFault::Expired) } else { Ok(grant) }
+    }
+
+    fn signature(&self, path: &str, terms: &str) -> String {
+        let mut keyed = self.keyed.clone();
+        keyed.update(DOMAIN);
+        keyed.update(path.as_bytes());
+        keyed.update(b"?");
+        keyed.update(terms.as_bytes());
+        URL_SAFE_NO_PAD.encode(keyed.finalize().into_bytes())
+    }
+}
+
+fn parse(path: &str, terms: &str) -> Option<Grant> {
+    let mut terms = terms.split('&');
+    let mut term = |name: &str| terms.next()?.strip_prefix(name)?.strip_prefix('=');
+    let operation = match term("op")? {
+        "put" => Operation::Put,
+        "get" => Operation::Get,
+        _ => return None,
+    };
+    let expires_at = Timestamp(term("exp")?.parse().ok()?);
+    let limit_bytes = term("limit")?.parse().ok()?;
+    Some(Grant { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{AccountId, JobId};
+    use crate::domain::kinds::Target;
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+    fn signer() -> Signer {
+        Signer::new(&[7; SECRET_BYTES])
+    }
+
+    fn grant(operation: Operation) -> Grant {
+        let key = StorageKey::JobOutput(AccountId::generate(), JobId::generate(), Target::Pdf);
+        Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77 }
+    }
+
+    fn check(address: &str, operation: Operation, now: Timestamp) -> Result<Grant, AddressFault> {
+        let (path, query) = address
+            .strip_prefix(ADDRESS_PREFIX)
+            .and_then(|rest| rest.split_once('?'))
+            .ok_or(AddressFault::Invalid)?;
+        signer().verify(operation, path, query, now)
+    }
+
+    #[test]
+    fn an_address_allows_what_was_granted_until_it_expires() {
+        let grant = grant(Operation::Get);
+        let address = signer().sign(&grant);
+        assert_eq!(check(&address, Operation::Get, NOW), Ok(grant));
+        assert_eq!(check(&address, Operation::Get, NOW.plus_ms(999)), Ok(grant));
+        assert_eq!(check(&address, Operation::Get, NOW.plus_ms(1_000)), Err(AddressFault::Expired));
+    }
+
+    #[test]
+    fn an_address_for_one_operation_is_invalid_for_the_other() {
+        for (granted, asked) in [(Operation::Put, Operation::Get), (Operation::Get, Operation::Put)] {
+            let address = signer().sign(&grant(granted));
+            assert_eq!(check(&address, asked, NOW), Err(AddressFault::Invalid));
+        }
+    }
+
+    #[test]
+    fn no_character_can_be_altered_removed_or_added() {
+        let address = signer().sign(&grant(Operation::Put));
+        for at in 0..address.len() {
+            for other in "aA0Z9-_/.=&?% \u{e4}".chars() {
+                let altered = format!("{}{other}{}", &address[..at], &address[at + 1..]);
+                let added = format!("{}{other}{}", &address[..at], &address[at..]);
+                for wrong in [altered, added].iter().filter(|wrong| **wrong != address) {
+                    assert_eq!(check(wrong, Operation::Put, NOW), Err(AddressFault::Invalid), "{wrong}");
+                }
+            }
+            let removed = format!("{}{}", &address[..at], &address[at + 1..]);
+            assert_eq!(check(&removed, Operation::Put, NOW), Err(AddressFault::Invalid), "{removed}");
+        }
+        let longer = format!("{address}a");
+        assert_eq!(check(&longer, Operation::Put, NOW), Err(AddressFault::Invalid));
+    }
+
+    #[test]
+    fn an_expired_address_with_a_later_expiry_is_invalid() {
+        let grant = grant(Operation::Get);
+        let address = signer().sign(&grant);
+        let later = address
+            .replace(&format!("exp={}", grant.expires_at.0), &format!("exp={}", grant.expires_at.0 + 9_999));
+        assert_eq!(check(&later, Operation::Get, NOW.plus_ms(2_000)), Err(AddressFault::Invalid));
+    }
+
+    #[test]
+    fn another_secret_makes_another_signature_and_the_secret_lasts() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = DataDir::open(root.path()).unwrap();
+        let grant = grant(Operation::Get);
+        let address = Signer::open(&folder).unwrap().sign(&grant);
+        assert_eq!(Signer::open(&folder).unwrap().sign(&grant), address);
+        assert_eq!(check(&address, Operation::Get, NOW), Err(AddressFault::Invalid));
+    }
+}

@@ -1,0 +1,179 @@
+//! What is said between the service and a child over its standard streams: frames of a JSON header and
+//! raw bytes. Both sides refuse what is longer than they are ready to hold.
+//!
+//! A frame is the header's length (4 bytes, little endian), the body's length (8 bytes), the header,
+//! the body.
+
+use std::io::{self, Read, Write};
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+/// What a child says: first that it is ready, then what it wants or what came of its job.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Saying<R> {
+    /// Everything is loaded; a job may come.
+    Ready,
+    /// The child wants the file of this name.
+    Want(String),
+    /// The job is over; the frame's body belongs to it.
+    Done(R),
+}
+
+/// What answers [`Saying::Want`]; the file is the body.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Given {
+    /// Whether there is such a file.
+    pub found: bool,
+}
+
+/// Longest header; a job lists the names of its files there.
+pub(super) const HEADER_LIMIT_BYTES: u32 = 16 << 20;
+
+const PREFIX_BYTES: usize = 12;
+
+/// A frame could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FrameError {
+    /// The other side is gone, or the pipe broke.
+    #[error("the pipe broke: {0}")]
+    Broken(#[from] io::Error),
+    /// The body is longer than the reader is ready to hold.
+    #[error("a body of {0} bytes is longer than agreed")]
+    TooLong(u64),
+    /// Not a frame.
+    #[error("this is no frame: {0}")]
+    Malformed(String),
+}
+
+/// Sends a frame from the child's side.
+pub(super) fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
+    let head = head(header, body.len())?;
+    sink.write_all(&head)?;
+    sink.write_all(body)?;
+    sink.flush()
+}
+
+/// Reads a frame on the child's side, which trusts the service.
+pub(super) fn read<H: DeserializeOwned>(mut source: impl Read) -> Result<(H, Vec<u8>), FrameError> {
+    let mut prefix = [0; PREFIX_BYTES];
+    source.read_exact(&mut prefix)?;
+    let (header_length, body_length) = lengths(prefix);
+    let header = exactly(&mut source, u64::from(header_length))?;
+    let body = exactly(&mut source, body_length)?;
+    Ok((parse(&header)?, body))
+}
+
+/// Sends a frame from the service's side; the parts of the body are sent one after the other.
+pub(super) async fn send(
+    mut sink: impl AsyncWrite + Unpin,
+    header: &impl Serialize,
+    body: &[Bytes],
+) -> io::Result<()> {
+    let head = head(header, body.iter().map(Bytes::len).sum())?;
+    sink.write_all(&head).await?;
+    for part in body {
+        sink.write_all(part).await?;
+    }
+    sink.flush().await
+}
+
+/// Receives a frame on the service's side, which does not trust the child.
+pub(super) async fn receive<H: DeserializeOwned>(
+    mut source: impl AsyncRead + Unpin,
+    header_limit: u32,
+    body_limit: u64,
+) -> Result<(H, Bytes), FrameError> {
+    let mut prefix = [0; PREFIX_BYTES];
+    source.read_exact(&mut prefix).await?;
+    let (header_length, body_length) = lengths(prefix);
+    if header_length > header_limit {
+        return Err(FrameError::Malformed(format!("a header of {header_length} bytes")));
+    }
+    if body_length > body_limit {
+        return Err(FrameError::TooLong(body_length));
+    }
+    let header = take(&mut source, u64::from(header_length)).await?;
+    let body = take(&mut source, body_length).await?;
+    Ok((parse(&header)?, body.into()))
+}
+
+fn head(header: &impl Serialize, body_length: usize) -> io::Result<Vec<u8>> {
+    let json = serde_json::to_vec(header)?;
+    let length = u32::try_from(json.len()).ok().filter(|&length| length <= HEADER_LIMIT_BYTES);
+    let length = length.ok_or_else(|| io::Error::other("the header of a frame is too long"))?;
+    let mut head = Vec::with_capacity(PREFIX_BYTES + json.len());
+    head.extend_from_slice(&length.to_le_bytes());
+    head.extend_from_slice(&(body_length as u64).to_le_bytes());
+    head.extend_from_slice(&json);
+    Ok(head)
+}
+
+fn lengths(prefix: [u8; PREFIX_BYTES]) -> (u32, u64) {
+    let [a, b, c, d, body @ ..] = prefix;
+    (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(body))
+}
+
+fn parse<H: DeserializeOwned>(header: &[u8]) -> Result<H, FrameError> {
+    serde_json::from_slice(header).map_err(|error| FrameError::Malformed(error.to_string()))
+}
+
+/// Grows with what arrives: a length is only a claim.
+fn exactly(source: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(length).read_to_end(&mut bytes)?;
+    whole(bytes, length)
+}
+
+async fn take(source: &mut (impl AsyncRead + Unpin), length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(length).read_to_end(&mut bytes).await?;
+    whole(bytes, length)
+}
+
+fn whole(bytes: Vec<u8>, length: u64) -> io::Result<Vec<u8>> {
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(header: &Saying<u8>, body: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&mut bytes, header, body).unwrap();
+        bytes
+    }
+
+    #[tokio::test]
+    async fn what_one_side_says_the_other_hears() {
+        let bytes = frame(&Saying::Done(7), b"html");
+        let (header, body) = receive::<Saying<u8>>(&bytes[..], 64, 4).await.unwrap();
+        assert!(matches!(header, Saying::Done(7)));
+        assert_eq!(body, "html");
+
+        let mut sent = Vec::new();
+        let parts = [Bytes::from("a"), Bytes::from("bc")];
+        send(&mut sent, &Given { found: true }, &parts).await.unwrap();
+        let (given, body) = read::<Given>(&sent[..]).unwrap();
+        assert!(given.found);
+        assert_eq!(body, b"abc");
+    }
+
+    #[tokio::test]
+    async fn the_service_holds_no_more_than_agreed() {
+        let bytes = frame(&Saying::Want("a".repeat(100)), b"12345");
+        let long_body = receive::<Saying<u8>>(&bytes[..], 200, 4).await;
+        assert!(matches!(long_body, Err(FrameError::TooLong(5))));
+        let long_header = receive::<Saying<u8>>(&bytes[..], 50, 5).await;
+        assert!(matches!(long_header, Err(FrameError::Malformed(_))));
+        let cut = receive::<Saying<u8>>(&bytes[..bytes.len() - 1], 200, 5).await;
+        assert!(matches!(cut, Err(FrameError::Broken(_))));
+        let nonsense = [&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], b"{}"].concat();
+        let nonsense = receive::<Saying<u8>>(&nonsense[..], 200, 5).await;
+        assert!(matches!(nonsense, Err(FrameError::Malformed(_))));
+    }
+}

@@ -1,0 +1,174 @@
+//! One child that waits for one job: its start, its job, its end.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::frame::{self, FrameError, Given, Saying};
+use super::spec::ChildSpec;
+use super::starter::{Starter, Streams, end, kill_group};
+
+/// A job for a child.
+pub struct Job<'a, H> {
+    /// What it is to do; becomes the frame's JSON header.
+    pub header: &'a H,
+    /// The bytes it works on, one part after the other.
+    pub body: &'a [Bytes],
+    /// The files it may ask for while it works.
+    pub files: &'a (dyn Fn(&str) -> Option<Bytes> + Sync),
+}
+
+/// Why a child did not do its job. The texts are for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerFault {
+    /// It could not be started, or did not get ready: a fault of the installation.
+    #[error("a child process cannot start: {0}")]
+    NotStarted(String),
+    /// It took longer than the deadline and was killed.
+    #[error("the child was killed at its deadline")]
+    Deadline,
+    /// Its answer is longer than the limit.
+    #[error("the child's answer is too long")]
+    TooLong,
+    /// It ended without an answer.
+    #[error("the child ended without an answer ({status}): {words}")]
+    Died {
+        /// How it ended; a signal where a limit or the kernel struck.
+        status: ExitStatus,
+        /// What it wrote to standard error, at most a few lines.
+        words: String,
+    },
+    /// It does not keep to the protocol, which only a child does that hostile input has taken over.
+    #[error("the child does not keep to the protocol: {0}")]
+    Astray(String),
+}
+
+/// Longest header of an answer.
+const ANSWER_HEADER_LIMIT_BYTES: u32 = 64 << 10;
+
+/// How much of a child's standard error is kept for the log.
+const WORDS_LIMIT_BYTES: usize = 2_048;
+
+/// How long a child that closed its output may take to be gone before it is killed.
+const PARTING_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A child that is ready for its one job. Dropping it kills it and what it started.
+pub(super) struct Worker {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    words: JoinHandle<String>,
+}
+
+impl Worker {
+    /// Starts a child and waits until it is ready.
+    pub async fn start(
+        starter: &Starter,
+        spec: ChildSpec,
+        start_timeout: Duration,
+    ) -> Result<Self, WorkerFault> {
+        let unable = |error: io::Error| WorkerFault::NotStarted(error.to_string());
+        let mut child = starter.spawn(spec, Streams::piped()).await.map_err(unable)?;
+        let streams = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+        let Some(((input, output), errors)) = streams else {
+            return Err(WorkerFault::NotStarted("it has no pipes".to_owned()));
+        };
+        let mut worker = Self { child, input, output, words: tokio::spawn(listen(errors)) };
+        let first = frame::receive::<Saying<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
+        match timeout(start_timeout, first).await {
+            Ok(Ok((Saying::Ready, _))) => Ok(worker),
+            Ok(first) => Err(WorkerFault::NotStarted(worker.parting(first.err()).await.to_string())),
+            Err(_) => Err(WorkerFault::NotStarted(format!(
+                "it was not ready after {} ms",
+                start_timeout.as_millis()
+            ))),
+        }
+    }
+
+    /// Whether it still waits for its job.
+    pub fn is_waiting(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Gives it the job and answers what it asks for until it is done.
+    pub async fn work<H: Serialize, R: DeserializeOwned>(
+        &mut self,
+        job: &Job<'_, H>,
+        answer_limit_bytes: u64,
+    ) -> Result<(R, Bytes), WorkerFault> {
+        if let Err(error) = frame::send(&mut self.input, job.header, job.body).await {
+            return Err(self.parting(Some(error.into())).await);
+        }
+        loop {
+            let said = frame::receive(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, answer_limit_bytes).await;
+            let name = match said {
+                Ok((Saying::Done(result), body)) => return Ok((result, body)),
+                Ok((Saying::Want(name), _)) => name,
+                Ok((Saying::Ready, _)) => return Err(WorkerFault::Astray("ready twice".to_owned())),
+                Err(error) => return Err(self.parting(Some(error)).await),
+            };
+            let file = (job.files)(&name);
+            let given = Given { found: file.is_some() };
+            if let Err(error) = frame::send(&mut self.input, &given, file.as_slice()).await {
+                return Err(self.parting(Some(error.into())).await);
+            }
+        }
+    }
+
+    /// Kills it at once, with what it started.
+    pub fn kill(&self) {
+        kill_group(&self.child);
+    }
+
+    /// Kills and reaps it.
+    pub async fn end(mut self) {
+        if let Err(error) = end(&mut self.child).await {
+            tracing::warn!(error = %error, "a child process cannot be waited for");
+        }
+    }
+
+    /// What to say of a child whose frame could not be read or written.
+    async fn parting(&mut self, error: Option<FrameError>) -> WorkerFault {
+        match error {
+            Some(FrameError::TooLong(_)) => return WorkerFault::TooLong,
+            Some(FrameError::Malformed(what)) => return WorkerFault::Astray(what),
+            None => return WorkerFault::Astray("an answer before the question".to_owned()),
+            Some(FrameError::Broken(_)) => {}
+        }
+        let gone = match timeout(PARTING_TIMEOUT, self.child.wait()).await {
+            Ok(gone) => gone,
+            Err(_) => end(&mut self.child).await,
+        };
+        let words = timeout(PARTING_TIMEOUT, &mut self.words).await;
+        let words = words.ok().and_then(Result::ok).unwrap_or_default();
+        match gone {
+            Ok(status) => WorkerFault::Died { status, words },
+            Err(error) => WorkerFault::Astray(format!("it cannot be waited for: {error}")),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+        self.words.abort();
+    }
+}
+
+/// Reads to the end, so that the child never waits, and keeps the beginning.
+async fn listen(mut errors: impl AsyncRead + Unpin) -> String {
+    let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
+    while let Ok(length @ 1..) = errors.read(&mut chunk).await {
+        let room = WORDS_LIMIT_BYTES.saturating_sub(kept.len()).min(length);
+        kept.extend_from_slice(&chunk[..room]);
+    }
+    String::from_utf8_lossy(&kept).trim().to_owned()
+}

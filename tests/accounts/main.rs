@@ -1,0 +1,143 @@
+//! Accounts through the actor that a service runs and through the commands of its operator.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what these helpers demand is what the tests assert")]
+
+mod commands;
+mod quota;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use actix::{Actor, Addr};
+use clap::Parser;
+use platen::accounts::actor::{Accounts, Administer, Authenticate};
+use platen::accounts::admin::{AdminError, Documents, Renewal, Reply, Request, Settings};
+use platen::accounts::book::Book;
+use platen::accounts::control::{self, ControlSocket};
+use platen::cli::account::AccountArgs;
+use platen::cli::operator::CommandError;
+use platen::cli::token::TokenArgs;
+use platen::clock::{Clock, FixedClock};
+use platen::config::Config;
+use platen::domain::ids::AccountId;
+use platen::domain::subscription::{Status, parse_moment};
+use platen::problem::Problem;
+use platen::storage::folder::DataDir;
+use platen::storage::index::{Index, SledIndex};
+use tempfile::TempDir;
+
+/// A data folder and the settings that name it.
+struct House {
+    config: Config,
+    _root: TempDir,
+}
+
+/// What a service runs of accounts.
+struct Service {
+    accounts: Addr<Accounts>,
+    index: Arc<dyn Index>,
+    clock: Arc<FixedClock>,
+    socket: ControlSocket,
+}
+
+#[derive(Parser)]
+struct AccountLine {
+    #[command(flatten)]
+    arguments: AccountArgs,
+}
+
+#[derive(Parser)]
+struct TokenLine {
+    #[command(flatten)]
+    arguments: TokenArgs,
+}
+
+impl House {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.storage.data_dir = root.path().join("data").display().to_string();
+        Self { config, _root: root }
+    }
+
+    fn socket(&self) -> PathBuf {
+        DataDir::control_socket_in(self.config.storage.data_dir.as_ref())
+    }
+
+    async fn service(&self) -> Service {
+        let folder = DataDir::open(self.config.storage.data_dir.as_ref()).unwrap();
+        let opened = SledIndex::open(&folder.index(), &self.config.storage).await.unwrap();
+        let index: Arc<dyn Index> = Arc::new(opened);
+        let clock = Arc::new(FixedClock::at(parse_moment("2026-01-10").unwrap()));
+        let time: Arc<dyn Clock> = clock.clone();
+        let book = Book::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
+        let accounts = Accounts::new(Arc::new(book), self.config.accounts.mailbox_limit).start();
+        let socket =
+            control::serve(&folder.control_socket(), accounts.clone(), &self.config.accounts).unwrap();
+        Service { accounts, index, clock, socket }
+    }
+
+    /// A command as it is typed: what it prints, or its error.
+    async fn command(&self, line: &str) -> Result<String, String> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let config = self.config.clone();
+        let run = move || -> Result<String, CommandError> {
+            let mut out = Vec::new();
+            if words[0] == "account" {
+                let arguments = AccountLine::try_parse_from(words).unwrap().arguments;
+                platen::cli::account::run(arguments, &config, &mut out)?;
+            } else {
+                let arguments = TokenLine::try_parse_from(words).unwrap().arguments;
+                platen::cli::token::run(arguments, &config, &mut out)?;
+            }
+            Ok(String::from_utf8(out).unwrap())
+        };
+        tokio::task::spawn_blocking(run).await.unwrap().map_err(|error| error.to_string())
+    }
+}
+
+impl Service {
+    async fn stop(self) {
+        drop(self.socket);
+        self.index.close().await;
+    }
+
+    async fn authenticate(&self, token: &str) -> Result<AccountId, Problem> {
+        self.accounts.send(Authenticate { token: token.to_owned() }).await.unwrap()
+    }
+
+    async fn administer(&self, request: Request) -> Result<Reply, AdminError> {
+        self.accounts.send(Administer(request)).await.unwrap()
+    }
+
+    /// A new account with a token of its own: the account's id and the token.
+    async fn account(&self, name: &str, documents_per_month: Option<u64>) -> (AccountId, String) {
+        let request = Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month };
+        self.administer(request).await.unwrap();
+        let reply = self.administer(Request::CreateToken { account: name.to_owned() }).await.unwrap();
+        let Reply::Token { text, .. } = reply else { panic!("{reply:?}") };
+        (self.authenticate(&text).await.unwrap(), text)
+    }
+
+    async fn set(&self, name: &str, settings: Settings) {
+        self.administer(Request::SetAccount { name: name.to_owned(), settings }).await.unwrap();
+    }
+
+    async fn used(&self, name: &str) -> u64 {
+        let reply = self.administer(Request::ListAccounts { after: None }).await.unwrap();
+        let Reply::Accounts(views) = reply else { panic!("{reply:?}") };
+        views.iter().find(|view| view.account.name == name).unwrap().used
+    }
+}
+
+fn status(status: Status) -> Settings {
+    Settings { status: Some(status), ..Settings::default() }
+}
+
+fn renewal(date: &str) -> Settings {
+    Settings { renewal: Some(Renewal::At(parse_moment(date).unwrap())), ..Settings::default() }
+}
+
+fn documents(limit: u64) -> Settings {
+    Settings { documents: Some(Documents::Limit(limit)), ..Settings::default() }
+}

@@ -1,0 +1,82 @@
+//! What pages and browsers do wrong ends at its own job.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::app::{TestApp, descendants};
+
+const PAGE: &str = "<!doctype html><p>page <%= number %></p><script>1</script>";
+
+#[tokio::test]
+async fn a_page_in_an_endless_loop_ends_at_its_own_job() {
+    let app = TestApp::with(&[("browser.load_timeout_ms", "3000")]).await;
+    let endless = app.prepared("pdf", "<p>1</p><script>for (;;) {}</script>", json!({})).await;
+    app.post(&format!("/v1/documents/{endless}/render"), &json!({})).await;
+    for number in 0..5 {
+        let (view, _) = app.render("pdf", PAGE, json!({"number": number})).await;
+        assert_eq!(view["success"], true, "{view}");
+    }
+    let view = app.ended(&endless).await;
+    assert_eq!(view["errorCode"], "load_timeout", "{view}");
+    assert!(view["error"].as_str().unwrap().contains("browser.load_timeout_ms"), "{view}");
+}
+
+#[tokio::test]
+async fn a_page_without_end_is_refused_by_a_deadline_that_names_itself() {
+    let app = TestApp::with(&[("browser.readiness_timeout_ms", "2000")]).await;
+    let opts =
+        json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": {"waitForSelector": "#never"}});
+    let job = app.init(opts).await;
+    let grows = "<div id=d></div><script>setInterval(() => { d.append('more ') }, 10)</script>";
+    assert_eq!(app.put(&job.template_url.unwrap(), grows).await, 200);
+    let view = app.finish(&job.id).await;
+    assert_eq!(view["errorCode"], "readiness_timeout", "{view}");
+    let error = view["error"].as_str().unwrap();
+    assert!(error.contains("#never") && error.contains("browser.readiness_timeout_ms"), "{error}");
+}
+
+#[tokio::test]
+async fn a_page_that_fills_its_heap_fails_soon_and_alone() {
+    let app = TestApp::start().await;
+    let glutton = "<script>const kept = []; for (;;) kept.push('x'.repeat(1000) + kept.length)</script>";
+    let started = Instant::now();
+    let (view, _) = app.render("pdf", glutton, json!({})).await;
+    assert_eq!(view["errorCode"], "page_crashed", "{view}");
+    assert!(started.elapsed() < Duration::from_secs(14), "it ended at its deadline, not at its crash");
+    let (view, _) = app.render("pdf", PAGE, json!({"number": 1})).await;
+    assert_eq!(view["success"], true, "{view}");
+}
+
+#[tokio::test]
+async fn a_killed_browser_fails_no_job() {
+    let app = TestApp::start().await;
+    let mut jobs = Vec::new();
+    for number in 0..12 {
+        let job = app.prepared("pdf", PAGE, json!({"number": number})).await;
+        app.post(&format!("/v1/documents/{job}/render"), &json!({})).await;
+        jobs.push(job);
+    }
+    app.until("some job is done", async || {
+        app.get(&format!("/v1/jobs/{}", jobs[0])).await.1["status"] == "done"
+    })
+    .await;
+    let browser = chromium_of(&app);
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(browser).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+    for job in jobs {
+        let view = app.ended(&job).await;
+        assert_eq!(view["success"], true, "{view}");
+    }
+}
+
+/// The browser process: the child of the service that has renderers below it.
+fn chromium_of(app: &TestApp) -> u32 {
+    let family = descendants(app.pid());
+    let browser = family.iter().find(|(pid, _)| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.contains("--remote-debugging-pipe") && !line.contains("--type=")
+    });
+    browser.expect("a browser runs").0
+}

@@ -1,0 +1,265 @@
+//! The job registry and its actors over the real index, store and accounts: what no HTTP client can
+//! cause at will. Documents are html pages, which need no browser.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use actix::prelude::*;
+use bytes::Bytes;
+use platen::accounts::admin::{Reply, Request};
+use platen::accounts::{Accounts, Book};
+use platen::app::Engines;
+use platen::clock::{Clock, SystemClock, Timestamp};
+use platen::config::Config;
+use platen::domain::fault::FaultCode;
+use platen::domain::ids::AccountId;
+use platen::domain::job::JobState;
+use platen::domain::kinds::{Target, TemplateKind};
+use platen::jobs::ResumeJobs;
+use platen::jobs::deps::Deps;
+use platen::jobs::journal::Journal;
+use platen::jobs::messages::{InitJob, JobSpec, StartJob, WatchJob};
+use platen::jobs::record::JobRecord;
+use platen::jobs::registry::JobRegistry;
+use platen::jobs::view::JobView;
+use platen::problem::{Code, Problem};
+use platen::storage::disk::DiskStore;
+use platen::storage::folder::DataDir;
+use platen::storage::index::{Change, Index, SledIndex};
+use tokio::sync::watch;
+
+/// Longer than anything takes on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type View = watch::Receiver<JobView>;
+
+/// A registry with everything below it, on the test's own thread.
+struct House {
+    registry: Addr<JobRegistry>,
+    journal: Journal,
+    book: Arc<Book>,
+    accounts: HashMap<&'static str, AccountId>,
+    panics: Arc<AtomicBool>,
+    _folder: tempfile::TempDir,
+}
+
+/// The system's time; panics once when it is told to, in the actor that asks next.
+struct Trap {
+    armed: Arc<AtomicBool>,
+}
+
+impl Clock for Trap {
+    fn now(&self) -> Timestamp {
+        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's trap");
+        SystemClock.now()
+    }
+}
+
+impl House {
+    async fn build(slots: usize, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let variables = settings.iter().map(|(key, value)| {
+            (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
+        });
+        let nowhere = ("PLATEN__BROWSER__EXECUTABLE".to_owned(), "/nonexistent".to_owned());
+        let config = Config::load(None, variables.chain([nowhere])).unwrap();
+        let data = DataDir::open(&folder.path().join("data")).unwrap();
+        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
+        let store = Arc::new(DiskStore::open(data.objects()).await.unwrap());
+        let here = Arbiter::current();
+        let engines = Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store, &here).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
+        let accounts = Accounts::new(book.clone(), 64).start();
+        let panics = Arc::new(AtomicBool::new(false));
+        let deps = Deps {
+            clock: Arc::new(Trap { armed: panics.clone() }),
+            journal: Journal::new(index),
+            parts: engines.parts,
+            limits: config.jobs.clone(),
+            reserve: accounts.clone().recipient(),
+            give_back: accounts.recipient(),
+        };
+        let journal = deps.journal.clone();
+        let registry = JobRegistry::new(Arc::new(deps), slots, vec![here]).start();
+        let mut house = Self { registry, journal, book, accounts: HashMap::new(), panics, _folder: folder };
+        house.account("one", None).await;
+        house.account("two", None).await;
+        house
+    }
+
+    async fn account(&mut self, name: &'static str, documents: Option<u64>) {
+        let request =
+            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: documents };
+        let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
+        self.accounts.insert(name, view.account.id);
+    }
+
+    async fn init(&self, account: &str, template: &str, start: bool) -> Result<View, Problem> {
+        let spec =
+            JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
+        let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
+        let account = self.accounts[account];
+        let message = InitJob { account, spec, data: None, template, start };
+        self.registry.send(message).await.unwrap()
+    }
+
+    async fn watch(&self, view: &View) -> View {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.registry.send(WatchJob { account, job }).await.unwrap().unwrap()
+    }
+
+    async fn start(&self, view: &View) -> Result<View, Problem> {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.registry.send(StartJob { account, job }).await.unwrap()
+    }
+
+    /// The job's last view; asks again when a view closes without an end, as callers do.
+    async fn ended(&self, view: &View) -> JobView {
+        let mut view = view.clone();
+        let end = async {
+            loop {
+                if let Ok(last) = view.wait_for(JobView::is_done).await {
+                    return last.clone();
+                }
+                view = self.watch(&view).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, end).await.expect("the job ends")
+    }
+
+    async fn record(&self, view: &View) -> JobRecord {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.journal.read(account, job).await.unwrap().unwrap()
+    }
+}
+
+#[actix::test]
+async fn a_job_that_is_started_makes_its_document() {
+    let house = House::build(2, &[]).await;
+    let view = house.ended(&house.init("one", "<p>1</p>", true).await.unwrap()).await;
+    assert!(view.fault.is_none() && view.output.unwrap().bytes == 8);
+}
+
+#[actix::test]
+async fn an_actor_that_dies_is_replaced_and_its_job_ends() {
+    let house = House::build(2, &[]).await;
+    let view = house.init("one", "<p>1</p>", false).await.unwrap();
+    house.panics.store(true, Ordering::SeqCst);
+    // The actor asks the time when it is started, which is its end; nothing was written, so the job is
+    // as it was, and the next start finds an actor again.
+    assert!(house.start(&view).await.is_err_and(|problem| problem.code == Code::Internal));
+    assert_eq!(house.record(&view).await.state, JobState::Initialized);
+    let started = house.start(&view).await.unwrap();
+    assert!(house.ended(&started).await.output.is_some());
+}
+
+#[actix::test]
+async fn an_actor_that_dies_in_the_queue_comes_back_into_the_queue() {
+    let house = House::build(1, &[]).await;
+    let view = house.init("one", "<p>1</p>", true).await.unwrap();
+    // Whichever of its steps asks next dies of it: being assigned, or ending.
+    house.panics.store(true, Ordering::SeqCst);
+    let end = house.ended(&view).await;
+    assert!(end.output.is_some(), "{end:?}");
+    assert!(!house.panics.load(Ordering::SeqCst), "the trap has not been sprung");
+}
+
+#[actix::test]
+async fn a_job_that_took_the_service_down_too_often_ends() {
+    let house = House::build(1, &[("jobs.attempt_limit", "2")]).await;
+    let mut records = Vec::new();
+    for attempts in [1, 2] {
+        let view = house.init("one", "<p>1</p>", false).await.unwrap();
+        let mut record = house.record(&view).await;
+        record.id = platen::domain::ids::JobId::generate();
+        record.state = JobState::Running;
+        record.attempts = attempts;
+        house.journal.commit(&record, Change::new()).await.unwrap();
+        records.push(record);
+    }
+    let unfinished = house.journal.unfinished().await.unwrap();
+    assert_eq!(unfinished.len(), 2);
+    assert_eq!(house.registry.send(ResumeJobs(unfinished)).await.unwrap(), 2);
+    let mut codes = Vec::new();
+    for record in records {
+        let watch = WatchJob { account: record.account, job: record.id };
+        let view = house.registry.send(watch).await.unwrap().unwrap();
+        codes.push(house.ended(&view).await.fault.unwrap().code);
+    }
+    // The first gets one more run and fails for want of a template; the second gets none.
+    assert_eq!(codes, [FaultCode::TemplateMissing, FaultCode::AttemptsExhausted]);
+    assert!(house.journal.unfinished().await.unwrap().is_empty());
+}
+
+#[actix::test]
+async fn a_job_that_gets_no_turn_in_time_ends_with_the_limits_name() {
+    let house = House::build(0, &[("jobs.queue_timeout_s", "1")]).await;
+    let view = house.ended(&house.init("one", "<p>1</p>", true).await.unwrap()).await;
+    let fault = view.fault.unwrap();
+    assert_eq!(fault.code, FaultCode::QueueTimeout);
+    assert!(fault.message.contains("jobs.queue_timeout_s"), "{}", fault.message);
+}
+
+#[actix::test]
+async fn a_full_queue_refuses_and_one_account_cannot_fill_it() {
+    let house = House::build(0, &[("jobs.queue_limit", "3"), ("jobs.queue_account_limit", "2")]).await;
+    let template = "<p>1</p>";
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        kept.push(house.init("one", template, true).await.unwrap());
+    }
+    let refused = house.init("one", template, true).await.unwrap_err();
+    assert_eq!((refused.code, refused.retry_after_s.is_some()), (Code::RateLimited, true));
+    assert!(refused.detail.contains("jobs.queue_account_limit"), "{}", refused.detail);
+    kept.push(house.init("two", template, true).await.unwrap());
+    let initialized = house.init("two", template, false).await.unwrap();
+    let refused = house.start(&initialized).await.unwrap_err();
+    assert_eq!((refused.code, refused.retry_after_s.is_some()), (Code::Overloaded, true));
+    // What was refused is as it was; what waits is in the journal.
+    assert_eq!(house.record(&initialized).await.state, JobState::Initialized);
+    assert_eq!(house.journal.unfinished().await.unwrap().len(), 3);
+}
+
+#[actix::test]
+async fn an_idle_job_leaves_memory_and_comes_back_when_it_is_started() {
+    let house = House::build(1, &[("jobs.initialized_idle_s", "1")]).await;
+    let mut view = house.init("one", "<p>1</p>", false).await.unwrap();
+    let left = tokio::time::timeout(PATIENCE, async { while view.changed().await.is_ok() {} });
+    left.await.expect("the view closes when the job leaves memory");
+    let started = house.start(&view).await.unwrap();
+    assert!(house.ended(&started).await.output.is_some());
+}
+
+#[actix::test]
+async fn a_job_not_started_in_its_window_expires() {
+    let house = House::build(1, &[("jobs.start_window_s", "60"), ("jobs.initialized_idle_s", "1")]).await;
+    let mut view = house.init("one", "<p>1</p>", false).await.unwrap();
+    tokio::time::timeout(PATIENCE, async { while view.changed().await.is_ok() {} }).await.unwrap();
+    let mut record = house.record(&view).await;
+    record.created_at = Timestamp(record.created_at.0 - 61_000);
+    house.journal.commit(&record, Change::new()).await.unwrap();
+    let started = house.start(&view).await.unwrap();
+    assert_eq!(house.ended(&started).await.fault.unwrap().code, FaultCode::Expired);
+}
+
+#[actix::test]
+async fn two_inits_cannot_both_take_the_last_document_and_a_failed_job_gives_it_back() {
+    let mut house = House::build(1, &[]).await;
+    house.account("small", Some(1)).await;
+    let (first, second) = tokio::join!(house.init("small", "", false), house.init("small", "", false));
+    let (taken, refused) = if first.is_ok() { (first, second) } else { (second, first) };
+    assert_eq!(refused.unwrap_err().code, Code::QuotaExceeded);
+    let started = house.start(&taken.unwrap()).await.unwrap();
+    assert_eq!(house.ended(&started).await.fault.unwrap().code, FaultCode::TemplateMissing);
+    // The account hears of it just after the job's end is seen.
+    let again = async {
+        while house.init("small", "", false).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await; // poll
+        }
+    };
+    tokio::time::timeout(PATIENCE, again).await.expect("the document is there again");
+    assert_eq!(house.init("small", "", false).await.unwrap_err().code, Code::QuotaExceeded);
+}

@@ -1,0 +1,113 @@
+//! The README's tour, run as it stands there: curl and Python against the real program.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_platen");
+const README: &str = include_str!("../README.md");
+const WAIT_UNTIL_READY: &str =
+    "timeout 60 bash -c 'until curl -sf -o /dev/null '\"${base%/v1}\"'/health/ready; do sleep 0.1; done'\n";
+
+/// The service on a free port, with an account and a token.
+struct Service {
+    child: Child,
+    folder: TempDir,
+    address: String,
+    token: String,
+}
+
+impl Service {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = command(folder.path(), PROGRAM).arg("serve").stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on ").unwrap_or_default().to_owned();
+        let mut service = Self { child, folder, address, token: String::new() };
+        assert!(!service.address.is_empty(), "the service said '{line}'");
+        service.run(PROGRAM, &["account", "create", "reader"]);
+        service.token = service.run(PROGRAM, &["token", "create", "--account", "reader"]).trim().to_owned();
+        service
+    }
+
+    /// Runs a program in the service's folder; it must succeed. Answers what it printed.
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = command(self.folder.path(), program).args(arguments).output().unwrap();
+        let (printed, complained) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{program} failed:\n{arguments:?}\n{printed}\n{complained}");
+        printed.into_owned()
+    }
+
+    /// Puts this service's address and token where the text has the reader's.
+    fn adapted(&self, text: &str) -> String {
+        let adapted = text.replace("http://127.0.0.1:8080", &self.address).replace('…', &self.token);
+        assert!(adapted.contains(&self.address) && adapted.contains(&self.token), "{text}");
+        adapted
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Ok(id) = i32::try_from(self.child.id()) {
+            let _ = kill(Pid::from_raw(id), Signal::SIGTERM);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_tour_works_as_it_stands_in_the_readme() {
+    let service = Service::start();
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    std::os::unix::fs::symlink(assets, service.folder.path().join("assets")).unwrap();
+    let tour = section("## A tour in five minutes");
+
+    let shell = blocks(tour, "sh");
+    let (settings, commands) = shell.split_at(shell.find("field()").unwrap());
+    let script = format!("set -euo pipefail\n{}{WAIT_UNTIL_READY}{commands}", service.adapted(settings));
+    let printed = service.run("bash", &["-c", &script]);
+    assert!(printed.contains("\"status\":\"done\""), "{printed}");
+    assert!(printed.contains("\"url\":\"http://"), "{printed}");
+    let invoice = service.run("pdftotext", &["-layout", "invoice.pdf", "-"]);
+    assert!(invoice.contains("Müller & Søn") && invoice.contains("€ 3,987.18"), "{invoice}");
+
+    service.run("python3", &["-c", &service.adapted(&blocks(tour, "python"))]);
+    let greeting = service.run("pdftotext", &["hello.pdf", "-"]);
+    assert_eq!(greeting.trim(), "Grüße, Zoë!");
+}
+
+#[test]
+fn a_block_is_what_stands_between_its_fences() {
+    assert_eq!(blocks("a\n```sh\nb\nc\n```\nd\n```json\n{}\n```\n```sh\ne\n```\n", "sh"), "b\nc\ne\n");
+}
+
+/// A program with the service's data folder, and without the settings of whoever runs the tests.
+fn command(folder: &Path, program: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .current_dir(folder)
+        .env_remove("PLATEN_CONFIG")
+        .env("PLATEN__HTTP__BIND", "127.0.0.1:0")
+        .env("PLATEN__STORAGE__DATA_DIR", folder.join("data"))
+        .env("NO_PROXY", "*")
+        .env("PYTHONIOENCODING", "utf-8");
+    command
+}
+
+/// The README from `heading` to the next heading of the same level.
+fn section(heading: &str) -> &'static str {
+    let (_, after) = README.split_once(&format!("\n{heading}\n")).unwrap();
+    after.split_once("\n## ").map_or(after, |(section, _)| section)
+}
+
+/// The code blocks of one language, one after the other.
+fn blocks(text: &str, language: &str) -> String {
+    let open = format!("```{language}\n");
+    text.split(&open).skip(1).filter_map(|rest| rest.split_once("```").map(|(block, _)| block)).collect()
+}

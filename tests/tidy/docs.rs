@@ -1,0 +1,163 @@
+//! Rules about the documents: they name every setting and every code, and nothing that is not there.
+
+use std::fmt::Write as _;
+
+use platen::config::DEFAULT_TOML;
+use platen::domain::fault::FaultCode;
+use platen::problem::Code;
+
+use crate::tree::{self, Rule, Source};
+
+const CONFIGURATION: &str = "docs/configuration.md";
+const BEGIN: &str = "<!-- begin: made from config/default.toml -->";
+const END: &str = "<!-- end -->";
+
+/// The rules of this file.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "settings explained",
+        applies: |path| path == "config/default.toml",
+        check: settings_explained,
+        bad: &[("config/default.toml", "[http]\nbind = \"127.0.0.1:8080\"\n")],
+        good: &[("config/default.toml", "# Settings.\n\n[http]\nbind = \"a#b\"  # where to listen\n")],
+    },
+    Rule {
+        name: "settings documented",
+        applies: |path| path == CONFIGURATION,
+        check: settings_documented,
+        bad: &[(CONFIGURATION, "# Configuration\n"), (CONFIGURATION, concat!("<!-- end -->", "\nold\n"))],
+        good: &[(CONFIGURATION, include_str!("../../docs/configuration.md"))],
+    },
+    Rule {
+        name: "codes documented",
+        applies: |path| path == "README.md",
+        check: codes_documented,
+        bad: &[
+            ("README.md", "| 400 | `job_not_found` | wrong status |\n"),
+            ("README.md", concat!(include_str!("../../README.md"), "\n| 404 | `lost_code` | gone |\n")),
+        ],
+        good: &[("README.md", include_str!("../../README.md"))],
+    },
+    Rule {
+        name: "links lead somewhere",
+        applies: |path| tree::has_extension(path, "md"),
+        check: links,
+        bad: &[
+            ("README.md", "see [there](docs/nowhere.md)\n"),
+            ("ARCHITECTURE.md", "it is in `src/nowhere.rs`\n"),
+            ("docs/a.md", "see [there](README.md)\n"),
+        ],
+        good: &[
+            ("README.md", "see [licence](LICENSE), [site](https://example.org), [top](#top)\n"),
+            ("docs/a.md", "see [readme](../README.md#limits) and `src/lib.rs`\n"),
+        ],
+    },
+];
+
+#[test]
+fn the_page_of_settings_is_made_from_the_defaults() {
+    let page = tree::read(CONFIGURATION);
+    let made = with_table(&page).expect("the page has its two marks");
+    if std::env::var_os("PLATEN_UPDATE_DOCS").is_some() && made != page {
+        let whole = tree::top().join(CONFIGURATION);
+        std::fs::write(whole, &made).expect("the page can be written");
+    }
+    let table = table(DEFAULT_TOML);
+    assert!(table.contains("| `http.bind` | `\"127.0.0.1:8080\"` | "), "{table}");
+}
+
+fn settings_explained(source: &Source) -> Vec<(usize, String)> {
+    let unexplained = |(_, line): &(usize, &str)| setting(line).is_some_and(|(_, _, why)| why.is_empty());
+    let sentence = "say after '#' what the setting is for".to_owned();
+    source.lines().filter(unexplained).map(|(number, _)| (number, sentence.clone())).collect()
+}
+
+fn settings_documented(source: &Source) -> Vec<(usize, String)> {
+    if with_table(&source.text).as_deref() == Some(&source.text) {
+        return Vec::new();
+    }
+    let remedy = "differs from config/default.toml; run: PLATEN_UPDATE_DOCS=1 cargo test --test tidy, twice";
+    vec![(1, remedy.to_owned())]
+}
+
+/// The page with the table between its marks made anew.
+fn with_table(page: &str) -> Option<String> {
+    let (before, rest) = page.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{}\n{END}{after}", table(DEFAULT_TOML)))
+}
+
+fn table(defaults: &str) -> String {
+    let mut made = String::new();
+    let mut section = "";
+    for line in defaults.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+            let _ = write!(made, "\n### {section}\n\n| Key | Default | Meaning |\n|---|---|---|\n");
+        } else if let Some((key, value, why)) = setting(line) {
+            let _ = writeln!(made, "| `{section}.{key}` | `{value}` | {} |", why.replace('|', "\\|"));
+        }
+    }
+    made
+}
+
+/// Key, value and comment of a line of the defaults.
+fn setting(line: &str) -> Option<(&str, &str, &str)> {
+    if line.starts_with(['#', '[']) {
+        return None;
+    }
+    let (key, rest) = line.split_once(" = ")?;
+    let (value, why) = rest.split_once(" #").unwrap_or((rest, ""));
+    Some((key, value.trim(), why.trim()))
+}
+
+fn codes_documented(source: &Source) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for code in Code::ALL {
+        let row = format!("| {} | `{}` |", code.status(), code.name());
+        if !source.text.contains(&row) {
+            found.push((1, format!("the table of errors lacks the row '{row} …'")));
+        }
+    }
+    for code in FaultCode::ALL {
+        let row = format!("\n| `{}` |", code.name());
+        if !source.text.contains(&row) {
+            found.push((1, format!("the table of job errors lacks the row '{} …'", row.trim())));
+        }
+    }
+    for (number, line) in source.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        if let [_, status, code, ..] = cells.as_slice()
+            && status.parse::<u16>().is_ok_and(|status| status >= 400)
+            && !Code::ALL.iter().any(|known| *code == format!("`{}`", known.name()))
+        {
+            found.push((number, format!("{code} is no code of src/problem.rs")));
+        }
+    }
+    found
+}
+
+fn links(source: &Source) -> Vec<(usize, String)> {
+    let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let top = tree::top();
+    let mut found = Vec::new();
+    for (number, line) in source.lines() {
+        for target in between(line, "](", ')').filter(|target| !target.contains("://")) {
+            let path = target.split('#').next().unwrap_or_default();
+            if !path.is_empty() && !top.join(folder).join(path).exists() {
+                found.push((number, format!("the link to '{target}' leads nowhere")));
+            }
+        }
+        for rest in between(line, "`src/", '`') {
+            if !rest.contains(['*', '…', '{', ' ']) && !top.join("src").join(rest).exists() {
+                found.push((number, format!("there is no 'src/{rest}'")));
+            }
+        }
+    }
+    found
+}
+
+/// The texts of `line` that follow `open` and end before `close`.
+fn between<'a>(line: &'a str, open: &'a str, close: char) -> impl Iterator<Item = &'a str> {
+    line.split(open).skip(1).filter_map(move |rest| rest.split_once(close).map(|(text, _)| text))
+}

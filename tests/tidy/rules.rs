@@ -1,0 +1,169 @@
+//! Rules about the text of one file: its size, its first sentence, words that must not be in it.
+
+use crate::tree::{Rule, Source, has_extension};
+
+const LINE_LIMIT: usize = 400;
+
+/// The rules of this file.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "length",
+        applies: is_rust,
+        check: length,
+        bad: &[("src/http/mod.rs", include_str!("../../Cargo.lock"))],
+        good: &[("src/http/mod.rs", "//! Short.\n")],
+    },
+    Rule {
+        name: "first sentence",
+        applies: is_rust,
+        check: first_sentence,
+        bad: &[
+            ("src/app.rs", "use std::fmt;\n"),
+            ("src/app.rs", "//!\n//! Too late.\n"),
+            ("src/app.rs", "//! no sentence\n"),
+            ("src/app.rs", ""),
+        ],
+        good: &[("src/app.rs", "//! Puts the parts\n//! together.\n\nuse std::fmt;\n")],
+    },
+    Rule {
+        name: "words",
+        applies: is_rust_but_tidy,
+        check: words,
+        bad: &[
+            ("src/app.rs", "#[allow(dead_code)]\n"),
+            ("tests/api.rs", "#[ignore = \"slow\"]\n"),
+            ("src/app.rs", "// TODO: later\n"),
+            ("src/app.rs", "// FIXME\n"),
+            ("src/app.rs", "fn f() { todo!() }\n"),
+            ("src/app.rs", "fn f() { unimplemented!(\"x\") }\n"),
+            ("src/jobs/actor.rs", "registry.do_send(Message);\n"),
+            ("src/jobs/actor.rs", "unsafe { f() }\n"),
+        ],
+        good: &[("src/app.rs", "#[expect(lint, reason = \"why\")]\nlet todos = xxxl.send(m); // unsafely\n")],
+    },
+    Rule {
+        name: "no ambient world",
+        applies: |path| is_rust(path) && path.starts_with("src/"),
+        check: ambient,
+        bad: &[
+            ("src/jobs/actor.rs", "let now = SystemTime::now();\n"),
+            ("src/clock.rs", "let home = std::env::var(\"HOME\");\n"),
+            ("src/app.rs", "std::env::vars().collect()\n"),
+            ("src/domain/ids.rs", "Uuid::new_v4()\n"),
+            ("src/domain/ids.rs", "Uuid::now_v7()\n"),
+        ],
+        good: &[
+            ("src/clock.rs", "let now = SystemTime::now();\nlet id = Uuid::now_v7();\n"),
+            ("src/main.rs", "std::env::vars()\n"),
+            ("src/app.rs", "// SystemTime::now is elsewhere\nlet now = clock.now();\n"),
+        ],
+    },
+    Rule {
+        name: "no fixed sleeps",
+        applies: |path| is_rust_but_tidy(path) && path.starts_with("tests/"),
+        check: sleeps,
+        bad: &[("tests/api.rs", "tokio::time::sleep(Duration::from_secs(1)).await;\n")],
+        good: &[("tests/api.rs", "sleep(Duration::from_millis(10)).await; // poll\n")],
+    },
+    Rule {
+        name: "no machine's paths",
+        applies: |path| !path.starts_with("tests/tidy"),
+        check: machine_paths,
+        bad: &[("README.md", "cd /work/platen\n"), ("tests/api.rs", "\"/root/.cache\"\n")],
+        good: &[("README.md", "see https://example.org/work/ and assets/root/file\n")],
+    },
+];
+
+fn is_rust(path: &str) -> bool {
+    has_extension(path, "rs")
+}
+
+/// The rules' own files quote what they forbid.
+fn is_rust_but_tidy(path: &str) -> bool {
+    is_rust(path) && !path.starts_with("tests/tidy")
+}
+
+fn length(source: &Source) -> Vec<(usize, String)> {
+    let lines = source.text.lines().count();
+    let finding = (LINE_LIMIT + 1, format!("{lines} lines; split the file, the limit is {LINE_LIMIT}"));
+    (lines > LINE_LIMIT).then_some(finding).into_iter().collect()
+}
+
+fn first_sentence(source: &Source) -> Vec<(usize, String)> {
+    let paragraph: Vec<&str> =
+        source.text.lines().map_while(|line| line.strip_prefix("//! ")).map(str::trim).collect();
+    let says = paragraph.join(" ").contains('.') || paragraph.last().is_some_and(|line| line.ends_with(':'));
+    let finding = (1, "begin the file with '//! ' and a sentence that says what it is for".to_owned());
+    (!says).then_some(finding).into_iter().collect()
+}
+
+fn words(source: &Source) -> Vec<(usize, String)> {
+    // A pattern that ends in a letter must not go on as a longer word.
+    const BANNED: &[(&str, &str)] = &[
+        ("#[allow(", "use #[expect(lint, reason = \"…\")]"),
+        ("#![allow(", "use #[expect(lint, reason = \"…\")] on the item"),
+        ("#[ignore", "a test runs or it is not there"),
+        ("TODO", "do it, or write an issue"),
+        ("FIXME", "do it, or write an issue"),
+        ("XXX", "do it, or write an issue"),
+        ("todo!", "do it, or write an issue"),
+        ("unimplemented!", "do it, or write an issue"),
+        ("do_send(", "it hides a full or closed mailbox; use try_send or send"),
+        ("unsafe ", "the house has no unsafe code"),
+    ];
+    find(source.lines(), BANNED)
+}
+
+fn ambient(source: &Source) -> Vec<(usize, String)> {
+    const TIME: &[(&str, &str)] = &[
+        ("SystemTime::now", "time comes in by clock::Clock"),
+        ("Uuid::new", "ids come from clock::new_id"),
+        ("Uuid::now", "ids come from clock::new_id"),
+    ];
+    const ENVIRONMENT: &[(&str, &str)] = &[
+        ("env::var(", "the environment is read once, in main"),
+        ("env::var_os(", "the environment is read once, in main"),
+        ("env::vars", "the environment is read once, in main"),
+    ];
+    let mut found = Vec::new();
+    if source.path != "src/clock.rs" {
+        found.extend(find(source.code_lines(), TIME));
+    }
+    if source.path != "src/main.rs" {
+        found.extend(find(source.code_lines(), ENVIRONMENT));
+    }
+    found
+}
+
+fn sleeps(source: &Source) -> Vec<(usize, String)> {
+    let fixed = |(_, line): &(usize, &str)| line.contains("sleep(") && !line.trim_end().ends_with("// poll");
+    let sentence = "wait for the condition with a deadline; a pause between two looks is marked '// poll'";
+    source.lines().filter(fixed).map(|(number, _)| (number, sentence.to_owned())).collect()
+}
+
+fn machine_paths(source: &Source) -> Vec<(usize, String)> {
+    const PATHS: &[(&str, &str)] = &[
+        ("/work/", "a path of somebody's machine; derive it or make it a setting"),
+        ("/root/", "a path of somebody's machine; derive it or make it a setting"),
+    ];
+    find(source.lines(), PATHS)
+}
+
+/// Every line that holds one of the patterns as a word of its own, with pattern and reason.
+fn find<'a>(lines: impl Iterator<Item = (usize, &'a str)>, banned: &[(&str, &str)]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in lines {
+        for (pattern, reason) in banned {
+            if line.match_indices(pattern).any(|(at, _)| stands_alone(line, at, pattern)) {
+                found.push((number, format!("'{}': {reason}", pattern.trim())));
+            }
+        }
+    }
+    found
+}
+
+fn stands_alone(line: &str, at: usize, pattern: &str) -> bool {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let goes_on = pattern.chars().all(is_word) && line[at + pattern.len()..].starts_with(is_word);
+    !line[..at].ends_with(is_word) && !goes_on
+}

@@ -1,0 +1,362 @@
+//! EJS as template authors meet it: pages, faults with file and line, limits, and what hostile templates
+//! and data try.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use platen::config::{AssembleConfig, Config};
+use platen::domain::fault::{FaultCode, JobFault};
+use platen::domain::site::Site;
+use platen::engines::assemble::ejs::Assembler;
+
+use crate::processes::{DEADLINE, field, processes, somebody_else, starter, until};
+
+fn config() -> AssembleConfig {
+    Config::default().assemble
+}
+
+fn assembler(config: &AssembleConfig) -> Assembler {
+    Assembler::new(starter(), config)
+}
+
+fn site(files: &[(&str, &str)]) -> Site {
+    let files = files.iter().map(|(name, text)| ((*name).to_owned(), Bytes::from((*text).to_owned())));
+    Site { entry: "index.html".to_owned(), files: files.collect() }
+}
+
+async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobFault> {
+    let config = AssembleConfig { spares: 0, ..config() };
+    let page = assembler(&config).assemble(&site(files), &Bytes::from(data.to_owned())).await?;
+    Ok(String::from_utf8(page.to_vec()).unwrap())
+}
+
+async fn page(text: &str, data: &str) -> String {
+    assemble(&[("index.html", text)], data).await.unwrap()
+}
+
+async fn fault(files: &[(&str, &str)], data: &str) -> (FaultCode, String) {
+    let fault = assemble(files, data).await.unwrap_err();
+    (fault.code, fault.message)
+}
+
+/// The sentence of a template whose code is wrong.
+async fn wrong(text: &str, data: &str) -> String {
+    let (code, sentence) = fault(&[("index.html", text)], data).await;
+    assert_eq!(code, FaultCode::TemplateError, "{sentence}");
+    sentence
+}
+
+#[tokio::test]
+async fn data_becomes_locals() {
+    let text =
+        "<% for (const k in locals) { %><%= k %>=<%= locals[k] %>;<% } %><%- raw %>|<%= raw %>|<%= a['ü'] %>";
+    let data = r#"{"z":1.50,"raw":"<b>&","y":null,"a":{"ü":"€"},"x":[1,2]}"#;
+    let expected = "z=1.5;raw=&lt;b&gt;&amp;;y=;a=[object Object];x=1,2;<b>&|&lt;b&gt;&amp;|€";
+    assert_eq!(page(text, data).await, expected);
+    assert_eq!(page("<%= typeof locals %>", "[ ]").await, "object");
+    for data in ["[1]", "1", "\"a\"", "null", "true"] {
+        let (code, sentence) = fault(&[("index.html", "plain")], data).await;
+        assert_eq!(code, FaultCode::DataInvalid);
+        assert!(sentence.contains("must be a JSON object"), "{sentence}");
+    }
+}
+
+#[tokio::test]
+async fn tags_of_all_kinds_work() {
+    let text = "\u{feff}a<%# remark %>\n  <%_ if (true) { _%>  \nb<% } -%>\n<%% <%= 1 // one %> %%>";
+    assert_eq!(page(text, "{}").await, "a\nb<% 1 %>");
+}
+
+#[tokio::test]
+async fn a_page_without_tags_is_its_own_page() {
+    let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
+    let bytes = Bytes::from_static(b"<p>100%> \xff\x00</p>");
+    let site = Site::single("index.html", bytes.clone());
+    let page = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap();
+    assert_eq!(page.as_ptr(), bytes.as_ptr(), "not even copied");
+
+    let site = Site::single("index.html", Bytes::from_static(b"one\ntwo \xff <%= 1 %>"));
+    let fault = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    assert_eq!(fault.code, FaultCode::TemplateInvalid);
+    assert_eq!(fault.message, "index.html:2: the text is not UTF-8; save the template as UTF-8");
+
+    let site = Site::single("index.html", Bytes::from_static(b"PK\x03\x04<% %>"));
+    let fault = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    assert_eq!(fault.code, FaultCode::TemplateInvalid);
+    assert!(fault.message.contains("zip archive"), "{}", fault.message);
+}
+
+#[tokio::test]
+async fn includes_reach_the_sites_own_files() {
+    let files = [
+        (
+            "index.html",
+            "<% for (const n of [1,2]) { %><%- include('parts/row', {n}) %><% } %><%- include('/foot.html') %>",
+        ),
+        ("parts/row.ejs", "[<%= n %><%- include('../dot.ejs') %>]"),
+        ("dot.ejs", "."),
+        ("foot.html", "end <%= title %>"),
+    ];
+    assert_eq!(assemble(&files, r#"{"title":"T"}"#).await.unwrap(), "[1.][2.]end T");
+}
+
+#[tokio::test]
+async fn a_runtime_fault_names_file_line_and_chain() {
+    let text = "<p>\n<%= name %>\n\n<%= customer.street %>";
+    assert_eq!(wrong(text, r#"{"name":1}"#).await, "index.html:4: 'customer' is not defined");
+    let sentence = wrong(text, r#"{"name":1,"customer":null}"#).await;
+    assert_eq!(sentence, "index.html:4: cannot read property 'street' of null");
+    let long = "<p>\n<%\n  const a = 1;\n  const b = 2;\n  a.b.c;\n%>";
+    assert_eq!(wrong(long, "{}").await, "index.html:5: cannot read property 'c' of undefined");
+    let each = "<p>\n<% [1].forEach(function (x) { %>\n  <%= x %>\n  <%= missing %>\n<% }) %>";
+    assert_eq!(wrong(each, "{}").await, "index.html:4: 'missing' is not defined");
+    assert_eq!(wrong("\n<% throw 'a word' %>", "{}").await, "index.html:2: a word");
+    assert_eq!(wrong("<% throw null %>", "{}").await, "index.html:1: null was thrown");
+    assert_eq!(wrong("<% throw {message: 'm'} %>", "{}").await, "index.html:1: m");
+
+    let files = [
+        ("index.html", "\n\n<%- include('parts/table') %>"),
+        ("parts/table.ejs", "\n<%- include('row', {n: 1}) %>"),
+        ("parts/row.ejs", "<%= n %>\n\n\n<%= m %>"),
+    ];
+    let (code, sentence) = fault(&files, "{}").await;
+    assert_eq!(code, FaultCode::TemplateError);
+    assert_eq!(
+        sentence,
+        "parts/row.ejs:4: 'm' is not defined (included from parts/table.ejs:2, index.html:3)"
+    );
+}
+
+#[tokio::test]
+async fn an_error_that_a_template_catches_is_untouched() {
+    let files = [
+        ("index.html", "<% try { include('a') } catch (e) { %><%= e.message %><% } %>"),
+        ("a.ejs", "\n<% throw new Error('as it was') %>"),
+    ];
+    assert_eq!(assemble(&files, "{}").await.unwrap(), "as it was");
+}
+
+#[tokio::test]
+async fn a_syntax_fault_names_file_and_line() {
+    let cases = [
+        ("a\nb\n<%= foo( %>\nc\n<%= d %>", 3, "in '<%= foo( %>'"),
+        ("a\n<%= a b %>", 2, "in '<%= a b %>'"),
+        ("a\n\n<%=\n  1 +\n  ) %>\n", 5, "unexpected"),
+        ("a\n<% let 1x = 2; %>\n", 2, ""),
+        ("a\n<%\n let a = 1;\n let = = 2;\n%>\nb", 4, ""),
+        ("a\n<% if (true) { %>\nb\n<% for (;;) { %>\n<% } %>\nc\n", 2, "'{' is never closed"),
+        ("a\n<% [1].forEach(function (x) { %>\nb\n<% } %>\nc\nd", 2, "'(' is never closed"),
+        ("a\n\n<% } %>\nb\nc", 3, "'}' closes nothing"),
+        ("a\n<% if (1) { %>}{(<% var s = '}}'; /* } */ var r = /[}]}/; } } %>\nb\n", 2, "'}' closes nothing"),
+        ("a\n<%= 1 %>\n<% if (true) {\nb", 3, "the tag '<%' is never closed with '%>'"),
+        ("a\n<%- x\n<%= 1 %>", 2, "the tag '<%-' is never closed with '%>'"),
+    ];
+    for (text, line, words) in cases {
+        let sentence = wrong(text, "{}").await;
+        assert!(sentence.starts_with(&format!("index.html:{line}: ")), "{text:?}: {sentence}");
+        assert!(sentence.contains(words), "{text:?}: {sentence}");
+        assert!(!sentence.contains("EJS-Lint"), "{sentence}");
+    }
+    let files = [("index.html", "\n<%- include('a') %>"), ("a.ejs", "\n\n<% } %>")];
+    let (_, sentence) = fault(&files, "{}").await;
+    assert_eq!(sentence, "a.ejs:3: '}' closes nothing (included from index.html:2)");
+    let files = [("index.html", "\n<%- include('a') %>"), ("a.ejs", "\n\n<%= 1")];
+    let (_, sentence) = fault(&files, "{}").await;
+    assert_eq!(sentence, "a.ejs:3: the tag '<%=' is never closed with '%>' (included from index.html:2)");
+}
+
+#[tokio::test]
+async fn includes_lead_nowhere_else() {
+    for path in ["/etc/passwd", "../../etc/passwd", "file:///etc/passwd", "/proc/self/environ", "x\\0.ejs"] {
+        let sentence = wrong(&format!("<%- include('{path}') %>"), "{}").await;
+        assert!(sentence.starts_with("index.html:1: "), "{sentence}");
+        assert!(sentence.contains("no file") || sentence.contains("Could not find"), "{sentence}");
+    }
+    let files = [("index.html", "<%- include('index.html') %>")];
+    let (code, sentence) = fault(&files, "{}").await;
+    assert_eq!(code, FaultCode::TemplateLimit);
+    assert!(sentence.contains("assemble.include_depth_limit"), "{sentence}");
+    assert!(sentence.starts_with("index.html:1: "), "{sentence}");
+}
+
+#[tokio::test]
+async fn templates_reach_nothing() {
+    let nothing = [
+        "process",
+        "require",
+        "module",
+        "exports",
+        "std",
+        "os",
+        "bjson",
+        "print",
+        "scriptArgs",
+        "load",
+        "fetch",
+        "Deno",
+        "Worker",
+        "setTimeout",
+        "host",
+        "fs",
+    ];
+    for name in nothing {
+        assert_eq!(page(&format!("<%= typeof {name} %>"), "{}").await, "undefined", "{name}");
+    }
+    let sentence = wrong("<%= locals.constructor.constructor('return process')() %>", "{}").await;
+    assert!(sentence.starts_with("index.html:1: "), "{sentence}");
+    let sentence = wrong("<%= ''.constructor.constructor('return process')() %>", "{}").await;
+    assert_eq!(sentence, "index.html:1: 'process' is not defined");
+    let global =
+        "<%= Object.getOwnPropertyNames(''.constructor.constructor('return this')()).includes('ejs') %>";
+    assert_eq!(page(global, "{}").await, "false");
+    let import = "<% let got = 'nothing'; import('os').then(() => { got = 'os' }) %><%= got %>";
+    assert_eq!(page(import, "{}").await, "nothing");
+}
+
+#[tokio::test]
+async fn data_is_no_options_and_pollutes_nothing() {
+    let data = r#"{
+        "outputFunctionName":"x;globalThis.pwned=1;s", "escapeFunction":"1;return 'pwned'", "client":true,
+        "delimiter":"?", "openDelimiter":"[", "closeDelimiter":"]", "localsName":"pwned", "debug":true,
+        "cache":true, "filename":"/etc/passwd", "root":"/etc", "views":["/etc"], "context":{"a":1},
+        "_with":false, "strict":true, "async":true, "destructuredLocals":["a=pwned"], "rmWhitespace":true,
+        "settings":{"view options":{"outputFunctionName":"x;globalThis.pwned=1;s","client":true,
+        "escapeFunction":"1;return 'pwned'"}, "views":["/etc"]},
+        "__proto__":{"polluted":"yes","outputFunctionName":"x;globalThis.pwned=1;s"},
+        "constructor":{"prototype":{"polluted":"yes"}}, "v":"<"}"#;
+    let text =
+        "<%= v %>  <?= v ?>\n<%= typeof pwned %><%= ({}).polluted %><%= locals.polluted %><%= ''.polluted %>";
+    assert_eq!(page(text, data).await, "&lt;  <?= v ?>\nundefined");
+    let spread = "<%= Object.assign({}, locals).polluted %>|<%= typeof globalThis.pwned %>";
+    assert_eq!(page(spread, data).await, "|undefined");
+}
+
+/// The fault of a template under tight limits, and that it came in time.
+async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
+    let begun = Instant::now();
+    let fault = assembler(&config).assemble(&site(&[("index.html", text)]), &Bytes::from_static(b"{}")).await;
+    let fault = fault.unwrap_err();
+    assert!(begun.elapsed() < DEADLINE, "{text}: {:?}", begun.elapsed());
+    (fault.code, fault.message)
+}
+
+#[tokio::test]
+async fn loops_end_at_the_deadline() {
+    let loops = [
+        "<% for (;;) {} %>",
+        "<% try { for (;;) {} } finally { for (;;) {} } %>",
+        // One native call that the script engine itself cannot interrupt.
+        "<% const s = 'a'.repeat(1e8); for (;;) s.indexOf('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab') %>",
+        "<% /(a*)*(a*)*b/.test('a'.repeat(40)) %>",
+    ];
+    for text in loops {
+        let (code, sentence) = limited(text, AssembleConfig { timeout_ms: 300, ..config() }).await;
+        assert_eq!(code, FaultCode::TemplateLimit, "{text}: {sentence}");
+        assert!(sentence.contains("300 ms (assemble.timeout_ms)"), "{text}: {sentence}");
+    }
+}
+
+#[tokio::test]
+async fn memory_is_limited() {
+    let hogs = [
+        "<% const a = []; for (;;) a.push('x'.repeat(1e6) + a.length) %>",
+        "<% let s = 'x'; for (;;) { s += s + 'y'; s.indexOf('z') } %>",
+        "<% const a = []; for (;;) a.push({}) %>",
+        "<% const a = []; for (;;) a.push(new ArrayBuffer(1e7)) %>",
+        "<% for (;;) { %>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<% } %>",
+    ];
+    for text in hogs {
+        let (code, sentence) = limited(text, AssembleConfig { memory_limit_mb: 48, ..config() }).await;
+        assert_eq!(code, FaultCode::TemplateLimit, "{text}: {sentence}");
+        assert!(sentence.contains("48 MB of memory (assemble.memory_limit_mb)"), "{text}: {sentence}");
+    }
+    let doubling = "<% let s = 'x'; for (;;) s += s + 'y' %>";
+    let (code, sentence) = limited(doubling, config()).await;
+    assert_eq!(code, FaultCode::TemplateError);
+    assert_eq!(sentence, "index.html:1: a string grew longer than 1073741823 characters");
+    let recursion = "\n<% function f() { return f() + 1 } f() %>";
+    let (code, sentence) = limited(recursion, config()).await;
+    assert_eq!(code, FaultCode::TemplateError);
+    assert_eq!(sentence, "index.html:2: Maximum call stack size exceeded");
+}
+
+#[tokio::test]
+async fn the_page_is_limited() {
+    let small = AssembleConfig { output_limit_bytes: 2_000, ..config() };
+    for text in ["<%- 'x'.repeat(2001) %>", "<%- 'ä'.repeat(1001) %>"] {
+        let (code, sentence) = limited(text, small.clone()).await;
+        assert_eq!(code, FaultCode::TemplateLimit);
+        assert_eq!(sentence, "the page is larger than 2000 bytes (assemble.output_limit_bytes)");
+    }
+    let page = assembler(&small)
+        .assemble(&site(&[("index.html", "<%- 'ä'.repeat(1000) %>")]), &Bytes::from_static(b"{}"))
+        .await;
+    assert_eq!(page.unwrap().len(), 2_000);
+}
+
+#[tokio::test]
+async fn a_lone_surrogate_does_not_spoil_the_page() {
+    assert_eq!(page("<%= 'a\\ud800b' %>€", "{}").await, "a\u{fffd}b€");
+}
+
+#[tokio::test]
+async fn no_job_sees_another() {
+    let assembler = assembler(&AssembleConfig { spares: 2, processes: 2, ..config() });
+    let text = "<%= globalThis.seen ?? 'fresh' %><% globalThis.seen = 'used'; Array.prototype.map = 1 %>";
+    let site = site(&[("index.html", text)]);
+    for _ in 0..6 {
+        let page = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap();
+        assert_eq!(page, "fresh");
+    }
+    until("the spares come back", || assembler.spares() == 2).await;
+}
+
+#[tokio::test]
+async fn the_child_is_locked_in_before_it_has_a_job() {
+    let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
+    until("a spare waits", || assembler.spares() == 1).await;
+    let spares = assembling();
+    assert!(!spares.is_empty());
+    for pid in spares {
+        // A child of another test may end meanwhile, or has only begun to lock itself in.
+        let has = |name: &str, value: &str| field(pid, name).is_none_or(|found| found == value);
+        until("three filters are on", || has("Seccomp_filters:", "3")).await;
+        assert!(has("NoNewPrivs:", "1"));
+        assert!(has("Threads:", "1"));
+        if somebody_else().is_some() {
+            assert!(has("CapBnd:", "0000000000000000"));
+            assert!(has("Uid:", "65534\t65534\t65534\t65534"));
+        }
+    }
+}
+
+/// Our children that are past `platen exec`.
+fn assembling() -> Vec<u32> {
+    let ours = std::process::id().to_string();
+    let command = |pid| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let is_assembling = |pid: &u32| command(*pid).split(|&byte| byte == 0).nth(1) == Some(b"assemble-child");
+    let pids = processes().into_iter().filter(|&pid| field(pid, "PPid:").as_deref() == Some(&*ours));
+    pids.filter(is_assembling).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_run_side_by_side() {
+    let assembler = assembler(&AssembleConfig { timeout_ms: 2_000, ..config() });
+    let good = site(&[("index.html", "<%= n * 2 %>")]);
+    let endless = site(&[("index.html", "<% for (;;) {} %>")]);
+    let jobs = (0..12).map(|n| {
+        let (assembler, good, endless) = (assembler.clone(), good.clone(), endless.clone());
+        tokio::spawn(async move {
+            let site = if n == 0 { endless } else { good };
+            (n, assembler.assemble(&site, &Bytes::from(format!("{{\"n\":{n}}}"))).await)
+        })
+    });
+    for job in jobs.collect::<Vec<_>>() {
+        let (n, page) = job.await.unwrap();
+        if n == 0 {
+            assert_eq!(page.unwrap_err().code, FaultCode::TemplateLimit);
+        } else {
+            assert_eq!(page.unwrap(), (n * 2).to_string());
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Child processes as they really run: the starter, the pool, and EJS in its cage.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod children;
+mod ejs;
+mod pool;
+mod processes;

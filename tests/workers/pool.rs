@@ -1,0 +1,155 @@
+//! The pool with children that misbehave: shells in place of an engine, speaking its protocol or not.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
+use serde_json::json;
+
+use crate::processes::{bash, is_alive, starter, until};
+
+/// Says `Ready`.
+const READY: &str = r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'; "#;
+/// Waits for the job's frame, which is longer than this.
+const LISTEN: &str = "head -c 20 > /dev/null; ";
+/// Answers with a header and the body `hello`.
+const ANSWER: &str = r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hello'; "#;
+
+fn settings(script: &str, spares: usize) -> PoolSettings {
+    PoolSettings {
+        name: "test",
+        spec: bash(script),
+        spares,
+        processes: 2,
+        start_timeout: Duration::from_secs(10),
+        deadline: Duration::from_secs(10),
+        answer_limit_bytes: 5,
+    }
+}
+
+async fn run(pool: &Pool) -> Result<(u32, Bytes), WorkerFault> {
+    let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
+    let header = json!({"what": "a job"});
+    pool.run(Job { header: &header, body: &body, files: &|_| None }).await
+}
+
+async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
+    run(&Pool::new(starter(), settings)).await
+}
+
+fn read_pids(file: &Path) -> Vec<u32> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+#[tokio::test]
+async fn a_child_answers_and_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER} sleep 60", pids.display());
+    let pool = Pool::new(starter(), settings(&script, 1));
+    for _ in 0..3 {
+        let (answer, body) = run(&pool).await.unwrap();
+        assert_eq!((answer, &body[..]), (1, &b"hello"[..]));
+    }
+    until("a spare waits", || pool.spares() == 1).await;
+    let started = read_pids(&pids);
+    assert!(started.len() >= 4, "a child a job and a spare: {started:?}");
+    until("only the spare is left", || started.iter().filter(|&&pid| is_alive(pid)).count() == 1).await;
+    drop(pool);
+    until("the spare dies with its pool", || !started.iter().any(|&pid| is_alive(pid))).await;
+}
+
+#[tokio::test]
+async fn a_child_that_cannot_start_is_told_from_one_that_fails() {
+    let fault = run_in(settings("echo no library >&2; exit 3", 0)).await.unwrap_err();
+    assert!(matches!(&fault, WorkerFault::NotStarted(why) if why.contains("no library")), "{fault}");
+    let slow = PoolSettings { start_timeout: Duration::from_millis(50), ..settings("sleep 60", 0) };
+    let fault = run_in(slow).await.unwrap_err();
+    assert!(
+        matches!(&fault, WorkerFault::NotStarted(why) if why.contains("not ready after 50 ms")),
+        "{fault}"
+    );
+    let fault = run_in(settings(&format!("{READY}{LISTEN} echo broken >&2; exit 4"), 0)).await.unwrap_err();
+    let WorkerFault::Died { status, words } = fault else { panic!("{fault}") };
+    assert_eq!((status.code(), words.as_str()), (Some(4), "broken"));
+}
+
+#[tokio::test]
+async fn a_child_that_strays_is_dropped() {
+    let cases = [
+        (r"printf '\x02\0\0\0\0\0\0\0\0\0\0\0{}'", "protocol"),
+        (r"printf '\xff\xff\xff\xff\0\0\0\0\0\0\0\0'", "protocol"),
+        (r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'"#, "protocol"),
+        (r#"printf '\x0a\0\0\0\x06\0\0\0\0\0\0\0{"done":1}hello!'"#, "too long"),
+        (r#"printf '\x0a\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff{"done":1}'"#, "too long"),
+        (r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hell'"#, "without an answer"),
+    ];
+    for (speech, words) in cases {
+        let fault = run_in(settings(&format!("{READY}{LISTEN}{speech}"), 0)).await.unwrap_err();
+        assert!(fault.to_string().contains(words), "{speech}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_is_killed_at_its_deadline_and_when_nobody_waits_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = format!("{READY}{LISTEN} sleep 60 & echo $! >> {0}; echo $$ >> {0}; wait", pids.display());
+    let late = PoolSettings { deadline: Duration::from_millis(300), ..settings(&script, 0) };
+    let fault = run_in(late).await.unwrap_err();
+    assert!(matches!(fault, WorkerFault::Deadline), "{fault}");
+    until("the whole group is dead", || !read_pids(&pids).into_iter().any(is_alive)).await;
+
+    let pool = Pool::new(starter(), settings(&script, 0));
+    let before = read_pids(&pids).len();
+    let job = tokio::spawn(async move { run(&pool).await });
+    until("the child is at work", || read_pids(&pids).len() == before + 2).await;
+    assert!(read_pids(&pids).into_iter().any(is_alive));
+    job.abort();
+    until("the whole group is dead", || !read_pids(&pids).into_iter().any(is_alive)).await;
+}
+
+#[tokio::test]
+async fn a_spare_that_died_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER}", pids.display());
+    let pool = Pool::new(starter(), settings(&script, 1));
+    until("a spare waits", || pool.spares() == 1).await;
+    let spare = read_pids(&pids)[0];
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(i32::try_from(spare).unwrap()),
+        nix::sys::signal::Signal::SIGKILL,
+    )
+    .unwrap();
+    until("the spare is dead", || !is_alive(spare)).await;
+    assert_eq!(run(&pool).await.unwrap().0, 1);
+}
+
+#[tokio::test]
+async fn no_more_run_at_once_than_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each child counts those that are there: a folder for each, made while it works.
+    let script = format!(
+        "cd {}; {READY}{LISTEN} mkdir at-work-$$; ls -d at-work-* | wc -l >> most; \
+         for n in 1 2 3; do /bin/true; done; rmdir at-work-$$; {ANSWER}",
+        folder.path().display()
+    );
+    let pool = Pool::new(starter(), settings(&script, 2));
+    let jobs: Vec<_> = (0..10)
+        .map(|_| {
+            tokio::spawn({
+                let pool = pool.clone();
+                async move { run(&pool).await }
+            })
+        })
+        .collect();
+    for job in jobs {
+        job.await.unwrap().unwrap();
+    }
+    let most = read_pids(&folder.path().join("most"));
+    assert_eq!(most.len(), 10);
+    assert!(most.iter().all(|&count| count <= 2), "{most:?}");
+}
