@@ -64,7 +64,10 @@ async fn a_length_in_characters_uploads_what_it_says_and_fails_the_job_with_the_
     let (url, characters) = (job.data_url.unwrap(), data.chars().count());
     let path = url.strip_prefix(&app.base).unwrap();
     let request = format!("PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {characters}\r\n\r\n{data}");
-    let answer = raw(&app, &request).await;
+    let mut stream = TcpStream::connect(app.base.strip_prefix("http://").unwrap()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n"), "{answer}");
     assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
     let view = app.finish(&job.id).await;
@@ -77,7 +80,7 @@ async fn a_length_in_characters_uploads_what_it_says_and_fails_the_job_with_the_
 #[tokio::test]
 async fn nodes_client_with_a_length_in_characters_sees_an_answer_and_no_error() {
     let app = TestApp::start().await;
-    let script = r#"
+    let script = r"
         const http = require('http');
         const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
         const call = (method, url, headers, body) => new Promise((resolve, reject) => {
@@ -102,7 +105,7 @@ async fn nodes_client_with_a_length_in_characters_sees_an_answer_and_no_error() 
             }
             agent.destroy();
         })().catch(error => { console.error(error); process.exit(1); });
-    "#;
+    ";
     let node = tokio::process::Command::new("node").args(["-e", script, &app.base, &app.token]).output();
     let output = node.await.expect("node is installed by scripts/setup");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -193,12 +196,4 @@ async fn every_fault_of_a_body_is_named() {
         "{problem}"
     );
     assert_eq!(problem["message"], problem["detail"]);
-}
-
-async fn raw(app: &TestApp, request: &str) -> String {
-    let mut stream = TcpStream::connect(app.base.strip_prefix("http://").unwrap()).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
 }
