@@ -61,8 +61,8 @@ struct Pipe {
 pub fn measure(way: Way, clients: usize, documents: usize) -> io::Result<Figures> {
     let runtime = tokio::runtime::Runtime::new()?;
     let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-    let started = runtime.block_on(Process::start(&starter, &Config::default().browser));
-    let (browser, ends) = started.map_err(io::Error::other)?;
+    let config = Config::default().browser;
+    let (browser, ends) = runtime.block_on(Process::start(&starter, &config)).map_err(io::Error::other)?;
     let pipe = Pipe::open(File::from(ends.reader), File::from(ends.writer));
     let port = serve_invoice()?;
     render_all(&pipe, way, port, clients, clients * 4)?;
@@ -73,6 +73,7 @@ pub fn measure(way: Way, clients: usize, documents: usize) -> io::Result<Figures
         wall: begun.elapsed(),
         chromium: group_time(browser.id()).saturating_sub(chromium),
         own: own_time().saturating_sub(own),
+        children: Duration::ZERO,
     };
     runtime.block_on(browser.end());
     Ok(figures)

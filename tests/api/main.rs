@@ -2,6 +2,7 @@
 
 mod app;
 mod browser_faults;
+mod clients;
 mod flow;
 mod hostile;
 mod recovery;
