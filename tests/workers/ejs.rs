@@ -71,6 +71,21 @@ async fn tags_of_all_kinds_work() {
 }
 
 #[tokio::test]
+async fn a_locale_is_refused_and_not_ignored() {
+    let plain = "<%= (1234567.8915).toLocaleString() %>|<%= new Date(0).toLocaleString() %>|\
+                 <%= [1e21, -0.5].toLocaleString() %>";
+    let expected = "1,234,567.892|1/1/1970, 12:00:00 AM|1,000,000,000,000,000,000,000,-0.5";
+    assert_eq!(page(plain, "{}").await, expected);
+    for call in ["(1).toLocaleString('de-DE')", "new Date().toLocaleDateString(undefined, {month: 'long'})"] {
+        let sentence = wrong(&format!("\n<%= {call} %>"), "{}").await;
+        assert!(sentence.starts_with("index.html:2: toLocale"), "{sentence}");
+        assert!(sentence.contains("with a locale or options is not available"), "{sentence}");
+    }
+    let sentence = wrong("<%= new Intl.NumberFormat('de').format(1) %>", "{}").await;
+    assert_eq!(sentence, "index.html:1: 'Intl' is not defined");
+}
+
+#[tokio::test]
 async fn a_page_without_tags_is_its_own_page() {
     let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
     let bytes = Bytes::from_static(b"<p>100%> \xff\x00</p>");

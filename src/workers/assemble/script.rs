@@ -11,6 +11,7 @@ use super::{AssembleJob, AssembleLimits, Assembled};
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
+const LOCALE: &str = include_str!("../../../assets/locale.js");
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
 
 /// Stack of the script engine; the process has 8 MiB where nobody made it less.
@@ -123,6 +124,7 @@ fn fault(assembled: Assembled) -> (Assembled, String) {
 }
 
 fn load(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
+    ctx.eval::<(), _>(LOCALE)?;
     let host = Object::new(ctx.clone())?;
     host.set("read", Func::from(read_file))?;
     host.set("ejs", module(ctx, "(require, module, exports, Function)", EJS)?)?;
