@@ -108,8 +108,8 @@ async fn nothing_is_carried_from_one_job_to_the_next() {
         sessionStorage.length, window.name, history.length, (await indexedDB.databases()).length, \
         (await caches.keys()).length].join('|'); (async () => { const found = await all(); \
         document.cookie = 'a=1; max-age=99'; document.cookie = 'b=2; domain=localhost; max-age=99'; \
-        localStorage.a = 1; sessionStorage.a = 1; window.name = 'n'; indexedDB.open('d'); \
-        await caches.open('c'); p.textContent = found + ' then ' + await all() })()</script>";
+        localStorage.a = 1; sessionStorage.a = 1; window.name = 'n'; await caches.open('c'); \
+        await new Promise(done => indexedDB.open('d').onsuccess = done); p.textContent = found + ' then ' + await all() })()</script>";
     let mut texts = Vec::new();
     for _ in 0..3 {
         texts.push(text_of(&pool.render(&scripted(page)).await.unwrap().bytes));
