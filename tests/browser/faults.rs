@@ -38,10 +38,15 @@ async fn an_endless_script_ends_at_its_deadline_and_costs_nobody_else_anything()
 
 #[actix::test]
 async fn a_script_that_hangs_after_the_load_ends_too() {
-    let pool = TestPool::start(|config| config.rest_cap_ms = 500);
+    let pool = TestPool::start(|config| {
+        config.readiness_timeout_ms = 1_500;
+        config.rest_cap_ms = 1_500;
+    });
     let fault = fault_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 20)</script>").await;
     assert_eq!(fault.code, FaultCode::ReadinessTimeout);
-    assert!(fault.message.contains("500 ms (browser.rest_cap_ms)"), "{}", fault.message);
+    // On a busy machine the script hangs before the fonts were asked for, else while the page rests.
+    let fired = ["1500 ms (browser.rest_cap_ms)", "1500 ms (browser.readiness_timeout_ms)"];
+    assert!(fired.iter().any(|told| fault.message.contains(told)), "{}", fault.message);
     pool.finish().await;
 }
 
