@@ -1,7 +1,8 @@
 //! What a document costs: the floor (a bare connection to Chromium) and what stands above it.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes all
-//! parts; `cargo bench --bench service -- pool` the named ones.
+//! parts; `cargo bench --bench service -- service 4` the named
+//! part with so many clients.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -22,9 +23,11 @@ const ROUNDS: usize = 2;
 
 fn main() -> io::Result<()> {
     let parts: Vec<String> = std::env::args().skip(1).filter(|part| !part.starts_with('-')).collect();
+    let clients: Vec<usize> = parts.iter().filter_map(|part| part.parse().ok()).collect();
+    let clients = if clients.is_empty() { CLIENTS.to_vec() } else { clients };
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     if wanted("service") {
-        service_against_the_floor()?;
+        service_against_the_floor(&clients)?;
     }
     if wanted("pool") {
         pool_against_the_floor()?;
@@ -36,10 +39,10 @@ fn main() -> io::Result<()> {
 }
 
 /// The floor and the whole service over HTTP, in turn.
-fn service_against_the_floor() -> io::Result<()> {
+fn service_against_the_floor(clients: &[usize]) -> io::Result<()> {
     figures::print_head("one-page invoice to PDF: the floor and the service");
     let service = service::Service::start()?;
-    for clients in CLIENTS {
+    for &clients in clients {
         for _ in 0..ROUNDS {
             let floor = floor::measure(floor::Way::Put, clients, DOCUMENTS)?;
             floor.print(&format!("floor,   {clients} at once"), None);

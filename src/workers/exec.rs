@@ -1,6 +1,5 @@
 //! `platen exec`: gives up what a child shall not have, then becomes the program.
 
-use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
@@ -16,7 +15,8 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{self, Gid, Pid, Uid};
 
 use super::cage::Fence;
-use super::spec::{ChildSpec, Limits, Order, User};
+use super::dispatch;
+use super::spec::{ChildSpec, Limits, OWN_PROGRAM, Order, User};
 
 /// The exit code of a child whose program could not be started; the reason is on its standard error.
 pub const EXEC_FAILED: u8 = 125;
@@ -24,14 +24,15 @@ pub const EXEC_FAILED: u8 = 125;
 /// What went wrong before the program ran, in a sentence for the log.
 type Failure = String;
 
-/// Runs `platen exec <order>`; it returns only when the program could not be started.
+/// Runs `platen exec <order>`; another program returns only when it could not be started.
 pub(super) fn run_exec(arguments: &[OsString]) -> ExitCode {
-    let Err(failure) = become_child(arguments);
-    let _ = writeln!(std::io::stderr(), "platen exec: {failure}");
-    ExitCode::from(EXEC_FAILED)
+    become_child(arguments).unwrap_or_else(|failure| {
+        let _ = writeln!(std::io::stderr(), "platen exec: {failure}");
+        ExitCode::from(EXEC_FAILED)
+    })
 }
 
-fn become_child(arguments: &[OsString]) -> Result<Infallible, Failure> {
+fn become_child(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let [order] = arguments else {
         return Err("wants one argument, the child to become; the service calls it, not you".to_owned());
     };
@@ -58,6 +59,11 @@ fn become_child(arguments: &[OsString]) -> Result<Infallible, Failure> {
     limit(&child.limits)?;
     if let Some(fence) = fence {
         fence.close()?;
+    }
+    if child.program.as_os_str() == OWN_PROGRAM {
+        // This very binary need not be started again, which costs a millisecond of processor time.
+        let arguments: Vec<OsString> = child.arguments.iter().map(OsString::from).collect();
+        return dispatch(&arguments).ok_or_else(|| format!("{:?} is no child's command", child.arguments));
     }
     // `exec` also gives SIGPIPE and the signal mask their defaults back, which our runtime changed.
     Err(cannot_start(child, &command.exec()))

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The sub-command of our binary that turns an [`Order`] into the program it names.
 pub(super) const EXEC_COMMAND: &str = "exec";
 
+/// Our own binary, also where the child's user could not reach it by its name.
+pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
+
 /// A child process. What is not said is not given: no argument, no variable, no file of a cage.
 ///
 /// Every child has the standard streams and the descriptors it is given and no other, leads a session,

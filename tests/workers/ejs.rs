@@ -363,7 +363,7 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
 fn assembling() -> Vec<u32> {
     let ours = std::process::id().to_string();
     let command = |pid| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let is_assembling = |pid: &u32| command(*pid).split(|&byte| byte == 0).nth(1) == Some(b"assemble-child");
+    let is_assembling = |pid: &u32| String::from_utf8_lossy(&command(*pid)).contains("assemble-child");
     let pids = processes().into_iter().filter(|&pid| field(pid, "PPid:").as_deref() == Some(&*ours));
     pids.filter(is_assembling).collect()
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cage;
 use super::frame::{self, Saying};
-use super::spec::{Cage, ChildSpec, Limits, User};
+use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
 use script::Engine;
 
 /// The sub-command of our binary that is this child.
@@ -76,7 +76,7 @@ const PROGRAM_BYTES: u64 = 512 << 20;
 #[must_use]
 pub fn assemble_child(limits: AssembleLimits, user: Option<User>) -> ChildSpec {
     let argument = serde_json::to_string(&limits).unwrap_or_default();
-    let spec = ChildSpec::new("/proc/self/exe").arguments([COMMAND.to_owned(), argument]);
+    let spec = ChildSpec::new(OWN_PROGRAM).arguments([COMMAND.to_owned(), argument]);
     ChildSpec {
         user,
         limits: Limits {
