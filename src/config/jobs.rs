@@ -22,6 +22,8 @@ pub struct JobsConfig {
     pub attempt_limit: u64,
     /// An initialized job that is not started by then expires.
     pub start_window_s: u64,
+    /// Inputs that came with a request and are larger go to the store.
+    pub journaled_input_limit_bytes: u64,
     /// An initialized job that nobody asks for leaves memory, not the disk, after so long.
     pub initialized_idle_s: u64,
     /// Largest formatOpts.
@@ -41,6 +43,8 @@ impl JobsConfig {
         faults.within("jobs.run_timeout_s", self.run_timeout_s, 1, 86_400);
         faults.within("jobs.attempt_limit", self.attempt_limit, 1, 100);
         faults.within("jobs.start_window_s", self.start_window_s, 60, 31_536_000);
+        let journaled = self.journaled_input_limit_bytes;
+        faults.within("jobs.journaled_input_limit_bytes", journaled, 0, 1 << 20);
         faults.within("jobs.initialized_idle_s", self.initialized_idle_s, 1, 86_400);
         faults.within("jobs.format_opts_limit_bytes", self.format_opts_limit_bytes, 256, 1 << 24);
         faults.within("jobs.mailbox_limit", self.mailbox_limit, 16, 1 << 20);

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::deps::Deps;
+use super::inputs;
 use super::messages::InputPart;
 use super::notice::{Departure, Notice, Slot};
 use super::record::JobRecord;
@@ -139,9 +140,9 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
-        let (store, account, job) = (self.deps.parts.store.clone(), self.record.account, self.record.id);
+        let (store, keys) = (self.deps.parts.store.clone(), inputs::objects(&self.record));
         actix::spawn(async move {
-            for key in [StorageKey::JobData(account, job), StorageKey::JobTemplate(account, job)] {
+            for key in keys {
                 if let Err(error) = store.delete(&key).await {
                     tracing::warn!(storage.key = %key, error = %error, "an input of an ended job stays behind");
                 }
@@ -168,16 +169,16 @@ impl Handler<Begin> for JobActor {
         let mut record = if message.start { self.queued() } else { self.record.clone() };
         record.data_given = message.held.data.is_some();
         let (deps, held) = (self.deps.clone(), message.held);
+        let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
+        let placed = inputs::place(&mut record, &held, message.change, limit_bytes);
         if message.start {
-            self.held = held.clone();
+            self.held = held;
         }
         let written = async move {
-            let (account, job) = (record.account, record.id);
-            let data = put(&deps, StorageKey::JobData(account, job), held.data);
-            let template = put(&deps, StorageKey::JobTemplate(account, job), held.template);
+            let objects = placed.objects.into_iter().map(|(key, bytes)| put(&deps, key, bytes));
             let journal =
-                async { deps.journal.commit(&record, message.change).await.map_err(|e| unwritten(&e)) };
-            tokio::try_join!(data, template, journal).map(|_| record)
+                async { deps.journal.commit(&record, placed.change).await.map_err(|e| unwritten(&e)) };
+            tokio::try_join!(futures_util::future::try_join_all(objects), journal).map(|_| record)
         };
         AtomicResponse::new(Box::pin(
             written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
@@ -260,14 +261,11 @@ impl Handler<TakeUpload> for JobActor {
         if let Verdict::Refuse(_) = self.record.state.on(JobEvent::Upload) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Err(upload_closed(&self.record.view())))));
         }
-        let key = match message.part {
+        if message.part == InputPart::Data && self.record.data_given {
             // What came with init wins: an upload beside it is accepted and not looked at.
-            InputPart::Data if self.record.data_given => {
-                return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
-            }
-            InputPart::Data => StorageKey::JobData(self.record.account, self.record.id),
-            InputPart::Template => StorageKey::JobTemplate(self.record.account, self.record.id),
-        };
+            return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
+        }
+        let key = inputs::object(self.record.account, self.record.id, message.part);
         let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::internal) };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
     }
@@ -305,11 +303,8 @@ pub(super) fn upload_closed(view: &JobView) -> Problem {
     Problem::new(Code::UploadClosed, detail)
 }
 
-async fn put(deps: &Deps, key: StorageKey, bytes: Option<Bytes>) -> Result<(), Problem> {
-    match bytes {
-        Some(bytes) => deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::internal),
-        None => Ok(()),
-    }
+async fn put(deps: &Deps, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
+    deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::internal)
 }
 
 fn unwritten(error: &IndexError) -> Problem {

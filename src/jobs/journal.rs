@@ -1,7 +1,7 @@
 //! The journal: job records in the durable index.
 //!
-//! Two keys a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
-//! ended, so that a start after a crash reads what is unfinished and nothing else.
+//! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
+//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds small inputs.
 
 use std::sync::Arc;
 
@@ -54,6 +54,14 @@ impl Journal {
         let key = record_key(account, id);
         let bytes = self.index.get(&key).await?;
         bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
+    }
+
+    /// The bytes under a key of the journal's own.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn value(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
+        self.index.get(key).await
     }
 
     /// Everything that was started and has not ended, oldest first.

@@ -3,6 +3,7 @@
 mod actor;
 mod asking;
 pub mod deps;
+mod inputs;
 pub mod journal;
 pub mod messages;
 mod notice;

@@ -33,6 +33,10 @@ pub struct JobRecord {
     pub format_opts: Option<Box<RawValue>>,
     /// The data came with init: an uploaded one does not count.
     pub data_given: bool,
+    /// The data lies in the journal, not in the store.
+    pub data_journaled: bool,
+    /// The template lies in the journal, not in the store.
+    pub template_journaled: bool,
     /// Where the job was counted; nothing was counted when there is none.
     pub usage: Option<UsageKey>,
     /// How often a run has begun (as far as it was written).
@@ -66,6 +70,8 @@ impl JobRecord {
             template: spec.template,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
             data_given: false,
+            data_journaled: false,
+            template_journaled: false,
             usage: None,
             attempts: 0,
             created_at: now,

@@ -8,12 +8,14 @@ use tracing::Instrument as _;
 
 use super::actor::JobActor;
 use super::deps::Deps;
+use super::inputs;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::pipeline::{self, RunEnd, RunInput};
+use crate::pipeline::{self, Held, RunEnd, RunInput};
+use crate::storage::index::IndexError;
 
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);
@@ -29,14 +31,17 @@ impl JobActor {
             job.attempt = record.attempts, job.queue_ms = queue_ms,
         );
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
-        let (input, record) = (self.run_input(), record.clone());
+        let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
         let (report, reported) = tokio::sync::oneshot::channel();
         let work = async move {
             // Unsynced: only a run that took the machine down with it must count an attempt.
             if let Err(error) = journal.write_unsynced(&record).await {
                 tracing::warn!(error = %error, "the beginning of the run is not in the journal");
             }
-            let end = pipeline::run(&parts, input).await;
+            let end = match inputs::load(&journal, &record, held).await {
+                Ok(held) => pipeline::run(&parts, RunInput { held, ..input }).await,
+                Err(error) => unreadable(&error),
+            };
             let _ = report.send(end);
         };
         self.run = Some(AbortOnDropHandle::new(tokio::task::spawn_local(work.instrument(span))));
@@ -60,7 +65,7 @@ impl JobActor {
                 .format_opts
                 .as_deref()
                 .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
-            held: self.held.clone(),
+            held: Held::default(),
         }
     }
 
@@ -124,7 +129,9 @@ impl JobActor {
         );
         let deps = self.deps.clone();
         let written = async move {
-            while let Err(error) = deps.journal.commit(&record, Deps::give_back(&record)).await {
+            while let Err(error) =
+                deps.journal.commit(&record, Deps::give_back(&record).and(inputs::removal(&record))).await
+            {
                 tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");
                 tokio::time::sleep(FINAL_RETRY).await;
             }
@@ -133,6 +140,12 @@ impl JobActor {
         };
         ctx.wait(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)));
     }
+}
+
+fn unreadable(error: &IndexError) -> RunEnd {
+    tracing::error!(error = %error, "the job's inputs cannot be read");
+    let sentence = "the service could not read the job's inputs";
+    RunEnd { result: Err(JobFault::new(FaultCode::Internal, sentence)), warnings: Warnings::default() }
 }
 
 fn panicked() -> RunEnd {

@@ -1,0 +1,97 @@
+//! Where the inputs lie that came with a request: small ones in the journal, written with the record in
+//! one batch (a file each would cost four synced writes a job); large ones in the store, as uploads do.
+
+use bytes::Bytes;
+
+use super::journal::Journal;
+use super::messages::InputPart;
+use super::record::JobRecord;
+use crate::domain::ids::{AccountId, JobId};
+use crate::pipeline::Held;
+use crate::storage::StorageKey;
+use crate::storage::index::{Change, IndexError};
+
+/// Both parts.
+const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
+
+/// Where an input that came with the request is written.
+pub(super) struct Placed {
+    /// The batch of the record, with the small inputs.
+    pub change: Change,
+    /// The large inputs.
+    pub objects: Vec<(StorageKey, Bytes)>,
+}
+
+/// Finds a place for every input that is `held`, and says in `record` which are in the journal.
+pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_bytes: u64) -> Placed {
+    let mut placed = Placed { change, objects: Vec::new() };
+    for part in PARTS {
+        let Some(bytes) = held_part(held, part) else { continue };
+        if bytes.len() as u64 <= limit_bytes {
+            match part {
+                InputPart::Data => record.data_journaled = true,
+                InputPart::Template => record.template_journaled = true,
+            }
+            placed.change = placed.change.put(key(record.id, part), bytes.to_vec());
+        } else {
+            placed.objects.push((object(record.account, record.id, part), bytes.clone()));
+        }
+    }
+    placed
+}
+
+/// The inputs that are in the journal, unless they are `held` still.
+///
+/// # Errors
+/// When the index fails.
+pub(super) async fn load(journal: &Journal, record: &JobRecord, mut held: Held) -> Result<Held, IndexError> {
+    if record.data_journaled && held.data.is_none() {
+        held.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
+    }
+    if record.template_journaled && held.template.is_none() {
+        held.template = journal.value(&key(record.id, InputPart::Template)).await?.map(Bytes::from);
+    }
+    Ok(held)
+}
+
+/// The part of a job's last batch that removes its inputs from the journal.
+pub(super) fn removal(record: &JobRecord) -> Change {
+    let journaled = PARTS.into_iter().filter(|part| is_journaled(record, *part));
+    journaled.fold(Change::new(), |change, part| change.delete(key(record.id, part)))
+}
+
+/// The objects that may hold inputs of the job.
+pub(super) fn objects(record: &JobRecord) -> Vec<StorageKey> {
+    let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part));
+    stored.map(|part| object(record.account, record.id, part)).collect()
+}
+
+/// The object that an upload of this part becomes.
+pub(super) fn object(account: AccountId, job: JobId, part: InputPart) -> StorageKey {
+    match part {
+        InputPart::Data => StorageKey::JobData(account, job),
+        InputPart::Template => StorageKey::JobTemplate(account, job),
+    }
+}
+
+fn held_part(held: &Held, part: InputPart) -> Option<&Bytes> {
+    match part {
+        InputPart::Data => held.data.as_ref(),
+        InputPart::Template => held.template.as_ref(),
+    }
+}
+
+fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
+    match part {
+        InputPart::Data => record.data_journaled,
+        InputPart::Template => record.template_journaled,
+    }
+}
+
+fn key(job: JobId, part: InputPart) -> String {
+    let name = match part {
+        InputPart::Data => "data",
+        InputPart::Template => "template",
+    };
+    format!("input/{job}/{name}")
+}
