@@ -14,8 +14,10 @@ pub struct Figures {
     pub wall: Duration,
     /// Processor time of Chromium.
     pub chromium: Duration,
-    /// Processor time of this process.
+    /// Processor time of the process that asks Chromium: the service, or this one.
     pub own: Duration,
+    /// Processor time of its other children that have ended: the template engine's.
+    pub children: Duration,
 }
 
 impl Figures {
@@ -39,11 +41,14 @@ impl Figures {
         let (median, tail) = (self.percentile_ms(0.5), self.percentile_ms(0.99));
         let throughput = self.throughput();
         let (chromium, own) = (self.a_document_ms(self.chromium), self.a_document_ms(self.own));
+        let children = self.a_document_ms(self.children);
         let ratios = floor.map_or(String::new(), |floor| {
             let latency = median / floor.percentile_ms(0.5);
             format!("  x{latency:.2} latency, x{:.2} throughput", throughput / floor.throughput())
         });
-        println!("{name:<34} {median:>7.1} {tail:>7.1} {throughput:>7.1} {chromium:>9.1} {own:>6.1}{ratios}");
+        println!(
+            "{name:<34} {median:>7.1} {tail:>7.1} {throughput:>7.1} {chromium:>9.1} {own:>6.1} {children:>6.1}{ratios}"
+        );
     }
 
     fn a_document_ms(&self, time: Duration) -> f64 {
@@ -60,32 +65,51 @@ impl Figures {
 /// The head of the table.
 pub fn print_head(title: &str) {
     println!("\n{title}");
-    println!("{:<34} {:>7} {:>7} {:>7} {:>9} {:>6}", "", "p50 ms", "p99 ms", "doc/s", "Chromium", "own ms");
+    println!(
+        "{:<34} {:>7} {:>7} {:>7} {:>9} {:>6} {:>6}",
+        "", "p50 ms", "p99 ms", "doc/s", "Chromium", "own", "engine"
+    );
 }
 
 /// Processor time of all processes of a group, those that have ended and were waited for included.
 pub fn group_time(group: i32) -> Duration {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| ticks(&name, Some(group))).sum::<u32>() * second() / TICKS_A_SECOND
+    let members = names.filter(|name| group_of(name) == Some(group));
+    members.filter_map(|name| ticks(&name, 11..15)).sum::<u32>() * second() / TICKS_A_SECOND
 }
 
 /// Processor time of this process.
 pub fn own_time() -> Duration {
-    ticks("self", None).unwrap_or(0) * second() / TICKS_A_SECOND
+    process_time(std::process::id())
+}
+
+/// Processor time of a process alone.
+pub fn process_time(id: u32) -> Duration {
+    ticks(&id.to_string(), 11..13).unwrap_or(0) * second() / TICKS_A_SECOND
+}
+
+/// Processor time of a process' children that it has waited for.
+pub fn ended_children_time(id: u32) -> Duration {
+    ticks(&id.to_string(), 13..15).unwrap_or(0) * second() / TICKS_A_SECOND
 }
 
 fn second() -> Duration {
     Duration::from_secs(1)
 }
 
-/// User and system time, own and of children that were waited for.
-fn ticks(process: &str, group: Option<i32>) -> Option<u32> {
+fn group_of(process: &str) -> Option<i32> {
+    fields(process)?.get(2)?.parse().ok()
+}
+
+/// The sum of some of the times in `/proc/*/stat`: 11 and 12 are user and system time of the process, 13 and
+/// 14 of its children that were waited for.
+fn ticks(process: &str, which: std::ops::Range<usize>) -> Option<u32> {
+    Some(fields(process)?.get(which)?.iter().filter_map(|field| field.parse::<u32>().ok()).sum())
+}
+
+/// The fields behind the program's name.
+fn fields(process: &str) -> Option<Vec<String>> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let fields: Vec<&str> = line.rsplit_once(") ")?.1.split(' ').collect();
-    if group.is_some_and(|group| fields.get(2) != Some(&group.to_string().as_str())) {
-        return None;
-    }
-    let take = if group.is_some() { 11..15 } else { 11..13 };
-    Some(fields.get(take)?.iter().filter_map(|field| field.parse::<u32>().ok()).sum())
+    Some(line.rsplit_once(") ")?.1.split(' ').map(str::to_owned).collect())
 }

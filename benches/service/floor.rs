@@ -73,6 +73,7 @@ pub fn measure(way: Way, clients: usize, documents: usize) -> io::Result<Figures
         wall: begun.elapsed(),
         chromium: group_time(browser.id()).saturating_sub(chromium),
         own: own_time().saturating_sub(own),
+        children: Duration::ZERO,
     };
     runtime.block_on(browser.end());
     Ok(figures)

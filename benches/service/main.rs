@@ -1,7 +1,7 @@
 //! What a document costs: the floor (a bare connection to Chromium) and what stands above it.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes all
-//! parts; `cargo bench --bench service -- floor` the named ones.
+//! parts; `cargo bench --bench service -- pool` the named ones.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -9,6 +9,7 @@ mod figures;
 mod floor;
 mod invoice;
 mod pool;
+mod service;
 
 use std::io;
 
@@ -22,8 +23,11 @@ const ROUNDS: usize = 2;
 fn main() -> io::Result<()> {
     let parts: Vec<String> = std::env::args().skip(1).filter(|part| !part.starts_with('-')).collect();
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
-    if wanted("floor") {
-        against_the_floor()?;
+    if wanted("service") {
+        service_against_the_floor()?;
+    }
+    if wanted("pool") {
+        pool_against_the_floor()?;
     }
     if parts.iter().any(|part| part == "tabs") {
         pool::compare_tabs(DOCUMENTS)?;
@@ -31,8 +35,24 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The floor and our own path, in turn.
-fn against_the_floor() -> io::Result<()> {
+/// The floor and the whole service over HTTP, in turn.
+fn service_against_the_floor() -> io::Result<()> {
+    figures::print_head("one-page invoice to PDF: the floor and the service");
+    let service = service::Service::start()?;
+    for clients in CLIENTS {
+        for _ in 0..ROUNDS {
+            let floor = floor::measure(floor::Way::Put, clients, DOCUMENTS)?;
+            floor.print(&format!("floor,   {clients} at once"), None);
+            let ours = service.measure(clients, DOCUMENTS)?;
+            ours.print(&format!("service, {clients} at once"), Some(&floor));
+        }
+    }
+    println!("resident memory of the service: {} MiB", service.resident_mb());
+    Ok(())
+}
+
+/// The floor and our own path to the browser without the service, in turn.
+fn pool_against_the_floor() -> io::Result<()> {
     figures::print_head("one-page invoice to PDF, a fresh context each");
     for clients in CLIENTS {
         for _ in 0..ROUNDS {

@@ -68,6 +68,7 @@ async fn measure_with(
         wall: begun.elapsed(),
         chromium: chromium_time().saturating_sub(chromium),
         own: own_time().saturating_sub(own),
+        children: Duration::ZERO,
     };
     pool.send(ShutDown).await.map_err(io::Error::other)?;
     Ok(figures)

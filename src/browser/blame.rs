@@ -72,9 +72,9 @@ impl OpenPage {
     pub(super) fn all_warnings(&self) -> Warnings {
         let mut warnings = self.state.borrow().warnings.clone();
         if let Some(visit) = &self.visit {
-            warnings.extend(visit.warnings());
+            warnings.extend(&visit.warnings());
         }
-        warnings.extend(self.warnings.clone());
+        warnings.extend(&self.warnings);
         warnings
     }
 

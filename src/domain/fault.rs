@@ -114,7 +114,7 @@ impl Warnings {
     }
 
     /// Takes over everything that `other` kept and counted.
-    pub fn extend(&mut self, other: Self) {
+    pub fn extend(&mut self, other: &Self) {
         other.kept.iter().for_each(|text| self.push(text));
         self.dropped += other.dropped;
     }

@@ -1,10 +1,10 @@
-//! Refuses what no engine can make, with what could be made instead.
+//! Refuses what nobody can render, before anything is stored.
 
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
 use crate::problem::{Code, Problem};
 
-/// Refuses a pair that nobody can render.
+/// Refuses a pair that the plan does not have.
 ///
 /// # Errors
 /// `unsupported_conversion`, naming what the kind can become.
@@ -12,13 +12,8 @@ pub(super) fn admit(kind: TemplateKind, target: Target) -> Result<(), Problem> {
     if engines::plan(kind, target).is_some() {
         return Ok(());
     }
-    let targets = engines::targets_of(kind);
-    let (kind, target) = (kind.name(), target.name());
-    let can = if targets.is_empty() {
-        "nothing in this build".to_owned()
-    } else {
-        targets.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ")
-    };
-    let detail = format!("'{kind}' cannot become '{target}'; it can become {can}.");
+    let names: Vec<_> = engines::targets_of(kind).into_iter().map(Target::name).collect();
+    let can = if names.is_empty() { "nothing in this build".to_owned() } else { names.join(", ") };
+    let detail = format!("'{}' cannot become '{}'; it can become {can}.", kind.name(), target.name());
     Err(Problem::new(Code::UnsupportedConversion, detail))
 }

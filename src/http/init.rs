@@ -151,7 +151,7 @@ mod tests {
             assert_eq!((found, name.as_str()), (status, code), "{body}: {answer}");
         }
         let (_, _, answer) = refused(r#"{"type":"html","target":"xlsx"}"#).await;
-        assert_eq!(answer["detail"], "'html' cannot become 'xlsx'; it can become pdf, png, jpg, html.");
+        assert_eq!(answer["detail"], "'html' cannot become 'xlsx'; it can become jpg, png, html, pdf.");
     }
 
     #[actix_web::test]

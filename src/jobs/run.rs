@@ -69,7 +69,7 @@ impl JobActor {
         let event = if end.result.is_ok() { JobEvent::Succeeded } else { JobEvent::Failed };
         let mut record = self.record.clone();
         record.warnings = end.warnings;
-        record.warnings.extend(self.ignored_options());
+        record.warnings.extend(&self.ignored_options());
         match end.result {
             Ok(bytes) => {
                 let run_at = record.run_at.unwrap_or(now);

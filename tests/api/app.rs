@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long anything may take on a loaded machine before a test gives up.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running service with an account and a token.
 pub struct TestApp {
@@ -43,7 +43,7 @@ impl TestApp {
         let mut all = vec![
             variable("http.bind", "127.0.0.1:0"),
             variable("storage.data_dir", &folder.path().join("data").display().to_string()),
-            variable("log.filter", &std::env::var("PLATEN_TEST_LOG").unwrap_or_else(|_| "warn".to_owned())),
+            variable("log.filter", "warn"),
             variable("browser.tabs", "2"),
         ];
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
@@ -65,7 +65,7 @@ impl TestApp {
         let stdout = child.stdout.take().expect("stdout is piped");
         BufReader::new(stdout).read_line(&mut line).expect("the program speaks");
         let base = line.trim().strip_prefix("listening on ");
-        self.base = base.unwrap_or_else(|| panic!("the program said '{line}'")).to_owned();
+        base.unwrap_or_else(|| panic!("the program said '{line}'")).clone_into(&mut self.base);
         self.child = Some(child);
     }
 

@@ -111,7 +111,7 @@ async fn altered_and_expired_addresses_are_refused() {
     for (method, url) in [
         (reqwest::Method::PUT, altered),
         (reqwest::Method::GET, template.clone()),
-        (reqwest::Method::PUT, format!("{}x", data)),
+        (reqwest::Method::PUT, format!("{data}x")),
     ] {
         let answer = app.client.request(method, &url).body("x").send().await.unwrap();
         codes.push((answer.status().as_u16(), answer.json::<Value>().await.unwrap()["code"].clone()));

@@ -1,7 +1,10 @@
 //! The API against the real program: one `platen serve` a test, with its own folder, port and Chromium.
 
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod app;
 mod browser_faults;
+mod clients;
 mod flow;
 mod hostile;
 mod recovery;

@@ -1,10 +1,8 @@
 //! Browsers that die, do not start or stop answering; leases in turn; nothing carried over.
 
-use std::time::Duration;
-
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{LeaseError, open};
+use platen::browser::{LeaseError, PageStep, open};
 use platen::domain::fault::FaultCode;
 use platen::domain::lane::Lane;
 
@@ -16,12 +14,12 @@ async fn a_killed_browser_is_replaced_and_its_jobs_may_be_repeated() {
     let task = scripted("<p>again</p><script>setInterval(() => document.title = Date.now(), 5)</script>");
     let lease = pool.lease(task.lane).await.unwrap();
     let first = pool.status().await.browsers[0];
-    let killed = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+    let kill_while_it_settles = |step| {
+        if step == PageStep::Readiness {
+            kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+        }
     };
-    let (fault, ()) = tokio::join!(pool.render_in(lease, &task), killed);
-    let fault = fault.unwrap_err();
+    let fault = open(lease, &task, &pool.config, kill_while_it_settles).await.err().unwrap();
     assert_eq!(fault.fault.code, FaultCode::BrowserLost);
     assert!(fault.retryable);
     let rendered = pool.render(&fixed("<p>again</p>")).await.unwrap();

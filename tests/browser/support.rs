@@ -78,7 +78,7 @@ impl TestPool {
                 return status;
             }
             assert!(started.elapsed() < SOON, "not in time: {what}; {status:?}");
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await; // poll
         }
     }
 

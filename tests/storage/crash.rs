@@ -178,7 +178,7 @@ async fn outgrow(folder: &Path) {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::fs::read_dir(folder.join(".staging")).unwrap().count() > 0 {
         assert!(std::time::Instant::now() < deadline, "the half objects are still there");
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await; // poll
     }
     assert_eq!(store.get(&key, 10).await.unwrap().as_ref(), b"old");
     acknowledge("refused");

@@ -1,6 +1,8 @@
 //! EJS as template authors meet it: pages, faults with file and line, limits, and what hostile templates
 //! and data try.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -8,8 +10,9 @@ use platen::config::{AssembleConfig, Config};
 use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
+use platen::workers::Starter;
 
-use crate::processes::{DEADLINE, field, processes, somebody_else, starter, until};
+use crate::processes::{DEADLINE, field, platen, processes, somebody_else, starter, until};
 
 fn config() -> AssembleConfig {
     Config::default().assemble
@@ -328,6 +331,17 @@ async fn the_child_is_locked_in_before_it_has_a_job() {
             assert!(has("Uid:", "65534\t65534\t65534\t65534"));
         }
     }
+}
+
+#[tokio::test]
+async fn the_program_may_lie_where_the_childs_user_cannot_go() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+    let program = folder.path().join("platen");
+    std::fs::copy(platen(), &program).unwrap();
+    let assembler = Assembler::new(Starter::new(program).unwrap(), &config());
+    let page = assembler.assemble(&site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}")).await;
+    assert_eq!(page.unwrap(), "2");
 }
 
 /// Our children that are past `platen exec`.

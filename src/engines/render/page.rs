@@ -79,7 +79,7 @@ impl PageEngine {
         while let Some(chunk) = printed.next_chunk().await.map_err(|fault| failed(fault, warnings))? {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
-        warnings.extend(printed.warnings().clone());
+        warnings.extend(printed.warnings());
         Ok(())
     }
 }
@@ -108,6 +108,6 @@ fn unleased(error: &LeaseError) -> RenderError {
 }
 
 fn failed(page: PageFault, warnings: &mut Warnings) -> RenderError {
-    warnings.extend(page.warnings);
+    warnings.extend(&page.warnings);
     if page.retryable { RenderError::BrowserLost(page.fault) } else { RenderError::Page(page.fault) }
 }
