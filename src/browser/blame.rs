@@ -19,12 +19,12 @@ const DOCUMENT_LIMIT: u32 = 10;
 impl OpenPage {
     /// A page that answers nothing any more is not at rest, it is stuck.
     pub(super) fn stuck(&self) -> Trouble {
-        let cap_ms = self.limits.rest_cap.as_millis();
+        let (cap_ms, call_ms) = (self.limits.rest_cap.as_millis(), self.limits.call.as_millis());
         Trouble::fault(
             FaultCode::ReadinessTimeout,
             format!(
                 "the page did not come to rest within {cap_ms} ms (browser.rest_cap_ms), and a script \
-                 keeps it busy"
+                 keeps it so busy that it answered nothing for {call_ms} ms (browser.call_timeout_ms)"
             ),
         )
     }
@@ -117,7 +117,7 @@ impl OpenPage {
     /// What the page waits for, asked of the page; one that does not answer is busy.
     async fn pending(&self, options: &PageOptions) -> String {
         let expression = scripts::pending(options.wait_for_selector.as_deref());
-        let asking = async { load::ask(self.tab()?, expression, PENDING_LIMIT).await };
+        let asking = async { load::ask(self.tab()?, self.lane, expression, PENDING_LIMIT).await };
         let mut pending = match tokio::time::timeout(PENDING_LIMIT, asking).await {
             Ok(Ok(Some(text))) if !text.is_empty() => text,
             Ok(Ok(Some(_))) => "nothing that the page would name".to_owned(),

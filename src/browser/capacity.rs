@@ -15,7 +15,7 @@ const ASSUMED_BYTES: u64 = 2 << 30;
 
 /// The number of tabs: as configured, or by cores and memory.
 pub(super) fn tabs(configured: u64) -> usize {
-    let tabs = if configured > 0 { configured } else { fitting(cores(), memory_bytes()) };
+    let tabs = if configured > 0 { configured } else { fitting(cores() as u64, memory_bytes()) };
     usize::try_from(tabs).unwrap_or(usize::MAX)
 }
 
@@ -24,8 +24,9 @@ fn fitting(cores: u64, memory_bytes: u64) -> u64 {
     (cores * TABS_A_CORE).min(by_memory).max(1)
 }
 
-fn cores() -> u64 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+/// The processor's cores, as far as we may use them.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The machine's memory, or the container's where that is less.

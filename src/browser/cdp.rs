@@ -66,6 +66,17 @@ pub enum CallError {
     },
 }
 
+impl CallError {
+    /// Whether the fault is the browser's: it is gone, or does not answer what is quick.
+    #[must_use]
+    pub fn is_of_browser(&self) -> bool {
+        match self {
+            Self::Closed { .. } | Self::Timeout { .. } => true,
+            Self::PageGone { .. } | Self::Refused { .. } | Self::Unreadable { .. } => false,
+        }
+    }
+}
+
 /// An event of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {

@@ -24,9 +24,9 @@ pub(super) async fn load(
     limit: Duration,
 ) -> Result<(), Trouble> {
     let data = send_data(tab, task, visit)?;
-    let without_script = match task.lane {
-        Lane::Static => Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?),
-        Lane::Scripted => None,
+    let (without_script, exceptions) = match task.lane {
+        Lane::Static => (Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?), None),
+        Lane::Scripted => (None, Some(tab.send(&Runtime::Enable(None))?)),
     };
     let media = match task.output {
         PageOutput::Pdf => None,
@@ -41,27 +41,32 @@ pub(super) async fn load(
     let _ = state.wait_for(|state| state.loads > 0).await;
     settle(data, limit).await?;
     settle(without_script, limit).await?;
+    settle(exceptions, limit).await?;
     settle(media, limit).await
 }
 
 /// Runs a script of ours in the page and gives the text that it answers; `None` when the document went
 /// away under it.
-pub(super) async fn ask(tab: &Tab, expression: String, limit: Duration) -> Result<Option<String>, Trouble> {
-    let world = Page::CreateIsolatedWorld {
-        frame_id: tab.frame().to_owned(),
-        world_name: Some(WORLD.to_owned()),
-        grant_univeral_access: None,
-    };
-    let context = match tab.call_within(world, limit).await {
-        Ok(world) => world.execution_context_id,
-        Err(CallError::Refused { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
+pub(super) async fn ask(
+    tab: &Tab,
+    lane: Lane,
+    expression: String,
+    limit: Duration,
+) -> Result<Option<String>, Trouble> {
+    // Where no script of the page's can run, its own world is as good, and 2 ms less.
+    let context = match lane {
+        Lane::Static => None,
+        Lane::Scripted => match tab.call_within(isolated_world(tab), limit).await {
+            Ok(world) => Some(world.execution_context_id),
+            Err(CallError::Refused { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        },
     };
     match tab.call_within(evaluate(expression, context), limit).await {
         Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
             let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
-            let line = description.lines().next().unwrap_or_default().to_owned();
-            Err(Trouble::fault(FaultCode::OptionsInvalid, format!("waitForSelector: {line}")))
+            let first_line = description.lines().next().unwrap_or_default();
+            Err(Trouble::fault(FaultCode::OptionsInvalid, format!("waitForSelector: {first_line}")))
         }
         Ok(answer) => {
             Ok(Some(answer.result.value.and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()))
@@ -133,13 +138,21 @@ fn print_media() -> Emulation::SetEmulatedMedia {
     Emulation::SetEmulatedMedia { media: Some("print".to_owned()), features: None }
 }
 
-fn evaluate(expression: String, context: Runtime::ExecutionContextId) -> Runtime::Evaluate {
+fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {
+    Page::CreateIsolatedWorld {
+        frame_id: tab.frame().to_owned(),
+        world_name: Some(WORLD.to_owned()),
+        grant_univeral_access: None,
+    }
+}
+
+fn evaluate(expression: String, context: Option<Runtime::ExecutionContextId>) -> Runtime::Evaluate {
     Runtime::Evaluate {
         expression,
         object_group: None,
         include_command_line_api: None,
         silent: Some(true),
-        context_id: Some(context),
+        context_id: context,
         return_by_value: Some(true),
         generate_preview: None,
         user_gesture: None,

@@ -71,6 +71,7 @@ pub(super) struct OpenPage {
     pub state: watch::Receiver<PageState>,
     pub warnings: Warnings,
     pub limits: Limits,
+    pub lane: Lane,
 }
 
 /// The part of the configuration that a page is bound by.
@@ -81,6 +82,7 @@ pub(super) struct Limits {
     pub print: Duration,
     pub quiet: Duration,
     pub rest_cap: Duration,
+    pub call: Duration,
     pub heap_mb: u64,
     pub renderer_mb: u64,
     pub chunk_bytes: u32,
@@ -105,7 +107,8 @@ pub async fn open(
 ) -> Result<ReadyPage, PageFault> {
     let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
     let limits = Limits::of(config);
-    let mut page = OpenPage { lease, visit: None, state, warnings: Warnings::default(), limits };
+    let mut page =
+        OpenPage { lease, visit: None, state, warnings: Warnings::default(), limits, lane: task.lane };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {
         return Err(page.fail(PageStep::Load, trouble, &task.options).await);
@@ -125,6 +128,7 @@ impl Limits {
             print: Duration::from_millis(config.print_timeout_ms),
             quiet: Duration::from_millis(config.quiet_window_ms),
             rest_cap: Duration::from_millis(config.rest_cap_ms),
+            call: Duration::from_millis(config.call_timeout_ms),
             heap_mb: config.heap_limit_mb,
             renderer_mb: config.renderer_memory_limit_mb,
             chunk_bytes: u32::try_from(config.output_chunk_bytes).unwrap_or(u32::MAX),
@@ -156,7 +160,7 @@ impl OpenPage {
         self.within(readiness, self.become_ready(task)).await?;
         if task.lane == Lane::Scripted {
             // A page that answers nothing any more is not at rest, it is stuck.
-            let limit = self.limits.rest_cap + self.limits.quiet + Duration::from_secs(1);
+            let limit = self.limits.rest_cap + self.limits.quiet + self.limits.call;
             match self.within(limit, self.come_to_rest()).await {
                 Ok(true) => {}
                 Ok(false) => self.take_restless()?,
@@ -184,7 +188,7 @@ impl OpenPage {
     /// False when it does not come to rest before the cap.
     async fn come_to_rest(&self) -> Result<bool, Trouble> {
         let until = Instant::now() + self.limits.rest_cap;
-        let limit = self.limits.rest_cap + self.limits.quiet + Duration::from_secs(1);
+        let limit = self.limits.rest_cap + self.limits.quiet + self.limits.call;
         loop {
             let seen = self.state.borrow().loads;
             let left = until.saturating_duration_since(Instant::now());
@@ -206,7 +210,7 @@ impl OpenPage {
 
     /// Runs a script of ours; `None` when the document went away under it.
     async fn ask(&self, expression: String, limit: Duration) -> Result<Option<String>, Trouble> {
-        load::ask(self.tab()?, expression, limit).await
+        load::ask(self.tab()?, self.lane, expression, limit).await
     }
 
     async fn loads_beyond(&self, seen: u32) {

@@ -30,11 +30,16 @@ use super::tab::Tab;
 use crate::config::BrowserConfig;
 use crate::workers::Starter;
 
+/// How long a browser that refused a tab is left alone.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+
 /// The actor. It starts its browsers when it is started.
 pub struct BrowserPool {
     pub(super) config: Arc<BrowserConfig>,
     pub(super) starter: Starter,
     tabs: usize,
+    spare_tabs: usize,
+    cores: usize,
     pub(super) places: Vec<Place>,
     pub(super) last_generation: u64,
     free_origins: Vec<Arc<Origin>>,
@@ -59,6 +64,8 @@ impl BrowserPool {
         let (returns, inbox) = mpsc::unbounded_channel();
         Self {
             tabs: capacity::tabs(config.tabs),
+            spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
+            cores: capacity::cores(),
             places: Vec::new(),
             config: Arc::new(config),
             starter,
@@ -84,8 +91,9 @@ impl BrowserPool {
         self.grant(ctx);
         let free = self.tabs.saturating_sub(self.leased);
         let demand = self.waiters.len().min(free);
-        let ahead = usize::try_from(self.config.spare_tabs).unwrap_or(usize::MAX);
-        let wanted = if self.waiters.is_empty() { ahead.min(free) } else { demand };
+        // A tab made ahead takes a core for a while: it is made when there is one that has no page.
+        let idle = self.waiters.is_empty() && self.leased < self.cores;
+        let wanted = if idle { self.spare_tabs.min(free) } else { demand };
         for _ in (self.making + self.spares.len())..wanted {
             if !self.make_tab(ctx) {
                 return;
@@ -131,6 +139,11 @@ impl BrowserPool {
             Err(error) => {
                 self.free_origins.push(origin);
                 self.count_tab(browser, -1);
+                tracing::warn!(%error, "a tab could not be made");
+                if !error.is_of_browser() {
+                    ctx.run_later(RETRY_PAUSE, Self::pump);
+                    return;
+                }
                 self.lose(browser, &error.to_string(), ctx);
             }
         }
@@ -144,8 +157,9 @@ impl BrowserPool {
         ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
             pool.count_tab(browser, -1);
             match disposed {
-                Ok(()) => pool.free_origins.push(origin),
-                Err(error) => pool.lose(browser, &error.to_string(), ctx),
+                Err(error) if error.is_of_browser() => pool.lose(browser, &error.to_string(), ctx),
+                // What is refused is gone already.
+                Ok(()) | Err(_) => pool.free_origins.push(origin),
             }
         }));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Method;
-use headless_chrome::protocol::cdp::{Browser, Inspector, Page, Runtime, Target};
+use headless_chrome::protocol::cdp::{Browser, Inspector, Page, Target};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -60,11 +60,9 @@ impl Maker {
         let tab = Tab { connection, context, session, frame: target, origin, state, call_limit };
         let page = tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
         let inspector = tab.send(&Inspector::Enable(None))?;
-        let runtime = tab.send(&Runtime::Enable(None))?;
         denied.answer(limit).await?;
         page.answer(limit).await?;
         inspector.answer(limit).await?;
-        runtime.answer(limit).await?;
         Ok(tab)
     }
 }

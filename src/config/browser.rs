@@ -14,6 +14,8 @@ pub struct BrowserConfig {
     pub processes: u64,
     /// Pages rendered at once, over all processes; 0: by cores and memory.
     pub tabs: u64,
+    /// Pages without script rendered at once; 0: one a core and one more.
+    pub static_pages: u64,
     /// Fresh tabs made ahead while there is nothing else to do.
     pub spare_tabs: u64,
     /// Started as this user when the service runs as root; made by scripts/setup.
@@ -52,6 +54,7 @@ impl BrowserConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("browser.processes", self.processes, 1, 64);
         faults.within("browser.tabs", self.tabs, 0, 256);
+        faults.within("browser.static_pages", self.static_pages, 0, 256);
         faults.within("browser.spare_tabs", self.spare_tabs, 0, 64);
         for (key, value) in [
             ("browser.launch_timeout_ms", self.launch_timeout_ms),

@@ -28,7 +28,9 @@ async fn an_endless_script_ends_at_its_deadline_and_costs_nobody_else_anything()
             assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
         }
     };
+    let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
     let (fault, ()) = tokio::join!(busy, others);
+    assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
     let fault = fault.unwrap_err().fault;
     assert_eq!(fault.code, FaultCode::LoadTimeout);
     assert!(fault.message.contains("1500 ms (browser.load_timeout_ms)"), "{}", fault.message);
@@ -39,14 +41,15 @@ async fn an_endless_script_ends_at_its_deadline_and_costs_nobody_else_anything()
 #[actix::test]
 async fn a_script_that_hangs_after_the_load_ends_too() {
     let pool = TestPool::start(|config| {
+        config.rest_cap_ms = 500;
         config.readiness_timeout_ms = 1_500;
-        config.rest_cap_ms = 1_500;
+        config.call_timeout_ms = 1_500;
     });
     let fault = fault_of(&pool, "<script>onload = () => setTimeout(() => { for(;;); }, 20)</script>").await;
     assert_eq!(fault.code, FaultCode::ReadinessTimeout);
-    // On a busy machine the script hangs before the fonts were asked for, else while the page rests.
-    let fired = ["1500 ms (browser.rest_cap_ms)", "1500 ms (browser.readiness_timeout_ms)"];
-    assert!(fired.iter().any(|told| fault.message.contains(told)), "{}", fault.message);
+    // Whether it hung before its fonts were there or after is a matter of milliseconds.
+    assert!(fault.message.contains("500 ms (browser.re"), "{}", fault.message);
+    assert!(fault.message.contains("busy"), "{}", fault.message);
     pool.finish().await;
 }
 
@@ -70,7 +73,9 @@ async fn a_script_that_allocates_without_end_crashes_at_once() {
     assert_eq!(fault.code, FaultCode::PageCrashed);
     assert!(fault.message.contains("64 MB (browser.heap_limit_mb)"), "{}", fault.message);
     assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+    let browsers = pool.status().await.browsers;
     assert_eq!(text_of(&pool.render(&scripted("<p>next")).await.unwrap().bytes), "next");
+    assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
     pool.finish().await;
 }
 

@@ -6,7 +6,7 @@ use platen::browser::{LeaseError, PageStep, open};
 use platen::domain::fault::FaultCode;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, fixed, scripted, text_of};
+use crate::support::{TestPool, fixed, group_members, scripted, text_of};
 
 #[actix::test]
 async fn a_killed_browser_is_replaced_and_its_jobs_may_be_repeated() {
@@ -53,6 +53,39 @@ async fn a_browser_that_stops_answering_is_replaced() {
     kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
     pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
     assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn chromium_has_no_rights_its_sandbox_and_no_socket_to_listen_on() {
+    let pool = TestPool::start(|_| {});
+    let lease = pool.lease(Lane::Scripted).await.unwrap();
+    let browser = pool.status().await.browsers[0];
+    let of = |process: i32, name: &str| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.split_whitespace().next().unwrap().to_owned()
+    };
+    for process in group_members(browser) {
+        assert_ne!(of(process, "Uid:"), "0", "{process} is root's");
+        assert_eq!(of(process, "NoNewPrivs:"), "1");
+    }
+    let command = |process: &i32| std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap();
+    let members = group_members(browser);
+    let renderer = members.iter().find(|id| command(id).contains("--type=renderer")).unwrap();
+    assert_eq!(of(*renderer, "Seccomp:"), "2", "the renderer is not sandboxed");
+    let namespace = |process: i32| std::fs::read_link(format!("/proc/{process}/ns/net")).unwrap();
+    assert_ne!(namespace(*renderer), namespace(browser), "the renderer has the network");
+    let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let uid = of(browser, "Uid:");
+    let listening = sockets.lines().filter(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        fields.get(3) == Some(&"0A") && fields.get(7) == Some(&uid.as_str())
+    });
+    if uid != nix::unistd::Uid::effective().to_string() {
+        assert_eq!(listening.count(), 0, "Chromium listens");
+    }
+    drop(lease);
     pool.finish().await;
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix::Addr;
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageTask};
 use crate::config::BrowserConfig;
@@ -21,6 +22,9 @@ use crate::storage::{StagedObject, StoreError};
 pub struct PageEngine {
     pool: Addr<BrowserPool>,
     config: BrowserConfig,
+    /// A page without script computes from its first moment to its last: more of them at once than there
+    /// are cores make none earlier and cost each of them more.
+    statics: Semaphore,
 }
 
 /// One page to be made into a file.
@@ -53,7 +57,12 @@ impl PageEngine {
     /// An engine that leases its tabs from `pool`.
     #[must_use]
     pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig) -> Self {
-        Self { pool, config }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let statics = match usize::try_from(config.static_pages) {
+            Ok(0) | Err(_) => cores + 1,
+            Ok(pages) => pages,
+        };
+        Self { pool, config, statics: Semaphore::new(statics) }
     }
 
     /// Renders the page and appends the file to `staged`; what the author should know goes to
@@ -70,6 +79,11 @@ impl PageEngine {
         let Some(task) = task_of(order) else {
             let sentence = format!("a page cannot become {}", order.target.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
+        };
+        let _turn = match task.lane {
+            // It is never closed, so there is always a permit to wait for.
+            Lane::Static => self.statics.acquire().await.ok(),
+            Lane::Scripted => None,
         };
         let leased = self.pool.send(LeaseTab { account: order.account, lane: task.lane }).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
