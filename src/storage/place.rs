@@ -187,16 +187,15 @@ fn etag(metadata: &Metadata) -> String {
     format!("{:x}-{:x}-{:x}{:08x}", metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec())
 }
 
-/// Makes the folder and renames, again when a deletion removed the folder in between.
+/// Makes the folder and renames, again when a deletion removed the folder in between: then the rename
+/// finds none, or the folder is there when it is made and gone when that is looked at.
 fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     let mut outcome = Ok(());
     for _ in 0..PUBLISH_ATTEMPTS {
-        if let Some(folder) = to.parent() {
-            make_folders(folder)?;
-        }
-        outcome = std::fs::rename(from, to);
+        let made = to.parent().map_or(Ok(()), |folder| folders().create(folder));
+        outcome = made.and_then(|()| std::fs::rename(from, to));
         match &outcome {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
             Ok(()) | Err(_) => break,
         }
     }
@@ -204,7 +203,14 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
 }
 
 fn make_folders(path: &Path) -> Result<(), StoreError> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| told(&error, path))
+    folders().create(path).map_err(|error| told(&error, path))
+}
+
+/// Makes a folder and those above it, for our own user only.
+fn folders() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder
 }
 
 fn sync_folder(path: &Path) -> Result<(), StoreError> {

@@ -134,7 +134,7 @@ async fn no_more_run_at_once_than_allowed() {
     // Each child counts those that are there: a folder for each, made while it works.
     let script = format!(
         "cd {}; {READY}{LISTEN} mkdir at-work-$$; ls -d at-work-* | wc -l >> most; \
-         for n in 1 2 3; do /bin/true; done; rmdir at-work-$$; {ANSWER}",
+         for n in 1 2 3; do /bin/true; done; rmdir at-work-$$; {ANSWER} sleep 60",
         folder.path().display()
     );
     let pool = Pool::new(starter(), settings(&script, 2));
