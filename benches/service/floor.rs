@@ -57,26 +57,50 @@ struct Pipe {
     next_id: AtomicU64,
 }
 
-/// Renders `documents` documents, `clients` at once.
-pub fn measure(way: Way, clients: usize, documents: usize) -> io::Result<Figures> {
-    let runtime = tokio::runtime::Runtime::new()?;
-    let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-    let config = Config::default().browser;
-    let (browser, ends) = runtime.block_on(Process::start(&starter, &config)).map_err(io::Error::other)?;
-    let pipe = Pipe::open(File::from(ends.reader), File::from(ends.writer));
-    let port = serve_invoice()?;
-    render_all(&pipe, way, port, clients, clients * 4)?;
-    let (chromium, own, begun) = (group_time(browser.id()), own_time(), Instant::now());
-    let latencies = render_all(&pipe, way, port, clients, documents)?;
-    let figures = Figures {
-        latencies,
-        wall: begun.elapsed(),
-        chromium: group_time(browser.id()).saturating_sub(chromium),
-        own: own_time().saturating_sub(own),
-        children: Duration::ZERO,
-    };
-    runtime.block_on(browser.end());
-    Ok(figures)
+/// A bare browser, kept for all measurements as the service keeps its own: one that has made a thousand
+/// documents is a little slower than a fresh one.
+pub struct Floor {
+    /// The browser lives no longer than it.
+    _starter: Starter,
+    runtime: tokio::runtime::Runtime,
+    browser: Option<Process>,
+    pipe: Pipe,
+    port: u16,
+}
+
+impl Floor {
+    /// Starts the browser.
+    pub fn start() -> io::Result<Self> {
+        let runtime = tokio::runtime::Runtime::new()?;
+        let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
+        let started = runtime.block_on(Process::start(&starter, &Config::default().browser));
+        let (browser, ends) = started.map_err(io::Error::other)?;
+        let pipe = Pipe::open(File::from(ends.reader), File::from(ends.writer));
+        Ok(Self { _starter: starter, runtime, browser: Some(browser), pipe, port: serve_invoice()? })
+    }
+
+    /// Renders `documents` documents, `clients` at once.
+    pub fn measure(&self, way: Way, clients: usize, documents: usize) -> io::Result<Figures> {
+        let group = self.browser.as_ref().map_or(0, Process::id);
+        render_all(&self.pipe, way, self.port, clients, clients * 4)?;
+        let (chromium, own, begun) = (group_time(group), own_time(), Instant::now());
+        let latencies = render_all(&self.pipe, way, self.port, clients, documents)?;
+        Ok(Figures {
+            latencies,
+            wall: begun.elapsed(),
+            chromium: group_time(group).saturating_sub(chromium),
+            own: own_time().saturating_sub(own),
+            children: Duration::ZERO,
+        })
+    }
+}
+
+impl Drop for Floor {
+    fn drop(&mut self) {
+        if let Some(browser) = self.browser.take() {
+            self.runtime.block_on(browser.end());
+        }
+    }
 }
 
 fn render_all(

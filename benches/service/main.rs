@@ -14,6 +14,8 @@ mod service;
 
 use std::io;
 
+use floor::Floor;
+
 /// Clients at once.
 const CLIENTS: [usize; 4] = [1, 2, 4, 8];
 /// Documents of one measurement.
@@ -41,13 +43,13 @@ fn main() -> io::Result<()> {
 /// The floor and the whole service over HTTP, in turn.
 fn service_against_the_floor(clients: &[usize]) -> io::Result<()> {
     figures::print_head("one-page invoice to PDF: the floor and the service");
-    let service = service::Service::start()?;
+    let (floor, service) = (Floor::start()?, service::Service::start()?);
     for &clients in clients {
         for _ in 0..ROUNDS {
-            let floor = floor::measure(floor::Way::Put, clients, DOCUMENTS)?;
-            floor.print(&format!("floor,   {clients} at once"), None);
+            let bare = floor.measure(floor::Way::Put, clients, DOCUMENTS)?;
+            bare.print(&format!("floor,   {clients} at once"), None);
             let ours = service.measure(clients, DOCUMENTS)?;
-            ours.print(&format!("service, {clients} at once"), Some(&floor));
+            ours.print(&format!("service, {clients} at once"), Some(&bare));
         }
     }
     println!("resident memory of the service: {} MiB", service.resident_mb());
@@ -57,13 +59,14 @@ fn service_against_the_floor(clients: &[usize]) -> io::Result<()> {
 /// The floor and our own path to the browser without the service, in turn.
 fn pool_against_the_floor() -> io::Result<()> {
     figures::print_head("one-page invoice to PDF, a fresh context each");
+    let floor = Floor::start()?;
     for clients in CLIENTS {
         for _ in 0..ROUNDS {
             for way in floor::WAYS {
-                let floor = floor::measure(way, clients, DOCUMENTS)?;
-                floor.print(&format!("floor, {way}, {clients} at once"), None);
+                let bare = floor.measure(way, clients, DOCUMENTS)?;
+                bare.print(&format!("floor, {way}, {clients} at once"), None);
                 let ours = pool::measure(way, clients, DOCUMENTS)?;
-                ours.print(&format!("pool,  {way}, {clients} at once"), Some(&floor));
+                ours.print(&format!("pool,  {way}, {clients} at once"), Some(&bare));
             }
         }
     }

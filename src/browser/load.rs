@@ -24,9 +24,10 @@ pub(super) async fn load(
     limit: Duration,
 ) -> Result<(), Trouble> {
     let data = send_data(tab, task, visit)?;
-    let (without_script, exceptions) = match task.lane {
+    let (without_script, with_script) = match task.lane {
         Lane::Static => (Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?), None),
-        Lane::Scripted => (None, Some(tab.send(&Runtime::Enable(None))?)),
+        // Both cost each document time, and mean nothing where no script runs.
+        Lane::Scripted => (None, Some((tab.send(&Runtime::Enable(None))?, tab.deny_downloads()?))),
     };
     let media = match task.output {
         PageOutput::Pdf => None,
@@ -41,7 +42,10 @@ pub(super) async fn load(
     let _ = state.wait_for(|state| state.loads > 0).await;
     settle(data, limit).await?;
     settle(without_script, limit).await?;
-    settle(exceptions, limit).await?;
+    if let Some((exceptions, downloads)) = with_script {
+        exceptions.answer(limit).await?;
+        downloads.answer(limit).await?;
+    }
     settle(media, limit).await
 }
 

@@ -44,13 +44,6 @@ impl Maker {
             origins_with_universal_network_access: None,
         };
         let context = connection.call(None, create, limit).await?.browser_context_id;
-        let deny = Browser::SetDownloadBehavior {
-            behavior: Browser::SetDownloadBehaviorBehaviorOption::Deny,
-            browser_context_id: Some(context.clone()),
-            download_path: None,
-            events_enabled: None,
-        };
-        let denied = connection.send(None, &deny)?;
         let target = connection.call(None, blank_page(&context), limit).await?.target_id;
         let attach = Target::AttachToTarget { target_id: target.clone(), flatten: Some(true) };
         let session: Arc<str> = connection.call(None, attach, limit).await?.session_id.into();
@@ -60,7 +53,6 @@ impl Maker {
         let tab = Tab { connection, context, session, frame: target, origin, state, call_limit };
         let page = tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
         let inspector = tab.send(&Inspector::Enable(None))?;
-        denied.answer(limit).await?;
         page.answer(limit).await?;
         inspector.answer(limit).await?;
         Ok(tab)
@@ -84,6 +76,17 @@ impl Tab {
     /// Sends a call to the tab.
     pub(super) fn send<M: Method + Serialize>(&self, method: &M) -> Result<Sent<M>, CallError> {
         self.connection.send(Some(&self.session), method)
+    }
+
+    /// Has downloads refused: only a page that runs script can start one.
+    pub(super) fn deny_downloads(&self) -> Result<Sent<Browser::SetDownloadBehavior>, CallError> {
+        let deny = Browser::SetDownloadBehavior {
+            behavior: Browser::SetDownloadBehaviorBehaviorOption::Deny,
+            browser_context_id: Some(self.context.clone()),
+            download_path: None,
+            events_enabled: None,
+        };
+        self.connection.send(None, &deny)
     }
 
     /// Sends a call with a large text to the tab.
