@@ -73,8 +73,8 @@ impl Floor {
     pub fn start() -> io::Result<Self> {
         let runtime = tokio::runtime::Runtime::new()?;
         let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-        let started = runtime.block_on(Process::start(&starter, &Config::default().browser));
-        let (browser, ends) = started.map_err(io::Error::other)?;
+        let launched = runtime.block_on(Process::start(&starter, &Config::default().browser));
+        let (browser, ends) = launched.map_err(io::Error::other)?;
         let pipe = Pipe::open(File::from(ends.reader), File::from(ends.writer));
         Ok(Self { _starter: starter, runtime, browser: Some(browser), pipe, port: serve_invoice()? })
     }
