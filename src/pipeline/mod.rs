@@ -151,7 +151,7 @@ async fn steps(
 ) -> Result<u64, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
-    let page = progress.step(Step::Assemble, parts.assembler.assemble(&site, &data)).await?;
+    let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     if chain.rendering == Rendering::Page {
         let document = html::with_data(&page, &data);
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
