@@ -34,7 +34,7 @@ pub(super) async fn init(
     gate::admit(&state)?;
     let (spec, data) = body::read(&request, payload, &state, read).await?;
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
-    let message = InitJob { account: caller.0, spec, data, template: None, start: false };
+    let message = InitJob { account: caller.0, spec, data, template: None, start: false, deliver_to: None };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));

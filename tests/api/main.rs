@@ -5,7 +5,9 @@
 mod app;
 mod browser_faults;
 mod clients;
+mod delivery;
 mod flow;
 mod hostile;
+mod receiver;
 mod recovery;
 mod waiting;
