@@ -49,7 +49,10 @@ pub struct Allowed {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "an entry of outbound.allow is \"host\", \"host:port\" or { host = \"host:port\", private = true }"
+)]
 enum Entry {
     Host(String),
     Table(Table),
@@ -157,7 +160,7 @@ mod tests {
             (r#"["a.example:99999"]"#, "'a.example:99999' is no host"),
             (r#"[""]"#, "'' is no host"),
             (r#"[{ host = "10.0.0.1", private = true }]"#, "'10.0.0.1' is private and has no port"),
-            (r#"[{ host = "a", privat = true }]"#, "outbound"),
+            (r#"[{ host = "a", privat = true }]"#, "an entry of outbound.allow is \"host\""),
             ("a.example", "PLATEN__OUTBOUND__ALLOW"),
         ] {
             let told = load(allow).unwrap_err().to_string();

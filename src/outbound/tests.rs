@@ -92,7 +92,7 @@ async fn every_spelling_of_an_address_that_is_not_public_is_refused() {
 
 #[tokio::test]
 async fn what_is_no_plain_https_address_is_refused() {
-    let outbound = outbound("[]", &[&["1.1.1.1"]; 8]);
+    let outbound = outbound("[]", &[&["1.1.1.1"][..]; 8]);
     for (address, words) in [
         (
             "http://a.example/",

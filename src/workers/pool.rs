@@ -167,9 +167,9 @@ impl Pool {
             return worker.end().await;
         }
         let surplus = {
-            let mut shelf = self.shelf();
-            shelf.kept.push_back((account, worker));
-            if shelf.kept.len() > settings.kept { shelf.kept.pop_front() } else { None }
+            let mut stock = self.shelf();
+            stock.kept.push_back((account, worker));
+            if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None }
         };
         if let Some((_, worker)) = surplus {
             worker.end().await;

@@ -112,8 +112,8 @@ async fn read(stream: &mut TcpStream) -> Request {
 }
 
 fn length_of(head: &str) -> usize {
-    let lengths = head
+    let mut lengths = head
         .lines()
         .filter_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
-    lengths.last().unwrap_or(0)
+    lengths.next_back().unwrap_or(0)
 }
