@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
@@ -112,6 +112,7 @@ impl App {
             pool: engines.pool.clone(),
             store: lasting.store.clone(),
             index: lasting.index.clone(),
+            last: Mutex::default(),
         };
         let state = HttpState {
             jobs: gate(&registry),

@@ -33,6 +33,9 @@ pub struct JobRecord {
     pub format_opts: Option<Box<RawValue>>,
     /// The data came with init: an uploaded one does not count.
     pub data_given: bool,
+    /// The template came with the request.
+    #[serde(default)]
+    pub template_given: bool,
     /// The data lies in the journal, not in the store.
     pub data_journaled: bool,
     /// The template lies in the journal, not in the store.
@@ -73,6 +76,7 @@ impl JobRecord {
             template: spec.template,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
             data_given: false,
+            template_given: false,
             data_journaled: false,
             template_journaled: false,
             usage: None,
