@@ -104,7 +104,7 @@ impl House {
             JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
-        let message = InitJob { account, spec, data: None, template, start };
+        let message = InitJob { account, spec, data: None, template, start, idempotency: None };
         self.registry.send(message).await.unwrap()
     }
 

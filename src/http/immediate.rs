@@ -12,7 +12,7 @@ use super::body::Body;
 use super::job_request::{JobRequest, read_delivery, refuse_delivery};
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{body, gate, view, wait};
+use super::{body, gate, idempotency, view, wait};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::jobs::messages::{InitJob, JobSpec};
@@ -38,8 +38,13 @@ pub(super) async fn render(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let Wanted { spec, data, template } = body::read(&request, payload, &state, read).await?;
-    let message = InitJob { account: caller.0, spec, data, template, start: true };
+    let key = idempotency::read_key(&request, &state)?;
+    let reader = move |body: &Body, state: &HttpState| {
+        Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
+    };
+    let (Wanted { spec, data, template }, idempotency) =
+        body::read(&request, payload, &state, reader).await?;
+    let message = InitJob { account: caller.0, spec, data, template, start: true, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let longest = Duration::from_secs(state.config.http.wait_default_s);
