@@ -5,7 +5,10 @@
 mod app;
 mod browser_faults;
 mod clients;
+mod errors;
 mod flow;
 mod hostile;
+mod idempotency;
+mod list;
 mod recovery;
 mod waiting;
