@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(admitted(&limit, "one"), 50);
         let refused = limit.admit(RateLimit::name("one")).unwrap_err();
         assert_eq!((refused.code, refused.retry_after_s), (Code::RateLimited, Some(1)));
-        advance(Duration::from_secs(3_600)).await;
+        advance(Duration::from_hours(1)).await;
         assert_eq!(admitted(&limit, "one"), 1_000);
     }
 

@@ -76,7 +76,7 @@ async fn an_item_is_the_job_as_it_is_now() {
     assert_eq!(item, view);
     let (failed, _) = app.render("html", "<%= missing %>", json!({})).await;
     assert_eq!(all(&app, "success=false").await.0, [id(&failed)]);
-    assert_eq!(all(&app, "status=initialized").await.0, [waiting.clone()]);
+    assert_eq!(all(&app, "status=initialized").await.0, std::slice::from_ref(&waiting));
     assert_eq!(all(&app, "").await.0, [id(&failed), running, waiting]);
 }
 

@@ -75,7 +75,6 @@ fn clients() -> (usize, usize) {
     if most >= CLIENTS + LEAVING {
         return (CLIENTS, LEAVING);
     }
-    println!("only {most} of {} clients: the limit of open files is {hard}", CLIENTS + LEAVING);
     (most - most / 6, most / 6)
 }
 
