@@ -29,6 +29,7 @@ use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
+use crate::outbound::{Outbound, SystemResolver};
 use crate::storage::ObjectStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
@@ -74,8 +75,15 @@ impl App {
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
-        let engines =
-            Engines::start(std::env::current_exe()?, &config, lasting.store.clone(), &control_thread)?;
+        let own = [listener.local_addr()?];
+        let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
+        let engines = Engines::start(
+            std::env::current_exe()?,
+            &config,
+            lasting.store.clone(),
+            outbound.clone(),
+            &control_thread,
+        )?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let accounts =
             start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
@@ -111,6 +119,7 @@ impl App {
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
+            outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
             readiness: Arc::new(ready),

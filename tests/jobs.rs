@@ -27,6 +27,7 @@ use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
 use platen::jobs::record::JobRecord;
 use platen::jobs::registry::JobRegistry;
 use platen::jobs::view::JobView;
+use platen::outbound::{Outbound, SystemResolver};
 use platen::problem::{Code, Problem};
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
@@ -72,7 +73,9 @@ impl House {
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
         let store = Arc::new(DiskStore::open(data.objects()).await.unwrap());
         let here = Arbiter::current();
-        let engines = Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store, &here).unwrap();
+        let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
+        let engines =
+            Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store, outbound, &here).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
         let accounts = Accounts::new(book.clone(), 64).start();
@@ -115,7 +118,8 @@ impl House {
             JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
-        let message = InitJob { account, spec, data: None, template, start, idempotency };
+        let deliver_to = None;
+        let message = InitJob { account, spec, data: None, template, start, deliver_to, idempotency };
         self.registry.send(message).await.unwrap()
     }
 
@@ -126,7 +130,7 @@ impl House {
 
     async fn start(&self, view: &View) -> Result<View, Problem> {
         let (account, job) = (view.borrow().account, view.borrow().id);
-        self.registry.send(StartJob { account, job }).await.unwrap()
+        self.registry.send(StartJob { account, job, deliver_to: None }).await.unwrap()
     }
 
     /// The job's last view; asks again when a view closes without an end, as callers do.

@@ -10,6 +10,7 @@ use crate::browser::BrowserPool;
 use crate::config::Config;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::page::PageEngine;
+use crate::outbound::Outbound;
 use crate::pipeline::{Parts, RunLimits};
 use crate::storage::ObjectStore;
 use crate::workers::Starter;
@@ -31,6 +32,7 @@ impl Engines {
         executable: PathBuf,
         config: &Config,
         store: Arc<dyn ObjectStore>,
+        outbound: Outbound,
         arbiter: &ArbiterHandle,
     ) -> std::io::Result<Self> {
         let starter = Starter::new(executable)?;
@@ -46,7 +48,9 @@ impl Engines {
             input_limit_bytes: config.http.upload_limit_bytes,
             json_depth_limit: config.http.json_depth_limit,
             output_limit_bytes: config.storage.output_limit_bytes,
+            delivery_tries: config.outbound.delivery_tries,
+            delivery_timeout_s: config.outbound.delivery_timeout_s,
         };
-        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, limits }) })
+        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, outbound, limits }) })
     }
 }

@@ -17,6 +17,7 @@ use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
+use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
@@ -74,6 +75,7 @@ fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
         target,
         options: arguments.opts.as_deref().map_or(Ok(PageOptions::default()), options)?,
         held: Held { data, template: Some(read(&arguments.file)?) },
+        deliver_to: None,
     })
 }
 
@@ -101,13 +103,17 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let folder = Scratch::make()?;
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
     let arbiter = Arbiter::new();
-    let engines = Engines::start(std::env::current_exe()?, &config, store.clone(), &arbiter.handle())?;
+    let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
+    let executable = std::env::current_exe()?;
+    let engines = Engines::start(executable, &config, store.clone(), outbound, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
     let end = pipeline::run(&engines.parts, input).await;
     end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     engines.pool.send(ShutDown).await?;
     arbiter.stop();
-    end.result?;
+    if let Some(fault) = end.fault {
+        return Err(fault.into());
+    }
     Ok(store.get(&key, config.storage.output_limit_bytes).await?)
 }
 

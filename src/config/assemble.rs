@@ -20,6 +20,10 @@ pub struct AssembleConfig {
     pub include_depth_limit: u64,
     /// Engine processes started ahead.
     pub spares: u64,
+    /// Engine processes that wait for a further job of the account they worked for.
+    pub kept: u64,
+    /// Jobs that one engine process does.
+    pub child_jobs: u64,
     /// Engine processes at once; 0: one a core.
     pub processes: u64,
 }
@@ -32,6 +36,8 @@ impl AssembleConfig {
         faults.within("assemble.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 30);
         faults.within("assemble.include_depth_limit", self.include_depth_limit, 1, 256);
         faults.within("assemble.spares", self.spares, 0, 64);
+        faults.within("assemble.kept", self.kept, 0, 256);
+        faults.within("assemble.child_jobs", self.child_jobs, 1, 10_000);
         faults.within("assemble.processes", self.processes, 0, 256);
     }
 }

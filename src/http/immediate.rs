@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::auth::Caller;
 use super::body::Body;
-use super::job_request::{JobRequest, read_delivery, refuse_delivery};
+use super::job_request::{JobRequest, admit_delivery, read_delivery};
 use super::problem::Answer;
 use super::state::HttpState;
 use super::{body, gate, idempotency, view, wait};
@@ -28,6 +28,7 @@ struct Wanted {
     spec: JobSpec,
     data: Option<Bytes>,
     template: Option<Bytes>,
+    delivery: Option<String>,
 }
 
 /// The handler.
@@ -42,9 +43,10 @@ pub(super) async fn render(
     let reader = move |body: &Body, state: &HttpState| {
         Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
     };
-    let (Wanted { spec, data, template }, idempotency) =
-        body::read(&request, payload, &state, reader).await?;
-    let message = InitJob { account: caller.0, spec, data, template, start: true, idempotency };
+    let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
+    let Wanted { spec, data, template, delivery } = wanted;
+    let deliver_to = admit_delivery(&state, delivery).await?;
+    let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let longest = Duration::from_secs(state.config.http.wait_default_s);
@@ -64,8 +66,7 @@ fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    refuse_delivery(delivery.as_deref())?;
-    Ok(Wanted { spec: job.spec()?, data, template: template.map(Bytes::from) })
+    Ok(Wanted { spec: job.spec()?, data, template: template.map(Bytes::from), delivery })
 }
 
 /// Exactly one of `template` and `templateId`, and no office file as text.

@@ -37,7 +37,8 @@ pub(super) async fn init(
         move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
     let ((spec, data), idempotency) = body::read(&request, payload, &state, reader).await?;
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
-    let message = InitJob { account: caller.0, spec, data, template: None, start: false, idempotency };
+    let (account, template, start, deliver_to) = (caller.0, None, false, None);
+    let message = InitJob { account, spec, data, template, start, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));

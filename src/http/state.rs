@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
+use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::storage::presign::Signer;
 
@@ -57,6 +58,8 @@ pub struct HttpState {
     pub signer: Arc<Signer>,
     /// Where outputs are read from.
     pub store: Arc<dyn ObjectStore>,
+    /// Decides where documents may be delivered.
+    pub outbound: Outbound,
     /// All settings.
     pub config: Arc<Config>,
     /// The time.

@@ -31,6 +31,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::list::{JobPage, ListJobs};
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
 use crate::jobs::view::{JobView, Output, WireStatus};
+use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
 use crate::storage::disk::DiskStore;
 use crate::storage::presign::Signer;
@@ -224,6 +225,16 @@ pub(super) struct Bench {
     _folder: TempDir,
 }
 
+/// No name means anything: a unit test asks nobody for one.
+struct NoNames;
+
+#[async_trait]
+impl Resolve for NoNames {
+    async fn resolve(&self, _: &str, _: u16) -> std::io::Result<Vec<SocketAddr>> {
+        Ok(Vec::new())
+    }
+}
+
 impl Bench {
     pub(super) async fn new() -> Self {
         Self::with(|_| {}).await
@@ -259,6 +270,7 @@ impl Bench {
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
+            outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(NoNames)),
             config: Arc::new(config),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             public_url: "https://render.example".to_owned(),

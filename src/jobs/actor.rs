@@ -21,6 +21,7 @@ use super::record::JobRecord;
 use super::view::JobView;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
+use crate::outbound::Pinned;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
@@ -51,7 +52,9 @@ pub(super) struct Begin {
 /// Starts an initialized job; answers whether it entered the queue by this.
 #[derive(Message)]
 #[rtype(result = "Result<bool, Problem>")]
-pub(super) struct Start;
+pub(super) struct Start {
+    pub deliver_to: Option<Pinned>,
+}
 
 /// Takes up a job from the journal; answers whether it wants a place in the queue.
 #[derive(Message)]
@@ -189,7 +192,7 @@ impl Handler<Begin> for JobActor {
 impl Handler<Start> for JobActor {
     type Result = AtomicResponse<Self, Result<bool, Problem>>;
 
-    fn handle(&mut self, _: Start, ctx: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, message: Start, ctx: &mut Self::Context) -> Self::Result {
         if self.record.state.on(JobEvent::Start) != Verdict::Move(JobState::Queued) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
         }
@@ -201,7 +204,8 @@ impl Handler<Start> for JobActor {
             self.finish(record, JobEvent::Expire, ctx);
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
         }
-        let (deps, record) = (self.deps.clone(), self.queued());
+        let (deps, mut record) = (self.deps.clone(), self.queued());
+        record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         let written = async move {
             deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(|e| unwritten(&e))
         };

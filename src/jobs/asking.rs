@@ -63,6 +63,7 @@ impl JobRegistry {
     /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
         let mut record = JobRecord::new(message.account, message.spec, self.deps.clock.now());
+        record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
         let change = match self.key_entries(&record, message.idempotency) {
             Ok(change) => change.and(reservation.change()),
@@ -94,7 +95,7 @@ impl Handler<StartJob> for JobRegistry {
         let (account, job) = (message.account, message.job);
         Box::pin(self.find(account, job).then(move |found, registry, _| match found {
             Ok(Found::Live(live)) if live.view.borrow().status == WireStatus::Initialized => {
-                registry.start(account, job, live)
+                registry.start(account, job, live, message.deliver_to)
             }
             Ok(found) => Box::pin(fut::ready(Ok(found.view()))),
             Err(problem) => Box::pin(fut::ready(Err(problem))),

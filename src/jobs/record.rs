@@ -39,6 +39,9 @@ pub struct JobRecord {
     pub template_journaled: bool,
     /// Where the job was counted; nothing was counted when there is none.
     pub usage: Option<UsageKey>,
+    /// Where the document is to be delivered, until the job has ended.
+    #[serde(default)]
+    pub deliver_to: Option<String>,
     /// How often a run has begun (as far as it was written).
     pub attempts: u64,
     /// When it was initialized.
@@ -73,6 +76,7 @@ impl JobRecord {
             data_journaled: false,
             template_journaled: false,
             usage: None,
+            deliver_to: None,
             attempts: 0,
             created_at: now,
             started_at: None,

@@ -18,6 +18,7 @@ use super::record::JobRecord;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
+use crate::outbound::Pinned;
 use crate::problem::{Code, Problem};
 
 pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
@@ -162,11 +163,12 @@ impl JobRegistry {
         account: AccountId,
         job: JobId,
         live: Live,
+        deliver_to: Option<Pinned>,
     ) -> ResponseActFuture<Self, ViewReply> {
         if let Err(problem) = self.refuse_when_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));
         }
-        let started = live.addr.send(actor::Start).into_actor(self);
+        let started = live.addr.send(actor::Start { deliver_to }).into_actor(self);
         Box::pin(started.map(move |started, registry, ctx| {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
             if matches!(started, Ok(true)) {

@@ -66,27 +66,22 @@ impl JobActor {
                 .as_deref()
                 .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
             held: Held::default(),
+            deliver_to: self.record.deliver_to.clone(),
         }
     }
 
     fn run_ended(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
         let now = self.deps.clock.now();
-        let event = if end.result.is_ok() { JobEvent::Succeeded } else { JobEvent::Failed };
+        let event = if end.fault.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
         let mut record = self.record.clone();
         record.warnings = end.warnings;
         record.warnings.extend(&self.ignored_options());
-        match end.result {
-            Ok(bytes) => {
-                let run_at = record.run_at.unwrap_or(now);
-                let started_at = record.started_at.unwrap_or(run_at);
-                record.output = Some(Output {
-                    bytes,
-                    render_ms: now.since_ms(run_at),
-                    queue_ms: run_at.since_ms(started_at),
-                });
-            }
-            Err(fault) => record.fault = Some(fault),
-        }
+        record.fault = end.fault;
+        record.output = end.document.map(|bytes| {
+            let run_at = record.run_at.unwrap_or(now);
+            let started_at = record.started_at.unwrap_or(run_at);
+            Output { bytes, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
+        });
         self.finish(record, event, ctx);
     }
 
@@ -121,6 +116,8 @@ impl JobActor {
         let Verdict::Move(state) = self.record.state.on(event) else { return };
         record.state = state;
         record.finished_at = Some(self.deps.clock.now());
+        // It opens somebody's store; nobody needs it any more.
+        record.deliver_to = None;
         tracing::info!(
             job.id = %record.id, job.state = ?state,
             job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
@@ -145,10 +142,10 @@ impl JobActor {
 fn unreadable(error: &IndexError) -> RunEnd {
     tracing::error!(error = %error, "the job's inputs cannot be read");
     let sentence = "the service could not read the job's inputs";
-    RunEnd { result: Err(JobFault::new(FaultCode::Internal, sentence)), warnings: Warnings::default() }
+    RunEnd::failed(JobFault::new(FaultCode::Internal, sentence))
 }
 
 fn panicked() -> RunEnd {
     let sentence = "the service met an internal error while it rendered the job";
-    RunEnd { result: Err(JobFault::new(FaultCode::Internal, sentence)), warnings: Warnings::default() }
+    RunEnd::failed(JobFault::new(FaultCode::Internal, sentence))
 }

@@ -1,6 +1,7 @@
-//! One job's run: Fetch, Assemble, Render, Publish. Plain asynchronous functions, each repeatable; what
+//! One job's run: Fetch, Assemble, Render, Publish, Deliver. Plain asynchronous functions, each repeatable; what
 //! goes wrong is a [`JobFault`], a sentence for the template's author.
 
+mod deliver;
 mod fetch;
 mod publish;
 
@@ -20,6 +21,7 @@ use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::html;
 use crate::engines::render::page::{PageEngine, PageOrder};
 use crate::engines::{self, Rendering};
+use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 
 /// What a run works with.
@@ -30,6 +32,8 @@ pub struct Parts {
     pub assembler: Assembler,
     /// Page to file.
     pub pages: PageEngine,
+    /// Where documents are delivered by.
+    pub outbound: Outbound,
     /// The limits of a run.
     pub limits: RunLimits,
 }
@@ -45,6 +49,10 @@ pub struct RunLimits {
     pub json_depth_limit: u64,
     /// `storage.output_limit_bytes`.
     pub output_limit_bytes: u64,
+    /// `outbound.delivery_tries`.
+    pub delivery_tries: u64,
+    /// `outbound.delivery_timeout_s`.
+    pub delivery_timeout_s: u64,
 }
 
 /// What one run is to do.
@@ -62,6 +70,8 @@ pub struct RunInput {
     pub options: PageOptions,
     /// Inputs that are in memory still.
     pub held: Held,
+    /// Where the document is to be delivered; the address opens its store, so it is in no log.
+    pub deliver_to: Option<String>,
 }
 
 /// Inputs that came with the request and need not be read from the store.
@@ -76,10 +86,20 @@ pub struct Held {
 /// How a run ended.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// The size of the document in bytes, or why there is none.
-    pub result: Result<u64, JobFault>,
+    /// The size of the document in bytes, if there is one.
+    pub document: Option<u64>,
+    /// Why there is none, or why it was not delivered.
+    pub fault: Option<JobFault>,
     /// What the run survived.
     pub warnings: Warnings,
+}
+
+impl RunEnd {
+    /// A run that ended without a document before it could warn.
+    #[must_use]
+    pub fn failed(fault: JobFault) -> Self {
+        Self { document: None, fault: Some(fault), warnings: Warnings::default() }
+    }
 }
 
 /// Where a run is; the deadline of the whole run names it.
@@ -94,10 +114,12 @@ pub enum Step {
     Render,
     /// The file is made durable.
     Publish,
+    /// The file goes to the caller's address.
+    Deliver,
 }
 
 impl Step {
-    const ALL: [Self; 4] = [Self::Fetch, Self::Assemble, Self::Render, Self::Publish];
+    const ALL: [Self; 5] = [Self::Fetch, Self::Assemble, Self::Render, Self::Publish, Self::Deliver];
 
     /// The step's name in spans and errors.
     #[must_use]
@@ -107,6 +129,7 @@ impl Step {
             Self::Assemble => "assemble",
             Self::Render => "render",
             Self::Publish => "publish",
+            Self::Deliver => "deliver",
         }
     }
 }
@@ -140,7 +163,16 @@ pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
             ),
         ))
     });
-    RunEnd { result, warnings }
+    let document = match result {
+        Ok(bytes) => bytes,
+        Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
+    };
+    // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
+    let delivered = match &input.deliver_to {
+        Some(address) => progress.step(Step::Deliver, deliver::deliver(parts, &input, address)).await,
+        None => Ok(()),
+    };
+    RunEnd { document: Some(document), fault: delivered.err(), warnings }
 }
 
 async fn steps(
@@ -151,7 +183,7 @@ async fn steps(
 ) -> Result<u64, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
-    let page = progress.step(Step::Assemble, parts.assembler.assemble(&site, &data)).await?;
+    let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     if chain.rendering == Rendering::Page {
         let document = html::with_data(&page, &data);
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;

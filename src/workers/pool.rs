@@ -1,5 +1,11 @@
-//! Children started ahead: each does one job and is gone, so that what hostile input makes of it meets
-//! no other job.
+//! Children started ahead: each works for one account only and for a bounded number of jobs, so that what
+//! hostile input makes of it meets nobody else's job.
+//!
+//! ```text
+//! start ─► spare ─► at work ─► renewing ─► kept for its account ─► at work …
+//!                      │           └─► killed: it worked enough, or did not get ready again
+//!                      └─► killed: no answer, or nobody waits for it any more
+//! ```
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,16 +21,22 @@ use tokio::time::timeout;
 use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
+use crate::domain::ids::AccountId;
 
 /// What a pool runs and within which bounds.
 #[derive(Clone, Debug)]
 pub struct PoolSettings {
     /// What its children are, for the log.
     pub name: &'static str,
-    /// Each child; it says `Ready` when it has loaded what every job needs.
+    /// Each child; it says `Ready` when it has loaded what every job needs, and again after each job
+    /// when everything of that job is gone from it.
     pub spec: ChildSpec,
     /// Children started ahead.
     pub spares: usize,
+    /// Children that wait for a further job of their account.
+    pub kept: usize,
+    /// Jobs that one child does.
+    pub child_jobs: u64,
     /// Jobs at once; further ones wait.
     pub processes: usize,
     /// Until a started child is ready.
@@ -35,7 +47,8 @@ pub struct PoolSettings {
     pub answer_limit_bytes: u64,
 }
 
-/// Runs jobs, each in a child of its own. Cloning shares the pool; its children end with the last clone.
+/// Runs jobs, each in a child that works for its account only. Cloning shares the pool; its children end
+/// with the last clone.
 #[derive(Clone)]
 pub struct Pool {
     inner: Arc<Inner>,
@@ -51,6 +64,8 @@ struct Inner {
 #[derive(Default)]
 struct Shelf {
     ready: VecDeque<Worker>,
+    /// Oldest first.
+    kept: VecDeque<(AccountId, Worker)>,
     starting: usize,
 }
 
@@ -70,33 +85,42 @@ impl Pool {
         self.shelf().ready.len()
     }
 
-    /// Runs a job: waits for a turn, then takes a spare or starts a child. The deadline counts from when
-    /// a ready child gets the job. Dropping the future kills the child.
+    /// How many children wait for a further job of their account.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.shelf().kept.len()
+    }
+
+    /// Runs a job of `account`: waits for a turn, then takes a child that worked for the account, or a
+    /// spare, or starts one. The deadline counts from when a ready child gets the job. Dropping the future
+    /// kills the child.
     ///
     /// # Errors
     /// See [`WorkerFault`].
     pub async fn run<H: Serialize, R: DeserializeOwned>(
         &self,
+        account: AccountId,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
         let turn = Arc::clone(&self.inner.slots).acquire_owned().await;
         let turn = turn.map_err(|_| WorkerFault::NotStarted("the pool is closed".to_owned()))?;
-        let worker = match self.take_spare() {
+        let worker = match self.take(account) {
             Some(worker) => worker,
             None => self.start().await?,
         };
-        let mut lease = Lease { rest: Some((worker, turn)), pool: self.clone() };
+        let mut lease = Lease { rest: Some((worker, turn)), pool: self.clone(), account, answered: false };
         let work = lease.work(&job);
         timeout(self.inner.settings.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline))
     }
 
-    fn take_spare(&self) -> Option<Worker> {
+    /// A child that waits; one that ended in the meantime is passed over.
+    fn take(&self, account: AccountId) -> Option<Worker> {
         loop {
-            let mut worker = self.shelf().ready.pop_front()?;
+            let mut worker = self.shelf().pick(account)?;
             if worker.is_waiting() {
                 return Some(worker);
             }
-            tracing::warn!(pool.name = self.inner.settings.name, "a child process ended before it had a job");
+            tracing::warn!(pool.name = self.inner.settings.name, "a child process ended while it had no job");
         }
     }
 
@@ -135,16 +159,45 @@ impl Pool {
         }
     }
 
+    /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
+    async fn retire(&self, account: AccountId, mut worker: Worker, answered: bool) {
+        let settings = &self.inner.settings;
+        let useful = answered && settings.kept > 0 && worker.jobs() < settings.child_jobs;
+        if !(useful && worker.renew(settings.start_timeout).await) {
+            return worker.end().await;
+        }
+        let surplus = {
+            let mut stock = self.shelf();
+            stock.kept.push_back((account, worker));
+            if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None }
+        };
+        if let Some((_, worker)) = surplus {
+            worker.end().await;
+        }
+    }
+
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         // Nothing under this lock can stop half-way; a poisoned shelf is a whole one.
         self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A child at work and its turn: however the job ends, the child is killed, reaped and replaced.
+impl Shelf {
+    /// The child that worked for the account last, else a fresh one.
+    fn pick(&mut self, account: AccountId) -> Option<Worker> {
+        let at = self.kept.iter().rposition(|(owner, _)| *owner == account);
+        let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
+        kept.or_else(|| self.ready.pop_front())
+    }
+}
+
+/// A child at work and its turn: however the job ends, the child is made ready again for its account, or
+/// killed, reaped and replaced.
 struct Lease {
     rest: Option<(Worker, OwnedSemaphorePermit)>,
     pool: Pool,
+    account: AccountId,
+    answered: bool,
 }
 
 impl Lease {
@@ -153,22 +206,26 @@ impl Lease {
         job: &Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
         let limit = self.pool.inner.settings.answer_limit_bytes;
-        match &mut self.rest {
-            Some((worker, _)) => worker.work(job, limit).await,
-            None => Err(WorkerFault::NotStarted("the child is gone already".to_owned())),
-        }
+        let Some((worker, _)) = &mut self.rest else {
+            return Err(WorkerFault::NotStarted("the child is gone already".to_owned()));
+        };
+        let answer = worker.work(job, limit).await;
+        self.answered = answer.is_ok();
+        answer
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some((worker, turn)) = self.rest.take() else { return };
-        worker.kill();
-        let pool = self.pool.clone();
+        let (pool, account, answered) = (self.pool.clone(), self.account, self.answered);
+        if !answered {
+            worker.kill();
+        }
         let Ok(runtime) = Handle::try_current() else { return };
-        // The next child starts when this one is gone: until then the cores belong to the job's page.
+        // The next child starts when this one is done with: until then the cores belong to the job's page.
         runtime.spawn(async move {
-            worker.end().await;
+            pool.retire(account, worker, answered).await;
             drop(turn);
             pool.refill();
         });

@@ -1,4 +1,4 @@
-//! One child that waits for one job: its start, its job, its end.
+//! One child that waits for jobs: its start, its jobs, its end.
 
 use std::io;
 use std::process::ExitStatus;
@@ -60,12 +60,13 @@ const WORDS_LIMIT_BYTES: usize = 2_048;
 /// How long a child that closed its output may take to be gone before it is killed.
 const PARTING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A child that is ready for its one job. Dropping it kills it and what it started.
+/// A child that is ready for a job. Dropping it kills it and what it started.
 pub(super) struct Worker {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
     words: JoinHandle<String>,
+    jobs: u64,
 }
 
 impl Worker {
@@ -81,7 +82,7 @@ impl Worker {
         let Some(((input, output), errors)) = streams else {
             return Err(WorkerFault::NotStarted("it has no pipes".to_owned()));
         };
-        let mut worker = Self { child, input, output, words: tokio::spawn(listen(errors)) };
+        let mut worker = Self { child, input, output, words: tokio::spawn(listen(errors)), jobs: 0 };
         let first = frame::receive::<Saying<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
         match timeout(start_timeout, first).await {
             Ok(Ok((Saying::Ready, _))) => Ok(worker),
@@ -91,6 +92,17 @@ impl Worker {
                 start_timeout.as_millis()
             ))),
         }
+    }
+
+    /// How many jobs it was given.
+    pub fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    /// Waits until it is ready for a further job; false when it ended instead, which is its right.
+    pub async fn renew(&mut self, limit: Duration) -> bool {
+        let next = frame::receive::<Saying<()>>(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, 0);
+        matches!(timeout(limit, next).await, Ok(Ok((Saying::Ready, _))))
     }
 
     /// Whether it still waits for its job.
@@ -104,6 +116,7 @@ impl Worker {
         job: &Job<'_, H>,
         answer_limit_bytes: u64,
     ) -> Result<(R, Bytes), WorkerFault> {
+        self.jobs += 1;
         if let Err(error) = frame::send(&mut self.input, job.header, job.body).await {
             return Err(self.parting(Some(error.into())).await);
         }

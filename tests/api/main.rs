@@ -5,10 +5,12 @@
 mod app;
 mod browser_faults;
 mod clients;
+mod delivery;
 mod errors;
 mod flow;
 mod hostile;
 mod idempotency;
 mod list;
+mod receiver;
 mod recovery;
 mod waiting;

@@ -1,35 +1,35 @@
 //! EJS as template authors meet it: pages, faults with file and line, limits, and what hostile templates
 //! and data try.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 use bytes::Bytes;
 use platen::config::{AssembleConfig, Config};
 use platen::domain::fault::{FaultCode, JobFault};
+use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
-use platen::workers::Starter;
 
-use crate::processes::{DEADLINE, field, platen, processes, somebody_else, starter, until};
+use crate::processes::{DEADLINE, starter};
 
-fn config() -> AssembleConfig {
+pub fn config() -> AssembleConfig {
     Config::default().assemble
 }
 
-fn assembler(config: &AssembleConfig) -> Assembler {
+pub fn assembler(config: &AssembleConfig) -> Assembler {
     Assembler::new(starter(), config)
 }
 
-fn site(files: &[(&str, &str)]) -> Site {
+pub fn site(files: &[(&str, &str)]) -> Site {
     let files = files.iter().map(|(name, text)| ((*name).to_owned(), Bytes::from((*text).to_owned())));
     Site { entry: "index.html".to_owned(), files: files.collect() }
 }
 
 async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobFault> {
     let config = AssembleConfig { spares: 0, ..config() };
-    let page = assembler(&config).assemble(&site(files), &Bytes::from(data.to_owned())).await?;
+    let page = assembler(&config)
+        .assemble(AccountId::generate(), &site(files), &Bytes::from(data.to_owned()))
+        .await?;
     Ok(String::from_utf8(page.to_vec()).unwrap())
 }
 
@@ -90,16 +90,18 @@ async fn a_page_without_tags_is_its_own_page() {
     let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
     let bytes = Bytes::from_static(b"<p>100%> \xff\x00</p>");
     let site = Site::single("index.html", bytes.clone());
-    let page = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap();
+    let page = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap();
     assert_eq!(page.as_ptr(), bytes.as_ptr(), "not even copied");
 
     let site = Site::single("index.html", Bytes::from_static(b"one\ntwo \xff <%= 1 %>"));
-    let fault = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    let fault =
+        assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
     assert_eq!(fault.code, FaultCode::TemplateInvalid);
     assert_eq!(fault.message, "index.html:2: the text is not UTF-8; save the template as UTF-8");
 
     let site = Site::single("index.html", Bytes::from_static(b"PK\x03\x04<% %>"));
-    let fault = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    let fault =
+        assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
     assert_eq!(fault.code, FaultCode::TemplateInvalid);
     assert!(fault.message.contains("zip archive"), "{}", fault.message);
 }
@@ -252,7 +254,9 @@ async fn data_is_no_options_and_pollutes_nothing() {
 /// The fault of a template under tight limits, and that it came in time.
 async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
     let begun = Instant::now();
-    let fault = assembler(&config).assemble(&site(&[("index.html", text)]), &Bytes::from_static(b"{}")).await;
+    let fault = assembler(&config)
+        .assemble(AccountId::generate(), &site(&[("index.html", text)]), &Bytes::from_static(b"{}"))
+        .await;
     let fault = fault.unwrap_err();
     assert!(begun.elapsed() < DEADLINE, "{text}: {:?}", begun.elapsed());
     (fault.code, fault.message)
@@ -307,7 +311,11 @@ async fn the_page_is_limited() {
         assert_eq!(sentence, "the page is larger than 2000 bytes (assemble.output_limit_bytes)");
     }
     let page = assembler(&small)
-        .assemble(&site(&[("index.html", "<%- 'ä'.repeat(1000) %>")]), &Bytes::from_static(b"{}"))
+        .assemble(
+            AccountId::generate(),
+            &site(&[("index.html", "<%- 'ä'.repeat(1000) %>")]),
+            &Bytes::from_static(b"{}"),
+        )
         .await;
     assert_eq!(page.unwrap().len(), 2_000);
 }
@@ -315,77 +323,4 @@ async fn the_page_is_limited() {
 #[tokio::test]
 async fn a_lone_surrogate_does_not_spoil_the_page() {
     assert_eq!(page("<%= 'a\\ud800b' %>€", "{}").await, "a\u{fffd}b€");
-}
-
-#[tokio::test]
-async fn no_job_sees_another() {
-    let assembler = assembler(&AssembleConfig { spares: 2, processes: 2, ..config() });
-    let text = "<%= globalThis.seen ?? 'fresh' %><% globalThis.seen = 'used'; Array.prototype.map = 1 %>";
-    let site = site(&[("index.html", text)]);
-    for _ in 0..6 {
-        let page = assembler.assemble(&site, &Bytes::from_static(b"{}")).await.unwrap();
-        assert_eq!(page, "fresh");
-    }
-    until("the spares come back", || assembler.spares() == 2).await;
-}
-
-#[tokio::test]
-async fn the_child_is_locked_in_before_it_has_a_job() {
-    let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
-    until("a spare waits", || assembler.spares() == 1).await;
-    let spares = assembling();
-    assert!(!spares.is_empty());
-    for pid in spares {
-        // A child of another test may end meanwhile, or has only begun to lock itself in.
-        let has = |name: &str, value: &str| field(pid, name).is_none_or(|found| found == value);
-        until("three filters are on", || has("Seccomp_filters:", "3")).await;
-        assert!(has("NoNewPrivs:", "1"));
-        assert!(has("Threads:", "1"));
-        if somebody_else().is_some() {
-            assert!(has("CapBnd:", "0000000000000000"));
-            assert!(has("Uid:", "65534\t65534\t65534\t65534"));
-        }
-    }
-}
-
-#[tokio::test]
-async fn the_program_may_lie_where_the_childs_user_cannot_go() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
-    let program = folder.path().join("platen");
-    std::fs::copy(platen(), &program).unwrap();
-    let assembler = Assembler::new(Starter::new(program).unwrap(), &config());
-    let page = assembler.assemble(&site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}")).await;
-    assert_eq!(page.unwrap(), "2");
-}
-
-/// Our children that are past `platen exec`.
-fn assembling() -> Vec<u32> {
-    let ours = std::process::id().to_string();
-    let command = |pid| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let is_assembling = |pid: &u32| String::from_utf8_lossy(&command(*pid)).contains("assemble-child");
-    let pids = processes().into_iter().filter(|&pid| field(pid, "PPid:").as_deref() == Some(&*ours));
-    pids.filter(is_assembling).collect()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn jobs_run_side_by_side() {
-    let assembler = assembler(&AssembleConfig { timeout_ms: 2_000, ..config() });
-    let good = site(&[("index.html", "<%= n * 2 %>")]);
-    let endless = site(&[("index.html", "<% for (;;) {} %>")]);
-    let jobs = (0..12).map(|n| {
-        let (assembler, good, endless) = (assembler.clone(), good.clone(), endless.clone());
-        tokio::spawn(async move {
-            let site = if n == 0 { endless } else { good };
-            (n, assembler.assemble(&site, &Bytes::from(format!("{{\"n\":{n}}}"))).await)
-        })
-    });
-    for job in jobs.collect::<Vec<_>>() {
-        let (n, page) = job.await.unwrap();
-        if n == 0 {
-            assert_eq!(page.unwrap_err().code, FaultCode::TemplateLimit);
-        } else {
-            assert_eq!(page.unwrap(), (n * 2).to_string());
-        }
-    }
 }

@@ -3,5 +3,6 @@
 
 mod children;
 mod ejs;
+mod ejs_children;
 mod pool;
 mod processes;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
+use platen::domain::ids::AccountId;
 use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
 use serde_json::json;
 
@@ -21,6 +22,8 @@ fn settings(script: &str, spares: usize) -> PoolSettings {
         name: "test",
         spec: bash(script),
         spares,
+        kept: 0,
+        child_jobs: 1,
         processes: 2,
         start_timeout: Duration::from_secs(10),
         deadline: Duration::from_secs(10),
@@ -29,9 +32,13 @@ fn settings(script: &str, spares: usize) -> PoolSettings {
 }
 
 async fn run(pool: &Pool) -> Result<(u32, Bytes), WorkerFault> {
+    run_for(pool, AccountId::generate()).await
+}
+
+async fn run_for(pool: &Pool, account: AccountId) -> Result<(u32, Bytes), WorkerFault> {
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
-    pool.run(Job { header: &header, body: &body, files: &|_| None }).await
+    pool.run(account, Job { header: &header, body: &body, files: &|_| None }).await
 }
 
 async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
@@ -59,6 +66,29 @@ async fn a_child_answers_and_is_gone() {
     until("only the spare is left", || started.iter().filter(|&&pid| is_alive(pid)).count() == 1).await;
     drop(pool);
     until("the spare dies with its pool", || !started.iter().any(|&pid| is_alive(pid))).await;
+}
+
+#[tokio::test]
+async fn a_child_works_for_one_account_and_not_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    // Each turn of the loop reads one whole frame: its lengths, then 15 bytes of header and 41 of body.
+    let listen = format!("head -c 68 > /dev/null; echo $$ >> {}; ", pids.display());
+    let script = format!("while :; do {READY}{listen}{ANSWER} done");
+    let pool = Pool::new(starter(), PoolSettings { kept: 2, child_jobs: 3, ..settings(&script, 0) });
+    let (one, other) = (AccountId::generate(), AccountId::generate());
+    for (account, kept) in [(one, 1), (one, 1), (other, 2), (one, 1), (one, 2)] {
+        run_for(&pool, account).await.unwrap();
+        until("the child is kept or gone", || pool.kept() == kept).await;
+    }
+    let [first, second, others, third, new] = read_pids(&pids)[..] else { panic!("five jobs") };
+    assert_eq!((first, first), (second, third), "one child does the jobs of its account");
+    assert_ne!(first, others, "another account has another child");
+    assert_ne!(first, new, "after three jobs it is replaced");
+    run(&pool).await.unwrap();
+    until("the one kept longest makes room", || !is_alive(others)).await;
+    assert_eq!(pool.kept(), 2);
+    assert!(is_alive(new));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use memchr::memmem;
 
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::workers::assemble::{AssembleJob, AssembleLimits, Assembled, assemble_child};
 use crate::workers::{Job, Pool, PoolSettings, Starter, User, WorkerFault};
@@ -30,7 +31,8 @@ impl Assembler {
             memory_bytes: config.memory_limit_mb << 20,
             output_bytes: config.output_limit_bytes,
             include_depth: config.include_depth_limit,
-            cpu_s: config.timeout_ms.div_ceil(1_000) + 5,
+            // The system counts a process' whole life, so it is the bound of all its jobs together.
+            cpu_s: (config.timeout_ms.div_ceil(1_000) + 5).saturating_mul(config.child_jobs),
         };
         let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -38,6 +40,8 @@ impl Assembler {
             name: "assemble",
             spec: assemble_child(limits, user),
             spares: count(config.spares),
+            kept: count(config.kept),
+            child_jobs: config.child_jobs,
             processes: if config.processes == 0 { cores } else { count(config.processes) },
             start_timeout: Duration::from_millis(config.start_timeout_ms),
             deadline: Duration::from_millis(config.timeout_ms),
@@ -52,12 +56,18 @@ impl Assembler {
         self.pool.spares()
     }
 
-    /// The page that the site's entry and the data make. A page without a tag is its own page, byte by
+    /// How many engine processes wait for a further job of their account.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.pool.kept()
+    }
+
+    /// The page that the site's entry and the data make, for a job of `account`. A page without a tag is its own page, byte by
     /// byte. `data` is valid JSON.
     ///
     /// # Errors
     /// A sentence for the template's author, which names file and line where there is one.
-    pub async fn assemble(&self, site: &Site, data: &Bytes) -> Result<Bytes, JobFault> {
+    pub async fn assemble(&self, account: AccountId, site: &Site, data: &Bytes) -> Result<Bytes, JobFault> {
         let data = object(data)?;
         let entry = site.files.get(&site.entry).ok_or_else(|| no_entry(site))?;
         if entry.starts_with(b"PK\x03\x04") {
@@ -76,7 +86,7 @@ impl Assembler {
         };
         let body = [entry.clone(), data];
         let files = |name: &str| site.files.get(name).cloned();
-        let done = self.pool.run(Job { header: &header, body: &body, files: &files }).await;
+        let done = self.pool.run(account, Job { header: &header, body: &body, files: &files }).await;
         let (assembled, page) = done.map_err(|fault| self.worker_fault(&fault))?;
         self.outcome(assembled, page)
     }

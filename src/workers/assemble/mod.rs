@@ -1,7 +1,8 @@
 //! `platen assemble-child`: template and data in, page out, inside the tightest cage we have.
 //!
 //! The child loads the script engine and EJS, gives up every system call but reading, writing and
-//! memory, says that it is ready, and then reads its one job.
+//! memory, says that it is ready, and then reads a job. Each job has a script engine of its own, made
+//! before the job is read and taken apart after it.
 
 mod script;
 
@@ -14,7 +15,7 @@ use nix::sys::prctl;
 use serde::{Deserialize, Serialize};
 
 use super::cage;
-use super::frame::{self, Saying};
+use super::frame::{self, FrameError, Saying};
 use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
 use script::Engine;
 
@@ -72,6 +73,10 @@ const LOADER_FILES: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/e
 /// Address space of the program itself with its libraries and stack, before any job.
 const PROGRAM_BYTES: u64 = 512 << 20;
 
+/// A child that needed more memory at any time is not kept for a further job: what the system counts as
+/// its peak would be taken for the next job's.
+const KEPT_PEAK_BYTES: u64 = 64 << 20;
+
 /// The child's spec. Every child is one process without threads, files or network.
 #[must_use]
 pub fn assemble_child(limits: AssembleLimits, user: Option<User>) -> ChildSpec {
@@ -118,14 +123,27 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
         .map_err(|error| format!("its argument is not a set of limits: {error}"))?;
     // No process of the same user may trace it or look into its memory.
     prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
-    let engine = Engine::load(&limits)?;
+    let mut engine = Engine::load(&limits)?;
     cage::compute_only()?;
-    let told = |error: io::Error| format!("cannot speak: {error}");
-    frame::write(io::stdout().lock(), &Saying::<()>::Ready, &[]).map_err(told)?;
-    let (job, body) = match frame::read::<AssembleJob<'static>>(io::stdin().lock()) {
-        Ok(job) => job,
-        Err(error) => return Err(error.to_string()),
-    };
-    let (assembled, page) = engine.assemble(&job, body);
-    frame::write(io::stdout().lock(), &Saying::Done(assembled), page.as_bytes()).map_err(told)
+    loop {
+        say(&Saying::<()>::Ready, "")?;
+        let (job, body) = match frame::read::<AssembleJob<'static>>(io::stdin().lock()) {
+            Ok(job) => job,
+            // Nobody wants anything any more.
+            Err(FrameError::Broken(_)) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let (assembled, page) = engine.assemble(&job, body);
+        say(&Saying::Done(assembled), &page)?;
+        if script::peak_bytes() > KEPT_PEAK_BYTES {
+            return Ok(());
+        }
+        drop(engine);
+        engine = Engine::load(&limits)?;
+    }
+}
+
+fn say<R: Serialize>(saying: &Saying<R>, body: &str) -> Result<(), String> {
+    let said = frame::write(io::stdout().lock(), saying, body.as_bytes());
+    said.map_err(|error| format!("cannot speak: {error}"))
 }

@@ -165,7 +165,7 @@ fn describe(ctx: &Ctx<'_>) -> Option<String> {
 }
 
 /// The most memory this process ever held.
-fn peak_bytes() -> u64 {
+pub(super) fn peak_bytes() -> u64 {
     let kibibytes = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.max_rss());
     u64::try_from(kibibytes).unwrap_or(0) * 1_024
 }

@@ -1,0 +1,112 @@
+//! The processes that EJS runs in: what one job leaves to another, how they are locked in, how many run.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
+use bytes::Bytes;
+use platen::config::AssembleConfig;
+use platen::domain::fault::FaultCode;
+use platen::domain::ids::AccountId;
+use platen::engines::assemble::ejs::Assembler;
+use platen::workers::Starter;
+
+use crate::ejs::{assembler, config, site};
+use crate::processes::{field, platen, processes, somebody_else, until};
+
+#[tokio::test]
+async fn no_job_sees_another() {
+    let config = AssembleConfig { spares: 2, processes: 2, child_jobs: 3, ..config() };
+    let assembler = assembler(&config);
+    let text = "<%= globalThis.seen ?? 'fresh' %><% globalThis.seen = 'used'; Array.prototype.map = 1; \
+                ({}).__proto__.seen = 'used'; %>";
+    let site = site(&[("index.html", text)]);
+    let (one, other) = (AccountId::generate(), AccountId::generate());
+    for account in [one, one, other, one, one, other, one] {
+        let page = assembler.assemble(account, &site, &Bytes::from_static(b"{}")).await.unwrap();
+        assert_eq!(page, "fresh");
+    }
+    // Neither 5 nor 2 is a multiple of 3: of each account at least one child has jobs left.
+    until("a child of each is kept", || assembler.kept() >= 2).await;
+    until("the spares come back", || assembler.spares() == 2).await;
+}
+
+#[tokio::test]
+async fn a_child_that_needed_much_memory_is_not_kept() {
+    let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
+    let account = AccountId::generate();
+    let small = site(&[("index.html", "<%= 1 %>")]);
+    assembler.assemble(account, &small, &Bytes::from_static(b"{}")).await.unwrap();
+    until("the child is kept", || assembler.kept() == 1).await;
+    let large = site(&[("index.html", "<%= 'x'.repeat(80e6).length %>")]);
+    assembler.assemble(account, &large, &Bytes::from_static(b"{}")).await.unwrap();
+    until("its replacement waits", || assembler.spares() == 1).await;
+    assert_eq!(assembler.kept(), 0);
+}
+
+#[tokio::test]
+async fn the_child_is_locked_in_before_it_has_a_job() {
+    let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
+    until("a spare waits", || assembler.spares() == 1).await;
+    let spares = assembling();
+    assert!(!spares.is_empty());
+    for pid in spares {
+        // A child of another test may end meanwhile, or has only begun to lock itself in.
+        let has = |name: &str, value: &str| field(pid, name).is_none_or(|found| found == value);
+        until("three filters are on", || has("Seccomp_filters:", "3")).await;
+        assert!(has("NoNewPrivs:", "1"));
+        assert!(has("Threads:", "1"));
+        if somebody_else().is_some() {
+            assert!(has("CapBnd:", "0000000000000000"));
+            assert!(has("Uid:", "65534\t65534\t65534\t65534"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_program_may_lie_where_the_childs_user_cannot_go() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+    let program = folder.path().join("platen");
+    std::fs::copy(platen(), &program).unwrap();
+    let assembler = Assembler::new(Starter::new(program).unwrap(), &config());
+    let page = assembler
+        .assemble(AccountId::generate(), &site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}"))
+        .await;
+    assert_eq!(page.unwrap(), "2");
+}
+
+/// Our children that are past `platen exec`.
+fn assembling() -> Vec<u32> {
+    let ours = std::process::id().to_string();
+    let command = |pid| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let is_assembling = |pid: &u32| String::from_utf8_lossy(&command(*pid)).contains("assemble-child");
+    let pids = processes().into_iter().filter(|&pid| field(pid, "PPid:").as_deref() == Some(&*ours));
+    pids.filter(is_assembling).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_run_side_by_side() {
+    let assembler = assembler(&AssembleConfig { timeout_ms: 2_000, ..config() });
+    let good = site(&[("index.html", "<%= n * 2 %>")]);
+    let endless = site(&[("index.html", "<% for (;;) {} %>")]);
+    let jobs = (0..12).map(|n| {
+        let (assembler, good, endless) = (assembler.clone(), good.clone(), endless.clone());
+        tokio::spawn(async move {
+            let site = if n == 0 { endless } else { good };
+            (
+                n,
+                assembler
+                    .assemble(AccountId::generate(), &site, &Bytes::from(format!("{{\"n\":{n}}}")))
+                    .await,
+            )
+        })
+    });
+    for job in jobs.collect::<Vec<_>>() {
+        let (n, page) = job.await.unwrap();
+        if n == 0 {
+            assert_eq!(page.unwrap_err().code, FaultCode::TemplateLimit);
+        } else {
+            assert_eq!(page.unwrap(), (n * 2).to_string());
+        }
+    }
+}
