@@ -12,7 +12,7 @@ use super::body::Body;
 use super::job_request::{JobRequest, admit_delivery, read_delivery};
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{body, gate, view, wait};
+use super::{body, gate, idempotency, view, wait};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::jobs::messages::{InitJob, JobSpec};
@@ -39,9 +39,14 @@ pub(super) async fn render(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let Wanted { spec, data, template, delivery } = body::read(&request, payload, &state, read).await?;
+    let key = idempotency::read_key(&request, &state)?;
+    let reader = move |body: &Body, state: &HttpState| {
+        Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
+    };
+    let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
+    let Wanted { spec, data, template, delivery } = wanted;
     let deliver_to = admit_delivery(&state, delivery).await?;
-    let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to };
+    let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let longest = Duration::from_secs(state.config.http.wait_default_s);

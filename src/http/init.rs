@@ -10,7 +10,7 @@ use super::body::Body;
 use super::job_request::JobRequest;
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{address, body, gate};
+use super::{address, body, gate, idempotency};
 use crate::jobs::messages::{InitJob, InputPart, JobSpec};
 use crate::problem::Problem;
 
@@ -32,9 +32,13 @@ pub(super) async fn init(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let (spec, data) = body::read(&request, payload, &state, read).await?;
+    let key = idempotency::read_key(&request, &state)?;
+    let reader =
+        move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
+    let ((spec, data), idempotency) = body::read(&request, payload, &state, reader).await?;
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
-    let message = InitJob { account: caller.0, spec, data, template: None, start: false, deliver_to: None };
+    let (account, template, start, deliver_to) = (caller.0, None, false, None);
+    let message = InitJob { account, spec, data, template, start, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));

@@ -9,11 +9,14 @@ mod conversions;
 mod download;
 mod gate;
 mod health;
+mod idempotency;
 mod immediate;
 mod init;
 mod job;
 mod job_request;
+mod list;
 mod problem;
+mod rate;
 mod request;
 mod routing;
 mod serve;
@@ -29,6 +32,7 @@ mod wait;
 use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::Server;
+pub use rate::RateLimit;
 use routing::resource;
 pub use serve::serve;
 pub use state::{HttpState, JobGate, Readiness, public_url};
@@ -49,6 +53,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(resource("/documents/init").post(init::init))
         .service(resource("/documents/immediate-render").post(immediate::render))
         .service(resource("/documents/{jobId}/render").post(start::start))
+        .service(resource("/jobs").get(list::list))
         .service(resource("/jobs/{jobId}").get(job::job))
         .service(
             resource(address::PATTERN)

@@ -75,7 +75,7 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
         target: view.target.name(),
         format_opts: view.format_opts.as_deref(),
         status: view.status.name(),
-        success: success(view),
+        success: view.success(),
         output: view.output.as_ref().map(|output| output_of(state, view, output)),
         error: view.fault.as_ref().map(|fault| fault.message.as_str()),
         error_code: view.fault.as_ref().map(|fault| fault.code.name()),
@@ -92,7 +92,7 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
         job_id: view.id.to_string(),
         target: view.target.name(),
         status: view.status.name(),
-        success: success(view),
+        success: view.success(),
         output: view.output.as_ref().map(|output| output_of(state, view, output)),
         error: view.fault.as_ref().map(|fault| fault.message.as_str()),
         error_code: view.fault.as_ref().map(|fault| fault.code.name()),
@@ -121,8 +121,4 @@ fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
 
 fn output_key(view: &JobView) -> StorageKey {
     StorageKey::JobOutput(view.account, view.id, view.target)
-}
-
-fn success(view: &JobView) -> Option<bool> {
-    view.is_done().then_some(view.fault.is_none())
 }

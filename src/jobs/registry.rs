@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::actor::{self, JobActor};
 use super::deps::Deps;
+use super::idempotency::{HeldKey, KeyLine};
 use super::notice::{Departure, Notice, Slot, Telling};
 use super::queue::{FairQueue, NoPlace};
 use super::record::JobRecord;
@@ -34,6 +35,8 @@ pub struct JobRegistry {
     lives: u64,
     left: u64,
     pub(super) queue: FairQueue,
+    /// The keys of requests that are being answered.
+    pub(super) keys: HashMap<HeldKey, KeyLine>,
     slots: usize,
     turns: u64,
     taken: HashSet<u64>,
@@ -68,6 +71,7 @@ impl JobRegistry {
             lives: 0,
             left: 0,
             queue,
+            keys: HashMap::new(),
             slots,
             turns: 0,
             taken: HashSet::new(),
