@@ -6,10 +6,12 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::auth::Caller;
 use super::body::Body;
 use super::job_request::{JobRequest, admit_delivery, read_delivery};
+use super::openapi::ImmediateRequest;
 use super::problem::Answer;
 use super::state::HttpState;
 use super::{body, gate, idempotency, view, wait};
@@ -19,8 +21,10 @@ use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Document)]
 struct ImmediateBody {
+    /// Where the document is, for whoever has the address; it lives for `storage.address_ttl_s`.
     url: String,
 }
 
@@ -31,7 +35,13 @@ struct Wanted {
     delivery: Option<String>,
 }
 
-/// The handler.
+/// Create, start and wait in one call.
+#[utoipa::path(
+    post, path = "/documents/immediate-render", operation_id = "immediateRender", tag = "documents",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day")),
+    request_body = ImmediateRequest,
+    responses((status = 200, description = "The document is there", body = ImmediateBody)),
+)]
 pub(super) async fn render(
     caller: Caller,
     state: Data<HttpState>,

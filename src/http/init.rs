@@ -4,10 +4,12 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::auth::Caller;
 use super::body::Body;
 use super::job_request::JobRequest;
+use super::openapi::{InitRequest, TargetName};
 use super::problem::Answer;
 use super::state::HttpState;
 use super::{address, body, gate, idempotency};
@@ -15,16 +17,26 @@ use crate::jobs::messages::{InitJob, InputPart, JobSpec};
 use crate::problem::Problem;
 
 /// What init answers; an address is null iff the input came with the request.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewJob)]
 #[serde(rename_all = "camelCase")]
 struct InitBody {
     job_id: String,
+    #[schema(inline, value_type = TargetName)]
     target: &'static str,
+    #[schema(required = true)]
     presigned_data_upload_url: Option<String>,
+    #[schema(required = true)]
     presigned_template_upload_url: Option<String>,
 }
 
-/// The handler.
+/// Create a job and get the addresses for what it works on.
+#[utoipa::path(
+    post, path = "/documents/init", operation_id = "initDocument", tag = "documents",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day")),
+    request_body = InitRequest,
+    responses((status = 200, description = "The job is there, and waits for its start", body = InitBody)),
+)]
 pub(super) async fn init(
     caller: Caller,
     state: Data<HttpState>,

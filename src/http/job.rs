@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::auth::Caller;
 use super::problem::Answer;
 use super::state::HttpState;
+use super::view::JobBody;
 use super::{gate, view, wait};
 use crate::domain::ids::JobId;
 use crate::jobs::messages::WatchJob;
@@ -16,7 +17,16 @@ use crate::problem::{Code, Fault, Problem};
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// The handler.
+/// Look at a job, at once or when it is done.
+#[utoipa::path(
+    get, path = "/jobs/{jobId}", operation_id = "getJob", tag = "jobs",
+    params(
+        ("jobId" = String, Path, description = "The job's id"),
+        ("wait" = Option<u32>, Query, description = "Answer when the job is done, or after so many seconds"),
+        ("Prefer" = Option<String>, Header, description = "`wait=20` means the same as the query"),
+    ),
+    responses((status = 200, description = "The job", body = JobBody)),
+)]
 pub(super) async fn job(
     caller: Caller,
     state: Data<HttpState>,

@@ -6,9 +6,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use url::form_urlencoded;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::auth::Caller;
+use super::openapi::{KindName, StatusName, TargetName};
 use super::problem::Answer;
 use super::state::HttpState;
 use super::view::JobBody;
@@ -26,14 +28,29 @@ const LIMIT_MOST: usize = 100;
 const CURSOR_VERSION: u8 = 1;
 
 /// A page; `nextCursor` is null on the last one.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = JobPage)]
 #[serde(rename_all = "camelCase")]
 struct ListBody<'a> {
     items: Vec<JobBody<'a>>,
+    #[schema(required = true)]
     next_cursor: Option<String>,
 }
 
-/// The handler.
+/// List your jobs, newest first. A page may hold fewer than `limit`, even none: `nextCursor` tells whether there
+/// is more.
+#[utoipa::path(
+    get, path = "/jobs", operation_id = "listJobs", tag = "jobs",
+    params(
+        ("limit" = Option<u32>, Query, description = "At most so many, 1 to 100; 20 when left out"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        ("status" = Option<StatusName>, Query),
+        ("success" = Option<bool>, Query),
+        ("target" = Option<TargetName>, Query),
+        ("type" = Option<KindName>, Query),
+    ),
+    responses((status = 200, description = "A page of jobs", body = ListBody)),
+)]
 pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> Answer {
     let message = Query::of(&request).list(caller.0)?;
     let page = gate::ask(&state, &state.jobs.list, message).await?;

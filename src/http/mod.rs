@@ -15,6 +15,7 @@ mod init;
 mod job;
 mod job_request;
 mod list;
+mod openapi;
 mod problem;
 mod rate;
 mod request;
@@ -32,6 +33,7 @@ mod wait;
 use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::Server;
+pub use openapi::document as openapi;
 pub use rate::RateLimit;
 use routing::resource;
 pub use serve::serve;
@@ -62,6 +64,9 @@ fn routes(config: &mut ServiceConfig) {
                 .head(download::download)
                 .options(routing::allow_any_origin),
         )
+        .service(resource("/openapi.json").get(openapi::openapi))
+        .service(resource("/docs").get(openapi::index))
+        .service(resource("/docs/{file}").get(openapi::page))
         .service(resource("/problems/{code}").get(problem::describe))
         .service(resource("/health/live").get(health::live).head(health::live))
         .service(resource("/health/ready").get(health::ready).head(health::ready));

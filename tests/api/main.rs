@@ -11,6 +11,7 @@ mod flow;
 mod hostile;
 mod idempotency;
 mod list;
+mod openapi;
 mod receiver;
 mod recovery;
 mod waiting;
