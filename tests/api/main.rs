@@ -4,6 +4,7 @@
 
 mod app;
 mod browser_faults;
+mod cancel;
 mod clients;
 mod delivery;
 mod errors;
