@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::cdp::{Connection, Event, EventSink};
+use super::rest::{BINDING, Rest};
 use crate::domain::fault::Warnings;
 
 /// After so many exceptions and console lines a page is not listened to any more.
@@ -21,6 +22,8 @@ const KILL_WINDOW: Duration = Duration::from_secs(2);
 pub struct PageState {
     /// Load events of the main frame so far.
     pub loads: u32,
+    /// Documents whose elements are all there, so far.
+    pub parsed: u32,
     /// Documents of the main frame so far.
     pub documents: u32,
     /// The address that could not be reached, when the page shows that it could not.
@@ -31,6 +34,8 @@ pub struct PageState {
     pub dialogs: u32,
     /// What its author wants to know.
     pub warnings: Warnings,
+    /// Whether it is at rest.
+    pub rest: Rest,
     heard: u32,
 }
 
@@ -165,6 +170,8 @@ impl PageEvents {
         });
         if too_much && !self.deaf.swap(true, Ordering::Relaxed) {
             drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
+            // Which takes the binding of the page's watch away as well.
+            drop(self.connection.send(Some(&self.session), &rest_binding()));
         }
     }
 }
@@ -172,6 +179,7 @@ impl PageEvents {
 impl EventSink for PageEvents {
     fn event(&self, event: Event<'_>) {
         match event.method {
+            "Page.domContentEventFired" => self.state.send_modify(|state| state.parsed += 1),
             "Page.loadEventFired" => self.state.send_modify(|state| state.loads += 1),
             "Page.frameNavigated" => self.navigated(event),
             "Page.javascriptDialogOpening" => self.dismiss(event),
@@ -180,13 +188,20 @@ impl EventSink for PageEvents {
             "Inspector.targetCrashed" if self.kills.claim() => self.end(PageEnd::TookMemory),
             "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
             "Target.detachedFromTarget" => self.end(PageEnd::Closed),
-            _ => {}
+            _ => {
+                self.state.send_if_modified(|state| state.rest.hear(event));
+            }
         }
     }
 
     fn closed(&self) {
         self.end(PageEnd::BrowserLost);
     }
+}
+
+/// The binding by which the page's watch tells.
+pub(super) fn rest_binding() -> Runtime::AddBinding {
+    Runtime::AddBinding { name: BINDING.to_owned(), execution_context_id: None, execution_context_name: None }
 }
 
 /// What Chromium says of an exception, as far as it is said again.
