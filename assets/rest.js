@@ -76,7 +76,7 @@
   let lastFrame = -1;
   let changedAt = now();
   let requestedAt = changedAt;
-  let talkedAt = -1;
+  let talkedAt = -TALK_MS;
   let drawn = 0;
   let drawnSeen = 0;
   let loaded = false;

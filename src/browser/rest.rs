@@ -29,9 +29,10 @@ const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
 const COMPUTING_SHARE: f64 = 0.3;
 /// Most frames and requests that are told apart; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
-/// Requests that stay open by their nature, and those that nobody waits for.
-const OPEN_REQUESTS: [&str; 6] =
-    ["EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
+/// Requests that the watch sees better (they end for the browser only when somebody reads what came), that
+/// stay open by their nature, and that nobody waits for.
+const OTHER_REQUESTS: [&str; 8] =
+    ["Fetch", "XHR", "EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
 const NAMED_CHARS: usize = 100;
 
 /// What is known of a page's rest.
@@ -162,9 +163,9 @@ impl Rest {
         }
         let Some(sent) = event.parse::<Sent>() else { return };
         // The end of a worker's own script, which no document loads, is told to nobody here.
-        let is_unended =
-            sent.loader_id.is_empty() || sent.kind.is_some_and(|kind| OPEN_REQUESTS.contains(&kind.as_str()));
-        if !is_unended && self.requests.len() < KNOWN_LIMIT {
+        let is_other = sent.loader_id.is_empty()
+            || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
+        if !is_other && self.requests.len() < KNOWN_LIMIT {
             self.requests.insert(sent.request_id, sent.request.url.chars().take(NAMED_CHARS).collect());
         }
     }

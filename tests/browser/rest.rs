@@ -210,6 +210,7 @@ async fn what_ticks_to_the_eye_is_printed_at_the_cap_and_what_ticks_unseen_by_th
     for script in [
         format!("setInterval(() => {poll}, 1000)"),
         format!("const again = () => {poll}.then(() => setTimeout(again, 1000)); again()"),
+        "const again = () => fetch('/n.json').then(() => setTimeout(again, 1000)); again()".to_owned(),
         "const again = () => requestAnimationFrame(again); again()".to_owned(),
         "const again = () => setTimeout(again, 30); again()".to_owned(),
         "const c = new MessageChannel(); c.port1.onmessage = () => setTimeout(() => c.port2.postMessage(0), 20); \
