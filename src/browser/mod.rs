@@ -16,6 +16,7 @@ mod events;
 mod fault;
 mod flags;
 mod fleet;
+mod fonts;
 mod lease;
 mod load;
 mod memory;

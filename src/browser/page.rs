@@ -169,7 +169,8 @@ impl OpenPage {
                 Err(trouble) => return Err(trouble),
             }
         }
-        self.check_reached()
+        self.check_reached()?;
+        self.check_fonts(task).await
     }
 
     /// A page may leave for another document while it is waited for: then the waiting starts again.

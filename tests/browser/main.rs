@@ -9,3 +9,4 @@ mod fence;
 mod life;
 mod pages;
 mod rest;
+mod warnings;
