@@ -286,7 +286,7 @@
     if (++beats % BEATS_A_TELLING === 0) {
       const status = told;
       told = '';
-      say(status);
+      say(status || 'busy');
     }
     look();
     after(BEAT_MS, beat);
@@ -495,7 +495,7 @@
     }
   }
 
-  say('busy');
+  // Nothing is told before: in a frame whose script is off this much runs, and no timer ever.
   look();
   after(BEAT_MS, beat);
 })

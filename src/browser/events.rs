@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use headless_chrome::protocol::cdp::{Page, Runtime};
+use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -64,6 +64,7 @@ pub(super) struct PageEvents {
     kills: Arc<Kills>,
     state: watch::Sender<PageState>,
     deaf: AtomicBool,
+    flooded: AtomicBool,
 }
 
 impl Kills {
@@ -100,6 +101,7 @@ impl PageEvents {
             kills: Arc::clone(kills),
             state,
             deaf: AtomicBool::new(false),
+            flooded: AtomicBool::new(false),
         };
         let sink: Arc<dyn EventSink> = Arc::new(events);
         connection.listen(Arc::clone(session), &sink);
@@ -160,6 +162,12 @@ impl PageEvents {
         self.heard();
     }
 
+    fn stop_hearing_rest(&self) {
+        drop(self.connection.send(Some(&self.session), &Network::Disable(None)));
+        let unbind = Runtime::RemoveBinding { name: BINDING.to_owned() };
+        drop(self.connection.send(Some(&self.session), &unbind));
+    }
+
     /// Ends listening to a page that talks without end.
     fn heard(&self) {
         let mut too_much = false;
@@ -189,7 +197,15 @@ impl EventSink for PageEvents {
             "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
             "Target.detachedFromTarget" => self.end(PageEnd::Closed),
             _ => {
-                self.state.send_if_modified(|state| state.rest.hear(event));
+                let mut flooded = false;
+                self.state.send_if_modified(|state| {
+                    let heard = state.rest.hear(event);
+                    flooded = heard && state.rest.is_flooded();
+                    heard
+                });
+                if flooded && !self.flooded.swap(true, Ordering::Relaxed) {
+                    self.stop_hearing_rest();
+                }
             }
         }
     }

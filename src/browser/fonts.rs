@@ -107,7 +107,7 @@ impl OpenPage {
 }
 
 fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
-    let sheets = task.site.files.iter().filter(|(name, _)| name.ends_with(".css"));
+    let sheets = task.site.files.iter().filter(|(name, _)| has_sheet_ending(name));
     let texts = task.site.files.get_key_value(&task.site.entry).into_iter().chain(sheets);
     let texts: Vec<&[u8]> = texts.map(|(_, content)| &content[..content.len().min(SCANNED_BYTES)]).collect();
     let own: HashSet<String> = texts.iter().flat_map(|text| own_families(text)).collect();
@@ -115,6 +115,10 @@ fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
         .iter()
         .flat_map(|text| first_families(text))
         .any(|family| !own.contains(&family) && fonts.lacks(&family))
+}
+
+fn has_sheet_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"))
 }
 
 /// The families that a style sheet, or a page, names first anywhere, in small letters.
@@ -149,7 +153,7 @@ fn value_behind(text: &[u8]) -> Option<&[u8]> {
 
 /// In `font: bold 12px/1.5 Inter, serif` the families come behind the size.
 fn behind_size(value: &[u8]) -> Option<&[u8]> {
-    let end = value.iter().position(|byte| b",;}".contains(byte)).unwrap_or(value.len());
+    let end = value.iter().position(|byte| b",;}\"'".contains(byte)).unwrap_or(value.len());
     let digit = value[..end].iter().rposition(u8::is_ascii_digit)?;
     let rest = &value[digit..];
     Some(rest[rest.iter().position(u8::is_ascii_whitespace)?..].trim_ascii_start())

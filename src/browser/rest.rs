@@ -5,6 +5,7 @@
 //! it cannot see: requests of style sheets and imports, frames that load. What a page does to the watch, it
 //! does to itself: the longest that it can be waited for is `browser.rest_cap_ms`.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ const KNOWN_LIMIT: usize = 1_000;
 /// stay open by their nature, and that nobody waits for.
 const OTHER_REQUESTS: [&str; 8] =
     ["Fetch", "XHR", "EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
+/// After so many requests and tellings a page is not heard any more: it ends at the cap.
+const HEARD_LIMIT: u32 = 5_000;
 const NAMED_CHARS: usize = 100;
 
 /// What is known of a page's rest.
@@ -47,6 +50,7 @@ pub struct Rest {
     loading: HashSet<String>,
     /// When the last request or load ended.
     ended: Option<Instant>,
+    heard: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +87,11 @@ impl Rest {
         true
     }
 
+    /// Whether the page has told and requested so much that nothing of it should be heard any more.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.heard > HEARD_LIMIT
+    }
+
     /// What is pending, in a few words; empty when nothing is known to be.
     pub(super) fn pending(&self) -> String {
         let told = self.frames.values().filter_map(|told| match told {
@@ -114,6 +123,7 @@ impl Rest {
             payload: String,
             execution_context_id: i64,
         }
+        self.heard += 1;
         let Some(called) = event.parse::<Called>().filter(|called| called.name == BINDING) else { return };
         let mut parts = called.payload.splitn(3, ':');
         let (place, status, why) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
@@ -150,18 +160,22 @@ impl Rest {
     fn requested(&mut self, event: Event<'_>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Sent {
+        struct Sent<'a> {
             request_id: String,
             loader_id: String,
             #[serde(rename = "type")]
             kind: Option<String>,
-            request: Request,
+            #[serde(borrow)]
+            request: Request<'a>,
         }
+        // An address may be a whole picture.
         #[derive(Deserialize)]
-        struct Request {
-            url: String,
+        struct Request<'a> {
+            #[serde(borrow)]
+            url: Cow<'a, str>,
         }
-        let Some(sent) = event.parse::<Sent>() else { return };
+        self.heard += 1;
+        let Some(sent) = event.parse::<Sent<'_>>() else { return };
         // The end of a worker's own script, which no document loads, is told to nobody here.
         let is_other = sent.loader_id.is_empty()
             || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
@@ -206,14 +220,12 @@ impl PageState {
 impl OpenPage {
     /// Returns when the page is at rest; false when it is not before the cap.
     pub(super) async fn come_to_rest(&self) -> Result<bool, Trouble> {
-        match tokio::time::timeout(self.limits.rest_cap, self.rest()).await {
-            Ok(rested) => rested.map(|()| true),
-            Err(_) => {
-                // A page that answers nothing any more is not restless, it is stuck.
-                self.answers().await?;
-                Ok(false)
-            }
+        if let Ok(rested) = tokio::time::timeout(self.limits.rest_cap, self.rest()).await {
+            return rested.map(|()| true);
         }
+        // A page that answers nothing any more is not restless, it is stuck.
+        self.answers().await?;
+        Ok(false)
     }
 
     async fn rest(&self) -> Result<(), Trouble> {

@@ -9,3 +9,4 @@ mod flow;
 mod hostile;
 mod recovery;
 mod waiting;
+mod warnings;

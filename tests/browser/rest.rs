@@ -288,6 +288,39 @@ async fn frames_and_shadow_trees_are_watched() {
 }
 
 #[actix::test]
+async fn frames_of_every_kind_come_to_rest() {
+    let pool = without_window();
+    let files = [("f.html", "<p>framed"), ("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")];
+    for frame in [
+        "<iframe sandbox srcdoc='<p>framed'></iframe>",
+        "<iframe sandbox=allow-scripts srcdoc='<p>framed<script>setInterval(() => 0, 10)</script>'></iframe>",
+        "<iframe src='data:text/html,<p>framed'></iframe>",
+        "<iframe src=/f.html></iframe>",
+        "<iframe src=/f.html hidden></iframe>",
+        "<iframe src=/gone.html></iframe>",
+        "<iframe src=http://127.0.0.1:1/></iframe>",
+        "<iframe></iframe><script>frames[0].document.body.append('framed')</script>",
+        "<iframe src='javascript:\"framed\"'></iframe>",
+        "<object data=/a.svg></object><embed src=/a.svg><object data=/gone></object>",
+        "<iframe id=f></iframe><script>onload = () => setTimeout(() => { f.src = '/f.html'; \
+            setTimeout(() => f.remove(), 100) }, 50)</script>",
+        "<script>onload = () => setTimeout(() => { for (let n = 0; n < 3; n++) { const f = \
+            document.createElement('iframe'); document.body.append(f); f.src = '/f.html?' + n } }, 50)</script>",
+    ] {
+        let started = Instant::now();
+        let rendered = pool.render(&with_files(&format!("<p>page</p>{frame}"), &files)).await.unwrap();
+        assert!(started.elapsed() < WELL_BEFORE, "{frame}: {:?}", started.elapsed());
+        assert!(text_of(&rendered.bytes).starts_with("page"), "{frame}");
+        assert!(
+            !rendered.warnings.iter().any(|line| line.contains("rest")),
+            "{frame}: {:?}",
+            rendered.warnings
+        );
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_page_that_talks_too_much_is_still_heard_to_rest() {
     let pool = without_window();
     let page = "<p id=p></p><script>for (let n = 0; n < 700; n++) console.log(n); \
