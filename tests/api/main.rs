@@ -16,3 +16,4 @@ mod openapi;
 mod receiver;
 mod recovery;
 mod waiting;
+mod warnings;
