@@ -60,12 +60,10 @@ pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode
 }
 
 fn in_use(error: IndexError) -> CommandError {
-    match error {
-        IndexError::InUse(_) => {
-            "a service uses the data folder; stop it first, or take a snapshot of the file system \
-                                 instead (README, chapter Backup)"
-                .into()
-        }
-        other => other.into(),
+    if matches!(error, IndexError::InUse(_)) {
+        return "a service uses the data folder; stop it first, or take a snapshot of the file system instead \
+                (README, chapter Backup)"
+            .into();
     }
+    error.into()
 }

@@ -23,12 +23,14 @@ pub enum Due {
     DropRecord,
 }
 
+type Milliseconds = u64;
+
 /// How long what is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
-    start_window_ms: u64,
-    output_ms: u64,
-    record_ms: u64,
+    start_window: Milliseconds,
+    output: Milliseconds,
+    record: Milliseconds,
 }
 
 impl Retention {
@@ -36,9 +38,9 @@ impl Retention {
     #[must_use]
     pub fn of(limits: &JobsConfig) -> Self {
         Self {
-            start_window_ms: limits.start_window_s.saturating_mul(1_000),
-            output_ms: limits.output_retention_s.saturating_mul(1_000),
-            record_ms: limits.record_retention_s.saturating_mul(1_000),
+            start_window: limits.start_window_s.saturating_mul(1_000),
+            output: limits.output_retention_s.saturating_mul(1_000),
+            record: limits.record_retention_s.saturating_mul(1_000),
         }
     }
 
@@ -50,11 +52,11 @@ impl Retention {
             JobState::Queued | JobState::Running => None,
             JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
                 let ended_at = record.finished_at.unwrap_or(record.created_at);
-                let drops_output = record.output.is_some() && self.output_ms < self.record_ms;
+                let drops_output = record.output.is_some() && self.output < self.record;
                 Some(if drops_output {
-                    (ended_at.plus_ms(self.output_ms), Due::DropOutput)
+                    (ended_at.plus_ms(self.output), Due::DropOutput)
                 } else {
-                    (ended_at.plus_ms(self.record_ms), Due::DropRecord)
+                    (ended_at.plus_ms(self.record), Due::DropRecord)
                 })
             }
         }
@@ -63,7 +65,7 @@ impl Retention {
     /// When the job expires if nobody starts it.
     #[must_use]
     pub fn expires_at(&self, record: &JobRecord) -> Timestamp {
-        record.created_at.plus_ms(self.start_window_ms)
+        record.created_at.plus_ms(self.start_window)
     }
 }
 

@@ -95,7 +95,7 @@ impl Sweeper {
                     "swept"
                 ),
                 Err(error) => {
-                    tracing::warn!(error = %error, "a sweep stopped half-way; the next one goes on")
+                    tracing::warn!(error = %error, "a sweep stopped half-way; the next one goes on");
                 }
             }
         }

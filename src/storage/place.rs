@@ -109,24 +109,24 @@ impl Place {
     ) -> Result<Vec<StorageKey>, StoreError> {
         let after = after.map(|key| key.to_string()).unwrap_or_default();
         let mut keys = Vec::new();
-        self.walk(folder.name().to_owned(), &after, limit, &mut keys)?;
+        self.walk(folder.name(), &after, limit, &mut keys)?;
         Ok(keys)
     }
 
     /// Goes down into what may hold paths behind `after`.
     fn walk(
         &self,
-        below: String,
+        below: &str,
         after: &str,
         limit: usize,
         keys: &mut Vec<StorageKey>,
     ) -> Result<(), StoreError> {
-        let path = self.root.join(&below);
+        let path = self.root.join(below);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
             // A file, or a folder that somebody has just removed.
             Err(error) if matches!(error.kind(), ErrorKind::NotADirectory) => {
-                keys.extend(StorageKey::from_path(&below).filter(|_| below.as_str() > after));
+                keys.extend(StorageKey::from_path(below).filter(|_| below > after));
                 return Ok(());
             }
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -140,7 +140,7 @@ impl Place {
             // All ids are of one length, so what lies below a name sorts with the name.
             let is_before = path.as_str() < after && !after.starts_with(&path);
             if keys.len() < limit && !is_before {
-                self.walk(path, after, limit, keys)?;
+                self.walk(&path, after, limit, keys)?;
             }
         }
         Ok(())
