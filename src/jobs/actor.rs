@@ -260,12 +260,23 @@ impl Handler<Assigned> for JobActor {
 
     fn handle(&mut self, message: Assigned, ctx: &mut Self::Context) {
         let Verdict::Move(state) = self.record.state.on(JobEvent::Assigned) else { return };
-        self.slot = Some(message.0);
         let mut record = self.record.clone();
         record.state = state;
         record.attempts += 1;
         record.run_at = Some(self.deps.clock.now());
-        self.enter(record, ctx);
+        let (journal, slot) = (self.deps.journal.clone(), message.0);
+        let written = async move {
+            // Unsynced: only a run that took the machine down with it must count an attempt. The mailbox
+            // waits for it all the same: written later, it could come behind the job's end.
+            if let Err(error) = journal.write_unsynced(&record).await {
+                tracing::warn!(job.id = %record.id, error = %error, "the beginning of a run is not in the journal");
+            }
+            record
+        };
+        ctx.wait(written.into_actor(self).map(|record, actor, ctx| {
+            actor.slot = Some(slot);
+            actor.enter(record, ctx);
+        }));
     }
 }
 

@@ -48,11 +48,7 @@ impl JobRegistry {
         });
         Box::pin(written.map(move |reply, registry, ctx| {
             match &reply {
-                Ok(view) if start => {
-                    let job = view.borrow().id;
-                    registry.queue.enter(account, job);
-                    registry.dispatch(ctx);
-                }
+                Ok(view) if start => registry.enter(view, ctx),
                 Err(_) if start => registry.queue.release(account),
                 Ok(_) | Err(_) => {}
             }

@@ -44,7 +44,10 @@ impl Handler<DeleteJob> for JobRegistry {
         let grace_ms = self.deps.limits.cancel_grace_s.saturating_mul(1_000);
         Box::pin(self.find(account, job).then(move |found, registry, _| {
             let deleted = async move {
-                if let Found::Live(live) = found? {
+                if let Found::Live(live) = found?
+                    // An actor whose job has ended writes nothing more, and is about to go.
+                    && !live.view.borrow().is_done()
+                {
                     let view = live.addr.send(actor::Cancel).await.map_err(|_| actor_lost())?;
                     return Ok(Deleted::Ended(Box::new(view)));
                 }

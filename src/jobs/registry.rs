@@ -184,16 +184,32 @@ impl JobRegistry {
         let started = live.addr.send(actor::Start { deliver_to }).into_actor(self);
         Box::pin(started.map(move |started, registry, ctx| {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
-            if matches!(started, Ok(true)) {
-                // It may have left memory as idle while it was being started.
-                registry.live.entry(job).or_insert_with(|| live.clone());
-                registry.queue.enter(account, job);
-                registry.dispatch(ctx);
-            } else {
-                registry.queue.release(account);
+            match started {
+                Ok(true) => {
+                    if !live.view.borrow().is_done() {
+                        // It may have left memory as idle while it was being started.
+                        registry.live.entry(job).or_insert_with(|| live.clone());
+                    }
+                    registry.enter(&live.view, ctx);
+                }
+                Ok(false) | Err(_) => registry.queue.release(account),
             }
             started.map(|_| live.view)
         }))
+    }
+
+    /// Puts a job that has a place and was started into the queue, unless it was cancelled meanwhile: its
+    /// end may have been heard of before its start, and would not be heard of again.
+    pub(super) fn enter(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
+        let (account, job, is_done) = {
+            let view = view.borrow();
+            (view.account, view.id, view.is_done())
+        };
+        if is_done {
+            return self.queue.release(account);
+        }
+        self.queue.enter(account, job);
+        self.dispatch(ctx);
     }
 
     /// Gives the free slots to the jobs whose turn it is.

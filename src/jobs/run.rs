@@ -36,10 +36,6 @@ impl JobActor {
         let slot = self.slot.take();
         let (report, reported) = tokio::sync::oneshot::channel();
         let work = async move {
-            // Unsynced: only a run that took the machine down with it must count an attempt.
-            if let Err(error) = journal.write_unsynced(&record).await {
-                tracing::warn!(error = %error, "the beginning of the run is not in the journal");
-            }
             let end = match inputs::load(&journal, &record, held).await {
                 Ok(held) => pipeline::run(&parts, RunInput { held, ..input }, move || drop(slot)).await,
                 Err(error) => unreadable(&error),

@@ -10,18 +10,21 @@ use platen::config::Config;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::jobs::deps::Deps;
+use platen::jobs::erase::{DeleteJob, Deleted};
 use platen::jobs::journal::Journal;
 use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
 use platen::jobs::record::JobRecord;
 use platen::jobs::registry::JobRegistry;
+use platen::jobs::sweep::{Sweeper, Swept};
 use platen::jobs::view::JobView;
 use platen::outbound::{Outbound, SystemResolver};
-use platen::problem::Problem;
-use platen::storage::ObjectStore;
+use platen::problem::{Code, Problem};
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex};
+use platen::storage::{Folder, ObjectStore};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -40,9 +43,12 @@ pub struct House {
     pub accounts: HashMap<&'static str, AccountId>,
     pub panics: Arc<AtomicBool>,
     pub store: Arc<dyn ObjectStore>,
+    pub index: Arc<dyn Index>,
     pub deps: Arc<Deps>,
     pub passed_ms: Arc<AtomicU64>,
-    _folder: tempfile::TempDir,
+    /// The threads of the registry and of the job actors, when they have some of their own.
+    pub apart: Option<[Arbiter; 2]>,
+    _folder: Option<tempfile::TempDir>,
 }
 
 /// The system's time and what the test adds to it; panics once when it is told to, in the actor that asks next.
@@ -61,12 +67,36 @@ impl Clock for Trap {
 impl House {
     pub async fn build(slots: usize, settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let mut house = Self::open(folder.path(), slots, settings, None).await;
+        house.account("one", None).await;
+        house.account("two", None).await;
+        house._folder = Some(folder);
+        house
+    }
+
+    /// As `build`, with registry and job actors on threads of their own, as in the service.
+    pub async fn build_apart(slots: usize, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut house =
+            Self::open(folder.path(), slots, settings, Some([Arbiter::new(), Arbiter::new()])).await;
+        house.account("one", None).await;
+        house._folder = Some(folder);
+        house
+    }
+
+    /// A house on a folder that may have been lived in, without accounts of its own.
+    pub async fn open(
+        folder: &Path,
+        slots: usize,
+        settings: &[(&str, &str)],
+        apart: Option<[Arbiter; 2]>,
+    ) -> Self {
         let variables = settings.iter().map(|(key, value)| {
             (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
         });
         let nowhere = ("PLATEN__BROWSER__EXECUTABLE".to_owned(), "/nonexistent".to_owned());
         let config = Config::load(None, variables.chain([nowhere])).unwrap();
-        let data = DataDir::open(&folder.path().join("data")).unwrap();
+        let data = DataDir::open(&folder.join("data")).unwrap();
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
         let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(data.objects()).await.unwrap());
         let here = Arbiter::current();
@@ -81,7 +111,7 @@ impl House {
         let passed_ms = Arc::new(AtomicU64::new(0));
         let deps = Deps {
             clock: Arc::new(Trap { armed: panics.clone(), passed_ms: passed_ms.clone() }),
-            journal: Journal::new(index, &config.jobs),
+            journal: Journal::new(index.clone(), &config.jobs),
             parts: engines.parts,
             limits: config.jobs.clone(),
             reserve: accounts.clone().recipient(),
@@ -89,13 +119,24 @@ impl House {
         };
         let journal = deps.journal.clone();
         let deps = Arc::new(deps);
-        let registry = JobRegistry::new(deps.clone(), slots, vec![here]).start();
+        let handles = |[registry, jobs]: &[Arbiter; 2]| (registry.handle(), jobs.handle());
+        let (thread, job_thread) = apart.as_ref().map_or((here.clone(), here), handles);
+        let registry = JobRegistry::new(deps.clone(), slots, vec![job_thread]);
+        let registry = JobRegistry::start_in_arbiter(&thread, move |_| registry);
         let accounts = HashMap::new();
-        let mut house =
-            Self { registry, journal, book, accounts, panics, store, deps, passed_ms, _folder: folder };
-        house.account("one", None).await;
-        house.account("two", None).await;
-        house
+        Self {
+            registry,
+            journal,
+            book,
+            accounts,
+            panics,
+            store,
+            index,
+            deps,
+            passed_ms,
+            apart,
+            _folder: None,
+        }
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
@@ -152,5 +193,69 @@ impl House {
     pub async fn record(&self, view: &View) -> JobRecord {
         let (account, job) = (view.borrow().account, view.borrow().id);
         self.journal.read(account, job).await.unwrap().unwrap()
+    }
+
+    /// Cancels or erases.
+    pub async fn delete(&self, view: &View) -> Result<Deleted, Code> {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.registry.send(DeleteJob { account, job }).await.unwrap().map_err(|problem| problem.code)
+    }
+
+    /// Moves the clock on.
+    pub fn pass(&self, ms: u64) {
+        self.passed_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    pub fn sweeper(&self) -> Sweeper {
+        Sweeper::new(self.deps.clone(), self.registry.clone())
+    }
+
+    pub async fn sweep(&self) -> Swept {
+        self.sweeper().sweep().await.unwrap()
+    }
+
+    /// How many objects there are.
+    pub async fn objects(&self) -> usize {
+        let mut count = 0;
+        for folder in Folder::ALL {
+            count += self.store.list(folder, None, usize::MAX).await.unwrap().len();
+        }
+        count
+    }
+
+    pub async fn until_objects(&self, wanted: usize) {
+        let wait = async {
+            while self.objects().await != wanted {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.expect("objects come and go");
+    }
+
+    /// Documents that the account `one` has used.
+    pub async fn used(&self) -> usize {
+        let Ok(Reply::Accounts(views)) = self.book.administer(Request::ListAccounts { after: None }).await
+        else {
+            panic!("no list")
+        };
+        let used = views.iter().find(|view| view.account.name == "one").unwrap().used;
+        usize::try_from(used).unwrap()
+    }
+
+    /// Every key of the index that is one of jobs.
+    pub async fn keys(&self) -> Vec<String> {
+        let entries = self.index.scan("", None, usize::MAX).await.unwrap();
+        let others = ["account/", "token/", "usage/"];
+        let keys = entries.into_iter().map(|entry| entry.key);
+        keys.filter(|key| !others.iter().any(|other| key.starts_with(other))).collect()
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        for thread in self.apart.take().into_iter().flatten() {
+            thread.stop();
+            let _ = thread.join();
+        }
     }
 }

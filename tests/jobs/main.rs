@@ -5,4 +5,5 @@
 
 mod house;
 mod life;
+mod races;
 mod registry;
