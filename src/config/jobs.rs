@@ -42,8 +42,10 @@ pub struct JobsConfig {
     pub record_retention_s: u64,
     /// Between two sweeps.
     pub sweep_interval_s: u64,
-    /// Jobs, and objects, that one sweep looks at.
+    /// Jobs that one sweep does what is due for.
     pub sweep_limit: u64,
+    /// Objects whose jobs one sweep looks for.
+    pub sweep_objects_limit: u64,
     /// So long after a cancellation another one of the same job means the same.
     pub cancel_grace_s: u64,
 }
@@ -70,6 +72,7 @@ impl JobsConfig {
         faults.within("jobs.record_retention_s", self.record_retention_s, least, 3_153_600_000);
         faults.within("jobs.sweep_interval_s", self.sweep_interval_s, 1, 86_400);
         faults.within("jobs.sweep_limit", self.sweep_limit, 10, 1_000_000);
+        faults.within("jobs.sweep_objects_limit", self.sweep_objects_limit, 10, 1_000_000);
         faults.within("jobs.cancel_grace_s", self.cancel_grace_s, 0, 86_400);
     }
 }

@@ -80,9 +80,9 @@ pub(super) struct TakeUpload {
 #[rtype(result = "JobView")]
 pub(super) struct Cancel;
 
-/// It was not started in time, if so.
+/// Ends if it was not started in time; answers whether it did.
 #[derive(Message)]
-#[rtype(result = "()")]
+#[rtype(result = "bool")]
 pub(super) struct Expire;
 
 /// The service stops: what runs goes back into the queue of the next life.
@@ -153,9 +153,9 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
-        let (deps, job, keys) = (self.deps.clone(), self.record.id, inputs::leftovers(&self.record));
+        let (deps, gone) = (self.deps.clone(), (self.record.id, inputs::leftovers(&self.record)));
         actix::spawn(async move {
-            leftovers::clear(&deps.journal, deps.parts.store.as_ref(), job, &keys).await;
+            leftovers::clear(&deps.journal, deps.parts.store.as_ref(), &[gone]).await;
         });
         self.departure.tell(Notice::Ended);
     }
@@ -309,11 +309,15 @@ impl Handler<Cancel> for JobActor {
 }
 
 impl Handler<Expire> for JobActor {
-    type Result = AtomicResponse<Self, ()>;
+    type Result = AtomicResponse<Self, bool>;
 
     fn handle(&mut self, _: Expire, _: &mut Self::Context) -> Self::Result {
-        let expires = self.record.state == JobState::Initialized && self.is_expired();
-        AtomicResponse::new(if expires { self.expiring() } else { Box::pin(actix::fut::ready(())) })
+        if self.record.state != JobState::Initialized || !self.is_expired() {
+            return AtomicResponse::new(Box::pin(actix::fut::ready(false)));
+        }
+        AtomicResponse::new(Box::pin(
+            self.expiring().map(|(), actor, _| actor.record.state == JobState::Expired),
+        ))
     }
 }
 

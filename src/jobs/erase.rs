@@ -5,7 +5,7 @@ use actix::prelude::*;
 use super::actor;
 use super::inputs;
 use super::journal::Journal;
-use super::leftovers;
+use super::leftovers::{self, Gone};
 use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, actor_lost, not_found};
 use super::view::JobView;
@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::problem::Problem;
-use crate::storage::index::IndexError;
+use crate::storage::index::{Change, IndexError};
 use crate::storage::{ObjectStore, StorageKey};
 
 /// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
@@ -76,17 +76,19 @@ fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool 
 ///
 /// # Errors
 /// When the index fails: everything is there still.
-pub(super) async fn erase(
-    journal: &Journal,
-    store: &dyn ObjectStore,
-    record: &JobRecord,
-) -> Result<(), IndexError> {
+async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
+    let (change, gone) = forgetting(journal, record);
+    journal.apply(change).await?;
+    leftovers::clear(journal, store, &[gone]).await;
+    Ok(())
+}
+
+/// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
+pub(super) fn forgetting(journal: &Journal, record: &JobRecord) -> (Change, Gone) {
     let mut keys = inputs::objects(record);
     keys.push(output(record));
     let change = inputs::removal(record).and(leftovers::mark(record.id, &keys));
-    journal.forget(record, change).await?;
-    leftovers::clear(journal, store, record.id, &keys).await;
-    Ok(())
+    (change.and(journal.forgetting(record)), (record.id, keys))
 }
 
 /// The document of a job.

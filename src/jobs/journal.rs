@@ -44,19 +44,22 @@ impl Journal {
         self.ended.lock().await
     }
 
-    /// Removes the record of a job that has ended, and writes `with`, in one batch; durable when it answers.
-    pub(super) async fn forget(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
-        let mut change = with.delete(record_key(record.account, record.id)).delete(live_key(record.id));
-        if let Some((at, _)) = self.retention.next(record) {
-            change = change.delete(due::key(at, record.account, record.id));
+    /// The batch that removes the record of a job that has ended, and what stands for it.
+    pub(super) fn forgetting(&self, record: &JobRecord) -> Change {
+        let (account, job) = (record.account, record.id);
+        let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
+        match self.retention.next(record) {
+            Some((at, _)) => change.delete(due::key(at, account, job)),
+            None => change,
         }
-        self.index.commit(change).await
     }
 
-    /// Replaces an entry of what is due.
-    pub(super) async fn move_due(&self, from: &str, to: Option<&str>) -> Result<(), IndexError> {
-        let change = Change::new().delete(from);
-        self.index.write_unsynced(to.into_iter().fold(change, |change, to| change.put(to, []))).await
+    /// Writes a batch; durable when it answers.
+    ///
+    /// # Errors
+    /// When the index fails: nothing is written then.
+    pub(super) async fn apply(&self, change: Change) -> Result<(), IndexError> {
+        self.index.commit(change).await
     }
 
     /// Writes the record, and `with` it, in one batch; durable when it answers.
@@ -64,7 +67,7 @@ impl Journal {
     /// # Errors
     /// When the index fails: nothing is written then.
     pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
-        self.index.commit(self.change_of(record, with)?).await
+        self.index.commit(self.writing(record, with)?).await
     }
 
     /// Writes the record without waiting for the disk: a crash may lose it.
@@ -72,7 +75,7 @@ impl Journal {
     /// # Errors
     /// When the index fails.
     pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), IndexError> {
-        self.index.write_unsynced(self.change_of(record, Change::new())?).await
+        self.index.write_unsynced(self.writing(record, Change::new())?).await
     }
 
     /// The job of `account`, if it is there.
@@ -118,6 +121,19 @@ impl Journal {
         self.index.scan(prefix, None, limit).await
     }
 
+    /// As `scan`, beginning behind the key `after`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn scan_behind(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Entry>, IndexError> {
+        self.index.scan(prefix, after, limit).await
+    }
+
     /// The last entry of the journal's own whose key begins with `prefix`.
     ///
     /// # Errors
@@ -153,7 +169,11 @@ impl Journal {
         }
     }
 
-    fn change_of(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+    /// The batch that writes `with`, and then the record and what stands for it.
+    ///
+    /// # Errors
+    /// When the record cannot be written as bytes.
+    pub(super) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
         if record.state != JobState::Initialized {

@@ -12,6 +12,9 @@ const PREFIX: &str = "gone/";
 /// Marks read at a time.
 const PAGE: usize = 500;
 
+/// Objects that a job had.
+pub(super) type Gone = (JobId, Vec<StorageKey>);
+
 /// The part of a batch that remembers what is to be deleted.
 pub(super) fn mark(job: JobId, keys: &[StorageKey]) -> Change {
     if keys.is_empty() {
@@ -22,19 +25,16 @@ pub(super) fn mark(job: JobId, keys: &[StorageKey]) -> Change {
 }
 
 /// Deletes the objects and forgets them; what cannot be deleted now stays remembered.
-pub(super) async fn clear(journal: &Journal, store: &dyn ObjectStore, job: JobId, keys: &[StorageKey]) {
-    if keys.is_empty() {
-        return;
-    }
-    for key in keys {
-        if let Err(error) = store.delete(key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until the next sweep");
-            return;
+pub(super) async fn clear(journal: &Journal, store: &dyn ObjectStore, gone: &[Gone]) {
+    let mut forgotten = Change::new();
+    for (job, keys) in gone {
+        if delete(store, keys).await {
+            forgotten = forgotten.delete(mark_key(*job));
         }
     }
     // What a crash brings back is deleted once more, which does no harm.
-    if let Err(error) = journal.change_unsynced(Change::new().delete(mark_key(job))).await {
-        tracing::warn!(job.id = %job, error = %error, "a mark of deleted objects stays behind");
+    if let Err(error) = journal.change_unsynced(forgotten).await {
+        tracing::warn!(error = %error, "marks of deleted objects stay behind");
     }
 }
 
@@ -44,13 +44,23 @@ pub(super) async fn clear(journal: &Journal, store: &dyn ObjectStore, job: JobId
 /// When the index cannot be read.
 pub(super) async fn replay(journal: &Journal, store: &dyn ObjectStore) -> Result<usize, IndexError> {
     let marks = journal.scan(PREFIX, PAGE).await?;
-    for mark in &marks {
-        let Some(job) = mark.key.strip_prefix(PREFIX).and_then(|id| id.parse().ok()) else { continue };
+    let gone = marks.iter().filter_map(|mark| {
+        let job = mark.key.strip_prefix(PREFIX)?.parse().ok()?;
         let paths = String::from_utf8_lossy(&mark.value);
-        let keys: Vec<_> = paths.lines().filter_map(StorageKey::from_path).collect();
-        clear(journal, store, job, &keys).await;
-    }
+        Some((job, paths.lines().filter_map(StorageKey::from_path).collect()))
+    });
+    clear(journal, store, &gone.collect::<Vec<_>>()).await;
     Ok(marks.len())
+}
+
+async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
+    for key in keys {
+        if let Err(error) = store.delete(key).await {
+            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until the next sweep");
+            return false;
+        }
+    }
+    true
 }
 
 fn mark_key(job: JobId) -> String {

@@ -7,32 +7,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
+use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::actor;
 use super::deps::Deps;
-use super::due::{self, Due, Retention};
-use super::erase;
+use super::due;
 use super::idempotency;
 use super::leftovers;
-use super::record::JobRecord;
 use super::registry::{Found, JobRegistry};
+use super::settle::Batch;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
-use crate::storage::index::IndexError;
+use crate::storage::index::{Entry, IndexError};
 use crate::storage::{Folder, StorageKey, StoreError};
 
-/// Entries read at a time.
-const PAGE: usize = 200;
+/// Jobs that are settled in one batch of the index: enough that ten thousand cost a hundred syncs, few
+/// enough that nobody waits for the batch.
+const PAGE: usize = 100;
 /// An object without a record may be one whose record is being written: younger ones are left alone.
 const ORPHAN_AGE_MS: u64 = 3_600_000;
 
-/// Ends a job that was not started in time.
+/// Ends a job that was not started in time; answers whether it did.
 #[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "()")]
+#[rtype(result = "bool")]
 pub(super) struct ExpireJob {
-    account: AccountId,
-    job: JobId,
+    pub account: AccountId,
+    pub job: JobId,
 }
 
 /// What a sweep did.
@@ -57,9 +58,6 @@ pub enum SweepError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The registry is gone.
-    #[error("the service is stopping")]
-    Stopping,
 }
 
 /// Sweeps.
@@ -77,31 +75,20 @@ impl Sweeper {
         Self { deps, registry, after: None }
     }
 
-    /// Sweeps now and then until the service stops.
+    /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
     pub async fn run(mut self, stopping: CancellationToken) {
         let interval = Duration::from_secs(self.deps.limits.sweep_interval_s);
-        loop {
-            tokio::select! {
-                () = stopping.cancelled() => return,
-                () = tokio::time::sleep(interval) => {}
+        let sweeps = async {
+            loop {
+                tokio::time::sleep(interval).await;
+                tell(self.sweep().await);
             }
-            match self.sweep().await {
-                Ok(swept) if swept == Swept::default() => {}
-                Ok(swept) => tracing::info!(
-                    sweep.expired = swept.expired,
-                    sweep.outputs = swept.outputs,
-                    sweep.records = swept.records,
-                    sweep.orphans = swept.orphans,
-                    "swept"
-                ),
-                Err(error) => {
-                    tracing::warn!(error = %error, "a sweep stopped half-way; the next one goes on");
-                }
-            }
-        }
+        };
+        stopping.run_until_cancelled(sweeps).await;
     }
 
-    /// Does what is due, at most `jobs.sweep_limit` of each kind.
+    /// Does what is due: for at most `jobs.sweep_limit` jobs, and looks at `jobs.sweep_objects_limit`
+    /// objects of each kind.
     ///
     /// # Errors
     /// See [`SweepError`].
@@ -111,72 +98,45 @@ impl Sweeper {
         leftovers::replay(journal, store).await?;
         idempotency::sweep(journal, now).await?;
         let mut swept = Swept::default();
-        let mut left = usize::try_from(self.deps.limits.sweep_limit).unwrap_or(usize::MAX);
-        while left > 0 {
-            let page = journal.scan(due::PREFIX, PAGE.min(left)).await?;
-            let mut count = 0;
-            for entry in &page {
-                let Some((at, account, job)) = due::parse(&entry.key) else { continue };
-                if at > now {
-                    break;
-                }
-                self.settle(&entry.key, account, job, &mut swept).await?;
-                count += 1;
-            }
-            left -= count;
-            if count < PAGE {
-                break;
-            }
-        }
+        self.sweep_due(now, &mut swept).await?;
         swept.orphans = self.sweep_orphans(now).await?;
         Ok(swept)
     }
 
-    /// Does what is due for one job; the entry goes, whatever it was.
-    async fn settle(
-        &self,
-        entry: &str,
-        account: AccountId,
-        job: JobId,
-        swept: &mut Swept,
-    ) -> Result<(), SweepError> {
-        let (deps, journal) = (&self.deps, &self.deps.journal);
-        let alone = journal.alone().await;
-        let record = journal.read(account, job).await?;
-        let next = record.as_ref().and_then(|record| Retention::of(&deps.limits).next(record));
-        let due = next.filter(|(at, _)| *at <= deps.clock.now()).map(|(_, due)| due);
-        let (Some(record), Some(due)) = (record, due) else {
-            // Something happened to the job since; the entry that counts stands elsewhere.
-            let renewed = next.map(|(at, _)| due::key(at, account, job));
-            return Ok(journal.move_due(entry, renewed.as_deref()).await?);
-        };
-        match due {
-            Due::Expire => {
-                drop(alone);
-                let expired = self.registry.send(ExpireJob { account, job }).await;
-                expired.map_err(|_| SweepError::Stopping)?;
-                swept.expired += 1;
+    async fn sweep_due(&self, now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
+        let mut left = usize::try_from(self.deps.limits.sweep_limit).unwrap_or(usize::MAX);
+        let mut after: Option<String> = None;
+        while left > 0 {
+            let limit = PAGE.min(left);
+            let mut page = self.deps.journal.scan_behind(due::PREFIX, after.as_deref(), limit).await?;
+            let is_due = |entry: &Entry| due::parse(&entry.key).is_none_or(|(at, ..)| at <= now);
+            page.truncate(page.iter().take_while(|entry| is_due(entry)).count());
+            self.settle(&page, now, swept).await?;
+            if page.len() < limit {
+                return Ok(());
             }
-            Due::DropOutput => {
-                self.drop_output(record).await?;
-                swept.outputs += 1;
-            }
-            Due::DropRecord => {
-                erase::erase(journal, deps.parts.store.as_ref(), &record).await?;
-                swept.records += 1;
-            }
+            left -= page.len();
+            after = page.pop().map(|last| last.key);
         }
-        Ok(journal.move_due(entry, None).await?)
+        Ok(())
     }
 
-    async fn drop_output(&self, mut record: JobRecord) -> Result<(), SweepError> {
+    /// Does what is due for the jobs of these entries.
+    async fn settle(&self, page: &[Entry], now: Timestamp, swept: &mut Swept) -> Result<(), SweepError> {
         let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
-        let keys = [erase::output(&record)];
-        let kept_s = self.deps.limits.output_retention_s;
-        record.output = None;
-        record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));
-        journal.commit(&record, leftovers::mark(record.id, &keys)).await?;
-        leftovers::clear(journal, store, record.id, &keys).await;
+        let alone = journal.alone().await;
+        let mut batch = Batch::new(&self.deps, now);
+        for entry in page {
+            batch.add(&entry.key).await?;
+        }
+        let Batch { change, gone, expired, outputs, records, .. } = batch;
+        journal.apply(change).await?;
+        drop(alone);
+        swept.outputs += outputs;
+        swept.records += records;
+        leftovers::clear(journal, store, &gone).await;
+        let expired = join_all(expired.into_iter().map(|message| self.registry.send(message))).await;
+        swept.expired += expired.into_iter().filter(|done| matches!(done, Ok(true))).count() as u64;
         Ok(())
     }
 
@@ -184,7 +144,7 @@ impl Sweeper {
     /// file got its name leaves one.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, SweepError> {
         let store = self.deps.parts.store.as_ref();
-        let limit = usize::try_from(self.deps.limits.sweep_limit).unwrap_or(usize::MAX);
+        let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
         let mut orphans = 0;
         for folder in Folder::ALL {
             let after = self.after.filter(|key| key.folder() == folder);
@@ -193,7 +153,7 @@ impl Sweeper {
             }
             let page = store.list(folder, after, limit).await?;
             for key in &page {
-                if self.is_orphan(key, now).await? {
+                if self.is_orphan(key, now).await {
                     store.delete(key).await?;
                     orphans += 1;
                 }
@@ -207,35 +167,53 @@ impl Sweeper {
         Ok(orphans)
     }
 
-    async fn is_orphan(&self, key: &StorageKey, now: Timestamp) -> Result<bool, IndexError> {
+    /// What cannot be known is no orphan.
+    async fn is_orphan(&self, key: &StorageKey, now: Timestamp) -> bool {
         if now.since_ms(key.made_at()) < ORPHAN_AGE_MS {
-            return Ok(false);
+            return false;
         }
         let (account, job, is_output) = match *key {
             StorageKey::JobOutput(account, job, _) => (account, job, true),
             StorageKey::JobData(account, job) | StorageKey::JobTemplate(account, job) => {
                 (account, job, false)
             }
-            StorageKey::Probe(_) => return Ok(true),
+            StorageKey::Probe(_) => return true,
         };
-        let record = self.deps.journal.read(account, job).await?;
-        let wanted =
-            record.is_some_and(|record| !record.state.is_final() || (is_output && record.output.is_some()));
-        Ok(!wanted)
+        match self.deps.journal.read(account, job).await {
+            Ok(None) => true,
+            Ok(Some(record)) => record.state.is_final() && !(is_output && record.output.is_some()),
+            Err(error) => {
+                tracing::warn!(storage.key = %key, error = %error, "an object stays, for its job cannot be read");
+                false
+            }
+        }
+    }
+}
+
+fn tell(swept: Result<Swept, SweepError>) {
+    match swept {
+        Ok(swept) if swept == Swept::default() => {}
+        Ok(swept) => tracing::info!(
+            sweep.expired = swept.expired,
+            sweep.outputs = swept.outputs,
+            sweep.records = swept.records,
+            sweep.orphans = swept.orphans,
+            "swept"
+        ),
+        Err(error) => tracing::warn!(error = %error, "a sweep stopped half-way; the next one goes on"),
     }
 }
 
 impl Handler<ExpireJob> for JobRegistry {
-    type Result = ResponseActFuture<Self, ()>;
+    type Result = ResponseActFuture<Self, bool>;
 
     fn handle(&mut self, message: ExpireJob, _: &mut Self::Context) -> Self::Result {
         let found = self.find(message.account, message.job);
         Box::pin(found.then(|found, registry, _| {
             let expired = async move {
-                if let Ok(Found::Live(live)) = found {
-                    // A job whose actor dies of it stands in the journal as it was, and is due again.
-                    let _ = live.addr.send(actor::Expire).await;
-                }
+                let Ok(Found::Live(live)) = found else { return false };
+                // A job whose actor dies of it stands in the journal as it was, and is due again.
+                live.addr.send(actor::Expire).await.unwrap_or(false)
             };
             expired.into_actor(registry)
         }))

@@ -13,7 +13,7 @@ use platen::storage::index::Change;
 
 use crate::house::House;
 
-const DAY_MS: u64 = 86_400_000;
+use crate::retention::DAY_MS;
 const LARGE: usize = 100_000;
 
 #[actix::test]

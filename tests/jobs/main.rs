@@ -7,3 +7,4 @@ mod house;
 mod life;
 mod races;
 mod registry;
+mod retention;
