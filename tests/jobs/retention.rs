@@ -23,7 +23,7 @@ use crate::house::House;
 pub const DAY_MS: u64 = 86_400_000;
 
 /// A job that has ended at `at` with a document that is in the store.
-async fn keep(house: &House, account: AccountId, at: Timestamp) -> JobRecord {
+pub async fn keep(house: &House, account: AccountId, at: Timestamp) -> JobRecord {
     let record = ended(account, at);
     house.store.put(&output(&record), Bytes::from_static(b"<p>1</p>")).await.unwrap();
     house.journal.commit(&record, Change::new()).await.unwrap();
@@ -40,7 +40,7 @@ fn ended(account: AccountId, at: Timestamp) -> JobRecord {
     record
 }
 
-fn output(record: &JobRecord) -> StorageKey {
+pub fn output(record: &JobRecord) -> StorageKey {
     StorageKey::JobOutput(record.account, record.id, record.target)
 }
 

@@ -1,0 +1,111 @@
+//! Kills a process in the middle of its sweeps, and looks at what it left.
+//!
+//! The test runs twice: as itself, and in a child process (told by the environment) as the sweeper.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use platen::domain::ids::AccountId;
+use platen::jobs::sweep::Swept;
+
+use crate::house::House;
+use crate::retention::{DAY_MS, keep, output};
+
+const FOLDER: &str = "PLATEN_TEST_SWEEPER_FOLDER";
+const DAYS: &str = "PLATEN_TEST_SWEEPER_DAYS";
+const TEST: &str = "crash::kill_9_in_the_middle_of_a_sweep_leaves_nothing_by_half";
+const JOBS: usize = 240;
+/// Small, so that there are many sweeps to kill.
+const SETTINGS: [(&str, &str); 2] = [("jobs.sweep_limit", "12"), ("jobs.sweep_objects_limit", "10")];
+
+/// The child: sweeps until it is killed, and says so on stdout, past the test harness.
+async fn sweep_until_killed(folder: &Path) {
+    let house = House::open(folder, 1, &SETTINGS, None).await;
+    let days: u64 = std::env::var(DAYS).unwrap().parse().unwrap();
+    house.pass(days * DAY_MS);
+    let mut sweeper = house.sweeper();
+    let say = |word: &str| {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "swept {word}").and_then(|()| out.flush()).unwrap();
+    };
+    say("begins");
+    for number in 0.. {
+        sweeper.sweep().await.unwrap();
+        say(&number.to_string());
+    }
+}
+
+/// A sweeper that believes to live `days` later.
+fn start_sweeper(folder: &Path, days: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder)
+        .env(DAYS, days.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Lets the sweeper go on for so many sweeps and a moment more, and kills it.
+fn kill_after(child: &mut Child, sweeps: usize, spins: u32) {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let seen = lines.filter(|line| line.contains("swept ")).take(sweeps + 1).count();
+    assert_eq!(seen, sweeps + 1, "the sweeper ended by itself");
+    for _ in 0..spins {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Every document that a record names is there.
+async fn assert_named_are_there(house: &House) -> usize {
+    let mut documents = 0;
+    for entry in house.index.scan("job/", None, usize::MAX).await.unwrap() {
+        let mut ids = entry.key.split('/').skip(1);
+        let (account, job) = (ids.next().unwrap().parse().unwrap(), ids.next().unwrap().parse().unwrap());
+        let record = house.journal.read(account, job).await.unwrap().unwrap();
+        if record.output.is_some() {
+            assert!(
+                house.store.head(&output(&record)).await.is_ok(),
+                "{} is named and gone",
+                output(&record)
+            );
+            documents += 1;
+        }
+    }
+    documents
+}
+
+#[actix::test]
+async fn kill_9_in_the_middle_of_a_sweep_leaves_nothing_by_half() {
+    if let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) {
+        return sweep_until_killed(&folder).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let house = House::open(folder.path(), 1, &[], None).await;
+    let (account, now) = (AccountId::generate(), house.deps.clock.now());
+    for number in 0..JOBS {
+        keep(&house, account, now.plus_ms(number as u64)).await;
+    }
+    let mut left = assert_named_are_there(&house).await;
+    assert_eq!(left, JOBS);
+    house.index.close().await;
+    drop(house);
+    // First documents are due, then records as well.
+    for (round, days) in [8, 8, 8, 8, 40, 40, 40, 40].into_iter().enumerate() {
+        let mut child = start_sweeper(folder.path(), days);
+        let spins = (round as u32 % 5) * 400;
+        tokio::task::spawn_blocking(move || kill_after(&mut child, round % 4, spins)).await.unwrap();
+        let house = House::open(folder.path(), 1, &[], None).await;
+        left = assert_named_are_there(&house).await.min(left);
+        house.index.close().await;
+    }
+    assert!(left < JOBS, "nothing was swept before a kill");
+    let house = House::open(folder.path(), 1, &[], None).await;
+    house.pass(40 * DAY_MS);
+    while house.sweep().await != Swept::default() {}
+    assert_eq!((house.objects().await, house.keys().await), (0, Vec::new()));
+}
