@@ -39,6 +39,7 @@ impl Place {
             let path = entry?.path();
             std::fs::remove_file(&path).map_err(|error| told(&error, &path))?;
         }
+        remove_empty_accounts(&root)?;
         sync_folder(&root)?;
         Ok(Self { root, staging, settled: Mutex::default(), last_stamp: Mutex::new(SystemTime::UNIX_EPOCH) })
     }
@@ -135,6 +136,10 @@ impl Place {
         let mut names: Vec<_> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort_unstable();
+        if names.is_empty() && Path::new(below).components().count() == JOB_DEPTH {
+            // A crash between a deletion and this left it. A publication that needs it makes it again.
+            let _ = std::fs::remove_dir(&path);
+        }
         for name in names {
             let path = format!("{below}/{name}");
             // All ids are of one length, so what lies below a name sorts with the name.
@@ -247,6 +252,19 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
         }
     }
     outcome.map_err(|error| told(&error, to))
+}
+
+/// Removes the folders of accounts that have no objects: only before anybody publishes, for then nobody
+/// relies on their names being on the disk.
+fn remove_empty_accounts(root: &Path) -> Result<(), StoreError> {
+    for folder in [Folder::Jobs, Folder::Outputs] {
+        let Ok(accounts) = std::fs::read_dir(root.join(folder.name())) else { continue };
+        for account in accounts {
+            // One that has objects refuses.
+            let _ = std::fs::remove_dir(account?.path());
+        }
+    }
+    Ok(())
 }
 
 fn make_folders(path: &Path) -> Result<(), StoreError> {

@@ -1,5 +1,7 @@
 //! Cancelled, erased, kept for a time, swept: with a clock that the test moves.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use platen::domain::fault::FaultCode;
 use platen::domain::ids::{AccountId, JobId};
@@ -7,6 +9,7 @@ use platen::domain::job::JobState;
 use platen::domain::kinds::Target;
 use platen::jobs::erase::{DeleteJob, Deleted};
 use platen::jobs::sweep::Swept;
+use platen::jobs::view::JobView;
 use platen::problem::Code;
 use platen::storage::StorageKey;
 use platen::storage::index::Change;
@@ -34,6 +37,23 @@ async fn a_job_is_cancelled_wherever_it_stands_and_gives_its_document_back() {
         assert!(matches!(house.delete(&view).await, Ok(Deleted::Erased)));
         assert_eq!(house.delete(&view).await.unwrap_err(), Code::JobNotFound);
     }
+}
+
+#[actix::test]
+async fn a_template_that_never_ends_is_stopped_by_a_cancel() {
+    // One template at a time, and no deadline that could stop it within the test's patience.
+    let settings =
+        [("assemble.processes", "1"), ("assemble.timeout_ms", "100000"), ("jobs.run_timeout_s", "100")];
+    let house = House::build_apart(1, &settings).await;
+    for ms in [0, 5, 10, 20, 40, 80, 160] {
+        let mut endless = house.init("one", "<% for (;;) {} %>", true).await.unwrap();
+        let end = tokio::time::timeout(Duration::from_millis(ms), endless.wait_for(JobView::is_done));
+        assert!(end.await.is_err(), "it does not end by itself");
+        let Ok(Deleted::Ended(ended)) = house.delete(&endless).await else { panic!("it was not cancelled") };
+        assert_eq!(ended.fault.unwrap().code, FaultCode::Cancelled);
+    }
+    let next = house.init("one", "<p>1</p>", true).await.unwrap();
+    assert!(house.ended(&next).await.output.is_some(), "its process and its slot are free again");
 }
 
 #[actix::test]

@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use platen::domain::ids::{AccountId, JobId};
 use platen::domain::kinds::Target;
 use platen::storage::disk::DiskStore;
-use platen::storage::{ByteRange, ObjectReader, ObjectStore, StorageKey, StoreError};
+use platen::storage::{ByteRange, Folder, ObjectReader, ObjectStore, StorageKey, StoreError};
 
 const LIMIT: u64 = 64 << 20;
 
@@ -41,6 +41,7 @@ async fn behaves(store: Store) {
     deletes_repeatably(&store).await;
     survives_writers_of_one_key(&store).await;
     survives_writers_beside_deleters(&store).await;
+    lists_in_order(&store).await;
     store.probe().await.unwrap();
 }
 
@@ -188,7 +189,51 @@ async fn survives_writers_beside_deleters(store: &Store) {
         })
     });
     for turn in turns {
+        while !turn.is_finished() {
+            store.list(Folder::Jobs, None, 100).await.unwrap();
+        }
         turn.await.unwrap();
+    }
+}
+
+/// Whatever else the store holds: what is listed in pieces is what is listed at once.
+async fn lists_in_order(store: &Store) {
+    let mut keys = Vec::new();
+    for _ in 0..3 {
+        let account = AccountId::generate();
+        for _ in 0..4 {
+            let job = JobId::generate();
+            keys.push(StorageKey::JobData(account, job));
+            keys.push(StorageKey::JobTemplate(account, job));
+            keys.push(StorageKey::JobOutput(account, job, Target::Html));
+        }
+    }
+    for key in &keys {
+        store.put(key, pattern(1)).await.unwrap();
+    }
+    for folder in Folder::ALL {
+        let whole = store.list(folder, None, usize::MAX).await.unwrap();
+        let mine = keys.iter().filter(|key| key.folder() == folder);
+        assert!(mine.clone().all(|key| whole.contains(key)));
+        assert!(
+            whole.is_sorted_by_key(ToString::to_string) && whole.iter().all(|key| key.folder() == folder)
+        );
+        for limit in [1, 5] {
+            let (mut pieces, mut after) = (Vec::new(), None);
+            loop {
+                let piece = store.list(folder, after, limit).await.unwrap();
+                assert!(piece.len() <= limit);
+                let Some(last) = piece.last() else { break };
+                after = Some(*last);
+                pieces.extend(piece);
+            }
+            assert_eq!(pieces, whole, "{limit} at a time");
+        }
+        // A place that is gone is a place all the same.
+        if let [first, second, ..] = whole.as_slice() {
+            store.delete(first).await.unwrap();
+            assert_eq!(store.list(folder, Some(*first), 1).await.unwrap(), [*second]);
+        }
     }
 }
 
@@ -271,4 +316,25 @@ async fn the_last_object_of_a_job_takes_the_jobs_folder_with_it() {
         "probes".to_owned(),
     ];
     assert_eq!(tree(root.path()), left);
+}
+
+#[tokio::test]
+async fn folders_that_are_empty_go_by_and_by() {
+    let root = tempfile::tempdir().unwrap();
+    let store = DiskStore::open(root.path().to_owned()).await.unwrap();
+    let (key, gone) = (data_key(), data_key());
+    for key in [key, gone] {
+        store.put(&key, pattern(10)).await.unwrap();
+    }
+    let file = root.path().join(gone.to_string());
+    // A crash between a deletion and that of the folder.
+    std::fs::remove_file(&file).unwrap();
+    let job = file.parent().unwrap();
+    assert_eq!(store.list(Folder::Jobs, None, 100).await.unwrap(), [key]);
+    assert!(!job.exists() && job.parent().unwrap().exists());
+    store.put(&gone, pattern(10)).await.unwrap();
+    store.delete(&gone).await.unwrap();
+    let store = DiskStore::open(root.path().to_owned()).await.unwrap();
+    assert!(!job.parent().unwrap().exists());
+    assert_eq!(store.list(Folder::Jobs, None, 100).await.unwrap(), [key]);
 }
