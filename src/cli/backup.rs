@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{CommandError, say};
 use crate::config::Config;
-use crate::storage::backup::copy;
+use crate::storage::backup;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
 
@@ -39,7 +39,7 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
     let files = runtime.block_on(async {
         // Whoever has the index open has the folder to himself. Nothing is written to it meanwhile.
         let index = SledIndex::open(&folder.index(), &config.storage).await.map_err(in_use)?;
-        let copied = copy(folder.path(), &arguments.folder);
+        let copied = backup::backup(folder.path(), &arguments.folder);
         index.close().await;
         copied.map_err(CommandError::from)
     })?;
@@ -53,7 +53,7 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
 /// When it is not, or the copy cannot be made.
 pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     let data = Path::new(&config.storage.data_dir);
-    let files = copy(&arguments.folder, data)?;
+    let files = backup::restore(&arguments.folder, data)?;
     DataDir::open(data)?;
     say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 
 /// The format this program reads and writes.
 const FORMAT: u32 = 1;
+/// The file that says which format the folder has.
+pub(super) const VERSION: &str = "version";
+/// The file that is there while a restore is under way.
+pub(super) const RESTORING: &str = "restoring";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
 
@@ -57,7 +61,8 @@ impl DataDir {
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         let path = std::path::absolute(path).map_err(refused(path))?;
         let folder = Self { path };
-        folder.check_owner()?;
+        check_owner(&folder.path)?;
+        check_restored(&folder.path)?;
         for part in [folder.path.clone(), folder.objects(), folder.index(), folder.control()] {
             make_private(&part)?;
         }
@@ -128,38 +133,15 @@ impl DataDir {
         }
     }
 
-    /// Files that root makes in the folder of a service that is not root's would lock that out.
-    fn check_owner(&self) -> Result<(), FolderError> {
-        let Ok(metadata) = self.path.metadata() else { return Ok(()) };
-        let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
-        if owner == own {
-            return Ok(());
-        }
-        let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
-        Err(FolderError::Strange { path: self.path.clone(), cause })
-    }
-
     fn control(&self) -> PathBuf {
         self.path.join("control")
     }
 
+    /// A folder that does not say its format has the first one: it is new, or lost the file.
     fn check_format(&self) -> Result<(), FolderError> {
-        let path = self.path.join("version");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => match text.trim().parse::<u32>() {
-                Ok(found) if found > FORMAT => Err(FolderError::Newer { path: self.path.clone(), found }),
-                Ok(_) => Ok(()),
-                Err(_) => Err(FolderError::Strange {
-                    path,
-                    cause: format!(
-                        "does not name a format; if the folder is platen's, write {FORMAT} into it"
-                    ),
-                }),
-            },
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.write_whole(&path, format!("{FORMAT}\n").as_bytes())
-            }
-            Err(error) => Err(refused(&path)(error)),
+        match format_of(&self.path)? {
+            Some(_) => Ok(()),
+            None => self.write_whole(&self.path.join(VERSION), format!("{FORMAT}\n").as_bytes()),
         }
     }
 
@@ -180,6 +162,50 @@ impl DataDir {
         write().map_err(refused(path))?;
         sync_folder(&self.path)
     }
+}
+
+/// Files that root makes in the folder of a service that is not root's would lock that out.
+///
+/// # Errors
+/// When the folder is there and is another user's.
+pub(super) fn check_owner(path: &Path) -> Result<(), FolderError> {
+    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    let (owner, own) = (metadata.uid(), nix::unistd::geteuid().as_raw());
+    if owner == own {
+        return Ok(());
+    }
+    let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
+    Err(FolderError::Strange { path: path.to_owned(), cause })
+}
+
+/// The format that a folder says it has.
+///
+/// # Errors
+/// When it is newer than what this program knows, or none at all.
+pub(super) fn format_of(folder: &Path) -> Result<Option<u32>, FolderError> {
+    let path = folder.join(VERSION);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refused(&path)(error)),
+    };
+    match text.trim().parse::<u32>() {
+        Ok(found) if found > FORMAT => Err(FolderError::Newer { path: folder.to_owned(), found }),
+        Ok(found) if found > 0 => Ok(Some(found)),
+        Ok(_) | Err(_) => Err(FolderError::Strange {
+            path,
+            cause: format!("does not name a format; if the folder is platen's, write {FORMAT} into it"),
+        }),
+    }
+}
+
+fn check_restored(folder: &Path) -> Result<(), FolderError> {
+    let path = folder.join(RESTORING);
+    if path.exists() {
+        let cause = "says that a restore into this folder did not end; empty the folder and restore again";
+        return Err(FolderError::Strange { path, cause: cause.to_owned() });
+    }
+    Ok(())
 }
 
 fn make_private(path: &Path) -> Result<(), FolderError> {
@@ -221,8 +247,30 @@ mod tests {
         std::fs::write(root.path().join("version"), "2\n").unwrap();
         let refused = DataDir::open(root.path()).unwrap_err().to_string();
         assert!(refused.contains("has format 2") && refused.contains("newer platen"), "{refused}");
-        std::fs::write(root.path().join("version"), "new").unwrap();
-        assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
+        for none in ["new", "0", ""] {
+            std::fs::write(root.path().join("version"), none).unwrap();
+            assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
+        }
+    }
+
+    #[test]
+    fn a_folder_with_contents_that_says_no_format_has_the_first_one() {
+        let root = tempfile::tempdir().unwrap();
+        let object = root.path().join("objects/kept");
+        std::fs::create_dir(object.parent().unwrap()).unwrap();
+        std::fs::write(&object, "kept").unwrap();
+        DataDir::open(root.path()).unwrap();
+        assert_eq!(format_of(root.path()).unwrap(), Some(1));
+        assert_eq!(std::fs::read_to_string(object).unwrap(), "kept");
+    }
+
+    #[test]
+    fn a_folder_that_is_restored_by_half_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join(RESTORING), "").unwrap();
+        let refused = DataDir::open(root.path()).unwrap_err().to_string();
+        assert!(refused.contains("did not end; empty the folder"), "{refused}");
+        assert_eq!(format_of(root.path()).unwrap(), None, "nothing is written into it");
     }
 
     #[test]
