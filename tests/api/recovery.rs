@@ -2,6 +2,13 @@
 
 use std::path::PathBuf;
 
+use platen::config::Config;
+use platen::domain::ids::{AccountId, JobId};
+use platen::domain::kinds::Target;
+use platen::storage::disk::DiskStore;
+use platen::storage::folder::DataDir;
+use platen::storage::index::{Change, Index as _, SledIndex};
+use platen::storage::{ObjectStore as _, StorageKey};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
@@ -114,10 +121,29 @@ async fn a_backup_brings_everything_back() {
     assert!(refused.contains("is not empty"), "{refused}");
     std::fs::remove_dir_all(app.data_dir()).unwrap();
     app.command(&["restore", to]);
+    let base = app.base.clone();
     app.launch();
     app.until_ready().await;
+    let handed_out = view["output"]["data"]["url"].as_str().unwrap().replace(&base, &app.base);
+    assert_eq!(app.client.get(handed_out).send().await.unwrap().status(), 200, "the key came back as well");
     let (_, restored) = app.get(&format!("/v1/jobs/{job}")).await;
     let url = restored["output"]["data"]["url"].as_str().unwrap();
     assert_eq!(app.client.get(url).send().await.unwrap().bytes().await.unwrap(), file);
     assert_eq!(app.finish(&prepared).await["success"], true, "its template came back as well");
+}
+
+#[tokio::test]
+async fn what_a_kill_left_to_delete_is_deleted_by_the_next_life() {
+    let mut app = TestApp::with(&[("jobs.sweep_interval_s", "1")]).await;
+    app.stop();
+    let data = DataDir::open(&app.data_dir()).unwrap();
+    let (account, job) = (AccountId::generate(), JobId::generate());
+    let left = StorageKey::JobOutput(account, job, Target::Pdf);
+    let store = DiskStore::open(data.objects()).await.unwrap();
+    store.put(&left, "left".into()).await.unwrap();
+    let index = SledIndex::open(&data.index(), &Config::default().storage).await.unwrap();
+    index.commit(Change::new().put(format!("gone/{job}"), left.to_string())).await.unwrap();
+    index.close().await;
+    app.launch();
+    app.until("the object is gone", async || store.head(&left).await.is_err()).await;
 }
