@@ -22,7 +22,7 @@ const SETTINGS: [(&str, &str); 2] = [("jobs.sweep_limit", "12"), ("jobs.sweep_ob
 /// The child: sweeps until it is killed, and says so on stdout, past the test harness.
 async fn sweep_until_killed(folder: &Path) {
     let house = House::open(folder, 1, &SETTINGS, None).await;
-    let days: u64 = std::env::var(DAYS).unwrap().parse().unwrap();
+    let days: u64 = std::env::var_os(DAYS).unwrap().to_str().unwrap().parse().unwrap();
     house.pass(days * DAY_MS);
     let mut sweeper = house.sweeper();
     let say = |word: &str| {
@@ -49,7 +49,7 @@ fn start_sweeper(folder: &Path, days: u64) -> Child {
 }
 
 /// Lets the sweeper go on for so many sweeps and a moment more, and kills it.
-fn kill_after(child: &mut Child, sweeps: usize, spins: u32) {
+fn kill_after(child: &mut Child, sweeps: usize, spins: usize) {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let seen = lines.filter(|line| line.contains("swept ")).take(sweeps + 1).count();
     assert_eq!(seen, sweeps + 1, "the sweeper ended by itself");
@@ -97,7 +97,7 @@ async fn kill_9_in_the_middle_of_a_sweep_leaves_nothing_by_half() {
     // First documents are due, then records as well.
     for (round, days) in [8, 8, 8, 8, 40, 40, 40, 40].into_iter().enumerate() {
         let mut child = start_sweeper(folder.path(), days);
-        let spins = (round as u32 % 5) * 400;
+        let spins = (round % 5) * 400;
         tokio::task::spawn_blocking(move || kill_after(&mut child, round % 4, spins)).await.unwrap();
         let house = House::open(folder.path(), 1, &[], None).await;
         left = assert_named_are_there(&house).await.min(left);

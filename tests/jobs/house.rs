@@ -48,7 +48,8 @@ pub struct House {
     pub passed_ms: Arc<AtomicU64>,
     /// The threads of the registry and of the job actors, when they have some of their own.
     pub apart: Option<[Arbiter; 2]>,
-    _folder: Option<tempfile::TempDir>,
+    /// Goes with the house, when it was made for it.
+    root: Option<tempfile::TempDir>,
 }
 
 /// The system's time and what the test adds to it; panics once when it is told to, in the actor that asks next.
@@ -70,7 +71,7 @@ impl House {
         let mut house = Self::open(folder.path(), slots, settings, None).await;
         house.account("one", None).await;
         house.account("two", None).await;
-        house._folder = Some(folder);
+        house.root = Some(folder);
         house
     }
 
@@ -80,7 +81,7 @@ impl House {
         let mut house =
             Self::open(folder.path(), slots, settings, Some([Arbiter::new(), Arbiter::new()])).await;
         house.account("one", None).await;
-        house._folder = Some(folder);
+        house.root = Some(folder);
         house
     }
 
@@ -124,19 +125,7 @@ impl House {
         let registry = JobRegistry::new(deps.clone(), slots, vec![job_thread]);
         let registry = JobRegistry::start_in_arbiter(&thread, move |_| registry);
         let accounts = HashMap::new();
-        Self {
-            registry,
-            journal,
-            book,
-            accounts,
-            panics,
-            store,
-            index,
-            deps,
-            passed_ms,
-            apart,
-            _folder: None,
-        }
+        Self { registry, journal, book, accounts, panics, store, index, deps, passed_ms, apart, root: None }
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
