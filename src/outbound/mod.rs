@@ -6,6 +6,7 @@
 //! the connection goes to one of these and never asks for the name again.
 
 mod addresses;
+mod certificates;
 mod send;
 mod special;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
+pub use certificates::certificate_authorities;
 pub use send::{Body, SendError};
 pub use special::is_global;
 

@@ -5,7 +5,9 @@
 mod app;
 mod browser_faults;
 mod clients;
+mod command_line;
 mod delivery;
+mod doctor;
 mod errors;
 mod flow;
 mod hostile;
@@ -14,4 +16,5 @@ mod list;
 mod openapi;
 mod receiver;
 mod recovery;
+mod render;
 mod waiting;
