@@ -5,7 +5,7 @@
 //!   │                   └── cdp ── wire      how they are talked to
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
-//!   └── lease ──> page ── load ── print      one page, from template to file
+//!   └── lease ──> page ── load ── rest ── print   one page, from template to file
 //! ```
 
 mod blame;
@@ -16,6 +16,7 @@ mod events;
 mod fault;
 mod flags;
 mod fleet;
+mod fonts;
 mod lease;
 mod load;
 mod memory;
@@ -27,6 +28,7 @@ mod print;
 mod probe;
 mod process;
 mod profile;
+mod rest;
 mod router;
 mod scripts;
 mod served;

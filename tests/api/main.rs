@@ -4,6 +4,7 @@
 
 mod app;
 mod browser_faults;
+mod cancel;
 mod clients;
 mod command_line;
 mod delivery;
@@ -18,3 +19,4 @@ mod receiver;
 mod recovery;
 mod render;
 mod waiting;
+mod warnings;

@@ -8,3 +8,5 @@ mod faults;
 mod fence;
 mod life;
 mod pages;
+mod rest;
+mod warnings;
