@@ -64,11 +64,11 @@ fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchEr
             let fence = if sandbox { Finding::ok(SANDBOX, "on") } else { no_fence(user) };
             vec![chromium, fence]
         }
-        Err(error @ LaunchError::NoSandbox) => {
+        Err(LaunchError::NoSandbox) => {
             let remedy = remedy(|file| std::fs::read_to_string(file).ok());
             vec![
                 Finding::ok(CHROMIUM, path.to_string()),
-                Finding::missing(SANDBOX, error.to_string()).so(DISABLED, remedy),
+                Finding::missing(SANDBOX, "no user namespace is to be had, which it is made of").so(DISABLED, remedy),
             ]
         }
         Err(error) => {
