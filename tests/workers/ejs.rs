@@ -27,7 +27,9 @@ pub fn site(files: &[(&str, &str)]) -> Site {
 
 async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobFault> {
     let config = AssembleConfig { spares: 0, ..config() };
-    let page = assembler(&config).assemble(AccountId::generate(), &site(files), &Bytes::from(data.to_owned())).await?;
+    let page = assembler(&config)
+        .assemble(AccountId::generate(), &site(files), &Bytes::from(data.to_owned()))
+        .await?;
     Ok(String::from_utf8(page.to_vec()).unwrap())
 }
 
@@ -92,12 +94,14 @@ async fn a_page_without_tags_is_its_own_page() {
     assert_eq!(page.as_ptr(), bytes.as_ptr(), "not even copied");
 
     let site = Site::single("index.html", Bytes::from_static(b"one\ntwo \xff <%= 1 %>"));
-    let fault = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    let fault =
+        assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
     assert_eq!(fault.code, FaultCode::TemplateInvalid);
     assert_eq!(fault.message, "index.html:2: the text is not UTF-8; save the template as UTF-8");
 
     let site = Site::single("index.html", Bytes::from_static(b"PK\x03\x04<% %>"));
-    let fault = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    let fault =
+        assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
     assert_eq!(fault.code, FaultCode::TemplateInvalid);
     assert!(fault.message.contains("zip archive"), "{}", fault.message);
 }
@@ -250,7 +254,9 @@ async fn data_is_no_options_and_pollutes_nothing() {
 /// The fault of a template under tight limits, and that it came in time.
 async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
     let begun = Instant::now();
-    let fault = assembler(&config).assemble(AccountId::generate(), &site(&[("index.html", text)]), &Bytes::from_static(b"{}")).await;
+    let fault = assembler(&config)
+        .assemble(AccountId::generate(), &site(&[("index.html", text)]), &Bytes::from_static(b"{}"))
+        .await;
     let fault = fault.unwrap_err();
     assert!(begun.elapsed() < DEADLINE, "{text}: {:?}", begun.elapsed());
     (fault.code, fault.message)
@@ -305,7 +311,11 @@ async fn the_page_is_limited() {
         assert_eq!(sentence, "the page is larger than 2000 bytes (assemble.output_limit_bytes)");
     }
     let page = assembler(&small)
-        .assemble(AccountId::generate(), &site(&[("index.html", "<%- 'ä'.repeat(1000) %>")]), &Bytes::from_static(b"{}"))
+        .assemble(
+            AccountId::generate(),
+            &site(&[("index.html", "<%- 'ä'.repeat(1000) %>")]),
+            &Bytes::from_static(b"{}"),
+        )
         .await;
     assert_eq!(page.unwrap().len(), 2_000);
 }

@@ -69,7 +69,9 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
     let program = folder.path().join("platen");
     std::fs::copy(platen(), &program).unwrap();
     let assembler = Assembler::new(Starter::new(program).unwrap(), &config());
-    let page = assembler.assemble(AccountId::generate(), &site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}")).await;
+    let page = assembler
+        .assemble(AccountId::generate(), &site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}"))
+        .await;
     assert_eq!(page.unwrap(), "2");
 }
 
@@ -91,7 +93,12 @@ async fn jobs_run_side_by_side() {
         let (assembler, good, endless) = (assembler.clone(), good.clone(), endless.clone());
         tokio::spawn(async move {
             let site = if n == 0 { endless } else { good };
-            (n, assembler.assemble(AccountId::generate(), &site, &Bytes::from(format!("{{\"n\":{n}}}"))).await)
+            (
+                n,
+                assembler
+                    .assemble(AccountId::generate(), &site, &Bytes::from(format!("{{\"n\":{n}}}")))
+                    .await,
+            )
         })
     });
     for job in jobs.collect::<Vec<_>>() {
