@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::SystemTime;
 
 pub use parts::{
-    AssembleMetrics, BrowserMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer,
+    BrowserMetrics, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer,
     StoreMetrics,
 };
 pub use register::{Label, Labelled};

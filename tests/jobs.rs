@@ -12,7 +12,7 @@ use actix::prelude::*;
 use bytes::Bytes;
 use platen::accounts::admin::{Reply, Request};
 use platen::accounts::{Accounts, Book};
-use platen::app::Engines;
+use platen::app::{Basis, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
 use platen::domain::fault::FaultCode;
@@ -30,6 +30,7 @@ use platen::problem::{Code, Problem};
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Change, Index, SledIndex};
+use platen::telemetry::metrics::Metrics;
 use tokio::sync::watch;
 
 /// Longer than anything takes on a loaded machine.
@@ -71,7 +72,9 @@ impl House {
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
         let store = Arc::new(DiskStore::open(data.objects()).await.unwrap());
         let here = Arbiter::current();
-        let engines = Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store, &here).unwrap();
+        let metrics = Metrics::new();
+        let basis = Basis { executable: env!("CARGO_BIN_EXE_platen").into(), store, metrics };
+        let engines = Engines::start(basis, &config, &here).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
         let accounts = Accounts::new(book.clone(), 64).start();

@@ -12,7 +12,18 @@ use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::page::PageEngine;
 use crate::pipeline::{Parts, RunLimits};
 use crate::storage::ObjectStore;
+use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
+
+/// What engines stand on.
+pub struct Basis {
+    /// Our own binary, which starts children.
+    pub executable: PathBuf,
+    /// Where inputs come from and documents go.
+    pub store: Arc<dyn ObjectStore>,
+    /// Where all of it is counted.
+    pub metrics: Metrics,
+}
 
 /// Everything a run needs, and the pool to ask how it does.
 pub struct Engines {
@@ -23,30 +34,26 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Starts them: children by `executable` (our own binary), the pool's actor on `arbiter`.
+    /// Starts them, the pool's actor on `arbiter`.
     ///
     /// # Errors
     /// When the system gives no thread, or the template engine cannot be set up.
-    pub fn start(
-        executable: PathBuf,
-        config: &Config,
-        store: Arc<dyn ObjectStore>,
-        arbiter: &ArbiterHandle,
-    ) -> std::io::Result<Self> {
+    pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
+        let Basis { executable, store, metrics } = basis;
         let starter = Starter::new(executable)?;
-        let assembler = Assembler::new(starter.clone(), &config.assemble);
+        let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
         let browser = config.browser.clone();
         let pool = BrowserPool::start_in_arbiter(arbiter, {
-            let browser = browser.clone();
-            move |_| BrowserPool::new(browser, starter)
+            let (browser, metrics) = (browser.clone(), metrics.browser.clone());
+            move |_| BrowserPool::new(browser, starter, metrics)
         });
-        let pages = PageEngine::new(pool.clone(), browser);
+        let pages = PageEngine::new(pool.clone(), browser, metrics.steps.clone());
         let limits = RunLimits {
             run_timeout_s: config.jobs.run_timeout_s,
             input_limit_bytes: config.http.upload_limit_bytes,
             json_depth_limit: config.http.json_depth_limit,
             output_limit_bytes: config.storage.output_limit_bytes,
         };
-        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, limits }) })
+        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, limits, metrics }) })
     }
 }

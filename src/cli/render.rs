@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::value::RawValue;
 
 use super::{CommandError, complain, say};
-use crate::app::Engines;
+use crate::app::{Basis, Engines};
 use crate::browser::ShutDown;
 use crate::config::Config;
 use crate::domain::format_opts::{self, PageOptions};
@@ -20,7 +20,7 @@ use crate::engines;
 use crate::pipeline::{self, Held, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
-use crate::telemetry;
+use crate::telemetry::{self, metrics::Metrics};
 
 /// Arguments of `platen render`.
 #[derive(Debug, Args)]
@@ -101,7 +101,8 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let folder = Scratch::make()?;
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
     let arbiter = Arbiter::new();
-    let engines = Engines::start(std::env::current_exe()?, &config, store.clone(), &arbiter.handle())?;
+    let basis = Basis { executable: std::env::current_exe()?, store: store.clone(), metrics: Metrics::new() };
+    let engines = Engines::start(basis, &config, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
     let end = pipeline::run(&engines.parts, input).await;
     end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));

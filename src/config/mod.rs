@@ -10,6 +10,7 @@ mod browser;
 mod http;
 mod jobs;
 mod log;
+mod metrics;
 mod storage;
 
 use std::fmt;
@@ -24,6 +25,7 @@ pub use browser::BrowserConfig;
 pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
+pub use metrics::MetricsConfig;
 pub use storage::StorageConfig;
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
@@ -47,6 +49,8 @@ pub struct Config {
     pub storage: StorageConfig,
     /// Section `[accounts]`.
     pub accounts: AccountsConfig,
+    /// Section `[metrics]`.
+    pub metrics: MetricsConfig,
     /// Section `[log]`.
     pub log: LogConfig,
 }
@@ -122,6 +126,7 @@ impl Config {
         self.assemble.validate(faults);
         self.storage.validate(faults);
         self.accounts.validate(faults);
+        self.metrics.validate(faults);
         self.log.validate(faults);
     }
 }
@@ -240,10 +245,11 @@ mod tests {
         let layers = [
             variable("PLATEN__HTTP__BIND", "nowhere"),
             variable("PLATEN__BROWSER__PROCESSES", "0"),
+            variable("PLATEN__METRICS__BIND", "9090"),
             variable("PLATEN__LOG__FORMAT", "xml"),
         ];
         let faults = Config::load(None, layers).unwrap_err();
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
-        assert_eq!(keys, ["http.bind", "browser.processes", "log.format"]);
+        assert_eq!(keys, ["http.bind", "browser.processes", "metrics.bind", "log.format"]);
     }
 }

@@ -13,6 +13,7 @@ mod immediate;
 mod init;
 mod job;
 mod job_request;
+mod metrics;
 mod problem;
 mod request;
 mod routing;
@@ -21,6 +22,7 @@ mod start;
 mod state;
 #[cfg(test)]
 mod testing;
+mod traffic;
 mod unread;
 mod upload;
 mod view;
@@ -28,7 +30,8 @@ mod wait;
 
 use actix_web::web::{self, ServiceConfig};
 
-pub use actix_web::dev::Server;
+pub use actix_web::dev::{Server, ServerHandle};
+pub use metrics::serve_metrics;
 use routing::resource;
 pub use serve::serve;
 pub use state::{HttpState, JobGate, Readiness, public_url};
@@ -36,6 +39,9 @@ pub use state::{HttpState, JobGate, Readiness, public_url};
 /// Every route, with and without `/v1`: two published clients use the base without it.
 pub fn configure(state: HttpState) -> impl Fn(&mut ServiceConfig) {
     move |config| {
+        if state.config.metrics.bind.is_empty() {
+            config.service(resource(metrics::PATH).get(metrics::metrics));
+        }
         config
             .app_data(web::Data::new(state.clone()))
             .service(web::scope("/v1").configure(routes))

@@ -15,7 +15,9 @@ use actix_web::{App, Error};
 
 use super::connection::Connection;
 use super::state::HttpState;
+use super::traffic::Counted;
 use super::{configure, request};
+use crate::telemetry::HttpMetrics;
 
 /// Most threads that `http.workers = 0` takes.
 const WORKERS_AT_MOST: usize = 4;
@@ -39,7 +41,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
         .shutdown_timeout(http.shutdown_grace_s);
     let stop = builder.graceful_shutdown_signal();
     let server = builder.listen("http", listener, move || {
-        let stop = stop.clone();
+        let (stop, metrics) = (stop.clone(), state.metrics.http.clone());
         let protocol = HttpService::build()
             .h1_allow_half_closed(false)
             .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
@@ -50,7 +52,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
                 async move { stop.notified().await }
             })
             .finish(map_config(application(state.clone()), |()| AppConfig::default()));
-        fn_service(accept).and_then(protocol)
+        fn_service(move |stream| accept(stream, metrics.clone())).and_then(protocol)
     })?;
     Ok(server.run())
 }
@@ -58,10 +60,11 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
 /// Without `TCP_NODELAY` small answers stall for 40 ms.
 async fn accept(
     stream: TcpStream,
-) -> Result<(Connection<TcpStream>, Protocol, Option<SocketAddr>), DispatchError> {
+    metrics: HttpMetrics,
+) -> Result<(Connection<Counted<TcpStream>>, Protocol, Option<SocketAddr>), DispatchError> {
     stream.set_nodelay(true).map_err(DispatchError::Io)?;
     let peer = stream.peer_addr().ok();
-    Ok((Connection::new(stream), Protocol::Http1, peer))
+    Ok((Connection::new(Counted::new(stream, metrics)), Protocol::Http1, peer))
 }
 
 /// The application: the routes, and what surrounds every request.

@@ -21,6 +21,8 @@ use crate::engines::render::html;
 use crate::engines::render::page::{PageEngine, PageOrder};
 use crate::engines::{self, Rendering};
 use crate::storage::ObjectStore;
+use crate::telemetry::metrics::Metrics;
+use crate::telemetry::{self, StepMetrics};
 
 /// What a run works with.
 pub struct Parts {
@@ -32,6 +34,8 @@ pub struct Parts {
     pub pages: PageEngine,
     /// The limits of a run.
     pub limits: RunLimits,
+    /// Where it is counted.
+    pub metrics: Metrics,
 }
 
 /// The limits of a run.
@@ -109,25 +113,38 @@ impl Step {
             Self::Publish => "publish",
         }
     }
+
+    /// What it is measured as; rendering is measured in its own steps (`engines/render`).
+    fn measured(self) -> Option<telemetry::Step> {
+        match self {
+            Self::Fetch => Some(telemetry::Step::Fetch),
+            Self::Assemble => Some(telemetry::Step::Assemble),
+            Self::Render => None,
+            Self::Publish => Some(telemetry::Step::Publish),
+        }
+    }
 }
 
-#[derive(Default)]
-struct Progress(AtomicU8);
+struct Progress<'a> {
+    present: AtomicU8,
+    metrics: &'a StepMetrics,
+}
 
-impl Progress {
+impl Progress<'_> {
     async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
-        self.0.store(step as u8, Ordering::Relaxed);
+        self.present.store(step as u8, Ordering::Relaxed);
+        let _timer = step.measured().map(|measured| self.metrics.begin(measured));
         work.instrument(tracing::info_span!("step", step.name = step.name())).await
     }
 
     fn present(&self) -> Step {
-        Step::ALL[usize::from(self.0.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
+        Step::ALL[usize::from(self.present.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
     }
 }
 
 /// Runs a job from its inputs to its durable document.
 pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
-    let progress = Progress::default();
+    let progress = Progress { present: AtomicU8::default(), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
     let steps = steps(parts, &input, &progress, &mut warnings);
@@ -146,7 +163,7 @@ pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
 async fn steps(
     parts: &Parts,
     input: &RunInput,
-    progress: &Progress,
+    progress: &Progress<'_>,
     warnings: &mut Warnings,
 ) -> Result<u64, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;

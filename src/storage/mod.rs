@@ -1,5 +1,6 @@
 //! Objects and index: what lasts.
 
+pub mod counted;
 pub mod disk;
 pub mod folder;
 pub mod index;

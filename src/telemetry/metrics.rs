@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::parts::{
-    AssembleMetrics, BrowserMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics,
+    BrowserMetrics, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics,
 };
 use super::process;
 use super::register::{Labelled, Register};
@@ -38,8 +38,8 @@ pub struct Metrics {
     pub jobs: JobMetrics,
     /// How long each step of a job takes.
     pub steps: StepMetrics,
-    /// The children that assemble pages.
-    pub assemble: AssembleMetrics,
+    /// Engine processes.
+    pub children: ChildMetrics,
     /// Browsers and their tabs.
     pub browser: BrowserMetrics,
     /// Objects.
@@ -66,7 +66,7 @@ impl Metrics {
         let mut register = Register::default();
         let jobs = JobMetrics::new(&mut register);
         let steps = StepMetrics::new(&mut register);
-        let assemble = AssembleMetrics::new(&mut register);
+        let children = ChildMetrics::new(&mut register);
         let browser = BrowserMetrics::new(&mut register);
         let store = StoreMetrics::new(&mut register);
         let index = IndexMetrics::new(&mut register);
@@ -75,7 +75,7 @@ impl Metrics {
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
         let listed = Arc::new(Listed { registry, table });
-        Self { jobs, steps, assemble, browser, store, index, http, listed }
+        Self { jobs, steps, children, browser, store, index, http, listed }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.

@@ -66,13 +66,13 @@ pub struct StepTimer {
     since: Instant,
 }
 
-/// The children that assemble pages.
+/// Engine processes: children that do jobs.
 #[derive(Clone, Debug)]
-pub struct AssembleMetrics {
-    /// By `state`: `starting`, `spare`, `kept`, `working`.
-    pub children: Levels<1>,
-    /// By `end`: `answered`, or how the child failed its job.
-    pub jobs: Counts<1>,
+pub struct ChildMetrics {
+    /// By `engine` and `state`: `starting`, `spare`, `kept`, `working`.
+    pub children: Levels<2>,
+    /// By `engine` and `end`: `answered`, or how the child failed its job.
+    pub jobs: Counts<2>,
 }
 
 /// Browsers and their tabs.
@@ -232,23 +232,25 @@ impl Drop for StepTimer {
     }
 }
 
-impl AssembleMetrics {
+impl ChildMetrics {
     pub(super) fn new(register: &mut Register) -> Self {
         let children = register.labelled(
-            "platen_assemble_children",
-            ["state"],
+            "platen_engine_children",
+            ["engine", "state"],
             "Engine processes: starting, spare, kept for their account, working",
             Gauge::default,
         );
         let jobs = register.labelled(
-            "platen_assemble_jobs",
-            ["end"],
-            "Jobs of engine processes: answered, or by which fault they ended",
+            "platen_engine_jobs",
+            ["engine", "end"],
+            "Jobs of engine processes: answered, abandoned, or by which fault they ended",
             Counter::default,
         );
+        let states = ["starting", "spare", "kept", "working"];
+        let ends = ["answered", "deadline", "died", "abandoned"];
         Self {
-            children: children.beginning_with([["starting"], ["spare"], ["kept"], ["working"]]),
-            jobs: jobs.beginning_with([["answered"], ["deadline"], ["died"], ["abandoned"]]),
+            children: children.beginning_with(states.map(|state| ["assemble", state])),
+            jobs: jobs.beginning_with(ends.map(|end| ["assemble", end])),
         }
     }
 }

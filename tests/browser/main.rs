@@ -8,3 +8,4 @@ mod faults;
 mod fence;
 mod life;
 mod pages;
+mod recycle;

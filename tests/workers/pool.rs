@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
+use platen::telemetry::metrics::Metrics;
 use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
 use serde_json::json;
 
@@ -42,7 +43,7 @@ async fn run_for(pool: &Pool, account: AccountId) -> Result<(u32, Bytes), Worker
 }
 
 async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
-    run(&Pool::new(starter(), settings)).await
+    run(&Pool::new(starter(), settings, Metrics::new().children)).await
 }
 
 fn read_pids(file: &Path) -> Vec<u32> {
@@ -55,7 +56,7 @@ async fn a_child_answers_and_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER} sleep 60", pids.display());
-    let pool = Pool::new(starter(), settings(&script, 1));
+    let pool = Pool::new(starter(), settings(&script, 1), Metrics::new().children);
     for _ in 0..3 {
         let (answer, body) = run(&pool).await.unwrap();
         assert_eq!((answer, &body[..]), (1, &b"hello"[..]));
@@ -75,7 +76,11 @@ async fn a_child_works_for_one_account_and_not_for_ever() {
     // Each turn of the loop reads one whole frame: its lengths, then 15 bytes of header and 41 of body.
     let listen = format!("head -c 68 > /dev/null; echo $$ >> {}; ", pids.display());
     let script = format!("while :; do {READY}{listen}{ANSWER} done");
-    let pool = Pool::new(starter(), PoolSettings { kept: 2, child_jobs: 3, ..settings(&script, 0) });
+    let pool = Pool::new(
+        starter(),
+        PoolSettings { kept: 2, child_jobs: 3, ..settings(&script, 0) },
+        Metrics::new().children,
+    );
     let (one, other) = (AccountId::generate(), AccountId::generate());
     for (account, kept) in [(one, 1), (one, 1), (other, 2), (one, 1), (one, 2)] {
         run_for(&pool, account).await.unwrap();
@@ -132,7 +137,7 @@ async fn a_child_is_killed_at_its_deadline_and_when_nobody_waits_any_more() {
     assert!(matches!(fault, WorkerFault::Deadline), "{fault}");
     until("the whole group is dead", || !read_pids(&pids).into_iter().any(is_alive)).await;
 
-    let pool = Pool::new(starter(), settings(&script, 0));
+    let pool = Pool::new(starter(), settings(&script, 0), Metrics::new().children);
     let before = read_pids(&pids).len();
     let job = tokio::spawn(async move { run(&pool).await });
     until("the child is at work", || read_pids(&pids).len() == before + 2).await;
@@ -146,7 +151,7 @@ async fn a_spare_that_died_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER}", pids.display());
-    let pool = Pool::new(starter(), settings(&script, 1));
+    let pool = Pool::new(starter(), settings(&script, 1), Metrics::new().children);
     until("a spare waits", || pool.spares() == 1).await;
     let spare = read_pids(&pids)[0];
     nix::sys::signal::kill(
@@ -167,7 +172,7 @@ async fn no_more_run_at_once_than_allowed() {
          for n in 1 2 3; do /bin/true; done; rmdir at-work-$$; {ANSWER} sleep 60",
         folder.path().display()
     );
-    let pool = Pool::new(starter(), settings(&script, 2));
+    let pool = Pool::new(starter(), settings(&script, 2), Metrics::new().children);
     let jobs: Vec<_> = (0..10)
         .map(|_| {
             tokio::spawn({
