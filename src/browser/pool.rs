@@ -166,6 +166,9 @@ impl BrowserPool {
         ctx: &mut Context<Self>,
     ) {
         self.making -= 1;
+        if self.stopping {
+            return;
+        }
         match made {
             Ok(tab) => self.spares.push_back(HeldTab { tab, browser }),
             Err(error) => {

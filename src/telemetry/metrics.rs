@@ -106,3 +106,27 @@ impl fmt::Debug for Metrics {
         formatter.debug_struct("Metrics").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_metrics_is_what_is_registered() {
+        let metrics = Metrics::new();
+        let page = include_str!("../../docs/metrics.txt");
+        assert!(
+            metrics.table() == page,
+            "docs/metrics.txt differs; if that is meant, write:\n{}",
+            metrics.table()
+        );
+    }
+
+    #[test]
+    fn no_line_is_longer_than_a_page_and_every_name_is_ours_or_the_systems() {
+        for line in Metrics::new().table().lines() {
+            assert!(line.len() <= 160, "{line}");
+            assert!(line.starts_with("platen_") || line.starts_with("process_"), "{line}");
+        }
+    }
+}

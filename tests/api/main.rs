@@ -7,5 +7,6 @@ mod browser_faults;
 mod clients;
 mod flow;
 mod hostile;
+mod metrics;
 mod recovery;
 mod waiting;
