@@ -91,12 +91,12 @@ impl BrowserPool {
             Place::Starting | Place::Pausing => None,
         });
         let successors = placed.clone().filter_map(|running| running.successor.as_ref()?.running());
-        placed.chain(successors).chain(self.leaving.iter().map(|running| &**running))
+        placed.chain(successors).chain(&self.leaving)
     }
 
     pub(super) fn find(&mut self, browser: BrowserId) -> Option<&mut Running> {
         if let Some(at) = self.leaving.iter().position(|running| running.id == browser) {
-            return self.leaving.get_mut(at).map(|running| &mut **running);
+            return self.leaving.get_mut(at);
         }
         let Place::Running(running) = self.places.get_mut(browser.place)? else { return None };
         if running.id == browser {
@@ -212,7 +212,7 @@ impl BrowserPool {
 
     fn take_out(&mut self, browser: BrowserId, ctx: &mut Context<Self>) -> Option<Running> {
         if let Some(at) = self.leaving.iter().position(|running| running.id == browser) {
-            return Some(*self.leaving.swap_remove(at));
+            return Some(self.leaving.swap_remove(at));
         }
         let is_placed = matches!(self.places.get(browser.place)?, Place::Running(it) if it.id == browser);
         if !is_placed {

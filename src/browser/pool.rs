@@ -47,7 +47,7 @@ pub struct BrowserPool {
     cores: usize,
     pub(super) places: Vec<Place>,
     /// Replaced browsers with their last pages.
-    pub(super) leaving: Vec<Box<Running>>,
+    pub(super) leaving: Vec<Running>,
     pub(super) last_generation: u64,
     free_origins: Vec<Arc<Origin>>,
     pub(super) spares: VecDeque<HeldTab>,
@@ -170,20 +170,21 @@ impl BrowserPool {
             return;
         }
         match made {
-            Ok(tab) => self.spares.push_back(HeldTab { tab, browser }),
+            Ok(tab) => {
+                self.spares.push_back(HeldTab { tab, browser });
+                self.tab_settled(browser, ctx);
+            }
             Err(error) => {
                 self.free_origins.push(origin);
                 self.count_tab(browser, -1);
                 tracing::warn!(%error, "a tab could not be made");
-                if !error.is_of_browser() {
-                    self.tab_settled(browser, ctx);
+                if !error.is_of_browser() && !self.is_successor(browser) {
                     ctx.run_later(RETRY_PAUSE, Self::pump);
                     return;
                 }
                 self.lose(browser, &error.to_string(), ctx);
             }
         }
-        self.tab_settled(browser, ctx);
         self.pump(ctx);
     }
 
@@ -313,11 +314,12 @@ impl Handler<ShutDown> for BrowserPool {
         self.waiters.clear();
         self.spares.clear();
         let placed = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
-            Place::Running(running) => Some(running),
+            Place::Running(running) => Some(*running),
             Place::Starting | Place::Pausing => None,
         });
         let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.leaving)).collect();
-        let successors = running.iter_mut().filter_map(|it| it.successor.take()?.into_running());
+        let successors =
+            running.iter_mut().filter_map(|it| it.successor.take()?.into_running().map(|it| *it));
         let successors: Vec<_> = successors.collect();
         let ended = running.into_iter().chain(successors).map(|running| running.chromium.end());
         let ended = futures_util::future::join_all(ended);

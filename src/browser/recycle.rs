@@ -126,7 +126,7 @@ impl BrowserPool {
         old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left });
         for _ in 0..tabs_left {
             if !self.make_tab_in(id, maker.clone(), ctx) {
-                self.tab_settled(id, ctx);
+                return self.lose(id, "there is no port for its first tab", ctx);
             }
         }
     }
@@ -140,7 +140,12 @@ impl BrowserPool {
         }
     }
 
-    /// A tab was made, or could not be: if it was the last one that a successor needed, that one takes over.
+    pub(super) fn is_successor(&self, browser: BrowserId) -> bool {
+        let Some(Place::Running(old)) = self.places.get(browser.place) else { return false };
+        old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
+    }
+
+    /// A tab was made: if it was the last one that a successor needed, that one takes over.
     pub(super) fn tab_settled(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
         let Some(Place::Running(old)) = self.places.get_mut(browser.place) else { return };
         let Some(Successor::Warming { running, tabs_left, .. }) = &mut old.successor else { return };
@@ -167,7 +172,7 @@ impl BrowserPool {
         let Place::Running(old) = replaced else { return };
         self.metrics.recycles.of([reason.name()]).inc();
         let id = old.id;
-        self.leaving.push(old);
+        self.leaving.push(*old);
         let drain = Duration::from_secs(self.config.recycle_drain_s);
         ctx.run_later(drain, move |pool, ctx| pool.cut_drain(id, ctx));
         self.clear_leaving(ctx);
@@ -186,9 +191,10 @@ impl BrowserPool {
         for held in Vec::from(left) {
             Self::dispose(held, ctx);
         }
-        let (empty, leaving) = std::mem::take(&mut self.leaving).into_iter().partition(|it| it.tabs == 0);
+        let (empty, leaving): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.leaving).into_iter().partition(|running| running.tabs == 0);
         self.leaving = leaving;
-        for running in Vec::<Box<Running>>::from(empty) {
+        for running in empty {
             tracing::debug!(browser.pid = running.chromium.id(), "a replaced browser is ended");
             ctx.spawn(wrap_future(running.chromium.end()));
         }

@@ -52,14 +52,13 @@ pub fn serve_metrics(listener: TcpListener, metrics: Metrics, config: &Config) -
 
 /// Where everything else is served too.
 pub(super) async fn metrics(state: Data<HttpState>) -> Answer {
-    answer(&state.metrics)
+    Ok(page(state.metrics.text().map_err(Problem::internal)?))
 }
 
 async fn alone(metrics: Data<Metrics>) -> Answer {
-    answer(&metrics)
+    Ok(page(metrics.text().map_err(Problem::internal)?))
 }
 
-fn answer(metrics: &Metrics) -> Answer {
-    let text = metrics.text().map_err(Problem::internal)?;
-    Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text))
+fn page(text: String) -> HttpResponse {
+    HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text)
 }

@@ -79,18 +79,16 @@ fn close_after(response: &mut HttpResponse<BoxBody>) {
 
 fn answer_failure(handled: ServiceResponse, count: &Counting, id: RequestId) -> ServiceResponse {
     let Some(error) = handled.response().error() else { return handled };
-    let by_framework;
-    let failure = match error.as_error::<Failure>() {
-        Some(failure) => failure,
-        None => {
-            by_framework = problem::of_framework(error);
-            &by_framework
-        }
-    };
+    let (code, answer) = error.as_error::<Failure>().map_or_else(
+        || {
+            let failure = problem::of_framework(error);
+            (failure.code(), failure.answer(id))
+        },
+        |failure| (failure.code(), failure.answer(id)),
+    );
     if let Some(metrics) = &count.metrics {
-        metrics.problem(failure.code());
+        metrics.problem(code);
     }
-    let answer = failure.answer(id);
     handled.into_response(answer)
 }
 

@@ -275,7 +275,7 @@ impl BrowserMetrics {
         let launches = counts("platen_browser_launches", "outcome", "Chromiums started: answered, failed");
         let recycles =
             counts("platen_browser_recycles", "reason", "Planned replacements: by documents, age, memory");
-        let leases = counts("platen_browser_leases", "lane", "Tabs given to jobs, by lane");
+        let given = counts("platen_browser_leases", "lane", "Tabs given to jobs, by lane");
         let mut count = |name, meaning| register.one(name, meaning, Count::default());
         Self {
             browsers: browsers.beginning_with([["up"], ["successor"], ["leaving"]]),
@@ -290,7 +290,7 @@ impl BrowserMetrics {
                 "Replaced Chromiums that were ended with pages still in them",
             ),
             launch_waits: count("platen_browser_launch_waits", "Jobs that waited for a Chromium to start"),
-            leases: leases.beginning_with(lanes),
+            leases: given.beginning_with(lanes),
             leased: leased.beginning_with(lanes),
             tabs: tabs.beginning_with([["making"], ["spare"]]),
             waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Level::default()),

@@ -123,9 +123,9 @@ impl Pool {
     fn take(&self, account: AccountId) -> Option<Worker> {
         loop {
             let mut worker = {
-                let mut shelf = self.shelf();
-                let worker = shelf.pick(account)?;
-                self.tell(&shelf);
+                let mut stock = self.shelf();
+                let worker = stock.pick(account)?;
+                self.tell(&stock);
                 worker
             };
             if worker.is_waiting() {
@@ -180,10 +180,10 @@ impl Pool {
             return worker.end().await;
         }
         let surplus = {
-            let mut shelf = self.shelf();
-            shelf.kept.push_back((account, worker));
-            let surplus = if shelf.kept.len() > settings.kept { shelf.kept.pop_front() } else { None };
-            self.tell(&shelf);
+            let mut stock = self.shelf();
+            stock.kept.push_back((account, worker));
+            let surplus = if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None };
+            self.tell(&stock);
             surplus
         };
         if let Some((_, worker)) = surplus {
@@ -191,8 +191,8 @@ impl Pool {
         }
     }
 
-    fn tell(&self, shelf: &Shelf) {
-        let levels = [("starting", shelf.starting), ("spare", shelf.ready.len()), ("kept", shelf.kept.len())];
+    fn tell(&self, stock: &Shelf) {
+        let levels = [("starting", stock.starting), ("spare", stock.ready.len()), ("kept", stock.kept.len())];
         for (state, count) in levels {
             let level = self.inner.metrics.children.of([self.inner.settings.name, state]);
             level.set(i64::try_from(count).unwrap_or(i64::MAX));

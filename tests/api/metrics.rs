@@ -1,5 +1,7 @@
 //! What an operator's Prometheus reads: well formed, moved by what happens, and bounded.
 
+#![expect(clippy::float_cmp, reason = "what is compared are counts")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
@@ -169,6 +171,25 @@ async fn what_happens_is_counted() {
     for at_rest in ["platen_queue_jobs", "platen_jobs_running", "platen_browser_leased_tabs{lane=\"static\"}"]
     {
         assert_eq!(after.value(at_rest), 0.0, "{at_rest}");
+    }
+}
+
+#[tokio::test]
+async fn planned_replacement_of_browsers_is_no_outage() {
+    let app = TestApp::with(&[("browser.recycle_documents", "2"), ("browser.recycle_pause_s", "0")]).await;
+    let replaced = "platen_browser_recycles_total{reason=\"documents\"}";
+    let client = async || {
+        while Reading::of_main(&app).await.value(replaced) < 4.0 {
+            let (view, _) = app.render("pdf", "<script>1</script>x", json!({})).await;
+            assert_eq!(view["success"], true, "{view}");
+            let ready = app.client.get(format!("{}/health/ready", app.base)).send().await.unwrap();
+            assert_eq!(ready.status(), 200, "{}", ready.text().await.unwrap());
+        }
+    };
+    tokio::join!(client(), client());
+    let reading = Reading::of_main(&app).await;
+    for series in ["launch_waits", "lost", "drains_cut"] {
+        assert_eq!(reading.value(&format!("platen_browser_{series}_total")), 0.0, "{series}");
     }
 }
 

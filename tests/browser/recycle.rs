@@ -80,6 +80,7 @@ async fn a_replaced_browser_that_cannot_finish_is_ended_and_its_job_may_be_repea
     });
     let task = scripted("<p>x</p><script>setInterval(() => document.title = Date.now(), 5)</script>");
     let lease = pool.lease(Lane::Scripted).await.unwrap();
+    assert_eq!(pool.status().await.launch_waits, 1, "it was asked for before any browser ran");
     let first = pool.status().await.browsers[0];
     let fault = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
     assert_eq!(fault.fault.code, FaultCode::BrowserLost);
