@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
@@ -24,12 +24,13 @@ use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, HttpState, JobGate, Server};
+use crate::http::{self, HttpState, JobGate, RateLimit, Server};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
+use crate::outbound::{Outbound, SystemResolver};
 use crate::storage::ObjectStore;
 use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
@@ -81,9 +82,13 @@ impl App {
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
+        let mut own = vec![listener.local_addr()?];
+        own.extend(metrics_page.as_ref().map(MetricsPage::bound));
+        let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
         let basis = Basis {
             executable: std::env::current_exe()?,
             store: lasting.store.clone(),
+            outbound: outbound.clone(),
             metrics: metrics.clone(),
         };
         let engines = Engines::start(basis, &config, &control_thread)?;
@@ -115,12 +120,15 @@ impl App {
             pool: engines.pool.clone(),
             store: lasting.store.clone(),
             index: lasting.index.clone(),
+            last: Mutex::default(),
         };
         let state = HttpState {
             jobs: gate(&registry),
             accounts: accounts.recipient(),
+            rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
+            outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
             readiness: Arc::new(ready),
@@ -226,6 +234,7 @@ fn gate(registry: &Addr<JobRegistry>) -> JobGate {
         init: registry.clone().recipient(),
         start: registry.clone().recipient(),
         watch: registry.clone().recipient(),
+        list: registry.clone().recipient(),
         open_upload: registry.clone().recipient(),
         close_upload: registry.clone().recipient(),
     }

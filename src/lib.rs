@@ -21,6 +21,7 @@ pub mod engines;
 pub mod browser;
 pub mod workers;
 
+pub mod outbound;
 pub mod storage;
 
 pub mod clock;

@@ -10,7 +10,8 @@ use crate::browser::BrowserPool;
 use crate::config::Config;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::page::PageEngine;
-use crate::pipeline::{Parts, RunLimits};
+use crate::outbound::Outbound;
+use crate::pipeline::{Deliveries, Parts, RunLimits};
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
@@ -21,6 +22,8 @@ pub struct Basis {
     pub executable: PathBuf,
     /// Where inputs come from and documents go.
     pub store: Arc<dyn ObjectStore>,
+    /// Where documents are delivered by.
+    pub outbound: Outbound,
     /// Where all of it is counted.
     pub metrics: Metrics,
 }
@@ -39,7 +42,7 @@ impl Engines {
     /// # Errors
     /// When the system gives no thread, or the template engine cannot be set up.
     pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
-        let Basis { executable, store, metrics } = basis;
+        let Basis { executable, store, outbound, metrics } = basis;
         let starter = Starter::new(executable)?;
         let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
         let browser = config.browser.clone();
@@ -48,12 +51,22 @@ impl Engines {
             move |_| BrowserPool::new(browser, starter, metrics)
         });
         let pages = PageEngine::new(pool.clone(), browser, metrics.steps.clone());
+        let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
+        let deliveries = Deliveries::new(
+            count(config.outbound.delivery_limit),
+            count(config.outbound.delivery_account_limit),
+        );
         let limits = RunLimits {
             run_timeout_s: config.jobs.run_timeout_s,
             input_limit_bytes: config.http.upload_limit_bytes,
             json_depth_limit: config.http.json_depth_limit,
             output_limit_bytes: config.storage.output_limit_bytes,
+            delivery_tries: config.outbound.delivery_tries,
+            delivery_timeout_s: config.outbound.delivery_timeout_s,
         };
-        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, limits, metrics }) })
+        Ok(Self {
+            pool,
+            parts: Arc::new(Parts { store, assembler, pages, outbound, deliveries, limits, metrics }),
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The listener of `/metrics` alone, where `metrics.bind` names one.
 
 use std::io;
+use std::net::SocketAddr;
 
 use tokio::task::JoinHandle;
 
@@ -11,6 +12,7 @@ use crate::telemetry::metrics::Metrics;
 
 /// The server, serving.
 pub(super) struct MetricsPage {
+    bound: SocketAddr,
     address: String,
     handle: ServerHandle,
     serving: JoinHandle<io::Result<()>>,
@@ -24,10 +26,16 @@ impl MetricsPage {
             return Ok(None);
         }
         let listener = listen(bind, "metrics.bind")?;
-        let address = format!("http://{}/metrics", listener.local_addr()?);
+        let bound = listener.local_addr()?;
+        let address = format!("http://{bound}/metrics");
         let server = http::serve_metrics(listener, metrics.clone(), config)?;
         let handle = server.handle();
-        Ok(Some(Self { address, handle, serving: actix::spawn(server) }))
+        Ok(Some(Self { bound, address, handle, serving: actix::spawn(server) }))
+    }
+
+    /// Where it listens.
+    pub fn bound(&self) -> SocketAddr {
+        self.bound
     }
 
     /// Where metrics are read.

@@ -17,7 +17,8 @@ use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
-use crate::pipeline::{self, Held, RunInput};
+use crate::outbound::{Outbound, SystemResolver};
+use crate::pipeline::{self, Given, Held, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
@@ -74,6 +75,8 @@ fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
         target,
         options: arguments.opts.as_deref().map_or(Ok(PageOptions::default()), options)?,
         held: Held { data, template: Some(read(&arguments.file)?) },
+        given: Given::default(),
+        deliver_to: None,
     })
 }
 
@@ -101,14 +104,22 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let folder = Scratch::make()?;
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
     let arbiter = Arbiter::new();
-    let basis = Basis { executable: std::env::current_exe()?, store: store.clone(), metrics: Metrics::new() };
+    let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
+    let basis = Basis {
+        executable: std::env::current_exe()?,
+        store: store.clone(),
+        outbound,
+        metrics: Metrics::new(),
+    };
     let engines = Engines::start(basis, &config, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
-    let end = pipeline::run(&engines.parts, input).await;
+    let end = pipeline::run(&engines.parts, input, || ()).await;
     end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     engines.pool.send(ShutDown).await?;
     arbiter.stop();
-    end.result?;
+    if let Some(fault) = end.fault {
+        return Err(fault.into());
+    }
     Ok(store.get(&key, config.storage.output_limit_bytes).await?)
 }
 

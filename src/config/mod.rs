@@ -11,6 +11,7 @@ mod http;
 mod jobs;
 mod log;
 mod metrics;
+mod outbound;
 mod storage;
 
 use std::fmt;
@@ -26,6 +27,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
+pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
 pub use storage::StorageConfig;
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
@@ -51,6 +53,8 @@ pub struct Config {
     pub accounts: AccountsConfig,
     /// Section `[metrics]`.
     pub metrics: MetricsConfig,
+    /// Section `[outbound]`.
+    pub outbound: OutboundConfig,
     /// Section `[log]`.
     pub log: LogConfig,
 }
@@ -127,6 +131,7 @@ impl Config {
         self.storage.validate(faults);
         self.accounts.validate(faults);
         self.metrics.validate(faults);
+        self.outbound.validate(faults);
         self.log.validate(faults);
     }
 }
@@ -170,10 +175,14 @@ fn overlay_variable(merged: &mut Table, name: &str, key: &str, value: &str, faul
         return faults.add(name, "is not of the form PLATEN__SECTION__KEY");
     };
     let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
-    let is_text =
-        matches!(merged.get(&section).and_then(|keys| keys.get(&key)), Some(Value::String(_)) | None);
-    let parsed = if is_text {
+    let present = merged.get(&section).and_then(|keys| keys.get(&key));
+    let parsed = if matches!(present, Some(Value::String(_)) | None) {
         Value::String(value.to_owned())
+    } else if matches!(present, Some(Value::Array(_))) {
+        match value.parse::<Value>() {
+            Ok(list) => list,
+            Err(error) => return faults.add(name, format!("is not a TOML array: {}", error.message())),
+        }
     } else if let Ok(number) = value.parse::<i64>() {
         Value::Integer(number)
     } else if let Ok(flag) = value.parse::<bool>() {

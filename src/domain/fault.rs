@@ -59,6 +59,8 @@ fault_codes! {
     OptionsInvalid "options_invalid";
     /// The output is larger than `storage.output_limit_bytes`.
     OutputTooLarge "output_too_large";
+    /// The document was made and kept, but the address it was to be delivered to did not take it.
+    DeliveryFailed "delivery_failed";
     /// The browser died, and the repeat on another one failed as well.
     BrowserLost "browser_lost";
     /// The run took the service down with it `jobs.attempt_limit` times.

@@ -11,6 +11,7 @@ use crate::domain::ids::TemplateId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
 use crate::jobs::messages::JobSpec;
+use crate::outbound::Pinned;
 use crate::problem::{Code, Problem};
 
 /// What a caller wants rendered, as far as it could be read; faults are with the members.
@@ -62,17 +63,22 @@ pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
     current.or(former)
 }
 
-/// Refuses to deliver: a result is kept here, and fetched from the address in the job's output.
+/// Decides whether a document may be delivered to `address`. It is decided again when it is delivered.
 ///
 /// # Errors
-/// `delivery_address_refused` when there is an address.
-pub(super) fn refuse_delivery(address: Option<&str>) -> Result<(), Problem> {
-    if address.is_none() {
-        return Ok(());
+/// `delivery_address_refused`.
+pub(super) async fn admit_delivery(
+    state: &HttpState,
+    address: Option<String>,
+) -> Result<Option<Pinned>, Problem> {
+    let Some(address) = address else { return Ok(None) };
+    match state.outbound.read(&address).await {
+        Ok(pinned) => Ok(Some(pinned)),
+        Err(refusal) => {
+            let detail = format!("uploadPresignedStorageUrl is refused: {refusal}.");
+            Err(Problem::new(Code::DeliveryAddressRefused, detail))
+        }
     }
-    let detail = "This build does not deliver results to an address. Leave uploadPresignedStorageUrl out and \
-                  fetch the document from output.data.url of the job.";
-    Err(Problem::new(Code::DeliveryAddressRefused, detail))
 }
 
 fn read_kind(members: &mut Members<'_>) -> Option<TemplateKind> {

@@ -8,9 +8,11 @@ use actix_web::{HttpRequest, HttpResponse};
 
 use super::auth::Caller;
 use super::body::Body;
-use super::job_request::{read_delivery, refuse_delivery};
+use super::job_request::{admit_delivery, read_delivery};
+use super::openapi::StartRequest;
 use super::problem::Answer;
 use super::state::HttpState;
+use super::view::StartBody;
 use super::{body, gate, job, view, wait};
 use crate::jobs::messages::StartJob;
 use crate::jobs::view::JobView;
@@ -19,7 +21,21 @@ use crate::problem::Problem;
 /// Seconds after which it is worth asking for a running job again.
 const ASK_AGAIN_S: u64 = 1;
 
-/// The handler. A repeated start changes nothing and answers the present state.
+struct Wanted {
+    waits: bool,
+    delivery: Option<String>,
+}
+
+/// Start a job. A repeated start changes nothing and answers the present state.
+#[utoipa::path(
+    post, path = "/documents/{jobId}/render", operation_id = "renderDocument", tag = "documents",
+    params(("jobId" = String, Path, description = "The job's id")),
+    request_body(content = StartRequest, description = "May be left out"),
+    responses(
+        (status = 200, description = "The job is done", body = StartBody),
+        (status = 202, description = "The job waits or runs; ask at `Location`", body = StartBody),
+    ),
+)]
 pub(super) async fn start(
     caller: Caller,
     state: Data<HttpState>,
@@ -29,9 +45,11 @@ pub(super) async fn start(
 ) -> Answer {
     let id = job::parse_id(&job)?;
     gate::admit(&state)?;
-    let waits = body::read(&request, payload, &state, read_waits).await?;
-    let started = gate::ask(&state, &state.jobs.start, StartJob { account: caller.0, job: id }).await?;
-    let view = if waits {
+    let wanted = body::read(&request, payload, &state, read).await?;
+    let deliver_to = admit_delivery(&state, wanted.delivery).await?;
+    let message = StartJob { account: caller.0, job: id, deliver_to };
+    let started = gate::ask(&state, &state.jobs.start, message).await?;
+    let view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
         wait::until_done(&state, started, longest).await?
     } else {
@@ -40,7 +58,7 @@ pub(super) async fn start(
     Ok(answer(&state, &view))
 }
 
-fn read_waits(body: &Body, _: &HttpState) -> Result<bool, Problem> {
+fn read(body: &Body, _: &HttpState) -> Result<Wanted, Problem> {
     let mut members = body.members()?;
     let waits = members.flag("shouldWaitForRenderCompletion").unwrap_or(false);
     let delivery = read_delivery(&mut members);
@@ -48,8 +66,7 @@ fn read_waits(body: &Body, _: &HttpState) -> Result<bool, Problem> {
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    refuse_delivery(delivery.as_deref())?;
-    Ok(waits)
+    Ok(Wanted { waits, delivery })
 }
 
 fn answer(state: &HttpState, view: &JobView) -> HttpResponse {

@@ -8,10 +8,13 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::rate::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
+use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::storage::presign::Signer;
 use crate::telemetry::metrics::Metrics;
@@ -35,6 +38,8 @@ pub struct JobGate {
     pub start: Recipient<StartJob>,
     /// Gives a view that follows it.
     pub watch: Recipient<WatchJob>,
+    /// Gives a page of an account's jobs.
+    pub list: Recipient<ListJobs>,
     /// Asks for a place to stage an upload.
     pub open_upload: Recipient<OpenUpload>,
     /// Makes a staged upload the job's input.
@@ -48,10 +53,14 @@ pub struct HttpState {
     pub jobs: JobGate,
     /// The accounts: who a token belongs to.
     pub accounts: Recipient<Authenticate>,
+    /// How many requests a token may send.
+    pub rate_limit: Arc<RateLimit>,
     /// Signs presigned addresses and checks them.
     pub signer: Arc<Signer>,
     /// Where outputs are read from.
     pub store: Arc<dyn ObjectStore>,
+    /// Decides where documents may be delivered.
+    pub outbound: Outbound,
     /// All settings.
     pub config: Arc<Config>,
     /// The time.

@@ -8,8 +8,8 @@ use super::messages::InputPart;
 use super::record::JobRecord;
 use crate::domain::ids::{AccountId, JobId};
 use crate::pipeline::Held;
-use crate::storage::StorageKey;
 use crate::storage::index::{Change, IndexError};
+use crate::storage::{ObjectStore, StorageKey};
 
 /// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
@@ -38,6 +38,22 @@ pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_b
         }
     }
     placed
+}
+
+/// The part of `held` that may stay in memory until the job ends, as copies: a slice would hold the
+/// whole body that it came in.
+pub(super) fn small(held: &Held, limit_bytes: u64) -> Held {
+    let copy = |bytes: &Bytes| (bytes.len() as u64 <= limit_bytes).then(|| Bytes::copy_from_slice(bytes));
+    Held { data: held.data.as_ref().and_then(copy), template: held.template.as_ref().and_then(copy) }
+}
+
+/// Deletes objects of a job; what cannot be deleted stays for the sweep.
+pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
+    for key in keys {
+        if let Err(error) = store.delete(key).await {
+            tracing::warn!(storage.key = %key, error = %error, "an input of a job stays behind");
+        }
+    }
 }
 
 /// The inputs that are in the journal, unless they are `held` still.

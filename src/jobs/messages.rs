@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::view::JobView;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
+use crate::outbound::Pinned;
 use crate::problem::Problem;
 use crate::storage::StagedObject;
 
@@ -35,6 +36,15 @@ pub struct JobSpec {
     pub format_opts: Option<Arc<RawValue>>,
 }
 
+/// What an `Idempotency-Key` says of a request: whoever sends it again means the same job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idempotency {
+    /// SHA-256 of the caller's key.
+    pub key: [u8; 32],
+    /// SHA-256 of endpoint and body.
+    pub request: [u8; 32],
+}
+
 /// Creates a job after the subscription check. Durable when it is answered.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
@@ -49,6 +59,10 @@ pub struct InitJob {
     pub template: Option<Bytes>,
     /// Start it at once (immediate render): one durable write instead of two.
     pub start: bool,
+    /// Where the document is to be delivered (immediate render).
+    pub deliver_to: Option<Pinned>,
+    /// The caller's key, if there is one: the job that it stands for already is answered.
+    pub idempotency: Option<Idempotency>,
 }
 
 /// Starts an initialized job; of a job that runs or ended it answers the present state.
@@ -59,6 +73,8 @@ pub struct StartJob {
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
+    /// Where the document is to be delivered.
+    pub deliver_to: Option<Pinned>,
 }
 
 /// Gives a view of the job that follows its changes; it closes when the job leaves memory, which is

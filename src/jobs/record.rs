@@ -33,12 +33,18 @@ pub struct JobRecord {
     pub format_opts: Option<Box<RawValue>>,
     /// The data came with init: an uploaded one does not count.
     pub data_given: bool,
+    /// The template came with the request.
+    #[serde(default)]
+    pub template_given: bool,
     /// The data lies in the journal, not in the store.
     pub data_journaled: bool,
     /// The template lies in the journal, not in the store.
     pub template_journaled: bool,
     /// Where the job was counted; nothing was counted when there is none.
     pub usage: Option<UsageKey>,
+    /// Where the document is to be delivered, until the job has ended.
+    #[serde(default)]
+    pub deliver_to: Option<String>,
     /// How often a run has begun (as far as it was written).
     pub attempts: u64,
     /// When it was initialized.
@@ -70,9 +76,11 @@ impl JobRecord {
             template: spec.template,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
             data_given: false,
+            template_given: false,
             data_journaled: false,
             template_journaled: false,
             usage: None,
+            deliver_to: None,
             attempts: 0,
             created_at: now,
             started_at: None,

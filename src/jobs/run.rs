@@ -14,7 +14,7 @@ use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::pipeline::{self, Held, RunEnd, RunInput};
+use crate::pipeline::{self, Given, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
 use crate::telemetry::Step;
 
@@ -34,6 +34,7 @@ impl JobActor {
         self.deps.parts.metrics.steps.took(Step::Queue, Duration::from_millis(queue_ms));
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
         let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
+        let slot = self.slot.take();
         let (report, reported) = tokio::sync::oneshot::channel();
         let work = async move {
             // Unsynced: only a run that took the machine down with it must count an attempt.
@@ -41,7 +42,7 @@ impl JobActor {
                 tracing::warn!(error = %error, "the beginning of the run is not in the journal");
             }
             let end = match inputs::load(&journal, &record, held).await {
-                Ok(held) => pipeline::run(&parts, RunInput { held, ..input }).await,
+                Ok(held) => pipeline::run(&parts, RunInput { held, ..input }, move || drop(slot)).await,
                 Err(error) => unreadable(&error),
             };
             let _ = report.send(end);
@@ -68,27 +69,23 @@ impl JobActor {
                 .as_deref()
                 .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
             held: Held::default(),
+            given: Given { data: self.record.data_given, template: self.record.template_given },
+            deliver_to: self.record.deliver_to.clone(),
         }
     }
 
     fn run_ended(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
         let now = self.deps.clock.now();
-        let event = if end.result.is_ok() { JobEvent::Succeeded } else { JobEvent::Failed };
+        let event = if end.fault.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
         let mut record = self.record.clone();
         record.warnings = end.warnings;
         record.warnings.extend(&self.ignored_options());
-        match end.result {
-            Ok(bytes) => {
-                let run_at = record.run_at.unwrap_or(now);
-                let started_at = record.started_at.unwrap_or(run_at);
-                record.output = Some(Output {
-                    bytes,
-                    render_ms: now.since_ms(run_at),
-                    queue_ms: run_at.since_ms(started_at),
-                });
-            }
-            Err(fault) => record.fault = Some(fault),
-        }
+        record.fault = end.fault;
+        record.output = end.document.map(|bytes| {
+            let run_at = record.run_at.unwrap_or(now);
+            let started_at = record.started_at.unwrap_or(run_at);
+            Output { bytes, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
+        });
         self.finish(record, event, ctx);
     }
 
@@ -119,10 +116,17 @@ impl JobActor {
     }
 
     /// Writes the final record, for as long as it takes, and enters the final state then.
-    pub(super) fn finish(&mut self, mut record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
-        let Verdict::Move(state) = self.record.state.on(event) else { return };
+    pub(super) fn finish(&mut self, record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
+        ctx.wait(self.ending(record, event));
+    }
+
+    /// The writing of the final record and what follows; nothing when the job cannot end so.
+    pub(super) fn ending(&self, mut record: JobRecord, event: JobEvent) -> ResponseActFuture<Self, ()> {
+        let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(())) };
         record.state = state;
         record.finished_at = Some(self.deps.clock.now());
+        // It opens somebody's store; nobody needs it any more.
+        record.deliver_to = None;
         tracing::info!(
             job.id = %record.id, job.state = ?state,
             job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
@@ -142,17 +146,17 @@ impl JobActor {
             deps.returned(&record);
             record
         };
-        ctx.wait(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)));
+        Box::pin(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)))
     }
 }
 
 fn unreadable(error: &IndexError) -> RunEnd {
     tracing::error!(error = %error, "the job's inputs cannot be read");
     let sentence = "the service could not read the job's inputs";
-    RunEnd { result: Err(JobFault::new(FaultCode::Internal, sentence)), warnings: Warnings::default() }
+    RunEnd::failed(JobFault::new(FaultCode::Internal, sentence))
 }
 
 fn panicked() -> RunEnd {
     let sentence = "the service met an internal error while it rendered the job";
-    RunEnd { result: Err(JobFault::new(FaultCode::Internal, sentence)), warnings: Warnings::default() }
+    RunEnd::failed(JobFault::new(FaultCode::Internal, sentence))
 }

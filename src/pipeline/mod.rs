@@ -1,6 +1,8 @@
-//! One job's run: Fetch, Assemble, Render, Publish. Plain asynchronous functions, each repeatable; what
+//! One job's run: Fetch, Assemble, Render, Publish, Deliver. Plain asynchronous functions, each repeatable; what
 //! goes wrong is a [`JobFault`], a sentence for the template's author.
 
+mod deliver;
+mod deliveries;
 mod fetch;
 mod publish;
 
@@ -19,10 +21,13 @@ use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::html;
 use crate::engines::render::page::{PageEngine, PageOrder};
-use crate::engines::{self, Rendering};
+use crate::engines::{self, Rendering, thread};
+use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
+
+pub use deliveries::Deliveries;
 
 /// What a run works with.
 pub struct Parts {
@@ -32,6 +37,10 @@ pub struct Parts {
     pub assembler: Assembler,
     /// Page to file.
     pub pages: PageEngine,
+    /// Where documents are delivered by.
+    pub outbound: Outbound,
+    /// Who delivers at the moment.
+    pub deliveries: Deliveries,
     /// The limits of a run.
     pub limits: RunLimits,
     /// Where it is counted.
@@ -49,6 +58,10 @@ pub struct RunLimits {
     pub json_depth_limit: u64,
     /// `storage.output_limit_bytes`.
     pub output_limit_bytes: u64,
+    /// `outbound.delivery_tries`.
+    pub delivery_tries: u64,
+    /// `outbound.delivery_timeout_s`.
+    pub delivery_timeout_s: u64,
 }
 
 /// What one run is to do.
@@ -66,6 +79,10 @@ pub struct RunInput {
     pub options: PageOptions,
     /// Inputs that are in memory still.
     pub held: Held,
+    /// Which inputs came with the request, and must be there.
+    pub given: Given,
+    /// Where the document is to be delivered; the address opens its store, so it is in no log.
+    pub deliver_to: Option<String>,
 }
 
 /// Inputs that came with the request and need not be read from the store.
@@ -77,13 +94,32 @@ pub struct Held {
     pub template: Option<Bytes>,
 }
 
+/// Which inputs came with the request that made the job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given {
+    /// The data.
+    pub data: bool,
+    /// The template.
+    pub template: bool,
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// The size of the document in bytes, or why there is none.
-    pub result: Result<u64, JobFault>,
+    /// The size of the document in bytes, if there is one.
+    pub document: Option<u64>,
+    /// Why there is none, or why it was not delivered.
+    pub fault: Option<JobFault>,
     /// What the run survived.
     pub warnings: Warnings,
+}
+
+impl RunEnd {
+    /// A run that ended without a document before it could warn.
+    #[must_use]
+    pub fn failed(fault: JobFault) -> Self {
+        Self { document: None, fault: Some(fault), warnings: Warnings::default() }
+    }
 }
 
 /// Where a run is; the deadline of the whole run names it.
@@ -98,10 +134,12 @@ pub enum Step {
     Render,
     /// The file is made durable.
     Publish,
+    /// The file goes to the caller's address.
+    Deliver,
 }
 
 impl Step {
-    const ALL: [Self; 4] = [Self::Fetch, Self::Assemble, Self::Render, Self::Publish];
+    const ALL: [Self; 5] = [Self::Fetch, Self::Assemble, Self::Render, Self::Publish, Self::Deliver];
 
     /// The step's name in spans and errors.
     #[must_use]
@@ -111,6 +149,7 @@ impl Step {
             Self::Assemble => "assemble",
             Self::Render => "render",
             Self::Publish => "publish",
+            Self::Deliver => "deliver",
         }
     }
 
@@ -121,6 +160,7 @@ impl Step {
             Self::Assemble => Some(telemetry::Step::Assemble),
             Self::Render => None,
             Self::Publish => Some(telemetry::Step::Publish),
+            Self::Deliver => Some(telemetry::Step::Deliver),
         }
     }
 }
@@ -142,8 +182,9 @@ impl Progress<'_> {
     }
 }
 
-/// Runs a job from its inputs to its durable document.
-pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
+/// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
+/// document is there: what is left to do then takes no tab, only somebody else's time.
+pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> RunEnd {
     let progress = Progress { present: AtomicU8::default(), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
@@ -157,7 +198,17 @@ pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
             ),
         ))
     });
-    RunEnd { result, warnings }
+    let document = match result {
+        Ok(bytes) => bytes,
+        Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
+    };
+    published();
+    // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
+    let delivered = match &input.deliver_to {
+        Some(address) => progress.step(Step::Deliver, deliver::deliver(parts, &input, address)).await,
+        None => Ok(()),
+    };
+    RunEnd { document: Some(document), fault: delivered.err(), warnings }
 }
 
 async fn steps(
@@ -170,7 +221,8 @@ async fn steps(
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     if chain.rendering == Rendering::Page {
-        let document = html::with_data(&page, &data);
+        let size = page.len() + data.len();
+        let document = thread::by_size(size, move || html::with_data(&page, &data)).await?;
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
     }
     let order = PageOrder {

@@ -57,6 +57,8 @@ pub enum Step {
     Print,
     /// The file is made durable.
     Publish,
+    /// The file is sent where the caller wants it.
+    Deliver,
 }
 
 /// Measures a step until it is dropped, also when the step is broken off.
@@ -201,7 +203,7 @@ impl StepMetrics {
 }
 
 impl Step {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Queue,
         Self::Fetch,
         Self::Assemble,
@@ -210,6 +212,7 @@ impl Step {
         Self::Readiness,
         Self::Print,
         Self::Publish,
+        Self::Deliver,
     ];
 
     fn name(self) -> &'static str {
@@ -222,6 +225,7 @@ impl Step {
             Self::Readiness => "readiness",
             Self::Print => "print",
             Self::Publish => "publish",
+            Self::Deliver => "deliver",
         }
     }
 }

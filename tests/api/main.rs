@@ -5,8 +5,14 @@
 mod app;
 mod browser_faults;
 mod clients;
+mod delivery;
+mod errors;
 mod flow;
 mod hostile;
+mod idempotency;
+mod list;
 mod metrics;
+mod openapi;
+mod receiver;
 mod recovery;
 mod waiting;

@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["pipeline"],
     &["engines"],
     &["browser", "workers"],
-    &["storage"],
+    &["outbound", "storage"],
     &["clock", "config", "domain", "problem", "telemetry"],
 ];
 
@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
 const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
     ("headless_chrome", &["browser"]),
+    ("reqwest", &["outbound"]),
     ("sled", &["storage"]),
     ("actix", &["cli", "app", "http", "jobs", "accounts", "engines", "browser"]),
 ];

@@ -1,0 +1,43 @@
+//! What a name means, and which addresses are this machine's own.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use async_trait::async_trait;
+
+/// Turns a name into addresses.
+#[async_trait]
+pub trait Resolve: Send + Sync {
+    /// Every address that the name has now, with `port`.
+    ///
+    /// # Errors
+    /// When there is no such name, or nobody answers.
+    async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>>;
+}
+
+/// Asks the system, as every other program on the machine does.
+pub struct SystemResolver;
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        Ok(tokio::net::lookup_host((name, port)).await?.collect())
+    }
+}
+
+/// The addresses of this machine's interfaces, asked anew each time: they come and go.
+pub(super) fn local() -> Vec<IpAddr> {
+    let interfaces = match nix::ifaddrs::getifaddrs() {
+        Ok(interfaces) => interfaces,
+        Err(error) => {
+            tracing::warn!(error = %error, "the machine's own addresses cannot be listed");
+            return Vec::new();
+        }
+    };
+    let addresses = interfaces.filter_map(|interface| {
+        let address = interface.address?;
+        let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
+    });
+    addresses.collect()
+}

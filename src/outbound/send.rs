@@ -1,0 +1,126 @@
+//! One PUT to a pinned address, redirects included: each is decided upon like the first.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode};
+
+use super::{Outbound, Pinned, Refusal};
+
+/// What is sent; made anew for each try.
+pub struct Body {
+    /// Its length in bytes: stores refuse a body that does not say it.
+    pub bytes: u64,
+    /// Its type.
+    pub mime: &'static str,
+    /// The bytes.
+    pub chunks: BoxStream<'static, std::io::Result<Bytes>>,
+}
+
+/// Why a PUT did not succeed. No text of it holds the address' path or signature.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// The address, or one that it redirects to, may not be connected to.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The other side answered that it does not take it.
+    #[error("{0}")]
+    Rejected(String),
+    /// The other side failed, or could not be reached: a repeat may succeed.
+    #[error("{0}")]
+    Failed(String),
+    /// What is to be sent cannot be read.
+    #[error("the document cannot be read: {0}")]
+    Source(String),
+}
+
+impl Outbound {
+    /// Puts a body to an address, which is decided upon now.
+    ///
+    /// `make_body` is asked once more after each redirect.
+    ///
+    /// # Errors
+    /// See [`SendError`].
+    pub async fn put<F>(&self, address: &str, mut make_body: impl FnMut() -> F) -> Result<(), SendError>
+    where
+        F: Future<Output = Result<Body, SendError>>,
+    {
+        let mut pinned = self.read(address).await?;
+        for _ in 0..=self.config.redirect_limit {
+            let response = self.send(&pinned, make_body().await?).await?;
+            match judge(&response, &pinned)? {
+                None => return Ok(()),
+                Some(next) => pinned = self.decide(next).await?,
+            }
+        }
+        let limit = self.config.redirect_limit;
+        Err(SendError::Rejected(format!(
+            "{} redirects more than {limit} times (outbound.redirect_limit)",
+            pinned.shown()
+        )))
+    }
+
+    async fn send(&self, pinned: &Pinned, body: Body) -> Result<Response, SendError> {
+        let failed = |error: reqwest::Error| {
+            SendError::Failed(format!("{} cannot be reached: {}", pinned.shown(), causes(&error)))
+        };
+        let request = self
+            .client(pinned)
+            .map_err(failed)?
+            .put(pinned.url.clone())
+            .header(CONTENT_LENGTH, body.bytes)
+            .header(CONTENT_TYPE, body.mime)
+            .body(reqwest::Body::wrap_stream(body.chunks));
+        request.send().await.map_err(failed)
+    }
+
+    /// A client that knows one name, and only the addresses it was pinned to.
+    fn client(&self, pinned: &Pinned) -> reqwest::Result<Client> {
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(Policy::none())
+            .referer(false)
+            .user_agent(concat!("platen/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_millis(self.config.connect_timeout_ms));
+        let client = match pinned.url.domain() {
+            Some(name) => client.resolve_to_addrs(name, &pinned.addresses),
+            None => client,
+        };
+        client.build()
+    }
+}
+
+/// `None` for success; the next address for a redirect that keeps method and body (RFC 9110, 15.4.8 and
+/// 15.4.9). The others would turn the PUT into something else.
+fn judge(response: &Response, pinned: &Pinned) -> Result<Option<reqwest::Url>, SendError> {
+    let (status, shown) = (response.status(), pinned.shown());
+    if status.is_success() {
+        return Ok(None);
+    }
+    if matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        let next = location.and_then(|location| pinned.url.join(location).ok());
+        let next = next.ok_or_else(|| SendError::Rejected(format!("{shown} redirects to no address")))?;
+        return Ok(Some(next));
+    }
+    let words = format!("{shown} answered {status}");
+    if status.is_server_error() || matches!(status.as_u16(), 408 | 429) {
+        return Err(SendError::Failed(words));
+    }
+    Err(SendError::Rejected(words))
+}
+
+/// An error with what lies under it, without the address it happened at.
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let _ = write!(text, "{}{error}", if text.is_empty() { "" } else { ": " });
+        cause = error.source();
+    }
+    if text.is_empty() { "the connection broke".to_owned() } else { text }
+}

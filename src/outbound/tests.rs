@@ -1,0 +1,192 @@
+//! The decision, tried with every spelling and trick; nothing here opens a connection or asks for a name.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use super::*;
+use crate::config::Config;
+
+/// Answers names from a table; each question takes the next answer.
+struct Names(Mutex<VecDeque<Vec<&'static str>>>);
+
+#[async_trait::async_trait]
+impl Resolve for Names {
+    async fn resolve(&self, _: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+        let answer = self.0.lock().unwrap().pop_front().ok_or(std::io::ErrorKind::NotFound)?;
+        Ok(answer.iter().map(|address| SocketAddr::new(address.parse().unwrap(), port)).collect())
+    }
+}
+
+const OWN: &str = "127.0.0.1:8080";
+
+fn outbound(allow: &str, names: &[&[&'static str]]) -> Outbound {
+    with(&[("PLATEN__OUTBOUND__ALLOW", allow)], names)
+}
+
+fn with(variables: &[(&str, &str)], names: &[&[&'static str]]) -> Outbound {
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let config = Config::load(None, variables).unwrap();
+    let names = names.iter().map(|addresses| addresses.to_vec()).collect();
+    Outbound::new(config.outbound, &[OWN.parse().unwrap()], Arc::new(Names(Mutex::new(names))))
+}
+
+async fn refused(outbound: &Outbound, address: &str) -> String {
+    match outbound.read(address).await {
+        Err(refusal) => refusal.to_string(),
+        Ok(pinned) => panic!("{address} was allowed: {pinned:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_public_host_is_pinned_to_its_addresses() {
+    let outbound = outbound("[]", &[&["1.1.1.1", "2606:4700::1111"]]);
+    let pinned = outbound.read("https://Bucket.Example/key?X-Signature=secret").await.unwrap();
+    assert_eq!(pinned.shown(), "https://bucket.example:443");
+    assert_eq!(pinned.addresses, ["1.1.1.1:443".parse().unwrap(), "[2606:4700::1111]:443".parse().unwrap()]);
+    assert!(pinned.secret().ends_with("secret"));
+}
+
+#[tokio::test]
+async fn every_spelling_of_an_address_that_is_not_public_is_refused() {
+    let outbound = outbound("[]", &[]);
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f.0.0.1",
+        "0x7f000001",
+        "0177.0.0.1",
+        "017700000001",
+        "0",
+        "0.0.0.0",
+        "127.0.0.1.",
+        "%31%32%37.0.0.1",
+        "①②⑦.0.0.1",
+        "１２７.0.0.1",
+        "127。0。0。1",
+        "10.0.0.5",
+        "0xa.5",
+        "169.254.169.254",
+        "2852039166",
+        "0xa9fea9fe",
+        "172.16.0.1",
+        "192.168.1.1",
+        "100.64.0.1",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[64:ff9b::169.254.169.254]",
+        "[2002:7f00:1::]",
+        "[2001:0:4136:e378:8000:63bf:80ff:fffe]",
+        "[fe80::1]",
+        "[fd00:ec2::254]",
+        "[fec0::1]",
+    ] {
+        let why = refused(&outbound, &format!("https://{host}/key")).await;
+        assert!(why.contains("not public"), "{host}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_plain_https_address_is_refused() {
+    let outbound = outbound("[]", &[&["1.1.1.1"][..]; 8]);
+    for (address, words) in [
+        (
+            "http://a.example/",
+            "is not https; outbound.allow can open it: { host = \"a.example:80\", http = true }",
+        ),
+        ("https://a.example:8443/", "is not opened; outbound.allow can do so: \"a.example:8443\""),
+        ("https://user@a.example/", "user name or a password"),
+        ("https://a.example:pass@b.example/", "user name or a password"),
+        ("https://:x@b.example/", "user name or a password"),
+        ("ftp://a.example/", "'ftp:' is not https"),
+        ("file:///etc/passwd", "'file:' is not https"),
+        ("FILE:///etc/passwd", "'file:' is not https"),
+        ("javascript:1", "'javascript:' is not https"),
+        ("chrome://version", "'chrome:' is not https"),
+        ("//a.example/", "it is no address"),
+        ("a.example/key", "it is no address"),
+        ("https://", "it is no address"),
+        ("https://[::1%25eth0]/", "it is no address"),
+        ("https://a.example/\r\nHost: b", "a space or a control character"),
+        (" https://a.example/", "a space or a control character"),
+        ("https://a.example/\u{0}", "a space or a control character"),
+    ] {
+        let why = refused(&outbound, address).await;
+        assert!(why.contains(words), "{address:?}: {why}");
+    }
+    let long = format!("https://a.example/{}", "x".repeat(9_000));
+    assert!(refused(&outbound, &long).await.contains("8192 bytes (outbound.address_limit_bytes)"));
+}
+
+#[tokio::test]
+async fn a_name_counts_by_all_its_addresses_and_each_time_anew() {
+    let outbound =
+        outbound("[]", &[&["1.1.1.1"], &["10.0.0.1"], &["1.1.1.1", "127.0.0.1"], &["::ffff:10.0.0.1"], &[]]);
+    assert!(outbound.read("https://a.example/").await.is_ok());
+    for _ in 0..3 {
+        assert!(refused(&outbound, "https://a.example/").await.contains("not public"));
+    }
+    for _ in 0..2 {
+        let refusal = outbound.read("https://a.example/").await.unwrap_err();
+        assert!(matches!(refusal, Refusal::Unresolved(_)), "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_opens_what_it_names_and_no_more() {
+    let allow = r#"["a.example:8443", { host = "10.0.0.5:9000", private = true },
+                    { host = "store.local:9000", private = true }, "127.0.0.1:443",
+                    { host = "old.example", http = true }, { host = "[::1]:9000", private = true }]"#;
+    let outbound =
+        outbound(allow, &[&["1.1.1.1"], &["10.0.0.1"], &["192.168.0.9"], &["1.1.1.1"], &["10.0.0.1"]]);
+    let shown = async |address: &str| outbound.read(address).await.map(|pinned| pinned.shown());
+    assert_eq!(shown("https://A.example.:8443/k").await.unwrap(), "https://a.example.:8443");
+    assert!(
+        refused(&outbound, "https://a.example:8443/").await.contains("not public"),
+        "an entry without private"
+    );
+    assert_eq!(shown("http://store.local:9000/b/k").await.unwrap(), "http://store.local:9000");
+    assert!(shown("http://old.example/").await.is_ok());
+    assert!(refused(&outbound, "http://old.example/").await.contains("not public"));
+    for address in
+        ["http://10.0.0.5:9000/", "https://10.0.0.5:9000/", "http://0xa.5:9000/", "http://[::1]:9000/"]
+    {
+        assert!(shown(address).await.is_ok(), "{address}");
+    }
+    for address in
+        ["http://10.0.0.5/", "http://10.0.0.6:9000/", "https://127.0.0.1/", "http://127.0.0.1:9000/"]
+    {
+        refused(&outbound, address).await;
+    }
+}
+
+#[tokio::test]
+async fn the_service_itself_is_never_opened() {
+    let allow = r#"[{ host = "127.0.0.1:8080", private = true }, { host = "[::1]:8080", private = true },
+                    { host = "0.0.0.0:8080", private = true }, { host = "me.example:8080", private = true }]"#;
+    let outbound = outbound(allow, &[&["127.0.0.1"], &["::ffff:127.0.0.1"]]);
+    for address in [
+        "http://127.0.0.1:8080/v1",
+        "http://[::1]:8080/",
+        "http://0.0.0.0:8080/",
+        "http://0:8080/",
+        "http://[::ffff:127.0.0.1]:8080/",
+        "http://me.example:8080/",
+        "http://me.example:8080/",
+    ] {
+        assert!(refused(&outbound, address).await.contains("is this service itself"), "{address}");
+    }
+}
+
+#[tokio::test]
+async fn only_listed_hosts_when_it_is_set_so() {
+    let variables =
+        [("PLATEN__OUTBOUND__DELIVERY", "listed"), ("PLATEN__OUTBOUND__ALLOW", r#"["a.example"]"#)];
+    let outbound = with(&variables, &[&["1.1.1.1"]]);
+    assert!(outbound.read("https://a.example/").await.is_ok());
+    assert!(refused(&outbound, "https://b.example/").await.contains("is not opened"));
+}
