@@ -13,8 +13,9 @@ use crate::processes::{bash, is_alive, starter, until};
 
 /// Says `Ready`.
 const READY: &str = r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'; "#;
-/// Waits for the job's frame, which is longer than this.
-const LISTEN: &str = "head -c 20 > /dev/null; ";
+/// Reads the whole frame of the job: its lengths, then 16 bytes of header and 42 of body. Who ends before that
+/// breaks the pipe that is still being written to.
+const LISTEN: &str = "head -c 70 > /dev/null; ";
 /// Answers with a header and the body `hello`.
 const ANSWER: &str = r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hello'; "#;
 
