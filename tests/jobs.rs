@@ -196,7 +196,7 @@ async fn a_job_that_took_the_service_down_too_often_ends() {
         record.id = platen::domain::ids::JobId::generate();
         record.state = JobState::Running;
         record.attempts = attempts;
-        record.template_given = false;
+        record.given.template = false;
         house.journal.commit(&record, Change::new()).await.unwrap();
         records.push(record);
     }

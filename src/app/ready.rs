@@ -19,8 +19,10 @@ pub(super) struct Parts {
     pub store: Arc<dyn ObjectStore>,
     pub index: Arc<dyn Index>,
     /// The last answer; who asks while it is being found waits for it.
-    pub last: Mutex<Option<(Instant, Result<(), Vec<String>>)>>,
+    pub last: Mutex<Option<(Instant, Answer)>>,
 }
+
+type Answer = Result<(), Vec<String>>;
 
 /// An answer is as good as the truth for so long: each costs synced writes, and anybody may ask.
 const GOOD_FOR: Duration = Duration::from_secs(1);

@@ -18,7 +18,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
 use crate::outbound::{Outbound, SystemResolver};
-use crate::pipeline::{self, Given, Held, RunInput};
+use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
@@ -75,7 +75,7 @@ fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
         target,
         options: arguments.opts.as_deref().map_or(Ok(PageOptions::default()), options)?,
         held: Held { data, template: Some(read(&arguments.file)?) },
-        given: Given::default(),
+        given: InputSet::default(),
         deliver_to: None,
     })
 }

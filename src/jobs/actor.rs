@@ -164,15 +164,15 @@ impl Handler<Begin> for JobActor {
     fn handle(&mut self, message: Begin, _: &mut Self::Context) -> Self::Result {
         let mut record = if message.start { self.queued() } else { self.record.clone() };
         let (deps, held) = (self.deps.clone(), message.held);
-        record.data_given = held.data.is_some();
-        record.template_given = held.template.is_some();
+        record.given.data = held.data.is_some();
+        record.given.template = held.template.is_some();
         let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
         let placed = inputs::place(&mut record, &held, message.change, limit_bytes);
         if message.start {
             self.held = inputs::small(&held, limit_bytes);
         }
         let written = async move {
-            let keys: Vec<_> = placed.objects.iter().map(|(key, _)| key.clone()).collect();
+            let keys: Vec<_> = placed.objects.iter().map(|(key, _)| *key).collect();
             // The record comes last: what it says is there must be there.
             let objects = placed.objects.into_iter().map(|(key, bytes)| put(&deps, key, bytes));
             let stored = futures_util::future::try_join_all(objects).await;
@@ -267,7 +267,7 @@ impl Handler<TakeUpload> for JobActor {
         if let Verdict::Refuse(_) = self.record.state.on(JobEvent::Upload) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Err(upload_closed(&self.record.view())))));
         }
-        if message.part == InputPart::Data && self.record.data_given {
+        if message.part == InputPart::Data && self.record.given.data {
             // What came with init wins: an upload beside it is accepted and not looked at.
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }

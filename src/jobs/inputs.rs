@@ -29,8 +29,8 @@ pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_b
         let Some(bytes) = held_part(held, part) else { continue };
         if bytes.len() as u64 <= limit_bytes {
             match part {
-                InputPart::Data => record.data_journaled = true,
-                InputPart::Template => record.template_journaled = true,
+                InputPart::Data => record.journaled.data = true,
+                InputPart::Template => record.journaled.template = true,
             }
             placed.change = placed.change.put(key(record.id, part), bytes.to_vec());
         } else {
@@ -61,10 +61,10 @@ pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
 /// # Errors
 /// When the index fails.
 pub(super) async fn load(journal: &Journal, record: &JobRecord, mut held: Held) -> Result<Held, IndexError> {
-    if record.data_journaled && held.data.is_none() {
+    if record.journaled.data && held.data.is_none() {
         held.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
     }
-    if record.template_journaled && held.template.is_none() {
+    if record.journaled.template && held.template.is_none() {
         held.template = journal.value(&key(record.id, InputPart::Template)).await?.map(Bytes::from);
     }
     Ok(held)
@@ -99,8 +99,8 @@ fn held_part(held: &Held, part: InputPart) -> Option<&Bytes> {
 
 fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
     match part {
-        InputPart::Data => record.data_journaled,
-        InputPart::Template => record.template_journaled,
+        InputPart::Data => record.journaled.data,
+        InputPart::Template => record.journaled.template,
     }
 }
 

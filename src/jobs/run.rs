@@ -14,7 +14,7 @@ use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::pipeline::{self, Given, Held, RunEnd, RunInput};
+use crate::pipeline::{self, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
 use crate::telemetry::Step;
 
@@ -69,7 +69,7 @@ impl JobActor {
                 .as_deref()
                 .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
             held: Held::default(),
-            given: Given { data: self.record.data_given, template: self.record.template_given },
+            given: self.record.given,
             deliver_to: self.record.deliver_to.clone(),
         }
     }

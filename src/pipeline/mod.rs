@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -80,7 +81,7 @@ pub struct RunInput {
     /// Inputs that are in memory still.
     pub held: Held,
     /// Which inputs came with the request, and must be there.
-    pub given: Given,
+    pub given: InputSet,
     /// Where the document is to be delivered; the address opens its store, so it is in no log.
     pub deliver_to: Option<String>,
 }
@@ -94,9 +95,9 @@ pub struct Held {
     pub template: Option<Bytes>,
 }
 
-/// Which inputs came with the request that made the job.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Given {
+/// Some of a job's two inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputSet {
     /// The data.
     pub data: bool,
     /// The template.
@@ -221,8 +222,8 @@ async fn steps(
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     if chain.rendering == Rendering::Page {
-        let size = page.len() + data.len();
-        let document = thread::by_size(size, move || html::with_data(&page, &data)).await?;
+        let length = page.len() + data.len();
+        let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
     }
     let order = PageOrder {
