@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
-//!   │                   └── cdp ── wire      how they are talked to
+//!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
@@ -27,6 +27,7 @@ mod pool;
 mod print;
 mod process;
 mod profile;
+mod recycle;
 mod rest;
 mod router;
 mod scripts;

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::value::RawValue;
 
 use super::{CommandError, complain, say};
-use crate::app::Engines;
+use crate::app::{Basis, Engines};
 use crate::browser::ShutDown;
 use crate::config::Config;
 use crate::domain::format_opts::{self, PageOptions};
@@ -21,7 +21,7 @@ use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
-use crate::telemetry;
+use crate::telemetry::{self, metrics::Metrics};
 
 /// Arguments of `platen render`.
 #[derive(Debug, Args)]
@@ -105,8 +105,13 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
     let arbiter = Arbiter::new();
     let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-    let executable = std::env::current_exe()?;
-    let engines = Engines::start(executable, &config, store.clone(), outbound, &arbiter.handle())?;
+    let basis = Basis {
+        executable: std::env::current_exe()?,
+        store: store.clone(),
+        outbound,
+        metrics: Metrics::new(),
+    };
+    let engines = Engines::start(basis, &config, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
     let end = pipeline::run(&engines.parts, input, || ()).await;
     end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));

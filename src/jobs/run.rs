@@ -17,6 +17,7 @@ use crate::domain::format_opts::{self, PageOptions};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
+use crate::telemetry::Step;
 
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);
@@ -31,6 +32,7 @@ impl JobActor {
             render.kind = record.kind.name(), render.target = record.target.name(),
             job.attempt = record.attempts, job.queue_ms = queue_ms,
         );
+        self.deps.parts.metrics.steps.took(Step::Queue, Duration::from_millis(queue_ms));
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
         let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
         let slot = self.slot.take();
@@ -146,6 +148,8 @@ impl JobActor {
             render.ms = record.output.as_ref().map(|output| output.render_ms),
             "the job ended"
         );
+        let code = record.fault.as_ref().map(|fault| fault.code);
+        self.deps.parts.metrics.jobs.ended(record.kind, record.target, code);
         let deps = self.deps.clone();
         let written = async move {
             let gone = leftovers::mark(record.id, &inputs::leftovers(&record));

@@ -12,6 +12,7 @@ mod flow;
 mod hostile;
 mod idempotency;
 mod list;
+mod metrics;
 mod openapi;
 mod receiver;
 mod recovery;

@@ -8,5 +8,6 @@ mod faults;
 mod fence;
 mod life;
 mod pages;
+mod recycle;
 mod rest;
 mod warnings;

@@ -17,6 +17,8 @@ use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::site::Site;
+use platen::telemetry::BrowserMetrics;
+use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
 /// Longest wait for anything that should come at once.
@@ -26,6 +28,7 @@ pub const SOON: Duration = Duration::from_secs(20);
 pub struct TestPool {
     pub address: Addr<BrowserPool>,
     pub config: BrowserConfig,
+    pub metrics: BrowserMetrics,
 }
 
 /// A file and what its author is told.
@@ -43,8 +46,9 @@ impl TestPool {
         config.quiet_window_ms = 50;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
-        let address = BrowserPool::new(config.clone(), starter).start();
-        Self { address, config }
+        let metrics = Metrics::new();
+        let address = BrowserPool::new(config.clone(), starter, metrics.browser.clone()).start();
+        Self { address, config, metrics: metrics.browser }
     }
 
     pub async fn lease(&self, lane: Lane) -> Result<Lease, LeaseError> {
@@ -82,9 +86,15 @@ impl TestPool {
         }
     }
 
+    /// Waits for something that the pool does not tell of.
+    pub async fn eventually(&self, what: &str, holds: impl Fn() -> bool) {
+        self.until(what, |_| holds()).await;
+    }
+
     /// Ends the pool; nothing may be left of it.
     pub async fn finish(self) {
-        let status = self.until("no tab is leased", |status| status.leased == 0).await;
+        let at_rest = |status: &PoolStatus| status.leased == 0 && status.leaving.is_empty();
+        let status = self.until("no tab is leased", at_rest).await;
         let folders: Vec<PathBuf> = status.browsers.iter().map(|&id| folder_of(id)).collect();
         assert!(folders.iter().all(|folder| folder.exists()));
         self.address.send(ShutDown).await.unwrap();
@@ -154,7 +164,7 @@ pub fn group_members(group: i32) -> Vec<i32> {
 }
 
 /// The private folder of a Chromium, read off its command line.
-fn folder_of(process: i32) -> PathBuf {
+pub fn folder_of(process: i32) -> PathBuf {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap();
     let line = String::from_utf8(line).unwrap();
     let profile = line.split('\0').find_map(|argument| argument.strip_prefix("--user-data-dir="));
