@@ -5,9 +5,10 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::{Emulation, Page, Runtime};
 
 use super::cdp::{CallError, Sent};
+use super::emulate::Surroundings;
 use super::fault::Trouble;
 use super::origin::Visit;
-use super::page::{PageOutput, PageTask};
+use super::page::PageTask;
 use super::scripts;
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -29,10 +30,7 @@ pub(super) async fn load(
         // Both cost each document time, and mean nothing where no script runs.
         Lane::Scripted => (None, Some((tab.send(&Runtime::Enable(None))?, tab.deny_downloads()?))),
     };
-    let media = match task.output {
-        PageOutput::Pdf => None,
-        PageOutput::Png | PageOutput::Jpg => Some(tab.send(&print_media())?),
-    };
+    let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
     match visit {
         Some(visit) => navigate(tab, visit, limit).await?,
@@ -46,7 +44,7 @@ pub(super) async fn load(
         exceptions.answer(limit).await?;
         downloads.answer(limit).await?;
     }
-    settle(media, limit).await
+    surroundings.settle().await
 }
 
 /// Runs a script of ours in the page and gives the text that it answers; `None` when the document went
@@ -138,10 +136,6 @@ where
     Ok(())
 }
 
-fn print_media() -> Emulation::SetEmulatedMedia {
-    Emulation::SetEmulatedMedia { media: Some("print".to_owned()), features: None }
-}
-
 fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {
     Page::CreateIsolatedWorld {
         frame_id: tab.frame().to_owned(),
@@ -150,7 +144,10 @@ fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {
     }
 }
 
-fn evaluate(expression: String, context: Option<Runtime::ExecutionContextId>) -> Runtime::Evaluate {
+pub(super) fn evaluate(
+    expression: String,
+    context: Option<Runtime::ExecutionContextId>,
+) -> Runtime::Evaluate {
     Runtime::Evaluate {
         expression,
         object_group: None,

@@ -106,7 +106,9 @@ fn task_of(order: &PageOrder) -> Option<PageTask> {
         Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return None,
     };
     let page = order.site.files.get(&order.site.entry)?;
-    let lane = lane_of(page);
+    // An expression is script, and may ask for the data, which is there where script runs.
+    let asked = order.options.wait_for_expression.is_some();
+    let lane = if asked { Lane::Scripted } else { lane_of(page) };
     Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
