@@ -26,18 +26,18 @@ pub(super) fn explain(mut failed: PageFault, options: &PageOptions) -> PageFault
     let died = matches!(failed.fault.code, FaultCode::PageCrashed | FaultCode::PageFailed);
     if died && options.extras.has_banners() {
         let sentence = "the page could not be printed with headerTemplate or footerTemplate: they reach no \
-                        file, and a style sheet, @import, @font-face or url(…#…) that names one ends the \
-                        print; write styles into them, and pictures and fonts as data: addresses";
+                        file, and a <link>, @import, @font-face or url(…#…) that names one ends the print; write \
+                        styles into them, and pictures and fonts as data: addresses";
         failed.fault = JobFault::new(FaultCode::OptionsInvalid, sentence);
     }
     failed
 }
 
-/// Chromium gives them no size and no family. The box around them is none: what they say of their own
-/// layout stays true.
+/// Chromium gives them no size and no family, and makes a row of what stands in them side by side, which
+/// takes the blanks out of a line of text: in a block of their own they are laid out as anywhere else.
 fn dressed(html: &str, print_background: bool) -> String {
     let adjust = if print_background { "exact" } else { "economy" };
-    format!("<div style=\"display:contents;font:8pt sans-serif;print-color-adjust:{adjust}\">{html}</div>")
+    format!("<div style=\"width:100%;font:8pt sans-serif;print-color-adjust:{adjust}\">{html}</div>")
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 
 mod support;
 
+mod banners;
 mod faults;
 mod fence;
 mod life;
+mod options;
 mod pages;
