@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
@@ -23,7 +23,7 @@ use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, HttpState, JobGate, Server};
+use crate::http::{self, HttpState, JobGate, RateLimit, Server};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;
@@ -112,10 +112,12 @@ impl App {
             pool: engines.pool.clone(),
             store: lasting.store.clone(),
             index: lasting.index.clone(),
+            last: Mutex::default(),
         };
         let state = HttpState {
             jobs: gate(&registry),
             accounts: accounts.recipient(),
+            rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
             outbound,
@@ -212,6 +214,7 @@ fn gate(registry: &Addr<JobRegistry>) -> JobGate {
         init: registry.clone().recipient(),
         start: registry.clone().recipient(),
         watch: registry.clone().recipient(),
+        list: registry.clone().recipient(),
         open_upload: registry.clone().recipient(),
         close_upload: registry.clone().recipient(),
     }

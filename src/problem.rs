@@ -62,6 +62,8 @@ codes! {
     BadRequest "bad_request" 400 "The request cannot be read";
     /// One or more members of the body are wrong; `errors` names each.
     ValidationFailed "validation_failed" 422 "The body has faults";
+    /// The same `Idempotency-Key` came with another request.
+    IdempotencyMismatch "idempotency_mismatch" 422 "The key stands for another request";
     /// The result may not be delivered to the address given.
     DeliveryAddressRefused "delivery_address_refused" 422 "The delivery address is refused";
     /// Nobody can turn this kind into that target.
@@ -74,7 +76,7 @@ codes! {
     RenderFailed "render_failed" 422 "The render failed";
     /// An immediate render did not end in the time a caller waits; the job goes on.
     RenderPending "render_pending" 422 "The render is not done yet";
-    /// The account has as many waiting jobs as it may have.
+    /// The token sent too many requests, or the account has as many waiting jobs as it may have.
     RateLimited "rate_limited" 429 "Too many at once";
     /// The queue is full, or the service is shutting down.
     Overloaded "overloaded" 503 "The service is overloaded";

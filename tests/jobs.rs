@@ -21,8 +21,9 @@ use platen::domain::job::JobState;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::jobs::ResumeJobs;
 use platen::jobs::deps::Deps;
+use platen::jobs::idempotency;
 use platen::jobs::journal::Journal;
-use platen::jobs::messages::{InitJob, JobSpec, StartJob, WatchJob};
+use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
 use platen::jobs::record::JobRecord;
 use platen::jobs::registry::JobRegistry;
 use platen::jobs::view::JobView;
@@ -103,11 +104,22 @@ impl House {
     }
 
     async fn init(&self, account: &str, template: &str, start: bool) -> Result<View, Problem> {
+        self.init_with(account, template, start, None).await
+    }
+
+    async fn init_with(
+        &self,
+        account: &str,
+        template: &str,
+        start: bool,
+        idempotency: Option<Idempotency>,
+    ) -> Result<View, Problem> {
         let spec =
             JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
-        let message = InitJob { account, spec, data: None, template, start, deliver_to: None };
+        let deliver_to = None;
+        let message = InitJob { account, spec, data: None, template, start, deliver_to, idempotency };
         self.registry.send(message).await.unwrap()
     }
 
@@ -182,6 +194,7 @@ async fn a_job_that_took_the_service_down_too_often_ends() {
         record.id = platen::domain::ids::JobId::generate();
         record.state = JobState::Running;
         record.attempts = attempts;
+        record.given.template = false;
         house.journal.commit(&record, Change::new()).await.unwrap();
         records.push(record);
     }
@@ -226,6 +239,28 @@ async fn a_full_queue_refuses_and_one_account_cannot_fill_it() {
     // What was refused is as it was; what waits is in the journal.
     assert_eq!(house.record(&initialized).await.state, JobState::Initialized);
     assert_eq!(house.journal.unfinished().await.unwrap().len(), 3);
+}
+
+#[actix::test]
+async fn a_key_whose_job_was_erased_says_so_and_one_that_is_swept_is_free() {
+    let house = House::build(1, &[]).await;
+    let key = Some(Idempotency { key: [1; 32], request: [2; 32] });
+    let first = house.init_with("one", "<p>1</p>", true, key).await.unwrap();
+    house.ended(&first).await;
+    let again = house.init_with("one", "<p>1</p>", true, key).await.unwrap();
+    assert_eq!(again.borrow().id, first.borrow().id);
+    let mut left = again.clone();
+    tokio::time::timeout(PATIENCE, async { while left.changed().await.is_ok() {} }).await.unwrap();
+    let (record, other) = (house.record(&first).await, house.init("two", "", false).await.unwrap());
+    let erased = Change::new().delete(format!("job/{}/{}", record.account, record.id));
+    house.journal.commit(&house.record(&other).await, erased).await.unwrap();
+    let refused = house.init_with("one", "<p>1</p>", true, key).await.unwrap_err();
+    assert_eq!(refused.code, Code::JobNotFound);
+    assert!(refused.detail.contains("erased"), "{}", refused.detail);
+    let tomorrow = SystemClock.now().plus_ms(86_400_000);
+    assert_eq!(idempotency::sweep(&house.journal, tomorrow).await.unwrap(), 1);
+    let next = house.init_with("one", "<p>1</p>", true, key).await.unwrap();
+    assert_ne!(next.borrow().id, first.borrow().id);
 }
 
 #[actix::test]

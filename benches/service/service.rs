@@ -127,6 +127,7 @@ fn program(folder: &tempfile::TempDir) -> Command {
     command
         .env("PLATEN__HTTP__BIND", "127.0.0.1:0")
         .env("PLATEN__STORAGE__DATA_DIR", folder.path().join("data"))
+        .env("PLATEN__HTTP__RATE_BURST_LIMIT", "10000000")
         .env("PLATEN__LOG__FILTER", "warn");
     command
 }

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::page::PageEngine;
 use crate::outbound::Outbound;
-use crate::pipeline::{Parts, RunLimits};
+use crate::pipeline::{Deliveries, Parts, RunLimits};
 use crate::storage::ObjectStore;
 use crate::workers::Starter;
 
@@ -43,6 +43,11 @@ impl Engines {
             move |_| BrowserPool::new(browser, starter)
         });
         let pages = PageEngine::new(pool.clone(), browser);
+        let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
+        let deliveries = Deliveries::new(
+            count(config.outbound.delivery_limit),
+            count(config.outbound.delivery_account_limit),
+        );
         let limits = RunLimits {
             run_timeout_s: config.jobs.run_timeout_s,
             input_limit_bytes: config.http.upload_limit_bytes,
@@ -51,6 +56,6 @@ impl Engines {
             delivery_tries: config.outbound.delivery_tries,
             delivery_timeout_s: config.outbound.delivery_timeout_s,
         };
-        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, outbound, limits }) })
+        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, outbound, deliveries, limits }) })
     }
 }

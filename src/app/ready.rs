@@ -1,9 +1,12 @@
 //! The truth about whether a document can be rendered now: a browser answers and the store writes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::Addr;
 use async_trait::async_trait;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::browser::{BrowserPool, GetPoolStatus};
 use crate::http::Readiness;
@@ -15,18 +18,37 @@ pub(super) struct Parts {
     pub pool: Addr<BrowserPool>,
     pub store: Arc<dyn ObjectStore>,
     pub index: Arc<dyn Index>,
+    /// The last answer; who asks while it is being found waits for it.
+    pub last: Mutex<Option<(Instant, Answer)>>,
 }
+
+type Answer = Result<(), Vec<String>>;
+
+/// An answer is as good as the truth for so long: each costs synced writes, and anybody may ask.
+const GOOD_FOR: Duration = Duration::from_secs(1);
 
 #[async_trait]
 impl Readiness for Parts {
     async fn check(&self) -> Result<(), Vec<String>> {
-        let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
-        let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();
-        if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+        let mut last = self.last.lock().await;
+        if let Some((asked, answer)) = last.as_ref()
+            && asked.elapsed() < GOOD_FOR
+        {
+            return answer.clone();
+        }
+        let answer = self.look().await;
+        *last = Some((Instant::now(), answer.clone()));
+        answer
     }
 }
 
 impl Parts {
+    async fn look(&self) -> Result<(), Vec<String>> {
+        let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
+        let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();
+        if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+
     async fn browser(&self) -> Result<(), String> {
         let status = self.pool.send(GetPoolStatus).await.map_err(|error| format!("browser: {error}"))?;
         if status.ready {

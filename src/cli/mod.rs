@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod doctor;
+pub mod openapi;
 pub mod operator;
 pub mod render;
 pub mod serve;
@@ -38,6 +39,8 @@ enum Command {
     Token(token::TokenArgs),
     /// Say what is installed, what a missing part disables, and what installs it.
     Doctor(doctor::DoctorArguments),
+    /// Print the OpenAPI document.
+    Openapi,
 }
 
 /// Why a command ended without doing what it was asked.
@@ -80,6 +83,7 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
             Ok(ExitCode::SUCCESS)
         }
         Command::Doctor(command) => doctor::run(&config, &command),
+        Command::Openapi => openapi::run(&config),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
 use crate::outbound::{Outbound, SystemResolver};
-use crate::pipeline::{self, Held, RunInput};
+use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry;
@@ -76,6 +76,7 @@ fn input_of(arguments: &RenderArguments, config: &Config) -> Result<RunInput, Co
         target,
         options: options.unwrap_or_default(),
         held: Held { data, template: Some(read(&arguments.file)?) },
+        given: InputSet::default(),
         deliver_to: None,
     })
 }
@@ -108,7 +109,7 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let executable = std::env::current_exe()?;
     let engines = Engines::start(executable, &config, store.clone(), outbound, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
-    let end = pipeline::run(&engines.parts, input).await;
+    let end = pipeline::run(&engines.parts, input, || ()).await;
     end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     engines.pool.send(ShutDown).await?;
     arbiter.stop();

@@ -37,6 +37,12 @@ pub struct HttpConfig {
     pub connection_limit: u64,
     /// How long a stopping service lets running jobs finish.
     pub shutdown_grace_s: u64,
+    /// Requests of one token in a second, in the long run; more are refused with 429.
+    pub rate_limit_per_s: u64,
+    /// Requests of one token at once, after it was quiet.
+    pub rate_burst_limit: u64,
+    /// Longest `Idempotency-Key`.
+    pub idempotency_key_limit_bytes: u64,
 }
 
 impl HttpConfig {
@@ -60,6 +66,9 @@ impl HttpConfig {
         faults.within("http.upload_timeout_s", self.upload_timeout_s, 1, 86_400);
         faults.within("http.connection_limit", self.connection_limit, 1, 1_000_000);
         faults.within("http.shutdown_grace_s", self.shutdown_grace_s, 0, 3_600);
+        faults.within("http.rate_limit_per_s", self.rate_limit_per_s, 1, 1_000_000);
+        faults.within("http.rate_burst_limit", self.rate_burst_limit, 1, 10_000_000);
+        faults.within("http.idempotency_key_limit_bytes", self.idempotency_key_limit_bytes, 16, 4_096);
     }
 }
 

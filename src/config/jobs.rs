@@ -32,6 +32,10 @@ pub struct JobsConfig {
     pub mailbox_limit: u64,
     /// Threads that job actors share.
     pub threads: u64,
+    /// Jobs that one page of a filtered list looks at.
+    pub list_scan_limit: u64,
+    /// How long an `Idempotency-Key` stands for its job.
+    pub idempotency_window_s: u64,
 }
 
 impl JobsConfig {
@@ -49,5 +53,7 @@ impl JobsConfig {
         faults.within("jobs.format_opts_limit_bytes", self.format_opts_limit_bytes, 256, 1 << 24);
         faults.within("jobs.mailbox_limit", self.mailbox_limit, 16, 1 << 20);
         faults.within("jobs.threads", self.threads, 1, 64);
+        faults.within("jobs.list_scan_limit", self.list_scan_limit, 100, 100_000);
+        faults.within("jobs.idempotency_window_s", self.idempotency_window_s, 1, 31_536_000);
     }
 }

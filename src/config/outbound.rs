@@ -16,6 +16,10 @@ pub struct OutboundConfig {
     pub delivery_tries: u64,
     /// Until a delivery is done, all tries together.
     pub delivery_timeout_s: u64,
+    /// Deliveries at once.
+    pub delivery_limit: u64,
+    /// Deliveries at once of one account.
+    pub delivery_account_limit: u64,
     /// Until a connection is made.
     pub connect_timeout_ms: u64,
     /// Redirects that are followed, each decided upon anew.
@@ -98,6 +102,8 @@ impl OutboundConfig {
         }
         faults.within("outbound.delivery_tries", self.delivery_tries, 1, 10);
         faults.within("outbound.delivery_timeout_s", self.delivery_timeout_s, 1, 3_600);
+        faults.within("outbound.delivery_limit", self.delivery_limit, 1, 100_000);
+        faults.within("outbound.delivery_account_limit", self.delivery_account_limit, 1, 100_000);
         faults.within("outbound.connect_timeout_ms", self.connect_timeout_ms, 100, 60_000);
         faults.within("outbound.redirect_limit", self.redirect_limit, 0, 10);
         faults.within("outbound.address_limit_bytes", self.address_limit_bytes, 256, 65_536);

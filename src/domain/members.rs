@@ -94,6 +94,16 @@ impl<'a> Members<'a> {
         nested
     }
 
+    /// A whole number within `range`, whose end the setting `key` says.
+    pub fn limited(&mut self, name: &str, range: RangeInclusive<u32>, key: &str) -> Option<u32> {
+        let found_before = self.faults.len();
+        let number = self.whole(name, range);
+        if let Some(fault) = self.faults.get_mut(found_before) {
+            fault.detail = format!("{} ({key})", fault.detail);
+        }
+        number
+    }
+
     /// An object as it was sent; an empty array counts as `{}`.
     pub fn object(&mut self, name: &str) -> Option<&'a str> {
         let value = self.raw(name)?.get();

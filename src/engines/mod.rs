@@ -2,6 +2,7 @@
 
 pub mod assemble;
 pub mod render;
+pub mod thread;
 
 use crate::domain::kinds::{Target, TemplateKind};
 

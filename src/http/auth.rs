@@ -9,6 +9,7 @@ use actix_web::{FromRequest, HttpRequest, web};
 
 use super::gate;
 use super::problem::Failure;
+use super::rate::RateLimit;
 use super::state::HttpState;
 use crate::accounts::actor::Authenticate;
 use crate::domain::ids::AccountId;
@@ -36,7 +37,9 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
         let detail = "Send your token as 'Authorization: Bearer <token>'; `platen token create` makes one.";
         return Err(Problem::new(Code::Unauthorized, detail));
     };
+    let named = RateLimit::name(&token);
     let account = gate::ask(state, &state.accounts, Authenticate { token }).await?;
+    state.rate_limit.admit(named)?;
     tracing::Span::current().record("account.id", tracing::field::display(account));
     Ok(Caller(account))
 }

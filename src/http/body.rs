@@ -31,7 +31,7 @@ pub(super) async fn read<T: Send + 'static>(
     request: &HttpRequest,
     mut payload: Payload,
     state: &Data<HttpState>,
-    reader: fn(&Body, &HttpState) -> Result<T, Problem>,
+    reader: impl FnOnce(&Body, &HttpState) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
     let longest_s = state.config.http.upload_timeout_s;
@@ -67,6 +67,11 @@ impl Body {
             let detail = format!("The body must be a JSON object: {error}.");
             Problem::new(Code::MalformedJson, detail)
         })
+    }
+
+    /// The bytes as they were received; an empty body is `{}`.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 
     /// The part of the body that `text`, taken from its members, is; shared, not copied.

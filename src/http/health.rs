@@ -6,12 +6,20 @@ use serde_json::json;
 
 use super::state::HttpState;
 
-/// The process answers.
+/// Whether the process answers.
+#[utoipa::path(
+    get, path = "/health/live", operation_id = "live", tag = "health", security(()),
+    responses((status = 200, description = "It does")),
+)]
 pub(super) async fn live() -> impl Responder {
     HttpResponse::Ok().json(json!({ "status": "live" }))
 }
 
-/// A document could be rendered now; otherwise 503 with every reason.
+/// Whether a document could be rendered now; otherwise 503 with every reason.
+#[utoipa::path(
+    get, path = "/health/ready", operation_id = "ready", tag = "health", security(()),
+    responses((status = 200, description = "It could"), (status = 503, description = "It could not, and why")),
+)]
 pub(super) async fn ready(state: Data<HttpState>) -> impl Responder {
     let checked = if state.stopping.is_cancelled() {
         Err(vec!["the service is stopping".to_owned()])

@@ -6,21 +6,25 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::auth::Caller;
 use super::body::Body;
 use super::job_request::{JobRequest, admit_delivery, read_delivery};
+use super::openapi::ImmediateRequest;
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{body, gate, view, wait};
+use super::{body, gate, idempotency, view, wait};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Document)]
 struct ImmediateBody {
+    /// Where the document is, for whoever has the address; it lives for `storage.address_ttl_s`.
     url: String,
 }
 
@@ -31,7 +35,13 @@ struct Wanted {
     delivery: Option<String>,
 }
 
-/// The handler.
+/// Create, start and wait in one call.
+#[utoipa::path(
+    post, path = "/documents/immediate-render", operation_id = "immediateRender", tag = "documents",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day")),
+    request_body = ImmediateRequest,
+    responses((status = 200, description = "The document is there", body = ImmediateBody)),
+)]
 pub(super) async fn render(
     caller: Caller,
     state: Data<HttpState>,
@@ -39,9 +49,14 @@ pub(super) async fn render(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let Wanted { spec, data, template, delivery } = body::read(&request, payload, &state, read).await?;
+    let key = idempotency::read_key(&request, &state)?;
+    let reader = move |body: &Body, state: &HttpState| {
+        Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
+    };
+    let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
+    let Wanted { spec, data, template, delivery } = wanted;
     let deliver_to = admit_delivery(&state, delivery).await?;
-    let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to };
+    let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let longest = Duration::from_secs(state.config.http.wait_default_s);

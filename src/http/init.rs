@@ -4,27 +4,39 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::auth::Caller;
 use super::body::Body;
 use super::job_request::JobRequest;
+use super::openapi::{InitRequest, TargetName};
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{address, body, gate};
+use super::{address, body, gate, idempotency};
 use crate::jobs::messages::{InitJob, InputPart, JobSpec};
 use crate::problem::Problem;
 
 /// What init answers; an address is null iff the input came with the request.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewJob)]
 #[serde(rename_all = "camelCase")]
 struct InitBody {
     job_id: String,
+    #[schema(inline, value_type = TargetName)]
     target: &'static str,
+    #[schema(required = true)]
     presigned_data_upload_url: Option<String>,
+    #[schema(required = true)]
     presigned_template_upload_url: Option<String>,
 }
 
-/// The handler.
+/// Create a job and get the addresses for what it works on.
+#[utoipa::path(
+    post, path = "/documents/init", operation_id = "initDocument", tag = "documents",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day")),
+    request_body = InitRequest,
+    responses((status = 200, description = "The job is there, and waits for its start", body = InitBody)),
+)]
 pub(super) async fn init(
     caller: Caller,
     state: Data<HttpState>,
@@ -32,9 +44,13 @@ pub(super) async fn init(
     payload: Payload,
 ) -> Answer {
     gate::admit(&state)?;
-    let (spec, data) = body::read(&request, payload, &state, read).await?;
+    let key = idempotency::read_key(&request, &state)?;
+    let reader =
+        move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
+    let ((spec, data), idempotency) = body::read(&request, payload, &state, reader).await?;
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
-    let message = InitJob { account: caller.0, spec, data, template: None, start: false, deliver_to: None };
+    let (account, template, start, deliver_to) = (caller.0, None, false, None);
+    let message = InitJob { account, spec, data, template, start, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));

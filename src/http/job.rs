@@ -2,18 +2,31 @@
 
 use std::time::Duration;
 
+use actix_web::http::header::HeaderName;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 
 use super::auth::Caller;
 use super::problem::Answer;
 use super::state::HttpState;
+use super::view::JobBody;
 use super::{gate, view, wait};
 use crate::domain::ids::JobId;
 use crate::jobs::messages::WatchJob;
 use crate::problem::{Code, Fault, Problem};
 
-/// The handler.
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// Look at a job, at once or when it is done.
+#[utoipa::path(
+    get, path = "/jobs/{jobId}", operation_id = "getJob", tag = "jobs",
+    params(
+        ("jobId" = String, Path, description = "The job's id"),
+        ("wait" = Option<u32>, Query, description = "Answer when the job is done, or after so many seconds"),
+        ("Prefer" = Option<String>, Header, description = "`wait=20` means the same as the query"),
+    ),
+    responses((status = 200, description = "The job", body = JobBody)),
+)]
 pub(super) async fn job(
     caller: Caller,
     state: Data<HttpState>,
@@ -21,14 +34,19 @@ pub(super) async fn job(
     request: HttpRequest,
 ) -> Answer {
     let id = parse_id(&job)?;
-    let wait = read_wait(&request)?.min(state.config.http.wait_limit_s);
+    let (wait, preferred) = read_wait(&request)?;
+    let wait = wait.min(state.config.http.wait_limit_s);
     let watched = gate::ask(&state, &state.jobs.watch, WatchJob { account: caller.0, job: id }).await?;
     let view = if wait == 0 {
         watched.borrow().clone()
     } else {
         wait::until_done(&state, watched, Duration::from_secs(wait)).await?
     };
-    Ok(HttpResponse::Ok().json(view::job(&state, &view)))
+    let mut answer = HttpResponse::Ok();
+    if preferred {
+        answer.insert_header((PREFERENCE_APPLIED, format!("wait={wait}")));
+    }
+    Ok(answer.json(view::job(&state, &view)))
 }
 
 /// The job's id from a path. What is no id names no job, and is answered like one that is not there.
@@ -46,18 +64,25 @@ pub(super) fn parse_id(text: &str) -> Result<JobId, Problem> {
     Ok(id)
 }
 
-/// Seconds to wait: the query's, else the header's (RFC 7240), else none.
-fn read_wait(request: &HttpRequest) -> Result<u64, Problem> {
+/// Seconds to wait, and whether they are the header's (RFC 7240): the query's come first.
+fn read_wait(request: &HttpRequest) -> Result<(u64, bool), Problem> {
     let sent = request.query_string().split('&').find_map(|pair| pair.strip_prefix("wait="));
     if let Some(text) = sent.filter(|text| !text.is_empty()) {
-        return seconds(text).ok_or_else(|| {
+        return seconds(text).map(|wait| (wait, false)).ok_or_else(|| {
             let fault = Fault::new("/wait", "must be a number of seconds, such as wait=20");
             Problem::validation(vec![fault])
         });
     }
     let prefer = request.headers().get_all("prefer").filter_map(|value| value.to_str().ok());
-    let wait = prefer.flat_map(|value| value.split(',')).find_map(|wish| wish.trim().strip_prefix("wait="));
-    Ok(wait.and_then(seconds).unwrap_or(0))
+    // The first `wait` counts; one that is no number is ignored, as every unknown wish is.
+    let wait = prefer.flat_map(|value| value.split(',')).find_map(preferred_wait);
+    Ok(wait.and_then(seconds).map_or((0, false), |wait| (wait, true)))
+}
+
+/// The value of `wait = 20; parameter`, if the wish is that one.
+fn preferred_wait(wish: &str) -> Option<&str> {
+    let (name, value) = wish.split(';').next()?.split_once('=')?;
+    name.trim().eq_ignore_ascii_case("wait").then(|| value.trim().trim_matches('"'))
 }
 
 fn seconds(text: &str) -> Option<u64> {
@@ -76,7 +101,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::http::testing::{Bench, Outcome};
+    use crate::http::testing::{Bench, Outcome, TOKEN};
 
     #[actix_web::test]
     async fn the_view_has_every_member_from_the_first_day() {
@@ -186,16 +211,41 @@ mod tests {
         assert_eq!(one, other);
     }
 
+    #[actix_web::test]
+    async fn a_preference_that_was_followed_is_said() {
+        tokio::time::pause();
+        let bench = Bench::with(|config| config.http.wait_limit_s = 7).await;
+        let (id, _) = bench.init().await;
+        for (query, prefer, applied) in [
+            ("", "wait=2", Some("wait=2")),
+            ("", "wait=600", Some("wait=7")),
+            ("", "wait=0", Some("wait=0")),
+            ("", "respond-async", None),
+            ("", "wait=soon", None),
+            ("?wait=1", "wait=2", None),
+        ] {
+            let request = TestRequest::with_uri(&format!("/v1/jobs/{id}{query}"))
+                .insert_header(("authorization", format!("Bearer {TOKEN}")))
+                .insert_header(("prefer", prefer));
+            let answer = bench.send(request).await;
+            assert_eq!(answer.status(), StatusCode::OK);
+            let said = answer.headers().get("preference-applied").map(|value| value.to_str().unwrap());
+            assert_eq!(said, applied, "{query} {prefer}");
+        }
+    }
+
     #[test]
     fn the_wait_comes_from_the_query_or_the_header() {
         let wait = |uri: &str, prefer: &str| {
             let request = TestRequest::with_uri(uri).insert_header(("prefer", prefer)).to_http_request();
             read_wait(&request).ok()
         };
-        assert_eq!(wait("/?wait=20", ""), Some(20));
-        assert_eq!(wait("/?a=b&wait=1.5", "wait=9"), Some(2));
-        assert_eq!(wait("/", "respond-async, wait=9"), Some(9));
-        assert_eq!(wait("/?wait=", "wait=soon"), Some(0));
+        assert_eq!(wait("/?wait=20", ""), Some((20, false)));
+        assert_eq!(wait("/?a=b&wait=1.5", "wait=9"), Some((2, false)));
+        assert_eq!(wait("/", "respond-async, wait=9"), Some((9, true)));
+        assert_eq!(wait("/", "Wait = \"9\"; soft, wait=7"), Some((9, true)));
+        assert_eq!(wait("/?wait=", "wait=soon"), Some((0, false)));
+        assert_eq!(wait("/", "waiting=9, wait"), Some((0, false)));
         assert_eq!(wait("/?wait=soon", ""), None);
         assert_eq!(wait("/?wait=-1", ""), None);
     }

@@ -9,11 +9,15 @@ mod conversions;
 mod download;
 mod gate;
 mod health;
+mod idempotency;
 mod immediate;
 mod init;
 mod job;
 mod job_request;
+mod list;
+mod openapi;
 mod problem;
+mod rate;
 mod request;
 mod routing;
 mod serve;
@@ -29,6 +33,8 @@ mod wait;
 use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::Server;
+pub use openapi::document as openapi;
+pub use rate::RateLimit;
 use routing::resource;
 pub use serve::serve;
 pub use state::{HttpState, JobGate, Readiness, public_url};
@@ -49,6 +55,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(resource("/documents/init").post(init::init))
         .service(resource("/documents/immediate-render").post(immediate::render))
         .service(resource("/documents/{jobId}/render").post(start::start))
+        .service(resource("/jobs").get(list::list))
         .service(resource("/jobs/{jobId}").get(job::job))
         .service(
             resource(address::PATTERN)
@@ -57,6 +64,9 @@ fn routes(config: &mut ServiceConfig) {
                 .head(download::download)
                 .options(routing::allow_any_origin),
         )
+        .service(resource("/openapi.json").get(openapi::openapi))
+        .service(resource("/docs").get(openapi::index))
+        .service(resource("/docs/{file}").get(openapi::page))
         .service(resource("/problems/{code}").get(problem::describe))
         .service(resource("/health/live").get(health::live).head(health::live))
         .service(resource("/health/ready").get(health::ready).head(health::ready));

@@ -5,13 +5,53 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName};
 use actix_web::{HttpResponse, ResponseError, web};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::request::RequestId;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Fault, Problem};
 
 /// What a handler answers.
 pub(super) type Answer = Result<HttpResponse, Failure>;
+
+/// Why a request failed (RFC 9457).
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProblemBody<'a> {
+    /// A path that says what the code means.
+    r#type: String,
+    /// What it is in a few words, the same for each occurrence.
+    title: &'static str,
+    status: u16,
+    /// What went wrong here, and what helps.
+    detail: &'a str,
+    /// The request's id, as in `X-Request-Id`.
+    instance: String,
+    /// The name of the fault; it stays the same.
+    code: &'static str,
+    /// The same as `detail`.
+    message: &'a str,
+    /// Every fault of the body (`validation_failed`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Vec<ErrorBody>>,
+    /// The job of an immediate render.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_id: Option<&'a str>,
+    /// Why the job made no document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_code: Option<&'a str>,
+}
+
+/// One fault of a body.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Fault)]
+struct ErrorBody {
+    /// Where it is: a JSON pointer.
+    pointer: String,
+    /// What is wrong, and what would be right.
+    detail: String,
+}
 
 /// A problem on its way to the caller, with headers that belong to it.
 #[derive(Debug)]
@@ -45,7 +85,7 @@ impl Failure {
         for (name, value) in &self.headers {
             answer.insert_header((name.clone(), value.as_str()));
         }
-        answer.body(body(problem, id).to_string())
+        answer.json(body(problem, id))
     }
 }
 
@@ -96,32 +136,30 @@ pub(super) async fn describe(code: web::Path<String>) -> Answer {
     Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(text))
 }
 
-fn body(problem: &Problem, id: RequestId) -> Value {
-    let mut members = Map::new();
-    members.insert("type".to_owned(), format!("/problems/{}", problem.code.name()).into());
-    members.insert("title".to_owned(), problem.code.title().into());
-    members.insert("status".to_owned(), problem.code.status().into());
-    members.insert("detail".to_owned(), problem.detail.as_str().into());
-    members.insert("instance".to_owned(), id.to_string().into());
-    members.insert("code".to_owned(), problem.code.name().into());
-    members.insert("message".to_owned(), problem.detail.as_str().into());
-    if !problem.faults.is_empty() {
-        let faults = problem.faults.iter();
-        let errors = faults.map(|fault| json!({"pointer": fault.pointer, "detail": fault.detail}));
-        members.insert("errors".to_owned(), errors.collect());
+fn body(problem: &Problem, id: RequestId) -> ProblemBody<'_> {
+    let error = |fault: &'_ Fault| ErrorBody { pointer: fault.pointer.clone(), detail: fault.detail.clone() };
+    let extra =
+        |name: &str| problem.extra.iter().find(|(member, _)| *member == name).map(|(_, value)| &**value);
+    ProblemBody {
+        r#type: format!("/problems/{}", problem.code.name()),
+        title: problem.code.title(),
+        status: problem.code.status(),
+        detail: &problem.detail,
+        instance: id.to_string(),
+        code: problem.code.name(),
+        message: &problem.detail,
+        errors: (!problem.faults.is_empty()).then(|| problem.faults.iter().map(error).collect()),
+        job_id: extra("jobId"),
+        error_code: extra("errorCode"),
     }
-    for (member, value) in &problem.extra {
-        members.insert((*member).to_owned(), value.as_str().into());
-    }
-    Value::Object(members)
 }
 
 #[cfg(test)]
 mod tests {
     use actix_web::body::to_bytes;
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::problem::Fault;
 
     async fn answered(problem: Problem) -> (HttpResponse<()>, Value) {
         let (head, body) = Failure::from(problem).answer(RequestId::generate()).into_parts();

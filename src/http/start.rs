@@ -9,8 +9,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::auth::Caller;
 use super::body::Body;
 use super::job_request::{admit_delivery, read_delivery};
+use super::openapi::StartRequest;
 use super::problem::Answer;
 use super::state::HttpState;
+use super::view::StartBody;
 use super::{body, gate, job, view, wait};
 use crate::jobs::messages::StartJob;
 use crate::jobs::view::JobView;
@@ -24,7 +26,16 @@ struct Wanted {
     delivery: Option<String>,
 }
 
-/// The handler. A repeated start changes nothing and answers the present state.
+/// Start a job. A repeated start changes nothing and answers the present state.
+#[utoipa::path(
+    post, path = "/documents/{jobId}/render", operation_id = "renderDocument", tag = "documents",
+    params(("jobId" = String, Path, description = "The job's id")),
+    request_body(content = StartRequest, description = "May be left out"),
+    responses(
+        (status = 200, description = "The job is done", body = StartBody),
+        (status = 202, description = "The job waits or runs; ask at `Location`", body = StartBody),
+    ),
+)]
 pub(super) async fn start(
     caller: Caller,
     state: Data<HttpState>,

@@ -8,9 +8,11 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::rate::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
@@ -35,6 +37,8 @@ pub struct JobGate {
     pub start: Recipient<StartJob>,
     /// Gives a view that follows it.
     pub watch: Recipient<WatchJob>,
+    /// Gives a page of an account's jobs.
+    pub list: Recipient<ListJobs>,
     /// Asks for a place to stage an upload.
     pub open_upload: Recipient<OpenUpload>,
     /// Makes a staged upload the job's input.
@@ -48,6 +52,8 @@ pub struct HttpState {
     pub jobs: JobGate,
     /// The accounts: who a token belongs to.
     pub accounts: Recipient<Authenticate>,
+    /// How many requests a token may send.
+    pub rate_limit: Arc<RateLimit>,
     /// Signs presigned addresses and checks them.
     pub signer: Arc<Signer>,
     /// Where outputs are read from.

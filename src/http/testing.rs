@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::rate::RateLimit;
 use super::serve::{application, serve};
 use super::state::{HttpState, JobGate, Readiness};
 use crate::accounts::actor::Authenticate;
@@ -27,6 +28,7 @@ use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::list::{JobPage, ListJobs};
 use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
@@ -141,6 +143,20 @@ impl Handler<WatchJob> for StandIn {
     }
 }
 
+impl Handler<ListJobs> for StandIn {
+    type Result = Result<JobPage, Problem>;
+
+    fn handle(&mut self, message: ListJobs, _: &mut Context<Self>) -> Self::Result {
+        let mut jobs: Vec<_> = self.jobs.lock().unwrap().views.values().map(|v| v.borrow().clone()).collect();
+        jobs.sort_by_key(|view| std::cmp::Reverse(view.id));
+        jobs.retain(|view| message.filter.shows(view) && message.before.is_none_or(|id| view.id < id));
+        let more = jobs.len() > message.limit;
+        jobs.truncate(message.limit);
+        let next = jobs.last().filter(|_| more).map(|view| view.id);
+        Ok(JobPage { jobs, next })
+    }
+}
+
 impl Handler<OpenUpload> for StandIn {
     type Result = ResponseFuture<Result<Box<dyn StagedObject>, Problem>>;
 
@@ -245,10 +261,12 @@ impl Bench {
                 init: registry.clone().into(),
                 start: registry.clone().into(),
                 watch: registry.clone().into(),
+                list: registry.clone().into(),
                 open_upload: registry.clone().into(),
                 close_upload: registry.into(),
             },
             accounts: OneAccount(account).start().into(),
+            rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),

@@ -2,55 +2,84 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 use super::address;
+use super::openapi::{KindName, StatusName, TargetName};
 use super::state::HttpState;
 use crate::clock::Timestamp;
 use crate::jobs::view::{JobView, Output};
 use crate::storage::StorageKey;
 
-/// `GET /jobs/{jobId}`.
-#[derive(Serialize)]
+/// A job as its owner sees it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Job)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct JobBody<'a> {
     job_id: String,
+    #[schema(value_type = KindName)]
     r#type: &'static str,
+    #[schema(required = true)]
     template_id: Option<String>,
+    #[schema(value_type = TargetName)]
     target: &'static str,
+    /// As it was sent.
+    #[schema(value_type = Option<HashMap<String, serde_json::Value>>, required = true)]
     format_opts: Option<&'a RawValue>,
+    #[schema(value_type = StatusName)]
     status: &'static str,
+    /// Whether there is a document; null until the job is done.
+    #[schema(required = true)]
     success: Option<bool>,
+    #[schema(required = true)]
     output: Option<OutputBody>,
+    #[schema(required = true)]
     error: Option<&'a str>,
+    #[schema(required = true)]
     error_code: Option<&'static str>,
     warnings: Vec<String>,
     created_at: String,
+    #[schema(required = true)]
     started_at: Option<String>,
+    #[schema(required = true)]
     finished_at: Option<String>,
 }
 
-/// `POST /documents/{jobId}/render`.
-#[derive(Serialize)]
+/// A job that was started.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StartedJob)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StartBody<'a> {
     job_id: String,
+    #[schema(value_type = TargetName)]
     target: &'static str,
+    #[schema(value_type = StatusName)]
     status: &'static str,
+    /// Whether there is a document; null until the job is done.
+    #[schema(required = true)]
     success: Option<bool>,
+    #[schema(required = true)]
     output: Option<OutputBody>,
+    #[schema(required = true)]
     error: Option<&'a str>,
+    #[schema(required = true)]
     error_code: Option<&'static str>,
 }
 
-#[derive(Serialize)]
+/// The document.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Output)]
 struct OutputBody {
     data: DataBody,
     metadata: MetadataBody,
 }
 
-#[derive(Serialize)]
+/// Where the document is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OutputData)]
 #[serde(rename_all = "camelCase")]
 struct DataBody {
+    /// To be fetched without a token.
     url: String,
     expires_at: String,
     content_type: &'static str,
@@ -59,7 +88,8 @@ struct DataBody {
 }
 
 /// In milliseconds, as the clients take them.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OutputMetadata)]
 #[serde(rename_all = "camelCase")]
 struct MetadataBody {
     render_time: u64,
@@ -75,7 +105,7 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
         target: view.target.name(),
         format_opts: view.format_opts.as_deref(),
         status: view.status.name(),
-        success: success(view),
+        success: view.success(),
         output: view.output.as_ref().map(|output| output_of(state, view, output)),
         error: view.fault.as_ref().map(|fault| fault.message.as_str()),
         error_code: view.fault.as_ref().map(|fault| fault.code.name()),
@@ -92,7 +122,7 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
         job_id: view.id.to_string(),
         target: view.target.name(),
         status: view.status.name(),
-        success: success(view),
+        success: view.success(),
         output: view.output.as_ref().map(|output| output_of(state, view, output)),
         error: view.fault.as_ref().map(|fault| fault.message.as_str()),
         error_code: view.fault.as_ref().map(|fault| fault.code.name()),
@@ -121,8 +151,4 @@ fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
 
 fn output_key(view: &JobView) -> StorageKey {
     StorageKey::JobOutput(view.account, view.id, view.target)
-}
-
-fn success(view: &JobView) -> Option<bool> {
-    view.is_done().then_some(view.fault.is_none())
 }

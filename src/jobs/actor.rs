@@ -34,7 +34,7 @@ pub struct JobActor {
     view: watch::Sender<JobView>,
     pub(super) held: Held,
     pub(super) run: Option<AbortOnDropHandle<()>>,
-    slot: Option<Slot>,
+    pub(super) slot: Option<Slot>,
     pub(super) timer: Option<SpawnHandle>,
     pub(super) parked: bool,
     departure: Departure,
@@ -119,10 +119,9 @@ impl JobActor {
         match self.record.state {
             JobState::Initialized => self.wait_for_start(ctx),
             JobState::Queued => {
-                let started_at = self.record.started_at.unwrap_or(self.record.created_at);
-                let waited = self.deps.clock.now().since_ms(started_at);
-                let left = (limits.queue_timeout_s * 1_000).saturating_sub(waited);
-                self.timer = Some(ctx.run_later(Duration::from_millis(left), Self::queue_timed_out));
+                // From now on: the time in which there was no service is not the caller's fault.
+                let limit = Duration::from_secs(limits.queue_timeout_s);
+                self.timer = Some(ctx.run_later(limit, Self::queue_timed_out));
             }
             JobState::Running => self.begin_run(ctx),
             JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => self.leave(),
@@ -144,13 +143,7 @@ impl JobActor {
         self.slot = None;
         self.held = Held::default();
         let (store, keys) = (self.deps.parts.store.clone(), inputs::objects(&self.record));
-        actix::spawn(async move {
-            for key in keys {
-                if let Err(error) = store.delete(&key).await {
-                    tracing::warn!(storage.key = %key, error = %error, "an input of an ended job stays behind");
-                }
-            }
-        });
+        actix::spawn(async move { inputs::delete(store.as_ref(), &keys).await });
         self.departure.tell(Notice::Ended);
     }
 }
@@ -170,18 +163,27 @@ impl Handler<Begin> for JobActor {
 
     fn handle(&mut self, message: Begin, _: &mut Self::Context) -> Self::Result {
         let mut record = if message.start { self.queued() } else { self.record.clone() };
-        record.data_given = message.held.data.is_some();
         let (deps, held) = (self.deps.clone(), message.held);
+        record.given.data = held.data.is_some();
+        record.given.template = held.template.is_some();
         let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
         let placed = inputs::place(&mut record, &held, message.change, limit_bytes);
         if message.start {
-            self.held = held;
+            self.held = inputs::small(&held, limit_bytes);
         }
         let written = async move {
+            let keys: Vec<_> = placed.objects.iter().map(|(key, _)| *key).collect();
+            // The record comes last: what it says is there must be there.
             let objects = placed.objects.into_iter().map(|(key, bytes)| put(&deps, key, bytes));
-            let journal =
-                async { deps.journal.commit(&record, placed.change).await.map_err(|e| unwritten(&e)) };
-            tokio::try_join!(futures_util::future::try_join_all(objects), journal).map(|_| record)
+            let stored = futures_util::future::try_join_all(objects).await;
+            let committed = match stored {
+                Ok(_) => deps.journal.commit(&record, placed.change).await.map_err(|error| unwritten(&error)),
+                Err(problem) => Err(problem),
+            };
+            if committed.is_err() {
+                inputs::delete(deps.parts.store.as_ref(), &keys).await;
+            }
+            committed.map(|()| record)
         };
         AtomicResponse::new(Box::pin(
             written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
@@ -192,7 +194,7 @@ impl Handler<Begin> for JobActor {
 impl Handler<Start> for JobActor {
     type Result = AtomicResponse<Self, Result<bool, Problem>>;
 
-    fn handle(&mut self, message: Start, ctx: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, message: Start, _: &mut Self::Context) -> Self::Result {
         if self.record.state.on(JobEvent::Start) != Verdict::Move(JobState::Queued) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
         }
@@ -201,8 +203,8 @@ impl Handler<Start> for JobActor {
             let mut record = self.record.clone();
             let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
             record.fault = Some(JobFault::new(FaultCode::Expired, sentence));
-            self.finish(record, JobEvent::Expire, ctx);
-            return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
+            let written = self.ending(record, JobEvent::Expire);
+            return AtomicResponse::new(Box::pin(written.map(|(), _, _| Ok(false))));
         }
         let (deps, mut record) = (self.deps.clone(), self.queued());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
@@ -265,7 +267,7 @@ impl Handler<TakeUpload> for JobActor {
         if let Verdict::Refuse(_) = self.record.state.on(JobEvent::Upload) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Err(upload_closed(&self.record.view())))));
         }
-        if message.part == InputPart::Data && self.record.data_given {
+        if message.part == InputPart::Data && self.record.given.data {
             // What came with init wins: an upload beside it is accepted and not looked at.
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }

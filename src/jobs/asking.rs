@@ -22,6 +22,16 @@ impl Handler<InitJob> for JobRegistry {
     type Result = ResponseActFuture<Self, ViewReply>;
 
     fn handle(&mut self, message: InitJob, _: &mut Self::Context) -> Self::Result {
+        match message.idempotency {
+            Some(idempotency) => self.once(idempotency, message),
+            None => self.make(message),
+        }
+    }
+}
+
+impl JobRegistry {
+    /// Makes a job after the checks, and starts it when it is asked to.
+    pub(super) fn make(&mut self, message: InitJob) -> ResponseActFuture<Self, ViewReply> {
         let (account, start) = (message.account, message.start);
         let admitted =
             self.refuse_when_stopping().and_then(|()| if start { self.admit(account) } else { Ok(()) });
@@ -49,17 +59,19 @@ impl Handler<InitJob> for JobRegistry {
             reply
         }))
     }
-}
 
-impl JobRegistry {
     /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
         let mut record = JobRecord::new(message.account, message.spec, self.deps.clock.now());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
+        let change = match self.key_entries(&record, message.idempotency) {
+            Ok(change) => change.and(reservation.change()),
+            Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
+        };
         let live = self.spawn(record);
         let held = Held { data: message.data, template: message.template };
-        let begin = actor::Begin { held, change: reservation.change(), start: message.start };
+        let begin = actor::Begin { held, change, start: message.start };
         Box::pin(live.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
             match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
                 Ok(()) => {

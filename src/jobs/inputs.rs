@@ -8,8 +8,8 @@ use super::messages::InputPart;
 use super::record::JobRecord;
 use crate::domain::ids::{AccountId, JobId};
 use crate::pipeline::Held;
-use crate::storage::StorageKey;
 use crate::storage::index::{Change, IndexError};
+use crate::storage::{ObjectStore, StorageKey};
 
 /// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
@@ -29,8 +29,8 @@ pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_b
         let Some(bytes) = held_part(held, part) else { continue };
         if bytes.len() as u64 <= limit_bytes {
             match part {
-                InputPart::Data => record.data_journaled = true,
-                InputPart::Template => record.template_journaled = true,
+                InputPart::Data => record.journaled.data = true,
+                InputPart::Template => record.journaled.template = true,
             }
             placed.change = placed.change.put(key(record.id, part), bytes.to_vec());
         } else {
@@ -40,15 +40,31 @@ pub(super) fn place(record: &mut JobRecord, held: &Held, change: Change, limit_b
     placed
 }
 
+/// The part of `held` that may stay in memory until the job ends, as copies: a slice would hold the
+/// whole body that it came in.
+pub(super) fn small(held: &Held, limit_bytes: u64) -> Held {
+    let copy = |bytes: &Bytes| (bytes.len() as u64 <= limit_bytes).then(|| Bytes::copy_from_slice(bytes));
+    Held { data: held.data.as_ref().and_then(copy), template: held.template.as_ref().and_then(copy) }
+}
+
+/// Deletes objects of a job; what cannot be deleted stays for the sweep.
+pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
+    for key in keys {
+        if let Err(error) = store.delete(key).await {
+            tracing::warn!(storage.key = %key, error = %error, "an input of a job stays behind");
+        }
+    }
+}
+
 /// The inputs that are in the journal, unless they are `held` still.
 ///
 /// # Errors
 /// When the index fails.
 pub(super) async fn load(journal: &Journal, record: &JobRecord, mut held: Held) -> Result<Held, IndexError> {
-    if record.data_journaled && held.data.is_none() {
+    if record.journaled.data && held.data.is_none() {
         held.data = journal.value(&key(record.id, InputPart::Data)).await?.map(Bytes::from);
     }
-    if record.template_journaled && held.template.is_none() {
+    if record.journaled.template && held.template.is_none() {
         held.template = journal.value(&key(record.id, InputPart::Template)).await?.map(Bytes::from);
     }
     Ok(held)
@@ -83,8 +99,8 @@ fn held_part(held: &Held, part: InputPart) -> Option<&Bytes> {
 
 fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
     match part {
-        InputPart::Data => record.data_journaled,
-        InputPart::Template => record.template_journaled,
+        InputPart::Data => record.journaled.data,
+        InputPart::Template => record.journaled.template,
     }
 }
 

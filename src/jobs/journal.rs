@@ -1,10 +1,14 @@
 //! The journal: job records in the durable index.
 //!
 //! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
-//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds small inputs.
+//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds small inputs;
+//! what `idempotency.rs` writes is explained there.
 
 use std::sync::Arc;
 
+use tokio::task::spawn_blocking;
+
+use super::list::Listed;
 use super::record::JobRecord;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
@@ -64,6 +68,47 @@ impl Journal {
         self.index.get(key).await
     }
 
+    /// The newest jobs of `account` made before `before`, as their records say; at most `limit`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn newest(
+        &self,
+        account: AccountId,
+        before: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, IndexError> {
+        let before = before.map(|id| record_key(account, id));
+        let page = self.index.scan_back(&format!("job/{account}/"), before.as_deref(), limit).await?;
+        // Many records take too long to read for a thread that actors share.
+        let views = spawn_blocking(move || page.iter().filter_map(listed).collect());
+        views.await.map_err(|error| IndexError::Failed(error.to_string()))
+    }
+
+    /// The first entries of the journal's own whose keys begin with `prefix`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn scan(&self, prefix: &str, limit: usize) -> Result<Vec<Entry>, IndexError> {
+        self.index.scan(prefix, None, limit).await
+    }
+
+    /// The last entry of the journal's own whose key begins with `prefix`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn last(&self, prefix: &str) -> Result<Option<Entry>, IndexError> {
+        Ok(self.index.scan_back(prefix, None, 1).await?.pop())
+    }
+
+    /// Changes entries of the journal's own without waiting for the disk.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn change_unsynced(&self, change: Change) -> Result<(), IndexError> {
+        self.index.write_unsynced(change).await
+    }
+
     /// Everything that was started and has not ended, oldest first.
     ///
     /// # Errors
@@ -96,6 +141,14 @@ fn change_of(record: &JobRecord, with: Change) -> Result<Change, IndexError> {
             change.delete(live_key(record.id))
         }
     })
+}
+
+/// One record that cannot be read must not hide the others from their owner.
+fn listed(entry: &Entry) -> Option<Listed> {
+    let id = entry.key.rsplit('/').next()?.parse().ok()?;
+    let read = record::decode::<JobRecord>(RECORD_VERSION, &entry.key, &entry.value);
+    let read = read.inspect_err(|error| tracing::error!(error = %error, "a list leaves a job out"));
+    Some((id, read.ok().map(|record| record.view())))
 }
 
 fn record_key(account: AccountId, id: JobId) -> String {

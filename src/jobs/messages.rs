@@ -36,6 +36,15 @@ pub struct JobSpec {
     pub format_opts: Option<Arc<RawValue>>,
 }
 
+/// What an `Idempotency-Key` says of a request: whoever sends it again means the same job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idempotency {
+    /// SHA-256 of the caller's key.
+    pub key: [u8; 32],
+    /// SHA-256 of endpoint and body.
+    pub request: [u8; 32],
+}
+
 /// Creates a job after the subscription check. Durable when it is answered.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<watch::Receiver<JobView>, Problem>")]
@@ -52,6 +61,8 @@ pub struct InitJob {
     pub start: bool,
     /// Where the document is to be delivered (immediate render).
     pub deliver_to: Option<Pinned>,
+    /// The caller's key, if there is one: the job that it stands for already is answered.
+    pub idempotency: Option<Idempotency>,
 }
 
 /// Starts an initialized job; of a job that runs or ended it answers the present state.

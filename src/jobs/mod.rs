@@ -3,8 +3,10 @@
 mod actor;
 mod asking;
 pub mod deps;
+pub mod idempotency;
 mod inputs;
 pub mod journal;
+pub mod list;
 pub mod messages;
 mod notice;
 mod queue;

@@ -19,7 +19,7 @@ pub enum Notice {
     SlotFree,
 }
 
-/// A notice and whom it is about: the job and which of its actors.
+/// A notice and whom it is about: the job, and the number of its actor or of the slot.
 pub type Telling = (JobId, u64, Notice);
 
 /// Tells the registry about one actor; says `Departed` when it is dropped, whatever the reason.
@@ -53,19 +53,20 @@ impl Drop for Departure {
 #[derive(Debug)]
 pub struct Slot {
     job: JobId,
+    number: u64,
     registry: UnboundedSender<Telling>,
 }
 
 impl Slot {
-    /// A slot for `job`.
+    /// The slot `number` of the service, for `job`.
     #[must_use]
-    pub fn new(job: JobId, registry: UnboundedSender<Telling>) -> Self {
-        Self { job, registry }
+    pub fn new(job: JobId, number: u64, registry: UnboundedSender<Telling>) -> Self {
+        Self { job, number, registry }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let _ = self.registry.send((self.job, 0, Notice::SlotFree));
+        let _ = self.registry.send((self.job, self.number, Notice::SlotFree));
     }
 }

@@ -13,6 +13,7 @@ use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::job::JobState;
 use crate::domain::kinds::{Target, TemplateKind};
+use crate::pipeline::InputSet;
 
 /// Everything that lasts of a job, except its objects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,12 +32,10 @@ pub struct JobRecord {
     pub template: Option<TemplateId>,
     /// `formatOpts` as the caller sent them.
     pub format_opts: Option<Box<RawValue>>,
-    /// The data came with init: an uploaded one does not count.
-    pub data_given: bool,
-    /// The data lies in the journal, not in the store.
-    pub data_journaled: bool,
-    /// The template lies in the journal, not in the store.
-    pub template_journaled: bool,
+    /// The inputs that came with the request: an uploaded one beside does not count.
+    pub given: InputSet,
+    /// The inputs that lie in the journal, not in the store.
+    pub journaled: InputSet,
     /// Where the job was counted; nothing was counted when there is none.
     pub usage: Option<UsageKey>,
     /// Where the document is to be delivered, until the job has ended.
@@ -72,9 +71,8 @@ impl JobRecord {
             target: spec.target,
             template: spec.template,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
-            data_given: false,
-            data_journaled: false,
-            template_journaled: false,
+            given: InputSet::default(),
+            journaled: InputSet::default(),
             usage: None,
             deliver_to: None,
             attempts: 0,

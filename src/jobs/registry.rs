@@ -3,14 +3,16 @@
 //! It holds the address and the view of every job in memory. A job whose actor died is made anew from its
 //! record; one that ended leaves memory, and its record answers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::prelude::*;
 use tokio::sync::{mpsc, watch};
 
 use super::actor::{self, JobActor};
 use super::deps::Deps;
+use super::idempotency::{HeldKey, KeyLine};
 use super::notice::{Departure, Notice, Slot, Telling};
 use super::queue::{FairQueue, NoPlace};
 use super::record::JobRecord;
@@ -33,7 +35,11 @@ pub struct JobRegistry {
     lives: u64,
     left: u64,
     pub(super) queue: FairQueue,
+    /// The keys of requests that are being answered.
+    pub(super) keys: HashMap<HeldKey, KeyLine>,
     slots: usize,
+    turns: u64,
+    taken: HashSet<u64>,
     pub(super) running: HashMap<JobId, Addr<JobActor>>,
     notices: mpsc::UnboundedSender<Telling>,
     incoming: Option<mpsc::UnboundedReceiver<Telling>>,
@@ -46,6 +52,8 @@ pub(super) struct Live {
     number: u64,
     pub(super) addr: Addr<JobActor>,
     pub(super) view: watch::Receiver<JobView>,
+    /// Held by the map, and by every question to the actor that is not answered yet.
+    held: Arc<()>,
 }
 
 impl JobRegistry {
@@ -63,7 +71,10 @@ impl JobRegistry {
             lives: 0,
             left: 0,
             queue,
+            keys: HashMap::new(),
             slots,
+            turns: 0,
+            taken: HashSet::new(),
             running: HashMap::new(),
             notices,
             incoming: Some(incoming),
@@ -81,7 +92,7 @@ impl JobRegistry {
         let addr = JobActor::start_in_arbiter(&self.arbiters[at], move |_| {
             JobActor::new(deps, record, sender, departure)
         });
-        let live = Live { number, addr, view };
+        let live = Live { number, addr, view, held: Arc::new(()) };
         self.live.insert(job, live.clone());
         live
     }
@@ -130,6 +141,12 @@ impl JobRegistry {
     pub(super) fn forget(&mut self, job: JobId) {
         self.live.remove(&job);
         self.left += 1;
+    }
+
+    /// A job that was given a turn has ended, or its actor has.
+    fn runs_no_more(&mut self, job: JobId) {
+        self.running.remove(&job);
+        self.stopped.send_replace(self.running.len());
     }
 
     pub(super) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
@@ -181,12 +198,14 @@ impl JobRegistry {
 
     /// Gives the free slots to the jobs whose turn it is.
     pub(super) fn dispatch(&mut self, ctx: &mut Context<Self>) {
-        while !self.stopping && self.running.len() < self.slots {
+        while !self.stopping && self.taken.len() < self.slots {
             let Some(job) = self.queue.next() else { return };
             let Some(live) = self.live.get(&job) else { continue };
             let addr = live.addr.clone();
             self.running.insert(job, addr.clone());
-            let slot = Slot::new(job, self.notices.clone());
+            self.turns += 1;
+            self.taken.insert(self.turns);
+            let slot = Slot::new(job, self.turns, self.notices.clone());
             // A job that is gone drops the slot, which comes back as a notice.
             ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
         }
@@ -242,7 +261,11 @@ impl Found {
 impl Live {
     /// This job, if it is the account's.
     fn of(&self, account: AccountId) -> Result<Self, Problem> {
-        let (owner, job) = (self.view.borrow().account, self.view.borrow().id);
+        // One borrow: a second one beside it would wait for a writer that waits for the first.
+        let (owner, job) = {
+            let view = self.view.borrow();
+            (view.account, view.id)
+        };
         if owner == account { Ok(self.clone()) } else { Err(not_found(job)) }
     }
 }
@@ -264,23 +287,35 @@ impl Actor for JobRegistry {
 impl StreamHandler<Telling> for JobRegistry {
     fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
         if notice == Notice::SlotFree {
-            self.running.remove(&job);
-            self.stopped.send_replace(self.running.len());
+            self.taken.remove(&number);
             return self.dispatch(ctx);
         }
         let Some(live) = self.live.get(&job).filter(|live| live.number == number).cloned() else { return };
-        let (account, status) = (live.view.borrow().account, live.view.borrow().status);
+        let (account, status) = {
+            let view = live.view.borrow();
+            (view.account, view.status)
+        };
         match notice {
             Notice::Ended => {
                 self.queue.remove(account, job);
                 self.forget(job);
+                self.runs_no_more(job);
             }
-            Notice::Idle if status == WireStatus::Initialized => self.forget(job),
+            Notice::Idle if status != WireStatus::Initialized => {}
+            // The map's, and the one in hand: nobody asks it anything now.
+            Notice::Idle if Arc::strong_count(&live.held) <= 2 => self.forget(job),
+            Notice::Idle => {
+                let idle = Duration::from_secs(self.deps.limits.initialized_idle_s);
+                ctx.run_later(idle, move |registry, _| {
+                    let _ = registry.notices.send((job, number, Notice::Idle));
+                });
+            }
             Notice::Departed => {
                 self.forget(job);
+                self.runs_no_more(job);
                 self.departed(job, &live, ctx);
             }
-            Notice::Idle | Notice::SlotFree => {}
+            Notice::SlotFree => {}
         }
     }
 }

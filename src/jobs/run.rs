@@ -32,6 +32,7 @@ impl JobActor {
         );
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
         let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
+        let slot = self.slot.take();
         let (report, reported) = tokio::sync::oneshot::channel();
         let work = async move {
             // Unsynced: only a run that took the machine down with it must count an attempt.
@@ -39,7 +40,7 @@ impl JobActor {
                 tracing::warn!(error = %error, "the beginning of the run is not in the journal");
             }
             let end = match inputs::load(&journal, &record, held).await {
-                Ok(held) => pipeline::run(&parts, RunInput { held, ..input }).await,
+                Ok(held) => pipeline::run(&parts, RunInput { held, ..input }, move || drop(slot)).await,
                 Err(error) => unreadable(&error),
             };
             let _ = report.send(end);
@@ -62,6 +63,7 @@ impl JobActor {
             target: self.record.target,
             options: self.read_options().map_or_else(PageOptions::default, |reading| reading.options),
             held: Held::default(),
+            given: self.record.given,
             deliver_to: self.record.deliver_to.clone(),
         }
     }
@@ -111,8 +113,13 @@ impl JobActor {
     }
 
     /// Writes the final record, for as long as it takes, and enters the final state then.
-    pub(super) fn finish(&mut self, mut record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
-        let Verdict::Move(state) = self.record.state.on(event) else { return };
+    pub(super) fn finish(&mut self, record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
+        ctx.wait(self.ending(record, event));
+    }
+
+    /// The writing of the final record and what follows; nothing when the job cannot end so.
+    pub(super) fn ending(&self, mut record: JobRecord, event: JobEvent) -> ResponseActFuture<Self, ()> {
+        let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(())) };
         record.state = state;
         record.finished_at = Some(self.deps.clock.now());
         // It opens somebody's store; nobody needs it any more.
@@ -134,7 +141,7 @@ impl JobActor {
             deps.returned(&record);
             record
         };
-        ctx.wait(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)));
+        Box::pin(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)))
     }
 }
 

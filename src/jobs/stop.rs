@@ -7,6 +7,9 @@ use actix::prelude::*;
 use super::actor::Park;
 use super::registry::JobRegistry;
 
+/// How long jobs may take to be parked: one whose end the index refuses to write does not answer.
+const PARK_LIMIT: Duration = Duration::from_secs(5);
+
 /// Stops handing out turns; answers when nothing runs any more: after `grace` what runs is parked, which
 /// means that it goes back into the queue and begins again when the service does.
 #[derive(Message)]
@@ -36,7 +39,10 @@ impl Handler<StopJobs> for JobRegistry {
                 );
             }
             async move {
-                futures_util::future::join_all(parked).await;
+                let parked = futures_util::future::join_all(parked);
+                if tokio::time::timeout(PARK_LIMIT, parked).await.is_err() {
+                    tracing::warn!("jobs cannot be parked; the journal says where they stand");
+                }
             }
             .into_actor(registry)
         }))

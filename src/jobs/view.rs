@@ -19,6 +19,15 @@ pub enum WireStatus {
 }
 
 impl WireStatus {
+    /// All of them, in the order of a job's life.
+    pub const ALL: [Self; 3] = [Self::Initialized, Self::InProgress, Self::Done];
+
+    /// The state of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
     /// The name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -73,6 +82,12 @@ pub struct JobView {
 }
 
 impl JobView {
+    /// Whether it ended with a document; none while it has not ended.
+    #[must_use]
+    pub fn success(&self) -> Option<bool> {
+        self.is_done().then_some(self.fault.is_none())
+    }
+
     /// Whether the job ended and will not change any more.
     #[must_use]
     pub fn is_done(&self) -> bool {

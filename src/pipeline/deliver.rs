@@ -21,6 +21,7 @@ pub(super) async fn deliver(parts: &Parts, input: &RunInput, address: &str) -> R
     let limit_s = parts.limits.delivery_timeout_s;
     let mut last = String::new();
     let tries = async {
+        let _turn = parts.deliveries.enter(input.account).await;
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=parts.limits.delivery_tries {
             match parts.outbound.put(address, || body(parts, input)).await {

@@ -6,17 +6,20 @@ use super::{Parts, RunInput};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::site::Site;
+use crate::engines::thread;
 use crate::storage::{StorageKey, StoreError};
-
-/// Larger data is checked off the actors' thread (the check reads about 500 MB a second).
-const CHECK_HERE_BYTES: usize = 64 * 1024;
 
 /// The template as a site of one file, and the data as the bytes received.
 pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Bytes), JobFault> {
-    let template =
-        read(parts, input.held.template.clone(), StorageKey::JobTemplate(input.account, input.job));
-    let data = read(parts, input.held.data.clone(), StorageKey::JobData(input.account, input.job));
+    let (account, job, held) = (input.account, input.job, &input.held);
+    let template = read(parts, held.template.clone(), StorageKey::JobTemplate(account, job));
+    let data = read(parts, held.data.clone(), StorageKey::JobData(account, job));
     let (template, data) = tokio::try_join!(template, data)?;
+    if (input.given.template && template.is_none()) || (input.given.data && data.is_none()) {
+        // It was acknowledged; a document without it would be a wrong one.
+        tracing::error!("an input that came with the request is gone");
+        return Err(JobFault::new(FaultCode::Internal, "the service lost an input of the job"));
+    }
     let template = template.ok_or_else(|| {
         let sentence =
             "the job was started without a template: upload one to presignedTemplateUploadUrl first";
@@ -43,13 +46,7 @@ async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Opt
 
 async fn check(depth_limit: u64, data: Bytes) -> Result<(), JobFault> {
     let limit = usize::try_from(depth_limit).unwrap_or(usize::MAX);
-    let checked = if data.len() <= CHECK_HERE_BYTES {
-        json::check(&data, limit)
-    } else {
-        tokio::task::spawn_blocking(move || json::check(&data, limit))
-            .await
-            .map_err(|error| JobFault::new(FaultCode::Internal, error.to_string()))?
-    };
+    let checked = thread::by_size(data.len(), move || json::check(&data, limit)).await?;
     checked.map_err(|fault| {
         let sentence = format!("the data is not complete JSON: {fault}");
         JobFault::new(FaultCode::DataInvalid, sentence)

@@ -2,6 +2,7 @@
 //! goes wrong is a [`JobFault`], a sentence for the template's author.
 
 mod deliver;
+mod deliveries;
 mod fetch;
 mod publish;
 
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -20,9 +22,11 @@ use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::html;
 use crate::engines::render::page::{PageEngine, PageOrder};
-use crate::engines::{self, Rendering};
+use crate::engines::{self, Rendering, thread};
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
+
+pub use deliveries::Deliveries;
 
 /// What a run works with.
 pub struct Parts {
@@ -34,6 +38,8 @@ pub struct Parts {
     pub pages: PageEngine,
     /// Where documents are delivered by.
     pub outbound: Outbound,
+    /// Who delivers at the moment.
+    pub deliveries: Deliveries,
     /// The limits of a run.
     pub limits: RunLimits,
 }
@@ -70,6 +76,8 @@ pub struct RunInput {
     pub options: PageOptions,
     /// Inputs that are in memory still.
     pub held: Held,
+    /// Which inputs came with the request, and must be there.
+    pub given: InputSet,
     /// Where the document is to be delivered; the address opens its store, so it is in no log.
     pub deliver_to: Option<String>,
 }
@@ -81,6 +89,15 @@ pub struct Held {
     pub data: Option<Bytes>,
     /// The template.
     pub template: Option<Bytes>,
+}
+
+/// Some of a job's two inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputSet {
+    /// The data.
+    pub data: bool,
+    /// The template.
+    pub template: bool,
 }
 
 /// How a run ended.
@@ -148,8 +165,9 @@ impl Progress {
     }
 }
 
-/// Runs a job from its inputs to its durable document.
-pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
+/// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
+/// document is there: what is left to do then takes no tab, only somebody else's time.
+pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> RunEnd {
     let progress = Progress::default();
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
@@ -167,6 +185,7 @@ pub async fn run(parts: &Parts, input: RunInput) -> RunEnd {
         Ok(bytes) => bytes,
         Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
     };
+    published();
     // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
     let delivered = match &input.deliver_to {
         Some(address) => progress.step(Step::Deliver, deliver::deliver(parts, &input, address)).await,
@@ -185,7 +204,8 @@ async fn steps(
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     if chain.rendering == Rendering::Page {
-        let document = html::with_data(&page, &data);
+        let length = page.len() + data.len();
+        let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
     }
     let order = PageOrder {

@@ -234,8 +234,8 @@ impl Drop for TestApp {
             return;
         }
         self.stop();
-        let staging = self.data_dir().join("staging");
-        let left: Vec<_> = std::fs::read_dir(&staging).into_iter().flatten().flatten().collect();
+        let staging = self.data_dir().join("objects/.staging");
+        let left: Vec<_> = std::fs::read_dir(&staging).expect("the store's folder").flatten().collect();
         assert!(left.is_empty(), "left in {}: {left:?}", staging.display());
     }
 }

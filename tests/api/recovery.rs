@@ -1,49 +1,83 @@
 //! kill -9 of the service: nothing acknowledged is lost, every started job ends by itself.
 
-use serde_json::json;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
 
 use crate::app::TestApp;
 
-const TEMPLATE: &str = "<!doctype html><p>job <%= number %></p><script>1</script>";
+/// It takes a while, so that a kill finds jobs running and jobs that wait for their turn.
+const TEMPLATE: &str = "<!doctype html><p>job <%= number %> of <%= pad.length %></p>\
+    <script>setTimeout(() => { document.body.append('late') }, 300)</script>";
+
+/// Data that lies in the journal, or (beyond `jobs.journaled_input_limit_bytes`) in the store.
+fn data(number: usize) -> Value {
+    json!({"number": number, "pad": "x".repeat(if number.is_multiple_of(2) { 10 } else { 50_000 })})
+}
+
+/// The files below a folder of the store, other than those being written.
+fn objects(app: &TestApp, folder: &str) -> Vec<PathBuf> {
+    let mut folders = vec![app.data_dir().join("objects").join(folder)];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.path().is_dir() { folders.push(entry.path()) } else { files.push(entry.path()) }
+        }
+    }
+    files
+}
 
 #[tokio::test]
 async fn a_killed_service_ends_every_started_job_when_it_comes_back() {
     let mut app = TestApp::start().await;
-    let mut done = Vec::new();
-    for number in 0..6 {
-        let job = app.prepared("pdf", TEMPLATE, json!({"number": number})).await;
+    let (mut done, mut initialized, mut started) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..4 {
+        let job = app.prepared("pdf", TEMPLATE, data(number)).await;
         assert_eq!(app.finish(&job).await["success"], true);
         done.push(job);
     }
-    let mut initialized = Vec::new();
-    for number in 0..6 {
-        initialized.push(app.prepared("pdf", TEMPLATE, json!({"number": number})).await);
+    for number in 4..10 {
+        initialized.push(app.prepared("pdf", TEMPLATE, data(number)).await);
     }
-    let mut started = Vec::new();
-    for number in 0..12 {
-        let job = app.prepared("pdf", TEMPLATE, json!({"number": number})).await;
+    for number in 10..24 {
+        let job = app.prepared("pdf", TEMPLATE, data(number)).await;
         let (status, _) = app.post(&format!("/v1/documents/{job}/render"), &json!({})).await;
-        assert!(matches!(status, 200 | 202));
+        assert_eq!(status, 202);
         started.push(job);
     }
+    let mut unfinished = 0;
+    for job in &started {
+        unfinished += usize::from(app.get(&format!("/v1/jobs/{job}")).await.1["status"] == "in-progress");
+    }
     app.kill();
+    assert!(unfinished > 4, "only {unfinished} jobs were running or waiting at the kill");
     app.launch();
     app.until_ready().await;
-    for job in done {
+    for (number, job) in done.iter().enumerate() {
         let (_, view) = app.get(&format!("/v1/jobs/{job}")).await;
-        assert_eq!((&view["status"], &view["success"]), (&json!("done"), &json!(true)), "{view}");
-        let url = view["output"]["data"]["url"].as_str().unwrap();
-        assert_eq!(app.client.get(url).send().await.unwrap().status(), 200);
+        assert_page(&app, &view, number).await;
     }
-    for job in started {
-        let view = app.ended(&job).await;
-        assert_eq!(view["success"], true, "{view}");
+    for (number, job) in started.iter().enumerate() {
+        assert_page(&app, &app.ended(job).await, number + 10).await;
     }
-    for job in initialized {
+    for (number, job) in initialized.iter().enumerate() {
         let (_, view) = app.get(&format!("/v1/jobs/{job}")).await;
         assert_eq!(view["status"], "initialized");
-        assert_eq!(app.finish(&job).await["success"], true);
+        assert_page(&app, &app.finish(job).await, number + 4).await;
     }
+    assert_eq!(objects(&app, "outputs").len(), 24, "one document a job");
+    app.until("all inputs are gone", async || objects(&app, "jobs").is_empty()).await;
+    let accounts = app.command(&["account", "list"]);
+    assert!(accounts.contains("documents=24/"), "each job was counted once: {accounts}");
+}
+
+async fn assert_page(app: &TestApp, view: &Value, number: usize) {
+    assert_eq!(view["success"], true, "{view}");
+    let url = view["output"]["data"]["url"].as_str().unwrap();
+    let file = app.client.get(url).send().await.unwrap().bytes().await.unwrap();
+    let length = data(number)["pad"].as_str().unwrap().len();
+    let text = app.text_of(&file);
+    assert!(text.contains(&format!("job {number} of {length}")) && text.contains("late"), "{text}");
 }
 
 #[tokio::test]

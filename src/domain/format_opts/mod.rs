@@ -215,7 +215,9 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         selector: members.text("selector"),
         wait_for_selector: members.text("waitForSelector"),
         wait_for_expression: members.text("waitForExpression"),
-        wait_ms: read_wait(members, limits.wait_ms).unwrap_or(default.wait_ms),
+        wait_ms: members
+            .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
+            .unwrap_or(default.wait_ms),
     }
 }
 
@@ -226,15 +228,6 @@ fn read_picture(members: &mut Members<'_>) -> Picture {
         omit_background: members.flag("omitBackground").unwrap_or(default.omit_background),
         quality: members.whole("quality", 1..=100).unwrap_or(default.quality),
     }
-}
-
-fn read_wait(members: &mut Members<'_>, limit_ms: u32) -> Option<u32> {
-    let wait_ms = members.whole("waitForTimeout", 0..=u32::MAX)?;
-    if wait_ms > limit_ms {
-        let detail = format!("{wait_ms} ms are more than {limit_ms} (browser.wait_limit_ms)");
-        members.fault("waitForTimeout", detail);
-    }
-    Some(wait_ms)
 }
 
 fn check_pages(options: &PageOptions, members: &mut Members<'_>) {
@@ -313,7 +306,10 @@ mod tests {
         // What has no effect is not looked at either.
         assert_eq!(reading(&body(|effect| effect == Effect::Nothing)).faults, []);
         let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).faults;
-        assert_eq!(late[0].detail, "1001 ms are more than 1000 (browser.wait_limit_ms)");
+        assert_eq!(
+            late[0].detail,
+            "1001 is out of range; give a number from 0 to 1000 (browser.wait_limit_ms)"
+        );
         assert_fault(r#"{"quality":101}"#, "/formatOpts/quality", "from 1 to 100");
         assert_fault(r#"{"quality":0}"#, "/formatOpts/quality", "from 1 to 100");
     }

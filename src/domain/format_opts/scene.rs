@@ -77,17 +77,8 @@ fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut
     else {
         return default;
     };
-    let mut side = |name: &str| {
-        let side_px = viewport.count(name)?;
-        let limit_px = limits.viewport_side_px;
-        if side_px > limit_px {
-            let detail =
-                format!("{side_px} pixels are more than {limit_px} (browser.viewport_side_limit_px)");
-            viewport.fault(name, detail);
-            return None;
-        }
-        Some(side_px)
-    };
+    let mut side =
+        |name: &str| viewport.limited(name, 1..=limits.viewport_side_px, "browser.viewport_side_limit_px");
     let (width_px, height_px) = (side("width"), side("height"));
     let device_scale = viewport.number("deviceScaleFactor", DEVICE_SCALE);
     unknown.extend(viewport.unknown(&VIEWPORT_KEYS).iter().map(|name| format!("viewport.{name}")));
@@ -191,8 +182,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "/formatOpts/viewport/width 4001 pixels are more than 4000 (browser.viewport_side_limit_px)",
-                "/formatOpts/viewport/height 0 is out of range; give a number from 1 to 4294967295",
+                "/formatOpts/viewport/width 4001 is out of range; give a number from 1 to 4000 (browser.viewport_side_limit_px)",
+                "/formatOpts/viewport/height 0 is out of range; give a number from 1 to 4000 (browser.viewport_side_limit_px)",
                 "/formatOpts/viewport/deviceScaleFactor 9 is out of range; give a number from 0.1 to 5",
             ]
         );

@@ -10,6 +10,10 @@ use super::markup::{attribute_value, begins, hides_a_letter, skip_blanks};
 const LOADING_ATTRIBUTES: [&[u8]; 9] =
     [b"src", b"srcset", b"href", b"poster", b"background", b"data", b"imagesrcset", b"manifest", b"srcdoc"];
 
+/// How far before `href` its tag may begin for the tag to be looked at; a link with more before it counts
+/// as one that loads. Without a bound a tag full of `href` would be searched from its beginning each time.
+const TAG_REACH_BYTES: usize = 512;
+
 /// Functions and rules of style sheets that load. What stands in `url(` is looked at more closely.
 const LOADING_STYLES: [&[u8]; 4] = [b"@import", b"image-set(", b"image(", b"src("];
 
@@ -82,6 +86,7 @@ fn unquoted(text: &[u8]) -> &[u8] {
 
 /// Whether the tag that `before` ends in is a link for readers, which loads nothing.
 fn is_link(before: &[u8]) -> bool {
+    let before = &before[before.len().saturating_sub(TAG_REACH_BYTES)..];
     let Some(open) = memchr::memrchr(b'<', before) else { return false };
     let name: Vec<u8> =
         before[open + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).copied().collect();
@@ -111,6 +116,7 @@ mod tests {
             "<style>p{background:\\75rl(a.png)}</style>",
             "<style>p{background:image-set('a.png' 1x)}</style>",
             "<style>@font-face{font-family:a;src:url(a.woff2)}</style>",
+            &format!("<a {} href=a>", "x".repeat(600)),
         ];
         for page in pages {
             assert!(has_references(page.as_bytes()), "{page}");

@@ -16,6 +16,7 @@ use crate::domain::lane::Lane;
 use crate::domain::site::Site;
 use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::references::has_references;
+use crate::engines::thread;
 use crate::storage::{StagedObject, StoreError};
 
 /// Makes files of pages.
@@ -76,7 +77,7 @@ impl PageEngine {
         staged: &mut dyn StagedObject,
         warnings: &mut Warnings,
     ) -> Result<(), RenderError> {
-        let Some(task) = task_of(order) else {
+        let Some(task) = task_of(order).await.map_err(RenderError::Page)? else {
             let sentence = format!("a page cannot become {}", order.target.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
@@ -98,25 +99,29 @@ impl PageEngine {
     }
 }
 
-fn task_of(order: &PageOrder) -> Option<PageTask> {
+async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
     let output = match order.target {
         Target::Pdf => PageOutput::Pdf,
         Target::Png => PageOutput::Png,
         Target::Jpg => PageOutput::Jpg,
-        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return None,
+        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
-    let page = order.site.files.get(&order.site.entry)?;
+    let Some(page) = order.site.files.get(&order.site.entry).cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs.
     let asked = order.options.wait_for_expression.is_some();
-    let lane = if asked { Lane::Scripted } else { lane_of(page) };
-    Some(PageTask {
+    let looked = thread::by_size(page.len(), move || {
+        let lane = if asked { Lane::Scripted } else { lane_of(&page) };
+        (lane, lane == Lane::Static && !has_references(&page))
+    });
+    let (lane, direct) = looked.await?;
+    Ok(Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
         lane,
-        direct: lane == Lane::Static && !has_references(page),
+        direct,
         options: order.options.clone(),
         output,
-    })
+    }))
 }
 
 fn unleased(error: &LeaseError) -> RenderError {

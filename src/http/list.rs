@@ -1,0 +1,222 @@
+//! `GET /jobs`: the account's jobs, newest first, a page at a time.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use url::form_urlencoded;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::auth::Caller;
+use super::openapi::{KindName, StatusName, TargetName};
+use super::problem::Answer;
+use super::state::HttpState;
+use super::view::JobBody;
+use super::{gate, view};
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::jobs::list::{JobFilter, ListJobs};
+use crate::jobs::view::WireStatus;
+use crate::problem::{Fault, Problem};
+
+/// Jobs of a page when the caller does not say how many.
+const LIMIT_DEFAULT: usize = 20;
+const LIMIT_MOST: usize = 100;
+/// First byte of a cursor: what a later version writes otherwise is not misread.
+const CURSOR_VERSION: u8 = 1;
+
+/// A page; `nextCursor` is null on the last one.
+#[derive(Serialize, ToSchema)]
+#[schema(as = JobPage)]
+#[serde(rename_all = "camelCase")]
+struct ListBody<'a> {
+    items: Vec<JobBody<'a>>,
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
+
+/// List your jobs, newest first. A page may hold fewer than `limit`, even none: `nextCursor` tells whether there
+/// is more.
+#[utoipa::path(
+    get, path = "/jobs", operation_id = "listJobs", tag = "jobs",
+    params(
+        ("limit" = Option<u32>, Query, description = "At most so many, 1 to 100; 20 when left out"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        ("status" = Option<StatusName>, Query),
+        ("success" = Option<bool>, Query),
+        ("target" = Option<TargetName>, Query),
+        ("type" = Option<KindName>, Query),
+    ),
+    responses((status = 200, description = "A page of jobs", body = ListBody)),
+)]
+pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> Answer {
+    let message = Query::of(&request).list(caller.0)?;
+    let page = gate::ask(&state, &state.jobs.list, message).await?;
+    let items = page.jobs.iter().map(|job| view::job(&state, job)).collect();
+    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(cursor) }))
+}
+
+/// The pairs of a query, and what is wrong with them. What nobody asks for is no fault.
+struct Query {
+    pairs: Vec<(String, String)>,
+    faults: Vec<Fault>,
+}
+
+impl Query {
+    fn of(request: &HttpRequest) -> Self {
+        let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
+        Self { pairs, faults: Vec::new() }
+    }
+
+    fn list(mut self, account: AccountId) -> Result<ListJobs, Problem> {
+        let statuses = WireStatus::ALL.map(WireStatus::name).join(", ");
+        let kinds = TemplateKind::ALL.map(TemplateKind::name).join(", ");
+        let targets = Target::ALL.map(Target::name).join(", ");
+        let filter = JobFilter {
+            status: self.read("status", &format!("one of {statuses}"), WireStatus::from_name),
+            success: self.read("success", "true or false", |text| text.parse().ok()),
+            target: self.read("target", &format!("one of {targets}"), Target::from_name),
+            kind: self.read("type", &format!("one of {kinds}"), TemplateKind::from_name),
+        };
+        let limit = self.read("limit", &format!("a number from 1 to {LIMIT_MOST}"), read_limit);
+        let before = self.read("cursor", "nextCursor of an earlier page, as it was", read_cursor);
+        if !self.faults.is_empty() {
+            return Err(Problem::validation(self.faults));
+        }
+        Ok(ListJobs { account, filter, before, limit: limit.unwrap_or(LIMIT_DEFAULT) })
+    }
+
+    /// The value of `name`; an empty one counts as none.
+    fn read<T>(&mut self, name: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let mut sent = self.pairs.iter().filter(|(key, value)| key == name && !value.is_empty());
+        let (_, text) = sent.next()?;
+        if sent.next().is_some() {
+            self.faults.push(Fault::new(format!("/{name}"), "is given twice; give it once"));
+            return None;
+        }
+        let value = read(text);
+        if value.is_none() {
+            let shown: String = text.chars().take(64).collect();
+            self.faults.push(Fault::new(format!("/{name}"), format!("'{shown}' is wrong; give {wanted}")));
+        }
+        value
+    }
+}
+
+fn read_limit(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|limit| (1..=LIMIT_MOST).contains(limit))
+}
+
+/// The list goes on behind the job that the cursor names. Whose that is does not matter: the list is the
+/// caller's whatever the cursor says.
+fn cursor(last: JobId) -> String {
+    let mut bytes = vec![CURSOR_VERSION];
+    bytes.extend_from_slice(last.0.as_bytes());
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn read_cursor(text: &str) -> Option<JobId> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let (&CURSOR_VERSION, id) = bytes.split_first()? else { return None };
+    Uuid::from_slice(id).ok().map(JobId)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::{Method, StatusCode};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::http::testing::{Bench, Outcome, faults};
+
+    async fn ids(bench: &Bench, query: &str) -> (Vec<String>, Value) {
+        let (status, page) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
+        assert_eq!(status, StatusCode::OK, "{page}");
+        let items = page["items"].as_array().unwrap().iter();
+        (items.map(|item| item["jobId"].as_str().unwrap().to_owned()).collect(), page["nextCursor"].clone())
+    }
+
+    #[actix_web::test]
+    async fn an_item_is_the_job_as_it_is_asked_for_alone() {
+        let bench = Bench::new().await;
+        assert_eq!(bench.call(Method::GET, "/jobs", "").await.1, json!({"items": [], "nextCursor": null}));
+        let (job, _) = bench.init().await;
+        bench.jobs.lock().unwrap().end(job, Outcome::Document);
+        let (_, alone) = bench.call(Method::GET, &format!("/v1/jobs/{job}"), "").await;
+        let (_, page) = bench.call(Method::GET, "/v1/jobs/", "").await;
+        assert_eq!(page, json!({"items": [alone], "nextCursor": null}));
+    }
+
+    #[actix_web::test]
+    async fn the_cursor_leads_through_all_pages() {
+        let bench = Bench::new().await;
+        let mut made = Vec::new();
+        for _ in 0..25 {
+            made.insert(0, bench.init().await.0.to_string());
+        }
+        let (first, next) = ids(&bench, "").await;
+        assert_eq!(first, made[..20]);
+        let (last, end) = ids(&bench, &format!("limit=20&cursor={}", next.as_str().unwrap())).await;
+        assert_eq!((last.as_slice(), end), (&made[20..], Value::Null));
+        assert_eq!(ids(&bench, "limit=100&cursor=&status=&unknown=1").await, (made, Value::Null));
+    }
+
+    #[actix_web::test]
+    async fn filters_say_which() {
+        let bench = Bench::new().await;
+        let (done, _) = bench.init().await;
+        let (failed, _) = bench.init().await;
+        bench.jobs.lock().unwrap().end(done, Outcome::Document);
+        bench.jobs.lock().unwrap().end(failed, Outcome::Fault);
+        let (_, other) = bench.post("/documents/init", r#"{"type":"react","target":"png"}"#).await;
+        let other = other["jobId"].as_str().unwrap().to_owned();
+        let (done, failed) = (done.to_string(), failed.to_string());
+        for (query, expected) in [
+            ("status=done", vec![&failed, &done]),
+            ("status=initialized", vec![&other]),
+            ("status=in-progress", vec![]),
+            ("success=true", vec![&done]),
+            ("success=false", vec![&failed]),
+            ("target=png", vec![&other]),
+            ("type=react", vec![&other]),
+            ("type=html&target=pdf&success=true&status=done", vec![&done]),
+        ] {
+            assert_eq!(ids(&bench, query).await.0.iter().collect::<Vec<_>>(), expected, "{query}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn every_wrong_value_is_named() {
+        let bench = Bench::new().await;
+        let query = "limit=101&cursor=AAAA&status=running&success=yes&target=gif&type=doc&limit=";
+        let (status, problem) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
+        assert_eq!((status.as_u16(), problem["code"].as_str()), (422, Some("validation_failed")));
+        assert_eq!(
+            faults(&problem),
+            [
+                "/status 'running' is wrong; give one of initialized, in-progress, done",
+                "/success 'yes' is wrong; give true or false",
+                "/target 'gif' is wrong; give one of jpg, png, pptx, xlsx, docx, html, pdf",
+                "/type 'doc' is wrong; give one of framework, latex, html, ejs, pptx, xlsx, docx",
+                "/limit '101' is wrong; give a number from 1 to 100",
+                "/cursor 'AAAA' is wrong; give nextCursor of an earlier page, as it was",
+            ]
+        );
+        let cut = &cursor(JobId::generate())[..20];
+        for query in
+            ["limit=0", "limit=-1", "limit=ten", "limit=2&limit=3", "cursor=%C3%A4", &format!("cursor={cut}")]
+        {
+            let (status, problem) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
+            assert_eq!((status.as_u16(), faults(&problem).len()), (422, 1), "{query}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_cursor_comes_back_as_it_was() {
+        let job = JobId::generate();
+        assert_eq!(read_cursor(&cursor(job)), Some(job));
+        assert!(cursor(job).bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
+    }
+}

@@ -1,0 +1,145 @@
+//! `formatOpts` as a type for the OpenAPI document; `domain::format_opts` reads it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// How the document is made. Unknown keys are ignored, with a warning; a known one with a wrong value is
+/// refused by name.
+#[derive(ToSchema)]
+#[schema(as = FormatOpts, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document; the options are read key by key")]
+pub(in super::super) struct FormatOpts {
+    /// The sheet: `letter`, `legal`, `tabloid`, `ledger`, `a0` to `a6`. `a4` when left out.
+    #[schema(example = "a4")]
+    format: Option<String>,
+    /// Width of the sheet, a CSS length (`"100mm"`) or a number of pixels; wins over `format`.
+    width: Option<Length>,
+    /// Height of the sheet.
+    height: Option<Length>,
+    /// The sheet is turned.
+    landscape: Option<bool>,
+    /// White around the content: one length, or one a side. None when left out.
+    margin: Option<Margin>,
+    /// Size of the content.
+    #[schema(minimum = 0.1, maximum = 2)]
+    scale: Option<f64>,
+    /// Backgrounds are printed; `true` when left out.
+    print_background: Option<bool>,
+    /// The page's own `@page size` counts; `false` when left out.
+    prefer_css_page_size: Option<bool>,
+    /// First page to keep, from 1.
+    #[schema(minimum = 1)]
+    from_page: Option<u32>,
+    /// Last page to keep, included.
+    #[schema(minimum = 1)]
+    to_page: Option<u32>,
+    /// HTML on top of each page; elements of the classes `date`, `title`, `url`, `pageNumber` and `totalPages` are
+    /// filled in. It stands in the margin, so give one.
+    header_template: Option<String>,
+    /// The same at the bottom.
+    footer_template: Option<String>,
+    /// Headings become bookmarks.
+    outline: Option<bool>,
+    /// What the file says of itself.
+    metadata: Option<Metadata>,
+    /// The whole page as an image, not its first viewport.
+    full_page: Option<bool>,
+    /// The image has no white behind it (png).
+    omit_background: Option<bool>,
+    /// 1 to 100 (jpg); 85 when left out.
+    #[schema(minimum = 1, maximum = 100)]
+    quality: Option<u32>,
+    /// Only the element that this CSS selector matches first.
+    selector: Option<String>,
+    /// `print` or `screen`; `print` when left out.
+    media_type: Option<String>,
+    /// The window that the page is laid out in; 794 by 1058 pixels when left out.
+    viewport: Option<Viewport>,
+    /// The time zone of the page's scripts, such as `Europe/Berlin`.
+    timezone: Option<String>,
+    /// The language of the page's scripts, such as `de-DE`.
+    locale: Option<String>,
+    /// The page is ready when this CSS selector matches.
+    wait_for_selector: Option<String>,
+    /// The page is ready when this JavaScript expression is true.
+    wait_for_expression: Option<String>,
+    /// Milliseconds to wait beyond that.
+    wait_for_timeout: Option<u32>,
+    /// For other kinds of templates.
+    pages: Option<String>,
+    /// For other kinds of templates.
+    #[schema(minimum = 1)]
+    page: Option<u32>,
+    /// For other kinds of templates.
+    dpi: Option<u32>,
+    /// For other kinds of templates.
+    password: Option<String>,
+    /// For other kinds of templates.
+    delimiters: Option<Delimiters>,
+    /// For other kinds of templates.
+    strict: Option<bool>,
+    /// For other kinds of templates.
+    engine: Option<String>,
+}
+
+/// A CSS length, or a number of pixels.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Length)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum Length {
+    #[schema(title = "CssLength")]
+    Css(String),
+    #[schema(title = "Pixels")]
+    Pixels(f64),
+}
+
+/// One length for all sides, or one a side.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Margin)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum Margin {
+    All(Length),
+    Sides(Sides),
+}
+
+/// A side left out has no margin.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MarginSides)]
+struct Sides {
+    top: Option<Length>,
+    right: Option<Length>,
+    bottom: Option<Length>,
+    left: Option<Length>,
+}
+
+/// A window.
+#[derive(ToSchema)]
+#[schema(as = Viewport, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document")]
+struct Viewport {
+    width: Option<u32>,
+    height: Option<u32>,
+    device_scale_factor: Option<f64>,
+}
+
+/// What a file says of itself.
+#[derive(ToSchema)]
+#[schema(as = Metadata)]
+#[expect(dead_code, reason = "a shape for the document")]
+struct Metadata {
+    title: Option<String>,
+    author: Option<String>,
+    subject: Option<String>,
+    keywords: Option<String>,
+}
+
+/// What stands around a placeholder.
+#[derive(ToSchema)]
+#[schema(as = Delimiters)]
+#[expect(dead_code, reason = "a shape for the document")]
+struct Delimiters {
+    start: Option<String>,
+    end: Option<String>,
+}

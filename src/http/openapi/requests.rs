@@ -1,0 +1,107 @@
+//! The bodies that callers send, as types for the OpenAPI document. Handlers read bodies leniently, member
+//! by member (`domain::members`); a test holds the two together.
+
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::format_opts::FormatOpts;
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::jobs::view::WireStatus;
+
+/// `type`: what the template is.
+pub(in super::super) struct KindName;
+
+/// `target`: what it becomes.
+pub(in super::super) struct TargetName;
+
+/// `status`: where a job stands.
+pub(in super::super) struct StatusName;
+
+impl PartialSchema for KindName {
+    fn schema() -> RefOr<Schema> {
+        let names = TemplateKind::ALL.map(TemplateKind::name);
+        choice("What the template is; `react` means `framework`.", &names)
+    }
+}
+
+impl ToSchema for KindName {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "TemplateType".into()
+    }
+}
+
+impl PartialSchema for TargetName {
+    fn schema() -> RefOr<Schema> {
+        choice("What it becomes.", &Target::ALL.map(Target::name))
+    }
+}
+
+impl ToSchema for TargetName {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Target".into()
+    }
+}
+
+impl PartialSchema for StatusName {
+    fn schema() -> RefOr<Schema> {
+        choice("Where the job stands.", &WireStatus::ALL.map(WireStatus::name))
+    }
+}
+
+impl ToSchema for StatusName {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Status".into()
+    }
+}
+
+fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
+    let schema =
+        ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).description(Some(description));
+    schema.enum_values(Some(names.iter().copied())).into()
+}
+
+/// A new job.
+#[derive(ToSchema)]
+#[schema(as = InitRequest, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
+pub(in super::super) struct InitRequest {
+    r#type: KindName,
+    target: TargetName,
+    /// The data, as it is to reach the template. Left out: upload it to `presignedDataUploadUrl`.
+    #[schema(value_type = Option<HashMap<String, serde_json::Value>>)]
+    data: Option<()>,
+    /// A saved template. Left out: upload one to `presignedTemplateUploadUrl`.
+    template_id: Option<String>,
+    format_opts: Option<FormatOpts>,
+}
+
+/// How a job is started.
+#[derive(ToSchema)]
+#[schema(as = StartRequest, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
+pub(in super::super) struct StartRequest {
+    /// Answer when the job is done, or after `http.wait_default_s`.
+    should_wait_for_render_completion: Option<bool>,
+    /// An address that takes the document by `PUT`. Older name: `uploadPresignedS3Url`.
+    upload_presigned_storage_url: Option<String>,
+}
+
+/// A job that is created, started and waited for in one call. Exactly one of `template` and `templateId`.
+#[derive(ToSchema)]
+#[schema(as = ImmediateRequest, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
+pub(in super::super) struct ImmediateRequest {
+    r#type: KindName,
+    target: TargetName,
+    /// The template's text.
+    template: Option<String>,
+    /// A saved template.
+    template_id: Option<String>,
+    /// The data, as it is to reach the template.
+    #[schema(value_type = Option<HashMap<String, serde_json::Value>>)]
+    data: Option<()>,
+    format_opts: Option<FormatOpts>,
+    /// An address that takes the document by `PUT`. Older name: `uploadPresignedS3Url`.
+    upload_presigned_storage_url: Option<String>,
+}

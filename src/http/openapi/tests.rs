@@ -1,0 +1,76 @@
+//! The document against what is really there: the routes, the table of codes, the answers.
+
+use std::collections::BTreeSet;
+
+use actix_web::http::{Method, StatusCode};
+use serde_json::Value;
+
+use super::*;
+use crate::http::testing::Bench;
+
+fn described() -> Value {
+    serde_json::to_value(document("https://render.example")).unwrap()
+}
+
+#[test]
+fn every_operation_has_its_problems_and_every_problem_an_operation() {
+    let described = described();
+    let mut operations = BTreeSet::new();
+    for (path, item) in described["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let name =
+                operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no name"));
+            assert!(operation["summary"].is_string(), "{name} says nothing of itself");
+            operations.insert(name.to_owned());
+            if operation["security"].is_null() {
+                assert!(
+                    operation["responses"]["401"]["description"].as_str().unwrap().contains("`unauthorized`")
+                );
+            }
+        }
+    }
+    for (name, codes) in PROBLEMS {
+        assert!(operations.contains(*name), "there is no operation {name}");
+        assert!(codes.iter().all(|code| !COMMON.contains(code)), "{name} repeats what all answer");
+    }
+}
+
+#[actix_web::test]
+async fn the_document_is_served_by_both_bases_and_names_only_what_is_there() {
+    let bench = Bench::new().await;
+    for path in ["/openapi.json", "/v1/openapi.json"] {
+        let (status, served) = bench.call(Method::GET, path, "").await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(served["openapi"], "3.1.0");
+        assert_eq!(served["servers"][0]["url"], "https://render.example/v1");
+        for (path, item) in served["paths"].as_object().unwrap() {
+            for method in item.as_object().unwrap().keys() {
+                let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+                let (_, body) = bench.call(method, &format!("/v1{path}").replace("{jobId}", "x"), "").await;
+                let code = body["code"].as_str().unwrap_or_default();
+                assert!(!matches!(code, "route_not_found" | "method_not_allowed"), "{path}: {body}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn the_page_to_try_it_loads_nothing_from_elsewhere() {
+    let bench = Bench::new().await;
+    let answer = bench.request(Method::GET, "/docs", "").await;
+    assert_eq!(answer.headers().get("location").unwrap(), "docs/index.html");
+    for file in ["index.html", "swagger-ui.css", "swagger-ui-bundle.js", "swagger-initializer.js"] {
+        let answer = bench.request(Method::GET, &format!("/docs/{file}"), "").await;
+        assert_eq!(answer.status(), StatusCode::OK, "{file}");
+        assert!(
+            answer
+                .headers()
+                .get("content-security-policy")
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .contains("default-src 'none'")
+        );
+    }
+    assert_eq!(bench.request(Method::GET, "/docs/passwd", "").await.status(), StatusCode::NOT_FOUND);
+}

@@ -1,0 +1,191 @@
+//! The OpenAPI document against the real program: every member of it is met, and a generated client works.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+
+/// A tool that `scripts/setup --test` installs.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the set-up script finds the folder by the environment as well"
+)]
+fn tool(name: &str) -> PathBuf {
+    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|_| PathBuf::from(std::env::var("HOME").unwrap()).join(".cache"));
+    let tool = cache.join("platen-tools/python/bin").join(name);
+    assert!(tool.exists(), "{} is missing; run scripts/setup --test", tool.display());
+    tool
+}
+
+#[tokio::test]
+async fn a_generated_client_does_the_flow() {
+    let app = TestApp::start().await;
+    let document = app.scratch().join("openapi.json");
+    std::fs::write(&document, app.get("/openapi.json").await.1.to_string()).unwrap();
+    let generated = app.scratch().join("client");
+    let output = Command::new(tool("openapi-python-client"))
+        .args(["generate", "--meta", "none", "--path"])
+        .arg(&document)
+        .arg("--output-path")
+        .arg(generated.join("platen_client"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && !said.contains("unsupported"), "{said}");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/generated_client.py");
+    let mut python = Command::new(tool("python"));
+    python.args(["-B", script, &app.base, &app.token]).env("PYTHONPATH", &generated);
+    let output = tokio::task::spawn_blocking(move || python.output().unwrap()).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "the generated client did the flow");
+}
+
+#[tokio::test]
+async fn every_member_of_the_answers_is_described_and_met() {
+    let app = TestApp::start().await;
+    let (_, document) = app.get("/openapi.json").await;
+    let mut met = Met { schemas: &document["components"]["schemas"], members: BTreeSet::new() };
+
+    let page = "<p>1</p><script>nobody()</script>";
+    let init = json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": {"colour": 1}});
+    let (_, new) = app.post("/v1/documents/init", &init).await;
+    met.check("NewJob", &new);
+    let job = new["jobId"].as_str().unwrap();
+    app.put(new["presignedTemplateUploadUrl"].as_str().unwrap(), page).await;
+    let waiting = json!({"shouldWaitForRenderCompletion": true});
+    let (_, started) = app.post(&format!("/v1/documents/{job}/render"), &waiting).await;
+    met.check("StartedJob", &started);
+    met.check("Job", &app.ended(job).await);
+    let text = |template: &str| json!({"type": "html", "target": "html", "template": template, "data": {}});
+    let (status, made) = app.post("/v1/documents/immediate-render", &text("<p>")).await;
+    assert_eq!(status, 200, "{made}");
+    met.check("Document", &made);
+    let (status, failed) = app.post("/v1/documents/immediate-render", &text("<%= nobody %>")).await;
+    assert_eq!(status, 422);
+    met.check("Problem", &failed);
+    let (_, wrong) = app.post("/v1/documents/init", &json!({"type": "html"})).await;
+    met.check("Problem", &wrong);
+    let (_, list) = app.get("/v1/jobs?limit=1").await;
+    met.check("JobPage", &list);
+
+    for answer in [
+        "NewJob",
+        "StartedJob",
+        "Job",
+        "JobPage",
+        "Document",
+        "Problem",
+        "Fault",
+        "Output",
+        "OutputData",
+        "OutputMetadata",
+    ] {
+        for member in met.schemas[answer]["properties"].as_object().unwrap().keys() {
+            assert!(
+                met.members.contains(&(answer.to_owned(), member.clone())),
+                "{answer}.{member} was never answered"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_member_of_the_requests_is_taken() {
+    let app = TestApp::start().await;
+    let (_, document) = app.get("/openapi.json").await;
+    let names = |schema: &str| -> Vec<String> {
+        document["components"]["schemas"][schema]["properties"].as_object().unwrap().keys().cloned().collect()
+    };
+    for name in names("FormatOpts") {
+        let options = json!({name.as_str(): value_of(&name)});
+        let body = json!({"type": "html", "target": "pdf", "formatOpts": options});
+        let (status, answer) = app.post("/v1/documents/init", &body).await;
+        assert_eq!(status, 200, "{name}: {answer}");
+    }
+    for (path, schema) in [("init", "InitRequest"), ("immediate-render", "ImmediateRequest")] {
+        for name in names(schema) {
+            let mut body = json!({"type": "html", "target": "html"});
+            body[&name] = json!(0);
+            let (status, answer) = app.post(&format!("/v1/documents/{path}"), &body).await;
+            let pointers: Vec<_> =
+                answer["errors"].as_array().unwrap().iter().map(|fault| &fault["pointer"]).collect();
+            assert!(
+                status == 422 && pointers.contains(&&json!(format!("/{name}"))),
+                "{path} does not read {name}: {answer}"
+            );
+        }
+    }
+    let job = app.prepared("html", "<p>", json!({})).await;
+    for name in names("StartRequest") {
+        let (status, answer) =
+            app.post(&format!("/v1/documents/{job}/render"), &json!({name.as_str(): 0})).await;
+        assert!(status == 422 && answer["errors"][0]["pointer"] == format!("/{name}"), "{name}: {answer}");
+    }
+}
+
+/// A value that the option takes.
+fn value_of(option: &str) -> Value {
+    match option {
+        "format" => json!("a5"),
+        "width" | "height" | "margin" => json!("20mm"),
+        "landscape" | "printBackground" | "preferCssPageSize" | "outline" | "fullPage" | "omitBackground"
+        | "strict" => json!(true),
+        "scale" => json!(0.5),
+        "fromPage" | "toPage" | "page" | "waitForTimeout" => json!(1),
+        "headerTemplate" | "footerTemplate" => json!("<b class=title></b>"),
+        "metadata" => json!({"title": "t"}),
+        "quality" => json!(50),
+        "selector" | "waitForSelector" | "password" => json!("p"),
+        "mediaType" => json!("screen"),
+        "viewport" => json!({"width": 300, "height": 200, "deviceScaleFactor": 2}),
+        "timezone" => json!("Europe/Berlin"),
+        "locale" => json!("de-DE"),
+        "waitForExpression" => json!("true"),
+        "pages" => json!("all"),
+        "dpi" => json!(150),
+        "delimiters" => json!({"start": "{", "end": "}"}),
+        "engine" => json!("lualatex"),
+        _ => panic!("give '{option}' a value here"),
+    }
+}
+
+/// Which members of which schemas were met.
+struct Met<'a> {
+    schemas: &'a Value,
+    members: BTreeSet<(String, String)>,
+}
+
+impl Met<'_> {
+    /// Fails for a member that is not described, and for a required one that is not there.
+    fn check(&mut self, schema: &str, answer: &Value) {
+        let described = &self.schemas[schema];
+        let properties = described["properties"].as_object().unwrap();
+        for name in described["required"].as_array().into_iter().flatten() {
+            assert!(answer.get(name.as_str().unwrap()).is_some(), "{schema} has no {name}: {answer}");
+        }
+        for (member, value) in answer.as_object().unwrap() {
+            let property =
+                properties.get(member).unwrap_or_else(|| panic!("{schema}.{member} is not described"));
+            self.members.insert((schema.to_owned(), member.clone()));
+            let part = reference(property).or_else(|| reference(&property["items"]));
+            let values = value.as_array().map_or_else(|| vec![value], |items| items.iter().collect());
+            if let Some(part) = part.filter(|part| self.schemas[part]["properties"].is_object()) {
+                values
+                    .into_iter()
+                    .filter(|value| value.is_object())
+                    .for_each(|value| self.check(&part, value));
+            }
+        }
+    }
+}
+
+/// The schema that a property refers to, directly or as one that may be null.
+fn reference(property: &Value) -> Option<String> {
+    let choices = property["oneOf"].as_array().into_iter().flatten();
+    let mut named = std::iter::once(property).chain(choices).filter_map(|choice| choice["$ref"].as_str());
+    Some(named.next()?.rsplit('/').next()?.to_owned())
+}
