@@ -25,8 +25,11 @@ impl Annotator {
     pub(super) fn of(metadata: &Metadata) -> Option<Self> {
         let fields =
             [("Author", &metadata.author), ("Subject", &metadata.subject), ("Keywords", &metadata.keywords)];
-        let given = fields.iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
-        let entries: String = given.map(|(name, text)| format!("\n/{name} {}", text_string(text))).collect();
+        let mut entries = String::new();
+        for (name, text) in fields.iter().filter_map(|(name, text)| Some((name, text.as_deref()?))) {
+            // Writing to a string cannot fail.
+            let _ = write!(entries, "\n/{name} {}", text_string(text));
+        }
         let nothing = entries.is_empty();
         (!nothing).then(|| Self { entries, head: Vec::new(), tail: Vec::new(), length: 0 })
     }
@@ -83,7 +86,6 @@ impl Annotator {
 fn text_string(text: &str) -> String {
     let mut string = String::from("<FEFF");
     for unit in text.encode_utf16() {
-        // Writing to a string cannot fail.
         let _ = write!(string, "{unit:04X}");
     }
     string.push('>');
@@ -110,7 +112,9 @@ mod tests {
         let metadata = Metadata { author: Some("Zoë".to_owned()), ..Metadata::default() };
         let mut annotator = Annotator::of(&metadata).unwrap();
         let pieces: Vec<_> = file.as_bytes().chunks(piece).collect();
-        pieces.iter().for_each(|piece| annotator.pass(piece));
+        for piece in &pieces {
+            annotator.pass(piece);
+        }
         let (last, before) = pieces.split_last().unwrap();
         let whole = [before.concat().as_slice(), &annotator.finish(last)?].concat();
         Some(String::from_utf8(whole).unwrap())

@@ -15,7 +15,9 @@ use crate::domain::format_opts::{Media, Viewport};
 
 /// Calls that are on their way. A tab is given up with its page, so nothing of them stays behind.
 #[must_use = "the calls are sent; settle them"]
-pub(super) struct Surroundings(Vec<Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>>);
+pub(super) struct Surroundings(Vec<Answer>);
+
+type Answer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
 impl Surroundings {
     /// Sends what the options of `task` ask for; a plain document's ask for nothing.

@@ -50,7 +50,9 @@ impl ReadyPage {
         };
         match made {
             Ok((source, warning)) => {
-                warning.iter().for_each(|warning| page.warnings.push(warning));
+                if let Some(warning) = warning {
+                    page.warnings.push(&warning);
+                }
                 let warnings = page.all_warnings();
                 let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
                 Ok(Printed { page: Some(page), source, options, warnings, annotator })

@@ -12,6 +12,7 @@ mod hostile;
 mod idempotency;
 mod list;
 mod openapi;
+mod options;
 mod receiver;
 mod recovery;
 mod waiting;
