@@ -198,18 +198,16 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
 
 fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> PageOptions {
     let default = PageOptions::default();
-    let extras = Extras::read(members, unknown);
-    let sides = paper::read_margin(members);
-    PageOptions {
+    let mut options = PageOptions {
         paper: paper::read_paper(members),
         landscape: members.flag("landscape").unwrap_or(default.landscape),
-        margin: sides.resolved(extras.header.is_some(), extras.footer.is_some()),
+        margin: default.margin,
         scale: members.number("scale", 0.1..=2.0).unwrap_or(default.scale),
         print_background: members.flag("printBackground").unwrap_or(default.print_background),
         prefer_css_page_size: members.flag("preferCssPageSize").unwrap_or(default.prefer_css_page_size),
         from_page: members.count("fromPage"),
         to_page: members.count("toPage"),
-        extras,
+        extras: Extras::read(members, unknown),
         picture: read_picture(members),
         scene: Scene::read(members, limits, unknown),
         selector: members.text("selector"),
@@ -218,7 +216,10 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         wait_ms: members
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or(default.wait_ms),
-    }
+    };
+    let Extras { header, footer, .. } = &options.extras;
+    options.margin = paper::read_margin(members).resolved(header.is_some(), footer.is_some());
+    options
 }
 
 fn read_picture(members: &mut Members<'_>) -> Picture {
