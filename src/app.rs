@@ -29,6 +29,7 @@ use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
+use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
 use crate::storage::ObjectStore;
 use crate::storage::disk::DiskStore;
@@ -89,7 +90,7 @@ impl App {
             start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
-        let journal = Journal::new(lasting.index.clone());
+        let journal = Journal::new(lasting.index.clone(), &config.jobs);
         let unfinished = journal.unfinished().await?;
         let deps = Deps {
             clock: clock.clone(),
@@ -100,7 +101,8 @@ impl App {
             give_back: accounts.clone().recipient(),
         };
         let slots = slots(&config, &engines.pool).await?;
-        let registry = start_on(&control_thread, JobRegistry::new(Arc::new(deps), slots, job_threads));
+        let deps = Arc::new(deps);
+        let registry = start_on(&control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
         let resumed = registry.send(ResumeJobs(unfinished)).await?;
         if resumed > 0 {
             tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
@@ -114,6 +116,8 @@ impl App {
             index: lasting.index.clone(),
             last: Mutex::default(),
         };
+        let sweeper = Sweeper::new(deps, registry.clone());
+        control_thread.spawn(sweeper.run(stopping.clone()));
         let state = HttpState {
             jobs: gate(&registry),
             accounts: accounts.recipient(),
@@ -214,6 +218,7 @@ fn gate(registry: &Addr<JobRegistry>) -> JobGate {
         init: registry.clone().recipient(),
         start: registry.clone().recipient(),
         watch: registry.clone().recipient(),
+        delete: registry.clone().recipient(),
         list: registry.clone().recipient(),
         open_upload: registry.clone().recipient(),
         close_upload: registry.clone().recipient(),

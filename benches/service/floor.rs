@@ -20,6 +20,9 @@ use serde_json::{Value, json};
 use crate::figures::{Figures, group_time, own_time};
 use crate::invoice;
 
+/// What the network must be idle for before a page is printed, where that is what is waited for.
+const IDLE: Duration = Duration::from_millis(500);
+
 /// How the page gets into its tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -57,6 +60,12 @@ struct Pipe {
     next_id: AtomicU64,
 }
 
+/// What the server serves at any address, and when it was last asked.
+struct Served {
+    page: Mutex<String>,
+    last: Mutex<Instant>,
+}
+
 /// A bare browser, kept for all measurements as the service keeps its own: one that has made a thousand
 /// documents is a little slower than a fresh one.
 pub struct Floor {
@@ -66,6 +75,7 @@ pub struct Floor {
     browser: Option<Process>,
     pipe: Pipe,
     port: u16,
+    served: Arc<Served>,
 }
 
 impl Floor {
@@ -76,7 +86,12 @@ impl Floor {
         let launched = runtime.block_on(Process::start(&starter, &Config::default().browser));
         let (browser, ends) = launched.map_err(io::Error::other)?;
         let pipe = Pipe::open(File::from(ends.reader), File::from(ends.writer));
-        Ok(Self { _starter: starter, runtime, browser: Some(browser), pipe, port: serve_invoice()? })
+        let served = Arc::new(Served {
+            page: Mutex::new(invoice::page().to_owned()),
+            last: Mutex::new(Instant::now()),
+        });
+        let port = serve(&served)?;
+        Ok(Self { _starter: starter, runtime, browser: Some(browser), pipe, port, served })
     }
 
     /// Renders `documents` documents, `clients` at once.
@@ -92,6 +107,33 @@ impl Floor {
             own: own_time().saturating_sub(own),
             children: Duration::ZERO,
         })
+    }
+}
+
+impl Floor {
+    /// Prints `page` when it has made no request for 500 ms; gives the time from the load event until then,
+    /// and the file.
+    pub fn print_when_idle(&self, page: &str) -> io::Result<(Duration, Vec<u8>)> {
+        page.clone_into(&mut lock(&self.served.page));
+        let pipe = &self.pipe;
+        let tab = open_tab(pipe, self.port)?;
+        let session = tab.session.as_str();
+        let events = pipe.listen(session);
+        pipe.call(Some(session), "Page.enable", &json!({}))?;
+        pipe.call(Some(session), "Page.navigate", &json!({ "url": "http://invoice.localhost/" }))?;
+        while events.recv_timeout(WAIT).map_err(io::Error::other)? != "Page.loadEventFired" {}
+        let loaded = Instant::now();
+        loop {
+            let idle_since = loaded.max(*lock(&self.served.last));
+            match IDLE.checked_sub(idle_since.elapsed()) {
+                None => break,
+                Some(left) => std::thread::sleep(left),
+            }
+        }
+        let wait = loaded.elapsed();
+        let file = print(pipe, session)?;
+        pipe.call(None, "Target.disposeBrowserContext", &json!({ "browserContextId": tab.context }))?;
+        Ok((wait, file))
     }
 }
 
@@ -133,14 +175,8 @@ fn render_all(
 
 /// One document; gives the context it was rendered in.
 fn render(pipe: &Pipe, way: Way, port: u16) -> io::Result<Value> {
-    let proxy = json!({ "disposeOnDetach": true, "proxyServer": format!("http://127.0.0.1:{port}"),
-        "proxyBypassList": "<-loopback>" });
-    let context = pipe.call(None, "Target.createBrowserContext", &proxy)?["browserContextId"].take();
-    let blank = json!({ "url": "about:blank", "browserContextId": context, "width": 794, "height": 1058 });
-    let target = pipe.call(None, "Target.createTarget", &blank)?["targetId"].take();
-    let attach = json!({ "targetId": target, "flatten": true });
-    let session = pipe.call(None, "Target.attachToTarget", &attach)?["sessionId"].take();
-    let session = session.as_str().unwrap_or_default();
+    let Tab { context, target, session } = open_tab(pipe, port)?;
+    let session = session.as_str();
     let events = pipe.listen(session);
     pipe.call(Some(session), "Page.enable", &json!({}))?;
     pipe.call(Some(session), "Emulation.setScriptExecutionDisabled", &json!({ "value": true }))?;
@@ -157,6 +193,31 @@ fn render(pipe: &Pipe, way: Way, port: u16) -> io::Result<Value> {
     while events.recv_timeout(WAIT).map_err(io::Error::other)? != "Page.loadEventFired" {}
     let fonts = json!({ "expression": "document.fonts.ready.then(() => 1)", "awaitPromise": true });
     pipe.call(Some(session), "Runtime.evaluate", &fonts)?;
+    print(pipe, session)?;
+    Ok(context)
+}
+
+/// A tab of its own context.
+struct Tab {
+    context: Value,
+    target: Value,
+    session: String,
+}
+
+fn open_tab(pipe: &Pipe, port: u16) -> io::Result<Tab> {
+    let proxy = json!({ "disposeOnDetach": true, "proxyServer": format!("http://127.0.0.1:{port}"),
+        "proxyBypassList": "<-loopback>" });
+    let context = pipe.call(None, "Target.createBrowserContext", &proxy)?["browserContextId"].take();
+    let blank = json!({ "url": "about:blank", "browserContextId": context, "width": 794, "height": 1058 });
+    let target = pipe.call(None, "Target.createTarget", &blank)?["targetId"].take();
+    let attach = json!({ "targetId": target, "flatten": true });
+    let session = pipe.call(None, "Target.attachToTarget", &attach)?["sessionId"].take();
+    let session = session.as_str().unwrap_or_default().to_owned();
+    Ok(Tab { context, target, session })
+}
+
+/// The file of a page that is ready.
+fn print(pipe: &Pipe, session: &str) -> io::Result<Vec<u8>> {
     let mut printed = pipe.call(Some(session), "Page.printToPDF", &print_options())?;
     let piece = json!({ "handle": printed["stream"].take(), "size": 4_194_304 });
     let piece = pipe.call(Some(session), "IO.read", &piece)?;
@@ -166,7 +227,7 @@ fn render(pipe: &Pipe, way: Way, port: u16) -> io::Result<Value> {
     if !file.starts_with(b"%PDF") {
         return Err(io::Error::other("no PDF came"));
     }
-    Ok(context)
+    Ok(file)
 }
 
 fn print_options() -> Value {
@@ -236,24 +297,27 @@ fn route(mut reader: impl BufRead, routes: &Mutex<Routes>) {
     }
 }
 
-/// Serves the invoice to whoever asks, on a port of its own.
-fn serve_invoice() -> io::Result<u16> {
+/// Serves the page to whoever asks, on a port of its own.
+fn serve(served: &Arc<Served>) -> io::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let port = listener.local_addr()?.port();
+    let served = Arc::clone(served);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || answer_requests(&stream));
+            let served = Arc::clone(&served);
+            std::thread::spawn(move || answer_requests(&stream, &served));
         }
     });
     Ok(port)
 }
 
-fn answer_requests(stream: &TcpStream) -> io::Result<()> {
-    let page = invoice::page();
+fn answer_requests(stream: &TcpStream, served: &Served) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     while reader.read_line(&mut line)? > 0 {
         if line == "\r\n" {
+            let page = lock(&served.page).clone();
+            *lock(&served.last) = Instant::now();
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length";
             (&*stream).write_all(format!("{head}: {}\r\n\r\n{page}", page.len()).as_bytes())?;
         }

@@ -10,6 +10,7 @@ mod figures;
 mod floor;
 mod invoice;
 mod pool;
+mod rest;
 mod service;
 
 use std::io;
@@ -33,6 +34,9 @@ fn main() -> io::Result<()> {
     }
     if wanted("pool") {
         pool_against_the_floor()?;
+    }
+    if wanted("rest") {
+        rest::compare()?;
     }
     if parts.iter().any(|part| part == "tabs") {
         pool::compare_tabs(DOCUMENTS)?;

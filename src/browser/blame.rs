@@ -43,7 +43,13 @@ impl OpenPage {
                 ),
             ));
         }
-        let text = format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
+        let pending = self.state.borrow().rest.pending();
+        let pending = self.visit.as_ref().map_or(pending.clone(), |visit| visit.without_host(&pending));
+        let mut text =
+            format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
+        if !pending.is_empty() {
+            let _ = write!(text, "; pending: {pending}");
+        }
         self.warnings.push(&text);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! One running Chromium: its process and the connection to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Browser::GetVersion;
@@ -7,6 +8,7 @@ use tokio::io::BufReader;
 use tokio::net::unix::pipe;
 
 use super::cdp::Connection;
+use super::fonts::Fonts;
 use super::process::{LaunchError, PipeEnds, Process};
 use crate::config::BrowserConfig;
 use crate::workers::Starter;
@@ -17,6 +19,8 @@ const READ_BUFFER_BYTES: usize = 256 << 10;
 pub struct Chromium {
     /// The way to talk to it.
     pub connection: Connection,
+    /// What is known of its fonts.
+    pub(super) fonts: Arc<Fonts>,
     process: Process,
 }
 
@@ -33,7 +37,7 @@ impl Chromium {
             Ok(version) => {
                 let id = process.id();
                 tracing::info!(browser.version = version.product, browser.pid = id, "Chromium runs");
-                Ok(Self { connection, process })
+                Ok(Self { connection, fonts: Arc::default(), process })
             }
             Err(error) => {
                 connection.close();

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use headless_chrome::protocol::cdp::{Page, Runtime};
+use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::cdp::{Connection, Event, EventSink};
+use super::rest::{BINDING, Rest};
 use crate::domain::fault::Warnings;
 
 /// After so many exceptions and console lines a page is not listened to any more.
@@ -21,6 +22,8 @@ const KILL_WINDOW: Duration = Duration::from_secs(2);
 pub struct PageState {
     /// Load events of the main frame so far.
     pub loads: u32,
+    /// Documents whose elements are all there, so far.
+    pub parsed: u32,
     /// Documents of the main frame so far.
     pub documents: u32,
     /// The address that could not be reached, when the page shows that it could not.
@@ -31,6 +34,8 @@ pub struct PageState {
     pub dialogs: u32,
     /// What its author wants to know.
     pub warnings: Warnings,
+    /// Whether it is at rest.
+    pub rest: Rest,
     heard: u32,
 }
 
@@ -59,6 +64,7 @@ pub(super) struct PageEvents {
     kills: Arc<Kills>,
     state: watch::Sender<PageState>,
     deaf: AtomicBool,
+    flooded: AtomicBool,
 }
 
 impl Kills {
@@ -95,6 +101,7 @@ impl PageEvents {
             kills: Arc::clone(kills),
             state,
             deaf: AtomicBool::new(false),
+            flooded: AtomicBool::new(false),
         };
         let sink: Arc<dyn EventSink> = Arc::new(events);
         connection.listen(Arc::clone(session), &sink);
@@ -155,6 +162,12 @@ impl PageEvents {
         self.heard();
     }
 
+    fn stop_hearing_rest(&self) {
+        drop(self.connection.send(Some(&self.session), &Network::Disable(None)));
+        let unbind = Runtime::RemoveBinding { name: BINDING.to_owned() };
+        drop(self.connection.send(Some(&self.session), &unbind));
+    }
+
     /// Ends listening to a page that talks without end.
     fn heard(&self) {
         let mut too_much = false;
@@ -165,6 +178,8 @@ impl PageEvents {
         });
         if too_much && !self.deaf.swap(true, Ordering::Relaxed) {
             drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
+            // Which takes the binding of the page's watch away as well.
+            drop(self.connection.send(Some(&self.session), &rest_binding()));
         }
     }
 }
@@ -172,6 +187,7 @@ impl PageEvents {
 impl EventSink for PageEvents {
     fn event(&self, event: Event<'_>) {
         match event.method {
+            "Page.domContentEventFired" => self.state.send_modify(|state| state.parsed += 1),
             "Page.loadEventFired" => self.state.send_modify(|state| state.loads += 1),
             "Page.frameNavigated" => self.navigated(event),
             "Page.javascriptDialogOpening" => self.dismiss(event),
@@ -180,13 +196,28 @@ impl EventSink for PageEvents {
             "Inspector.targetCrashed" if self.kills.claim() => self.end(PageEnd::TookMemory),
             "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
             "Target.detachedFromTarget" => self.end(PageEnd::Closed),
-            _ => {}
+            _ => {
+                let mut flooded = false;
+                self.state.send_if_modified(|state| {
+                    let heard = state.rest.hear(event);
+                    flooded = heard && state.rest.is_flooded();
+                    heard
+                });
+                if flooded && !self.flooded.swap(true, Ordering::Relaxed) {
+                    self.stop_hearing_rest();
+                }
+            }
         }
     }
 
     fn closed(&self) {
         self.end(PageEnd::BrowserLost);
     }
+}
+
+/// The binding by which the page's watch tells.
+pub(super) fn rest_binding() -> Runtime::AddBinding {
+    Runtime::AddBinding { name: BINDING.to_owned(), execution_context_id: None, execution_context_name: None }
 }
 
 /// What Chromium says of an exception, as far as it is said again.

@@ -58,6 +58,7 @@ impl BrowserPool {
         let maker = Maker {
             connection: running.chromium.connection.clone(),
             kills: Arc::clone(&running.kills),
+            fonts: Arc::clone(&running.chromium.fonts),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
         };
         Some((BrowserId { place, generation: running.generation }, maker))

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Emulation, Page, Runtime};
+use headless_chrome::protocol::cdp::{Browser, Emulation, Network, Page, Runtime};
 
 use super::cdp::{CallError, Sent};
 use super::emulate::Surroundings;
+use super::events::rest_binding;
 use super::fault::Trouble;
 use super::origin::Visit;
-use super::page::PageTask;
+use super::page::{Limits, PageTask};
 use super::scripts;
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -22,13 +23,14 @@ pub(super) async fn load(
     tab: &Tab,
     task: &PageTask,
     visit: Option<&Visit>,
-    limit: Duration,
+    limits: &Limits,
 ) -> Result<(), Trouble> {
+    let limit = limits.load;
     let data = send_data(tab, task, visit)?;
     let (without_script, with_script) = match task.lane {
         Lane::Static => (Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?), None),
-        // Both cost each document time, and mean nothing where no script runs.
-        Lane::Scripted => (None, Some((tab.send(&Runtime::Enable(None))?, tab.deny_downloads()?))),
+        // All of it costs each document time, and means nothing where no script runs.
+        Lane::Scripted => (None, Some(Scripted::send(tab, limits)?)),
     };
     let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
@@ -37,13 +39,19 @@ pub(super) async fn load(
         None => put(tab, task, limit).await?,
     }
     // An error means that nobody hears the page any more: the step is ended from outside.
+    let _ = state.wait_for(|state| state.parsed + state.loads > 0).await;
+    // Not before: a picture written into the page itself would come back here, all of it.
+    let requests = match task.lane {
+        Lane::Static => None,
+        Lane::Scripted => Some(tab.send(&hear_requests())?),
+    };
     let _ = state.wait_for(|state| state.loads > 0).await;
     settle(data, limit).await?;
     settle(without_script, limit).await?;
-    if let Some((exceptions, downloads)) = with_script {
-        exceptions.answer(limit).await?;
-        downloads.answer(limit).await?;
+    if let Some(scripted) = with_script {
+        scripted.settle(limit).await?;
     }
+    settle(requests, limit).await?;
     surroundings.settle().await
 }
 
@@ -81,6 +89,33 @@ pub(super) async fn ask(
 
 type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;
 
+/// What is sent for a page whose script runs, before it is there.
+struct Scripted {
+    exceptions: Sent<Runtime::Enable>,
+    downloads: Sent<Browser::SetDownloadBehavior>,
+    binding: Sent<Runtime::AddBinding>,
+    watch: Script,
+}
+
+impl Scripted {
+    fn send(tab: &Tab, limits: &Limits) -> Result<Self, CallError> {
+        Ok(Self {
+            exceptions: tab.send(&Runtime::Enable(None))?,
+            downloads: tab.deny_downloads()?,
+            binding: tab.send(&rest_binding())?,
+            watch: tab.send(&new_document(scripts::watch(limits.quiet, limits.timer)))?,
+        })
+    }
+
+    async fn settle(self, limit: Duration) -> Result<(), Trouble> {
+        self.exceptions.answer(limit).await?;
+        self.downloads.answer(limit).await?;
+        self.binding.answer(limit).await?;
+        self.watch.answer(limit).await?;
+        Ok(())
+    }
+}
+
 fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option<Script>, Trouble> {
     let (Lane::Scripted, Some(visit)) = (task.lane, visit) else { return Ok(None) };
     let large = scripts::is_large(&task.data);
@@ -91,13 +126,27 @@ fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option
             .map_err(|error| Trouble::fault(FaultCode::DataInvalid, error.to_string()))?;
         scripts::data_inline(text)
     };
-    let script = Page::AddScriptToEvaluateOnNewDocument {
+    Ok(Some(tab.send(&new_document(source))?))
+}
+
+fn new_document(source: String) -> Page::AddScriptToEvaluateOnNewDocument {
+    Page::AddScriptToEvaluateOnNewDocument {
         source,
         world_name: None,
         include_command_line_api: None,
         run_immediately: None,
-    };
-    Ok(Some(tab.send(&script)?))
+    }
+}
+
+/// Has the page's requests told, without keeping what is answered.
+fn hear_requests() -> Network::Enable {
+    Network::Enable {
+        max_total_buffer_size: Some(0),
+        max_resource_buffer_size: Some(0),
+        max_post_data_size: None,
+        report_direct_socket_traffic: None,
+        enable_durable_messages: None,
+    }
 }
 
 async fn navigate(tab: &Tab, visit: &Visit, limit: Duration) -> Result<(), Trouble> {

@@ -5,7 +5,7 @@
 //!   │                   └── cdp ── wire      how they are talked to
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
-//!   └── lease ──> page ── load ── print      one page, from template to file
+//!   └── lease ──> page ── load ── rest ── print   one page, from template to file
 //!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
 //! ```
 
@@ -21,6 +21,7 @@ mod excerpt;
 mod fault;
 mod flags;
 mod fleet;
+mod fonts;
 mod lease;
 mod load;
 mod memory;
@@ -31,6 +32,7 @@ mod pool;
 mod print;
 mod process;
 mod profile;
+mod rest;
 mod router;
 mod scripts;
 mod served;

@@ -142,11 +142,19 @@ impl Visit {
         short.unwrap_or(address).to_owned()
     }
 
+    /// `text` without the name of the host in any address.
+    #[must_use]
+    pub fn without_host(&self, text: &str) -> String {
+        text.replace(&format!("http://{}", self.host), "")
+    }
+
     fn answer(&self, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Refused> {
         self.events().last_request = Instant::now();
         if request.method() == Method::CONNECT || request.uri().host() != Some(self.host.as_str()) {
             let named: String = request.uri().to_string().chars().take(NAMED_CHARS).collect();
-            self.warn(&format!("refused address: {named} (a page reaches its own files only)"));
+            self.warn(&format!(
+                "refused address: {named} (a page reaches its own files only; outbound.allow opens a host)"
+            ));
             return Err(Refused);
         }
         let path = request.uri().path();

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::events::{PageEnd, PageState};
 use super::fault::{PageFault, Trouble};
@@ -84,6 +83,7 @@ pub(super) struct Limits {
     pub print: Duration,
     pub quiet: Duration,
     pub rest_cap: Duration,
+    pub timer: Duration,
     pub call: Duration,
     pub heap_mb: u64,
     pub renderer_mb: u64,
@@ -136,6 +136,7 @@ impl Limits {
             print: Duration::from_millis(config.print_timeout_ms),
             quiet: Duration::from_millis(config.quiet_window_ms),
             rest_cap: Duration::from_millis(config.rest_cap_ms),
+            timer: Duration::from_millis(config.timer_limit_ms),
             call: Duration::from_millis(config.call_timeout_ms),
             heap_mb: config.heap_limit_mb,
             renderer_mb: config.renderer_memory_limit_mb,
@@ -161,7 +162,7 @@ impl OpenPage {
             let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }
-        let loading = load::load(self.tab()?, task, self.visit.as_deref(), self.limits.load);
+        let loading = load::load(self.tab()?, task, self.visit.as_deref(), &self.limits);
         self.within(self.limits.load, loading).await?;
         self.check_reached()
     }
@@ -176,7 +177,7 @@ impl OpenPage {
         self.linger(&task.options).await?;
         if task.lane == Lane::Scripted {
             // A page that answers nothing any more is not at rest, it is stuck.
-            let limit = self.limits.rest_cap + self.limits.quiet + self.limits.call;
+            let limit = self.limits.rest_cap + self.limits.call * 2;
             match self.within(limit, self.come_to_rest()).await {
                 Ok(true) => {}
                 Ok(false) => self.take_restless()?,
@@ -184,7 +185,8 @@ impl OpenPage {
                 Err(trouble) => return Err(trouble),
             }
         }
-        self.check_reached()
+        self.check_reached()?;
+        self.check_fonts(task).await
     }
 
     /// A page may leave for another document while it is waited for: then the waiting starts again.
@@ -198,29 +200,6 @@ impl OpenPage {
                 Some(answer) if answer == scripts::MISSING => return Err(Self::never_matches(selector)),
                 Some(_) | None => self.loads_beyond(seen).await,
             }
-        }
-    }
-
-    /// False when it does not come to rest before the cap.
-    async fn come_to_rest(&self) -> Result<bool, Trouble> {
-        let until = Instant::now() + self.limits.rest_cap;
-        let limit = self.limits.rest_cap + self.limits.quiet + self.limits.call;
-        loop {
-            let seen = self.state.borrow().loads;
-            let left = until.saturating_duration_since(Instant::now());
-            match self.ask(scripts::rest(self.limits.quiet, left), limit).await? {
-                Some(answer) if answer == scripts::RESTLESS => return Ok(false),
-                Some(_) => {}
-                None => {
-                    self.loads_beyond(seen).await;
-                    continue;
-                }
-            }
-            let quiet = self.visit.as_ref().map_or(self.limits.quiet, |visit| visit.quiet_for());
-            if quiet >= self.limits.quiet {
-                return Ok(true);
-            }
-            tokio::time::sleep(self.limits.quiet.saturating_sub(quiet)).await;
         }
     }
 

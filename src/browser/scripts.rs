@@ -1,12 +1,16 @@
 //! The scripts of ours that run in a page.
 //!
 //! Those that ask run in an isolated world: they see the page's document and none of its script, so
-//! that a page which replaces `Promise` or `setTimeout` changes nothing for them.
+//! that a page which replaces `Promise` or `setTimeout` changes nothing for them. Those that stand before
+//! the page's own run in its world.
 
 use std::time::Duration;
 
 use serde_json::json;
 
+use super::rest::BINDING;
+
+const WATCH: &str = include_str!("../../assets/rest.js");
 /// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
 /// connection.
 const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
@@ -20,8 +24,6 @@ pub(super) fn is_large(data: &[u8]) -> bool {
 pub(super) const READY: &str = "ready";
 /// Nothing matches the selector, and nothing will: no script runs.
 pub(super) const MISSING: &str = "missing";
-/// The page did not come to rest.
-pub(super) const RESTLESS: &str = "restless";
 
 /// Puts the data on the window of the main frame, before the page's own scripts. Parsed, not written
 /// as a literal: `__proto__` is a plain key in JSON.
@@ -44,9 +46,9 @@ pub(super) fn readiness(selector: Option<&str>, scripted: bool) -> String {
     format!("({READINESS})({selector},{scripted})")
 }
 
-/// Answers [`READY`] after a time without change of the document, or [`RESTLESS`] at the cap.
-pub(super) fn rest(quiet: Duration, cap: Duration) -> String {
-    format!("({REST})({},{})", quiet.as_millis(), cap.as_millis())
+/// Tells what the page has pending; a timer longer than `timer` is not waited for.
+pub(super) fn watch(quiet: Duration, timer: Duration) -> String {
+    format!("{WATCH}({},{},{})", json!(BINDING), quiet.as_millis(), timer.as_millis())
 }
 
 /// Says what a page waits for.
@@ -78,24 +80,6 @@ const READINESS: &str = "async (selector, scripted) => {
     });
     await document.fonts.ready;
     return 'ready';
-}";
-
-const REST: &str = "async (quiet, cap) => {
-    const start = performance.now();
-    const watch = globalThis.platenWatch ??= (() => {
-        const watch = { last: start };
-        const everything = { subtree: true, childList: true, attributes: true, characterData: true };
-        new MutationObserver(() => { watch.last = performance.now(); }).observe(document, everything);
-        return watch;
-    })();
-    for (;;) {
-        const now = performance.now();
-        const missing = quiet - (now - watch.last);
-        const left = cap - (now - start);
-        if (missing <= 0) { await document.fonts.ready; return 'ready'; }
-        if (left <= 0) return 'restless';
-        await new Promise(done => setTimeout(done, Math.min(missing, left)));
-    }
 }";
 
 const PENDING: &str = "selector => {

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::cdp::{CallError, Connection, Sent};
 use super::events::{Kills, PageEvents, PageState};
 use super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
+use super::fonts::Fonts;
 use super::origin::Origin;
 
 /// A tab that shows nothing yet.
@@ -21,6 +22,7 @@ pub struct Tab {
     frame: String,
     origin: Arc<Origin>,
     state: watch::Receiver<PageState>,
+    fonts: Arc<Fonts>,
     call_limit: Duration,
 }
 
@@ -29,6 +31,7 @@ pub struct Tab {
 pub(super) struct Maker {
     pub connection: Connection,
     pub kills: Arc<Kills>,
+    pub fonts: Arc<Fonts>,
     pub call_limit: Duration,
 }
 
@@ -48,9 +51,9 @@ impl Maker {
         let attach = Target::AttachToTarget { target_id: target.clone(), flatten: Some(true) };
         let session: Arc<str> = connection.call(None, attach, limit).await?.session_id.into();
         let state = PageEvents::listen(&connection, &session, &target, &self.kills);
-        let call_limit = limit;
+        let (call_limit, fonts) = (limit, self.fonts);
         // The identifier of a page is also that of its main frame.
-        let tab = Tab { connection, context, session, frame: target, origin, state, call_limit };
+        let tab = Tab { connection, context, session, frame: target, origin, state, fonts, call_limit };
         let page = tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
         let inspector = tab.send(&Inspector::Enable(None))?;
         page.answer(limit).await?;
@@ -105,6 +108,11 @@ impl Tab {
     /// The page's main frame.
     pub(super) fn frame(&self) -> &str {
         &self.frame
+    }
+
+    /// What is known of its browser's fonts.
+    pub(super) fn fonts(&self) -> &Arc<Fonts> {
+        &self.fonts
     }
 
     /// The proxy of its slot.

@@ -1,6 +1,7 @@
 //! The commands of the program, one file each.
 
 pub mod account;
+pub mod backup;
 pub mod doctor;
 pub mod openapi;
 pub mod operator;
@@ -37,6 +38,10 @@ enum Command {
     Account(account::AccountArgs),
     /// Tokens: create, list, revoke.
     Token(token::TokenArgs),
+    /// Copy the data folder while no service uses it.
+    Backup(backup::BackupArguments),
+    /// Copy a backup into the empty data folder.
+    Restore(backup::RestoreArguments),
     /// Say what is installed, what a missing part disables, and what installs it.
     Doctor(doctor::DoctorArguments),
     /// Print the OpenAPI document.
@@ -82,6 +87,8 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
             token::run(command, &config, &mut std::io::stdout().lock())?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Backup(command) => backup::backup(&config, &command),
+        Command::Restore(command) => backup::restore(&config, &command),
         Command::Doctor(command) => doctor::run(&config, &command),
         Command::Openapi => openapi::run(&config),
     }

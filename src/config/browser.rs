@@ -32,8 +32,10 @@ pub struct BrowserConfig {
     pub readiness_timeout_ms: u64,
     /// Until the file is made.
     pub print_timeout_ms: u64,
-    /// A page with scripts is at rest after so long without request or change.
+    /// A page that only ticks or polls is printed after so long without request or change.
     pub quiet_window_ms: u64,
+    /// A timer of the page that is longer is not waited for.
+    pub timer_limit_ms: u64,
     /// A page that never rests is printed after so long, with a warning.
     pub rest_cap_ms: u64,
     /// A page's JavaScript heap.
@@ -76,6 +78,7 @@ impl BrowserConfig {
             faults.within(key, value, 100, 3_600_000);
         }
         faults.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
+        faults.within("browser.timer_limit_ms", self.timer_limit_ms, 0, 600_000);
         faults.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
         faults.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);

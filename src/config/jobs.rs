@@ -36,6 +36,16 @@ pub struct JobsConfig {
     pub list_scan_limit: u64,
     /// How long an `Idempotency-Key` stands for its job.
     pub idempotency_window_s: u64,
+    /// How long a document is kept.
+    pub output_retention_s: u64,
+    /// How long the record of a job that has ended is kept.
+    pub record_retention_s: u64,
+    /// Between two sweeps.
+    pub sweep_interval_s: u64,
+    /// Jobs, and objects, that one sweep looks at.
+    pub sweep_limit: u64,
+    /// So long after a cancellation another one of the same job means the same.
+    pub cancel_grace_s: u64,
 }
 
 impl JobsConfig {
@@ -55,5 +65,11 @@ impl JobsConfig {
         faults.within("jobs.threads", self.threads, 1, 64);
         faults.within("jobs.list_scan_limit", self.list_scan_limit, 100, 100_000);
         faults.within("jobs.idempotency_window_s", self.idempotency_window_s, 1, 31_536_000);
+        faults.within("jobs.output_retention_s", self.output_retention_s, 60, 3_153_600_000);
+        let least = self.output_retention_s;
+        faults.within("jobs.record_retention_s", self.record_retention_s, least, 3_153_600_000);
+        faults.within("jobs.sweep_interval_s", self.sweep_interval_s, 1, 86_400);
+        faults.within("jobs.sweep_limit", self.sweep_limit, 10, 1_000_000);
+        faults.within("jobs.cancel_grace_s", self.cancel_grace_s, 0, 86_400);
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::clock;
+use crate::clock::{self, Timestamp};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -20,6 +20,13 @@ macro_rules! id {
             #[must_use]
             pub fn generate() -> Self {
                 Self(clock::new_id())
+            }
+
+            /// When it was made (RFC 9562, section 5.7); the beginning of time for one that does not say.
+            #[must_use]
+            pub fn made_at(self) -> Timestamp {
+                let (seconds, nanoseconds) = self.0.get_timestamp().map_or((0, 0), |made| made.to_unix());
+                Timestamp(seconds.saturating_mul(1_000) + u64::from(nanoseconds / 1_000_000))
             }
         }
 

@@ -6,6 +6,7 @@ mod auth;
 mod body;
 mod connection;
 mod conversions;
+mod delete;
 mod download;
 mod gate;
 mod health;
@@ -56,7 +57,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(resource("/documents/immediate-render").post(immediate::render))
         .service(resource("/documents/{jobId}/render").post(start::start))
         .service(resource("/jobs").get(list::list))
-        .service(resource("/jobs/{jobId}").get(job::job))
+        .service(resource("/jobs/{jobId}").get(job::job).delete(delete::delete))
         .service(
             resource(address::PATTERN)
                 .put(upload::upload)

@@ -12,6 +12,7 @@ use super::rate::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::jobs::erase::DeleteJob;
 use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
 use crate::outbound::Outbound;
@@ -39,6 +40,8 @@ pub struct JobGate {
     pub watch: Recipient<WatchJob>,
     /// Gives a page of an account's jobs.
     pub list: Recipient<ListJobs>,
+    /// Cancels or erases one.
+    pub delete: Recipient<DeleteJob>,
     /// Asks for a place to stage an upload.
     pub open_upload: Recipient<OpenUpload>,
     /// Makes a staged upload the job's input.

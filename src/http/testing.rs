@@ -82,8 +82,8 @@ impl Jobs {
 }
 
 /// Stands where the registry stands.
-struct StandIn {
-    jobs: Arc<Mutex<Jobs>>,
+pub(super) struct StandIn {
+    pub(super) jobs: Arc<Mutex<Jobs>>,
     store: Arc<dyn ObjectStore>,
 }
 
@@ -261,6 +261,7 @@ impl Bench {
                 init: registry.clone().into(),
                 start: registry.clone().into(),
                 watch: registry.clone().into(),
+                delete: registry.clone().into(),
                 list: registry.clone().into(),
                 open_upload: registry.clone().into(),
                 close_upload: registry.into(),

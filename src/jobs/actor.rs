@@ -15,6 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::deps::Deps;
 use super::inputs;
+use super::leftovers;
 use super::messages::InputPart;
 use super::notice::{Departure, Notice, Slot};
 use super::record::JobRecord;
@@ -73,6 +74,16 @@ pub(super) struct TakeUpload {
     pub part: InputPart,
     pub staged: Box<dyn StagedObject>,
 }
+
+/// Its owner wants it no more; answers the job as it then is.
+#[derive(Message)]
+#[rtype(result = "JobView")]
+pub(super) struct Cancel;
+
+/// It was not started in time, if so.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Expire;
 
 /// The service stops: what runs goes back into the queue of the next life.
 #[derive(Message)]
@@ -142,8 +153,10 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
-        let (store, keys) = (self.deps.parts.store.clone(), inputs::objects(&self.record));
-        actix::spawn(async move { inputs::delete(store.as_ref(), &keys).await });
+        let (deps, job, keys) = (self.deps.clone(), self.record.id, inputs::leftovers(&self.record));
+        actix::spawn(async move {
+            leftovers::clear(&deps.journal, deps.parts.store.as_ref(), job, &keys).await;
+        });
         self.departure.tell(Notice::Ended);
     }
 }
@@ -198,12 +211,8 @@ impl Handler<Start> for JobActor {
         if self.record.state.on(JobEvent::Start) != Verdict::Move(JobState::Queued) {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(false))));
         }
-        let window_s = self.deps.limits.start_window_s;
-        if self.deps.clock.now().since_ms(self.record.created_at) > window_s * 1_000 {
-            let mut record = self.record.clone();
-            let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
-            record.fault = Some(JobFault::new(FaultCode::Expired, sentence));
-            let written = self.ending(record, JobEvent::Expire);
+        if self.is_expired() {
+            let written = self.expiring();
             return AtomicResponse::new(Box::pin(written.map(|(), _, _| Ok(false))));
         }
         let (deps, mut record) = (self.deps.clone(), self.queued());
@@ -274,6 +283,26 @@ impl Handler<TakeUpload> for JobActor {
         let key = inputs::object(self.record.account, self.record.id, message.part);
         let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::internal) };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
+    }
+}
+
+impl Handler<Cancel> for JobActor {
+    type Result = AtomicResponse<Self, JobView>;
+
+    fn handle(&mut self, _: Cancel, _: &mut Self::Context) -> Self::Result {
+        let mut record = self.record.clone();
+        record.fault = Some(JobFault::new(FaultCode::Cancelled, "the job was cancelled"));
+        let written = self.ending(record, JobEvent::Cancel);
+        AtomicResponse::new(Box::pin(written.map(|(), actor, _| actor.record.view())))
+    }
+}
+
+impl Handler<Expire> for JobActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, _: Expire, _: &mut Self::Context) -> Self::Result {
+        let expires = self.record.state == JobState::Initialized && self.is_expired();
+        AtomicResponse::new(if expires { self.expiring() } else { Box::pin(actix::fut::ready(())) })
     }
 }
 

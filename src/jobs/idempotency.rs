@@ -212,7 +212,7 @@ mod tests {
 
     async fn journal(folder: &tempfile::TempDir) -> Journal {
         let index = SledIndex::open(folder.path(), &Config::default().storage).await.unwrap();
-        Journal::new(Arc::new(index) as Arc<dyn Index>)
+        Journal::new(Arc::new(index) as Arc<dyn Index>, &Config::default().jobs)
     }
 
     /// Writes a key of a new job, and gives the job.

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 
+use super::erase;
 use super::journal::Journal;
 use super::messages::InputPart;
 use super::record::JobRecord;
@@ -74,6 +75,15 @@ pub(super) async fn load(journal: &Journal, record: &JobRecord, mut held: Held) 
 pub(super) fn removal(record: &JobRecord) -> Change {
     let journaled = PARTS.into_iter().filter(|part| is_journaled(record, *part));
     journaled.fold(Change::new(), |change, part| change.delete(key(record.id, part)))
+}
+
+/// The objects that may be left of a job that has ended, and that its record does not name.
+pub(super) fn leftovers(record: &JobRecord) -> Vec<StorageKey> {
+    let mut keys = objects(record);
+    if record.output.is_none() {
+        keys.push(erase::output(record));
+    }
+    keys
 }
 
 /// The objects that may hold inputs of the job.

@@ -1,15 +1,18 @@
 //! The journal: job records in the durable index.
 //!
 //! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
-//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds small inputs;
-//! what `idempotency.rs` writes is explained there.
+//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds small inputs.
+//! What `due.rs`, `leftovers.rs` and `idempotency.rs` write is explained there.
 
 use std::sync::Arc;
 
+use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::spawn_blocking;
 
+use super::due::{self, Retention};
 use super::list::Listed;
 use super::record::JobRecord;
+use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::storage::index::{Change, Entry, Index, IndexError};
@@ -25,13 +28,35 @@ const PAGE: usize = 1_000;
 #[derive(Clone)]
 pub struct Journal {
     index: Arc<dyn Index>,
+    retention: Retention,
+    ended: Arc<Mutex<()>>,
 }
 
 impl Journal {
-    /// A journal in `index`.
+    /// A journal in `index` that keeps things as long as `limits` say.
     #[must_use]
-    pub fn new(index: Arc<dyn Index>) -> Self {
-        Self { index }
+    pub fn new(index: Arc<dyn Index>, limits: &JobsConfig) -> Self {
+        Self { index, retention: Retention::of(limits), ended: Arc::default() }
+    }
+
+    /// Jobs that have ended have no actor: who changes or removes a record of one does it alone.
+    pub(super) async fn alone(&self) -> MutexGuard<'_, ()> {
+        self.ended.lock().await
+    }
+
+    /// Removes the record of a job that has ended, and writes `with`, in one batch; durable when it answers.
+    pub(super) async fn forget(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
+        let mut change = with.delete(record_key(record.account, record.id)).delete(live_key(record.id));
+        if let Some((at, _)) = self.retention.next(record) {
+            change = change.delete(due::key(at, record.account, record.id));
+        }
+        self.index.commit(change).await
+    }
+
+    /// Replaces an entry of what is due.
+    pub(super) async fn move_due(&self, from: &str, to: Option<&str>) -> Result<(), IndexError> {
+        let change = Change::new().delete(from);
+        self.index.write_unsynced(to.into_iter().fold(change, |change, to| change.put(to, []))).await
     }
 
     /// Writes the record, and `with` it, in one batch; durable when it answers.
@@ -39,7 +64,7 @@ impl Journal {
     /// # Errors
     /// When the index fails: nothing is written then.
     pub async fn commit(&self, record: &JobRecord, with: Change) -> Result<(), IndexError> {
-        self.index.commit(change_of(record, with)?).await
+        self.index.commit(self.change_of(record, with)?).await
     }
 
     /// Writes the record without waiting for the disk: a crash may lose it.
@@ -47,7 +72,7 @@ impl Journal {
     /// # Errors
     /// When the index fails.
     pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), IndexError> {
-        self.index.write_unsynced(change_of(record, Change::new())?).await
+        self.index.write_unsynced(self.change_of(record, Change::new())?).await
     }
 
     /// The job of `account`, if it is there.
@@ -127,20 +152,26 @@ impl Journal {
             }
         }
     }
-}
 
-fn change_of(record: &JobRecord, with: Change) -> Result<Change, IndexError> {
-    let bytes = record::encode(RECORD_VERSION, record)?;
-    let change = with.put(record_key(record.account, record.id), bytes);
-    Ok(match record.state {
-        JobState::Initialized => change,
-        JobState::Queued | JobState::Running => {
-            change.put(live_key(record.id), record.account.to_string().into_bytes())
+    fn change_of(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
+        let (account, job) = (record.account, record.id);
+        let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
+        if record.state != JobState::Initialized {
+            change = change.delete(due::key(self.retention.expires_at(record), account, job));
         }
-        JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
-            change.delete(live_key(record.id))
+        if let Some((at, _)) = self.retention.next(record) {
+            change = change.put(due::key(at, account, job), []);
         }
-    })
+        Ok(match record.state {
+            JobState::Initialized => change,
+            JobState::Queued | JobState::Running => {
+                change.put(live_key(job), account.to_string().into_bytes())
+            }
+            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
+                change.delete(live_key(job))
+            }
+        })
+    }
 }
 
 /// One record that cannot be read must not hide the others from their owner.

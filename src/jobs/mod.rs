@@ -3,9 +3,12 @@
 mod actor;
 mod asking;
 pub mod deps;
+mod due;
+pub mod erase;
 pub mod idempotency;
 mod inputs;
 pub mod journal;
+mod leftovers;
 pub mod list;
 pub mod messages;
 mod notice;
@@ -14,6 +17,7 @@ pub mod record;
 pub mod registry;
 mod run;
 pub mod stop;
+pub mod sweep;
 pub mod view;
 
 pub use asking::ResumeJobs;

@@ -320,7 +320,7 @@ impl StreamHandler<Telling> for JobRegistry {
     }
 }
 
-fn not_found(job: JobId) -> Problem {
+pub(super) fn not_found(job: JobId) -> Problem {
     Problem::new(Code::JobNotFound, format!("there is no job {job} in this account"))
 }
 

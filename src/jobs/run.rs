@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 use super::actor::JobActor;
 use super::deps::Deps;
 use super::inputs;
+use super::leftovers;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -112,6 +113,20 @@ impl JobActor {
         self.finish(record, JobEvent::Failed, ctx);
     }
 
+    pub(super) fn is_expired(&self) -> bool {
+        let window_ms = self.deps.limits.start_window_s.saturating_mul(1_000);
+        self.deps.clock.now().since_ms(self.record.created_at) >= window_ms
+    }
+
+    /// Ends a job that was not started in time.
+    pub(super) fn expiring(&self) -> ResponseActFuture<Self, ()> {
+        let window_s = self.deps.limits.start_window_s;
+        let mut record = self.record.clone();
+        let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
+        record.fault = Some(JobFault::new(FaultCode::Expired, sentence));
+        self.ending(record, JobEvent::Expire)
+    }
+
     /// Writes the final record, for as long as it takes, and enters the final state then.
     pub(super) fn finish(&mut self, record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
         ctx.wait(self.ending(record, event));
@@ -132,9 +147,9 @@ impl JobActor {
         );
         let deps = self.deps.clone();
         let written = async move {
-            while let Err(error) =
-                deps.journal.commit(&record, Deps::give_back(&record).and(inputs::removal(&record))).await
-            {
+            let gone = leftovers::mark(record.id, &inputs::leftovers(&record));
+            let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
+            while let Err(error) = deps.journal.commit(&record, with.clone()).await {
                 tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");
                 tokio::time::sleep(FINAL_RETRY).await;
             }

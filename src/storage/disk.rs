@@ -12,7 +12,7 @@ use futures_util::stream::{self, BoxStream};
 use tokio::task::spawn_blocking;
 
 use super::place::{Place, StagedFile};
-use super::{ByteRange, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
 use crate::domain::ids::AccountId;
 
 /// How much is read, or gathered before it is written, at a time: enough that handing the work to a
@@ -94,6 +94,15 @@ impl ObjectStore for DiskStore {
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let key = *key;
         self.run(move |place| place.read(&key).map(|(_, meta)| meta)).await
+    }
+
+    async fn list(
+        &self,
+        folder: Folder,
+        after: Option<StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>, StoreError> {
+        self.run(move |place| place.list(folder, after, limit)).await
     }
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::Target;
 
@@ -16,6 +17,32 @@ pub enum StorageKey {
     JobOutput(AccountId, JobId, Target),
     /// What a probe of the store writes.
     Probe(AccountId),
+}
+
+/// A kind of objects, which lie together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Folder {
+    /// Inputs of jobs.
+    Jobs,
+    /// Documents.
+    Outputs,
+    /// What probes wrote.
+    Probes,
+}
+
+impl Folder {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Jobs, Self::Outputs, Self::Probes];
+
+    /// What the paths of its objects begin with.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jobs => "jobs",
+            Self::Outputs => "outputs",
+            Self::Probes => "probes",
+        }
+    }
 }
 
 impl fmt::Display for StorageKey {
@@ -37,6 +64,25 @@ impl StorageKey {
     pub fn from_path(text: &str) -> Option<Self> {
         let key = Self::read(text)?;
         (key.to_string() == text).then_some(key)
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn folder(&self) -> Folder {
+        match self {
+            Self::JobData(..) | Self::JobTemplate(..) => Folder::Jobs,
+            Self::JobOutput(..) => Folder::Outputs,
+            Self::Probe(_) => Folder::Probes,
+        }
+    }
+
+    /// When what it belongs to was made; the object is no older.
+    #[must_use]
+    pub fn made_at(&self) -> Timestamp {
+        match self {
+            Self::JobData(_, job) | Self::JobTemplate(_, job) | Self::JobOutput(_, job, _) => job.made_at(),
+            Self::Probe(id) => id.made_at(),
+        }
     }
 
     /// The name under which a caller saves the object.

@@ -1,5 +1,6 @@
 //! Objects and index: what lasts.
 
+pub mod backup;
 pub mod disk;
 pub mod folder;
 pub mod index;
@@ -11,7 +12,7 @@ pub mod record;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-pub use key::StorageKey;
+pub use key::{Folder, StorageKey};
 
 /// Why the store did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -105,6 +106,15 @@ pub trait ObjectStore: Send + Sync {
 
     /// What is known of the object.
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError>;
+
+    /// The keys of a folder in the order of their paths, behind `after`; at most `limit`. What is being written
+    /// or removed at the moment may be there or not.
+    async fn list(
+        &self,
+        folder: Folder,
+        after: Option<StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>, StoreError>;
 
     /// Removes the object; that there is none is no error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;

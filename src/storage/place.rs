@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::{ObjectMeta, StorageKey, StoreError};
+use super::{Folder, ObjectMeta, StorageKey, StoreError};
 use crate::clock;
 
 /// Folders whose names are known to be on the disk; begun anew when there are more.
@@ -97,6 +97,53 @@ impl Place {
             Err(StoreError::Failed(error)) if error.kind() == ErrorKind::NotFound => Ok(()),
             outcome => outcome,
         }
+    }
+
+    /// The keys of a folder behind `after`, in the order of their paths. A name that is none of ours is
+    /// passed over.
+    pub(super) fn list(
+        &self,
+        folder: Folder,
+        after: Option<StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>, StoreError> {
+        let after = after.map(|key| key.to_string()).unwrap_or_default();
+        let mut keys = Vec::new();
+        self.walk(folder.name(), &after, limit, &mut keys)?;
+        Ok(keys)
+    }
+
+    /// Goes down into what may hold paths behind `after`.
+    fn walk(
+        &self,
+        below: &str,
+        after: &str,
+        limit: usize,
+        keys: &mut Vec<StorageKey>,
+    ) -> Result<(), StoreError> {
+        let path = self.root.join(below);
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            // A file, or a folder that somebody has just removed.
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory) => {
+                keys.extend(StorageKey::from_path(below).filter(|_| below > after));
+                return Ok(());
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(told(&error, &path)),
+        };
+        let mut names: Vec<_> =
+            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        for name in names {
+            let path = format!("{below}/{name}");
+            // All ids are of one length, so what lies below a name sorts with the name.
+            let is_before = path.as_str() < after && !after.starts_with(&path);
+            if keys.len() < limit && !is_before {
+                self.walk(&path, after, limit, keys)?;
+            }
+        }
+        Ok(())
     }
 
     fn path(&self, key: &StorageKey) -> PathBuf {

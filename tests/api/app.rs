@@ -85,6 +85,13 @@ impl TestApp {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// Runs a command of the program that must fail, and gives its stderr.
+    pub fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.program().args(arguments).output().expect("the program runs");
+        assert!(!output.status.success(), "{arguments:?} succeeded");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// Waits for a condition, and fails with its name when it does not come.
     pub async fn until(&self, what: &str, mut holds: impl AsyncFnMut() -> bool) {
         let started = Instant::now();

@@ -4,6 +4,7 @@
 
 mod app;
 mod browser_faults;
+mod cancel;
 mod clients;
 mod delivery;
 mod errors;
@@ -16,3 +17,4 @@ mod options;
 mod receiver;
 mod recovery;
 mod waiting;
+mod warnings;

@@ -96,3 +96,28 @@ async fn a_stopped_service_parks_what_it_cannot_finish() {
         assert_eq!(app.ended(&job).await["success"], true);
     }
 }
+
+#[tokio::test]
+async fn a_backup_brings_everything_back() {
+    let mut app = TestApp::start().await;
+    let (view, file) = app.render("pdf", "<p>kept", json!({})).await;
+    let job = view["jobId"].as_str().unwrap().to_owned();
+    let prepared = app.prepared("pdf", "<p>later", json!({})).await;
+    let copy = app.scratch().join("copy");
+    let to = copy.to_str().unwrap();
+    let refused = app.refused(&["backup", to]);
+    assert!(refused.contains("a service uses the data folder"), "{refused}");
+    app.stop();
+    let said = app.command(&["backup", to]);
+    assert!(said.contains("files of"), "{said}");
+    let refused = app.refused(&["restore", to]);
+    assert!(refused.contains("is not empty"), "{refused}");
+    std::fs::remove_dir_all(app.data_dir()).unwrap();
+    app.command(&["restore", to]);
+    app.launch();
+    app.until_ready().await;
+    let (_, restored) = app.get(&format!("/v1/jobs/{job}")).await;
+    let url = restored["output"]["data"]["url"].as_str().unwrap();
+    assert_eq!(app.client.get(url).send().await.unwrap().bytes().await.unwrap(), file);
+    assert_eq!(app.finish(&prepared).await["success"], true, "its template came back as well");
+}

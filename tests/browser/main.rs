@@ -10,3 +10,5 @@ mod fence;
 mod life;
 mod options;
 mod pages;
+mod rest;
+mod warnings;

@@ -19,7 +19,7 @@ pub(super) use requests::{ImmediateRequest, InitRequest, KindName, StartRequest,
 
 use super::problem::ProblemBody;
 use super::state::HttpState;
-use super::{health, immediate, init, job, list, start};
+use super::{delete, health, immediate, init, job, list, start};
 use crate::problem::Code;
 
 /// What an operation answers besides its success, by its `operationId`; every one with a token answers
@@ -66,6 +66,7 @@ const PROBLEMS: &[(&str, &[Code])] = &[
     ),
     ("listJobs", &[Code::ValidationFailed]),
     ("getJob", &[Code::ValidationFailed, Code::JobNotFound]),
+    ("deleteJob", &[Code::JobNotFound]),
 ];
 
 /// What every operation may answer that takes a token.
@@ -82,7 +83,7 @@ const COMMON: &[Code] =
                        `immediate-render`. Unknown members are ignored; `null`, and `\"\"` where an id, a template \
                        or an address is meant, count as left out."
     ),
-    paths(init::init, start::start, immediate::render, list::list, job::job, health::live, health::ready),
+    paths(init::init, start::start, immediate::render, list::list, job::job, delete::delete, health::live, health::ready),
     components(schemas(ProblemBody)),
     modifiers(&Finish),
     security(("token" = [])),

@@ -1,157 +1,17 @@
-//! The job registry and its actors over the real index, store and accounts: what no HTTP client can
-//! cause at will. Documents are html pages, which need no browser.
+//! The registry and its actors: starts, turns, faults, crashes.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use platen::clock::{Clock, SystemClock, Timestamp};
+use platen::domain::fault::FaultCode;
+use platen::domain::job::JobState;
+use platen::jobs::ResumeJobs;
+use platen::jobs::idempotency;
+use platen::jobs::messages::{Idempotency, WatchJob};
+use platen::problem::Code;
+use platen::storage::index::Change;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use actix::prelude::*;
-use bytes::Bytes;
-use platen::accounts::admin::{Reply, Request};
-use platen::accounts::{Accounts, Book};
-use platen::app::Engines;
-use platen::clock::{Clock, SystemClock, Timestamp};
-use platen::config::Config;
-use platen::domain::fault::FaultCode;
-use platen::domain::ids::AccountId;
-use platen::domain::job::JobState;
-use platen::domain::kinds::{Target, TemplateKind};
-use platen::jobs::ResumeJobs;
-use platen::jobs::deps::Deps;
-use platen::jobs::idempotency;
-use platen::jobs::journal::Journal;
-use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
-use platen::jobs::record::JobRecord;
-use platen::jobs::registry::JobRegistry;
-use platen::jobs::view::JobView;
-use platen::outbound::{Outbound, SystemResolver};
-use platen::problem::{Code, Problem};
-use platen::storage::disk::DiskStore;
-use platen::storage::folder::DataDir;
-use platen::storage::index::{Change, Index, SledIndex};
-use tokio::sync::watch;
-
-/// Longer than anything takes on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-type View = watch::Receiver<JobView>;
-
-/// A registry with everything below it, on the test's own thread.
-struct House {
-    registry: Addr<JobRegistry>,
-    journal: Journal,
-    book: Arc<Book>,
-    accounts: HashMap<&'static str, AccountId>,
-    panics: Arc<AtomicBool>,
-    _folder: tempfile::TempDir,
-}
-
-/// The system's time; panics once when it is told to, in the actor that asks next.
-struct Trap {
-    armed: Arc<AtomicBool>,
-}
-
-impl Clock for Trap {
-    fn now(&self) -> Timestamp {
-        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's trap");
-        SystemClock.now()
-    }
-}
-
-impl House {
-    async fn build(slots: usize, settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let variables = settings.iter().map(|(key, value)| {
-            (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
-        });
-        let nowhere = ("PLATEN__BROWSER__EXECUTABLE".to_owned(), "/nonexistent".to_owned());
-        let config = Config::load(None, variables.chain([nowhere])).unwrap();
-        let data = DataDir::open(&folder.path().join("data")).unwrap();
-        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
-        let store = Arc::new(DiskStore::open(data.objects()).await.unwrap());
-        let here = Arbiter::current();
-        let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-        let engines =
-            Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store, outbound, &here).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
-        let accounts = Accounts::new(book.clone(), 64).start();
-        let panics = Arc::new(AtomicBool::new(false));
-        let deps = Deps {
-            clock: Arc::new(Trap { armed: panics.clone() }),
-            journal: Journal::new(index),
-            parts: engines.parts,
-            limits: config.jobs.clone(),
-            reserve: accounts.clone().recipient(),
-            give_back: accounts.recipient(),
-        };
-        let journal = deps.journal.clone();
-        let registry = JobRegistry::new(Arc::new(deps), slots, vec![here]).start();
-        let mut house = Self { registry, journal, book, accounts: HashMap::new(), panics, _folder: folder };
-        house.account("one", None).await;
-        house.account("two", None).await;
-        house
-    }
-
-    async fn account(&mut self, name: &'static str, documents: Option<u64>) {
-        let request =
-            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: documents };
-        let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
-        self.accounts.insert(name, view.account.id);
-    }
-
-    async fn init(&self, account: &str, template: &str, start: bool) -> Result<View, Problem> {
-        self.init_with(account, template, start, None).await
-    }
-
-    async fn init_with(
-        &self,
-        account: &str,
-        template: &str,
-        start: bool,
-        idempotency: Option<Idempotency>,
-    ) -> Result<View, Problem> {
-        let spec =
-            JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
-        let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
-        let account = self.accounts[account];
-        let deliver_to = None;
-        let message = InitJob { account, spec, data: None, template, start, deliver_to, idempotency };
-        self.registry.send(message).await.unwrap()
-    }
-
-    async fn watch(&self, view: &View) -> View {
-        let (account, job) = (view.borrow().account, view.borrow().id);
-        self.registry.send(WatchJob { account, job }).await.unwrap().unwrap()
-    }
-
-    async fn start(&self, view: &View) -> Result<View, Problem> {
-        let (account, job) = (view.borrow().account, view.borrow().id);
-        self.registry.send(StartJob { account, job, deliver_to: None }).await.unwrap()
-    }
-
-    /// The job's last view; asks again when a view closes without an end, as callers do.
-    async fn ended(&self, view: &View) -> JobView {
-        let mut view = view.clone();
-        let end = async {
-            loop {
-                if let Ok(last) = view.wait_for(JobView::is_done).await {
-                    return last.clone();
-                }
-                view = self.watch(&view).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, end).await.expect("the job ends")
-    }
-
-    async fn record(&self, view: &View) -> JobRecord {
-        let (account, job) = (view.borrow().account, view.borrow().id);
-        self.journal.read(account, job).await.unwrap().unwrap()
-    }
-}
+use crate::house::{House, PATIENCE};
 
 #[actix::test]
 async fn a_job_that_is_started_makes_its_document() {

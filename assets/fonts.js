@@ -1,0 +1,59 @@
+// Which font families the text of a page asks for first and does not get.
+//
+// Runs where the page's own script does not reach. `known`: families in small letters that are installed.
+// Answers {installed, missing} as JSON: installed are those found just now, missing as the page spells them.
+async known => {
+  const TEXTS = 3000;
+  const GENERIC = /^(serif|sans-serif|monospace|cursive|fantasy|math|emoji|fangsong|system-ui|ui-.*|-apple-system|blinkmacsystemfont|inherit|initial|unset|revert|revert-layer)$/;
+  const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'TITLE']);
+
+  const lists = new Set();
+  const texts = document.createTreeWalker(document.body ?? document.documentElement, NodeFilter.SHOW_TEXT);
+  for (let count = 0, last = null; count < TEXTS && texts.nextNode(); count++) {
+    const parent = texts.currentNode.parentElement;
+    if (parent === null || parent === last || SILENT.has(parent.tagName)) continue;
+    if (!texts.currentNode.data.trim()) continue;
+    last = parent;
+    lists.add(getComputedStyle(parent).fontFamily);
+  }
+
+  // A family that the page brings itself: missing when none of its files could be loaded.
+  const own = new Map();
+  for (const face of document.fonts) {
+    const name = face.family.replace(/^["']|["']$/g, '').toLowerCase();
+    own.set(name, own.get(name) || face.status !== 'error');
+  }
+
+  const asked = new Map();
+  for (const list of lists) {
+    const [, quoted, plain] = /^\s*(?:"([^"]*)"|([^,]*))/.exec(list);
+    const name = (quoted ?? plain).trim();
+    if (name && (quoted || !GENERIC.test(name.toLowerCase()))) asked.set(name.toLowerCase(), name);
+  }
+
+  const brush = new OffscreenCanvas(1, 1).getContext('2d');
+  const width = (families, text) => {
+    brush.font = `72px ${families}`;
+    return brush.measureText(text).width;
+  };
+  const isInstalled = async name => {
+    const quoted = JSON.stringify(name);
+    const differs = generic => width(`${quoted}, ${generic}`, 'mmmwwwlli1') !== width(generic, 'mmmwwwlli1');
+    if (differs('monospace') || differs('serif')) return true;
+    // It may have no Latin letters, or be the very font that is measured against.
+    const local = full => new FontFace('platen', `local(${JSON.stringify(full)})`).load();
+    return Promise.any([local(name), local(`${name} Regular`)]).then(() => true, () => false);
+  };
+
+  const [installed, missing] = [[], []];
+  const knows = new Set(known);
+  for (const [name, spelled] of asked) {
+    if (own.has(name)) {
+      if (!own.get(name)) missing.push(spelled);
+    } else if (!knows.has(name)) {
+      if (await isInstalled(spelled)) installed.push(name);
+      else missing.push(spelled);
+    }
+  }
+  return JSON.stringify({ installed, missing: missing.slice(0, 20) }).toWellFormed();
+}

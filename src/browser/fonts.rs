@@ -1,0 +1,226 @@
+//! Which fonts a page asks for and does not get: a warning each, at next to no cost for pages that get all.
+//!
+//! Only the page can say which of its rules count, and asking it takes milliseconds. So a page without script
+//! is asked only when its style sheets name a family first that is not known to be installed; what is found
+//! to be installed is known from then on.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::fault::Trouble;
+use super::load;
+use super::page::{OpenPage, PageTask};
+use crate::domain::lane::Lane;
+
+const SCRIPT: &str = include_str!("../../assets/fonts.js");
+/// Style sheets stand at the beginning of a page; behind it nothing is looked for.
+const SCANNED_BYTES: usize = 1 << 20;
+/// Most families kept as installed.
+const KNOWN_LIMIT: usize = 1_000;
+const NAME_LIMIT_CHARS: usize = 100;
+/// What asks for no family by name, in small letters.
+const GENERIC: [&str; 20] = [
+    "serif",
+    "sans-serif",
+    "monospace",
+    "cursive",
+    "fantasy",
+    "math",
+    "emoji",
+    "fangsong",
+    "system-ui",
+    "ui-serif",
+    "ui-sans-serif",
+    "ui-monospace",
+    "ui-rounded",
+    "-apple-system",
+    "blinkmacsystemfont",
+    "inherit",
+    "initial",
+    "unset",
+    "revert",
+    "revert-layer",
+];
+
+/// The families that a browser is known to have, in small letters.
+#[derive(Debug, Default)]
+pub(super) struct Fonts(Mutex<HashSet<String>>);
+
+impl Fonts {
+    fn lacks(&self, family: &str) -> bool {
+        !self.known().contains(family)
+    }
+
+    fn learn(&self, families: Vec<String>) {
+        let mut known = self.known();
+        for family in families {
+            if known.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
+                known.insert(family);
+            }
+        }
+    }
+
+    fn list(&self) -> Vec<String> {
+        self.known().iter().cloned().collect()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a page answers.
+#[derive(Deserialize)]
+struct Answer {
+    installed: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl OpenPage {
+    /// Warns of every family that the page's text asks for first and that is not there.
+    pub(super) async fn check_fonts(&mut self, task: &PageTask) -> Result<(), Trouble> {
+        let fonts = Arc::clone(self.tab()?.fonts());
+        if task.lane == Lane::Static && !asks_for_unknown(task, &fonts) {
+            return Ok(());
+        }
+        let question = format!("({SCRIPT})({})", json!(fonts.list()));
+        let answer = match load::ask(self.tab()?, task.lane, question, self.limits.call).await {
+            Ok(Some(answer)) => answer,
+            // A page without fonts to speak of (an image, a plain text) is none the worse for it.
+            Ok(None) | Err(Trouble::Fault(_)) => return Ok(()),
+            Err(trouble) => return Err(trouble),
+        };
+        let Ok(Answer { installed, missing }) = serde_json::from_str(&answer) else { return Ok(()) };
+        fonts.learn(installed);
+        for family in missing {
+            let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
+            self.warnings.push(&format!(
+                "font not available: '{family}'; the next one of its list is used (bring it with the template \
+                 by @font-face, or install it where the service runs)"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
+    let sheets = task.site.files.iter().filter(|(name, _)| has_sheet_ending(name));
+    let texts = task.site.files.get_key_value(&task.site.entry).into_iter().chain(sheets);
+    let texts: Vec<&[u8]> = texts.map(|(_, content)| &content[..content.len().min(SCANNED_BYTES)]).collect();
+    let own: HashSet<String> = texts.iter().flat_map(|text| own_families(text)).collect();
+    texts
+        .iter()
+        .flat_map(|text| first_families(text))
+        .any(|family| !own.contains(&family) && fonts.lacks(&family))
+}
+
+fn has_sheet_ending(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("css"))
+}
+
+/// The families that a style sheet, or a page, names first anywhere, in small letters.
+fn first_families(text: &[u8]) -> impl Iterator<Item = String> {
+    memchr::memmem::find_iter(text, b"font").filter_map(|at| {
+        let name_begins = text[..at].iter().rposition(|byte| !is_of_name(*byte)).map_or(0, |it| it + 1);
+        let value = value_behind(&text[at..])?;
+        let name_ends = at + text[at..].iter().take_while(|byte| is_of_name(**byte)).count();
+        match &text[name_begins..name_ends] {
+            b"font-family" => family(value),
+            b"font" => family(behind_size(value)?),
+            name if name.starts_with(b"--") => family(value),
+            _ => None,
+        }
+    })
+}
+
+/// The families that it brings itself.
+fn own_families(text: &[u8]) -> impl Iterator<Item = String> {
+    memchr::memmem::find_iter(text, b"@font-face").filter_map(|at| {
+        let block = &text[at..];
+        let block = &block[..memchr::memchr(b'}', block).unwrap_or(block.len())];
+        family(value_behind(&block[memchr::memmem::find(block, b"font-family")?..])?)
+    })
+}
+
+/// What stands behind the colon that ends the name at which `text` begins.
+fn value_behind(text: &[u8]) -> Option<&[u8]> {
+    let name = text.iter().take_while(|byte| is_of_name(**byte)).count();
+    Some(text[name..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start())
+}
+
+/// In `font: bold 12px/1.5 Inter, serif` the families come behind the size.
+fn behind_size(value: &[u8]) -> Option<&[u8]> {
+    let end = value.iter().position(|byte| b",;}\"'".contains(byte)).unwrap_or(value.len());
+    let digit = value[..end].iter().rposition(u8::is_ascii_digit)?;
+    let rest = &value[digit..];
+    Some(rest[rest.iter().position(u8::is_ascii_whitespace)?..].trim_ascii_start())
+}
+
+/// The name at which `value` begins, in small letters; none where it names no family.
+fn family(value: &[u8]) -> Option<String> {
+    let value = value.strip_prefix(b"&quot;").unwrap_or(value);
+    let (value, ends): (&[u8], &[u8]) = match value {
+        [b'"', rest @ ..] => (rest, b"\""),
+        [b'\'', rest @ ..] => (rest, b"'"),
+        value => (value, b",;}\"'<>!&\n"),
+    };
+    let end = value.iter().position(|byte| ends.contains(byte))?;
+    let name = String::from_utf8_lossy(value[..end].trim_ascii()).to_lowercase();
+    let names_one = name.starts_with(|first: char| first.is_alphabetic() || first == '-')
+        && !name.contains('(')
+        && !GENERIC.contains(&name.as_str());
+    names_one.then_some(name)
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str) -> Vec<String> {
+        first_families(text.as_bytes()).collect()
+    }
+
+    #[test]
+    fn families_named_first_are_found() {
+        for (text, expected) in [
+            ("p{font-family:Inter,Arial}", "inter"),
+            ("p{font-family : 'Segoe UI', serif}", "segoe ui"),
+            ("<p style=\"font-family:'A B'\">", "a b"),
+            ("<p style='font-family: Inter'>", "inter"),
+            ("<p style=\"font-family:&quot;A B&quot;,serif\">", "a b"),
+            ("p{font:bold 12px/1.5 Inter, serif}", "inter"),
+            ("p{font: 1em \"A 1\"}", "a 1"),
+            (":root{--bs-font-sans: Inter, sans-serif}", "inter"),
+            ("p{font-family:Inter!important}", "inter"),
+        ] {
+            assert_eq!(first(text), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_family_is_passed_over() {
+        for text in [
+            "p{font-family:sans-serif} b{font-family: -apple-system, Roboto}",
+            "p{font-family:var(--font)} b{font-family:inherit}",
+            "p{font-size:12px;font-weight:bold} b{font:inherit}",
+            "<font color=red>a font: it is</font>",
+            "font-family",
+            "font-family:",
+        ] {
+            assert_eq!(first(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn families_of_its_own_are_told_apart() {
+        let text = b"@font-face{src:url(a);font-family:\"My Own\"} @font-face { font-family: Other; } p{}";
+        assert_eq!(own_families(text).collect::<Vec<_>>(), ["my own", "other"]);
+    }
+}

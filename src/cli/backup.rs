@@ -1,0 +1,69 @@
+//! `platen backup` and `platen restore`: a copy of the data folder, and the way back.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{CommandError, say};
+use crate::config::Config;
+use crate::storage::backup::copy;
+use crate::storage::folder::DataDir;
+use crate::storage::index::{Index as _, IndexError, SledIndex};
+
+/// Arguments of `platen backup`.
+#[derive(Debug, Args)]
+pub struct BackupArguments {
+    /// A folder that is not there yet, or an empty one.
+    folder: PathBuf,
+}
+
+/// Arguments of `platen restore`.
+#[derive(Debug, Args)]
+pub struct RestoreArguments {
+    /// A folder that `platen backup` wrote.
+    folder: PathBuf,
+}
+
+/// Copies the data folder while no service uses it.
+///
+/// # Errors
+/// When a service uses it, or the copy cannot be made.
+pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
+    let data = Path::new(&config.storage.data_dir);
+    if !data.join("version").is_file() {
+        return Err(format!("{} is no data folder; set storage.data_dir to it", data.display()).into());
+    }
+    let folder = DataDir::open(data)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let files = runtime.block_on(async {
+        // Whoever has the index open has the folder to himself. Nothing is written to it meanwhile.
+        let index = SledIndex::open(&folder.index(), &config.storage).await.map_err(in_use)?;
+        let copied = copy(folder.path(), &arguments.folder);
+        index.close().await;
+        copied.map_err(CommandError::from)
+    })?;
+    say(&format!("{files} files of {} are in {}", folder.path().display(), arguments.folder.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Copies a backup into the data folder, which must be empty.
+///
+/// # Errors
+/// When it is not, or the copy cannot be made.
+pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
+    let data = Path::new(&config.storage.data_dir);
+    let files = copy(&arguments.folder, data)?;
+    DataDir::open(data)?;
+    say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_use(error: IndexError) -> CommandError {
+    if matches!(error, IndexError::InUse(_)) {
+        return "a service uses the data folder; stop it first, or take a snapshot of the file system instead \
+                (README, chapter Backup)"
+            .into();
+    }
+    error.into()
+}

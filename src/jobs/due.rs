@@ -1,0 +1,96 @@
+//! When something is to be done with a job that nobody asks for: it expires, its document goes, it is
+//! forgotten. A pure function of the record; `sweep.rs` does it.
+
+use super::record::JobRecord;
+use crate::clock::Timestamp;
+use crate::config::JobsConfig;
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::job::JobState;
+
+/// The entries `due/<time>/<account>/<job>` stand in the order in which they are due.
+pub(super) const PREFIX: &str = "due/";
+/// Digits of a time: as many as the largest has, so that times sort as text.
+const TIME_DIGITS: usize = 20;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// The job was not started in time.
+    Expire,
+    /// The document was kept long enough.
+    DropOutput,
+    /// The record was kept long enough.
+    DropRecord,
+}
+
+type Milliseconds = u64;
+
+/// How long what is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    start_window: Milliseconds,
+    output: Milliseconds,
+    record: Milliseconds,
+}
+
+impl Retention {
+    /// As the configuration says.
+    #[must_use]
+    pub fn of(limits: &JobsConfig) -> Self {
+        Self {
+            start_window: limits.start_window_s.saturating_mul(1_000),
+            output: limits.output_retention_s.saturating_mul(1_000),
+            record: limits.record_retention_s.saturating_mul(1_000),
+        }
+    }
+
+    /// What comes next for the job, and when; nothing while it waits for its turn or runs.
+    #[must_use]
+    pub fn next(&self, record: &JobRecord) -> Option<(Timestamp, Due)> {
+        match record.state {
+            JobState::Initialized => Some((self.expires_at(record), Due::Expire)),
+            JobState::Queued | JobState::Running => None,
+            JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
+                let ended_at = record.finished_at.unwrap_or(record.created_at);
+                let drops_output = record.output.is_some() && self.output < self.record;
+                Some(if drops_output {
+                    (ended_at.plus_ms(self.output), Due::DropOutput)
+                } else {
+                    (ended_at.plus_ms(self.record), Due::DropRecord)
+                })
+            }
+        }
+    }
+
+    /// When the job expires if nobody starts it.
+    #[must_use]
+    pub fn expires_at(&self, record: &JobRecord) -> Timestamp {
+        record.created_at.plus_ms(self.start_window)
+    }
+}
+
+/// The entry for a job.
+pub(super) fn key(at: Timestamp, account: AccountId, job: JobId) -> String {
+    format!("{PREFIX}{:0TIME_DIGITS$}/{account}/{job}", at.0)
+}
+
+/// The time and the job of an entry.
+pub(super) fn parse(key: &str) -> Option<(Timestamp, AccountId, JobId)> {
+    let mut parts = key.strip_prefix(PREFIX)?.split('/');
+    let at = parts.next()?.parse().ok()?;
+    Some((Timestamp(at), parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_sort_by_time_and_lead_back() {
+        let (account, job) = (AccountId::generate(), JobId::generate());
+        let keys = [9, 10, 1_700_000_000_000].map(|at| key(Timestamp(at), account, job));
+        assert!(keys.is_sorted(), "{keys:?}");
+        assert_eq!(parse(&keys[1]), Some((Timestamp(10), account, job)));
+        assert_eq!(parse("due/soon"), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! `DeleteJob`: cancels what has not ended, erases what has.
+
+use actix::prelude::*;
+
+use super::actor;
+use super::inputs;
+use super::journal::Journal;
+use super::leftovers;
+use super::record::JobRecord;
+use super::registry::{Found, JobRegistry, actor_lost, not_found};
+use super::view::JobView;
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, JobId};
+use crate::domain::job::JobState;
+use crate::problem::Problem;
+use crate::storage::index::IndexError;
+use crate::storage::{ObjectStore, StorageKey};
+
+/// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<Deleted, Problem>")]
+pub struct DeleteJob {
+    /// Who asks.
+    pub account: AccountId,
+    /// Which job.
+    pub job: JobId,
+}
+
+/// What became of a job that was to be deleted.
+#[derive(Debug)]
+pub enum Deleted {
+    /// It was cancelled, now or a moment ago; or it ended while it was to be cancelled.
+    Ended(Box<JobView>),
+    /// Nothing of it is left.
+    Erased,
+}
+
+impl Handler<DeleteJob> for JobRegistry {
+    type Result = ResponseActFuture<Self, Result<Deleted, Problem>>;
+
+    fn handle(&mut self, message: DeleteJob, _: &mut Self::Context) -> Self::Result {
+        let DeleteJob { account, job } = message;
+        let (deps, now) = (self.deps.clone(), self.deps.clock.now());
+        let grace_ms = self.deps.limits.cancel_grace_s.saturating_mul(1_000);
+        Box::pin(self.find(account, job).then(move |found, registry, _| {
+            let deleted = async move {
+                if let Found::Live(live) = found? {
+                    let view = live.addr.send(actor::Cancel).await.map_err(|_| actor_lost())?;
+                    return Ok(Deleted::Ended(Box::new(view)));
+                }
+                let _alone = deps.journal.alone().await;
+                let read = deps.journal.read(account, job).await.map_err(Problem::internal)?;
+                // Somebody else may have erased it a moment ago.
+                let record = read.ok_or_else(|| not_found(job))?;
+                if is_just_cancelled(&record, now, grace_ms) {
+                    return Ok(Deleted::Ended(Box::new(record.view())));
+                }
+                let erased = erase(&deps.journal, deps.parts.store.as_ref(), &record).await;
+                erased.map(|()| Deleted::Erased).map_err(Problem::internal)
+            };
+            deleted.into_actor(registry)
+        }))
+    }
+}
+
+/// A cancellation that is sent again means the same one.
+fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool {
+    let ended_at = record.finished_at.unwrap_or(record.created_at);
+    record.state == JobState::Cancelled && now.since_ms(ended_at) < grace_ms
+}
+
+/// Forgets a job that has ended: its record in one durable step, then its objects.
+///
+/// # Errors
+/// When the index fails: everything is there still.
+pub(super) async fn erase(
+    journal: &Journal,
+    store: &dyn ObjectStore,
+    record: &JobRecord,
+) -> Result<(), IndexError> {
+    let mut keys = inputs::objects(record);
+    keys.push(output(record));
+    let change = inputs::removal(record).and(leftovers::mark(record.id, &keys));
+    journal.forget(record, change).await?;
+    leftovers::clear(journal, store, record.id, &keys).await;
+    Ok(())
+}
+
+/// The document of a job.
+pub(super) fn output(record: &JobRecord) -> StorageKey {
+    StorageKey::JobOutput(record.account, record.id, record.target)
+}

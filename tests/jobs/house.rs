@@ -1,0 +1,156 @@
+//! A registry with everything below it, on the test's own thread.
+
+use actix::prelude::*;
+use bytes::Bytes;
+use platen::accounts::admin::{Reply, Request};
+use platen::accounts::{Accounts, Book};
+use platen::app::Engines;
+use platen::clock::{Clock, SystemClock, Timestamp};
+use platen::config::Config;
+use platen::domain::ids::AccountId;
+use platen::domain::kinds::{Target, TemplateKind};
+use platen::jobs::deps::Deps;
+use platen::jobs::journal::Journal;
+use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
+use platen::jobs::record::JobRecord;
+use platen::jobs::registry::JobRegistry;
+use platen::jobs::view::JobView;
+use platen::outbound::{Outbound, SystemResolver};
+use platen::problem::Problem;
+use platen::storage::ObjectStore;
+use platen::storage::disk::DiskStore;
+use platen::storage::folder::DataDir;
+use platen::storage::index::{Index, SledIndex};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Longer than anything takes on a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub type View = watch::Receiver<JobView>;
+
+/// A registry with everything below it, on the test's own thread.
+pub struct House {
+    pub registry: Addr<JobRegistry>,
+    pub journal: Journal,
+    pub book: Arc<Book>,
+    pub accounts: HashMap<&'static str, AccountId>,
+    pub panics: Arc<AtomicBool>,
+    pub store: Arc<dyn ObjectStore>,
+    pub deps: Arc<Deps>,
+    pub passed_ms: Arc<AtomicU64>,
+    _folder: tempfile::TempDir,
+}
+
+/// The system's time and what the test adds to it; panics once when it is told to, in the actor that asks next.
+struct Trap {
+    armed: Arc<AtomicBool>,
+    passed_ms: Arc<AtomicU64>,
+}
+
+impl Clock for Trap {
+    fn now(&self) -> Timestamp {
+        assert!(!self.armed.swap(false, Ordering::SeqCst), "the test's trap");
+        SystemClock.now().plus_ms(self.passed_ms.load(Ordering::SeqCst))
+    }
+}
+
+impl House {
+    pub async fn build(slots: usize, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let variables = settings.iter().map(|(key, value)| {
+            (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
+        });
+        let nowhere = ("PLATEN__BROWSER__EXECUTABLE".to_owned(), "/nonexistent".to_owned());
+        let config = Config::load(None, variables.chain([nowhere])).unwrap();
+        let data = DataDir::open(&folder.path().join("data")).unwrap();
+        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
+        let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(data.objects()).await.unwrap());
+        let here = Arbiter::current();
+        let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
+        let engines =
+            Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store.clone(), outbound, &here)
+                .unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
+        let accounts = Accounts::new(book.clone(), 64).start();
+        let panics = Arc::new(AtomicBool::new(false));
+        let passed_ms = Arc::new(AtomicU64::new(0));
+        let deps = Deps {
+            clock: Arc::new(Trap { armed: panics.clone(), passed_ms: passed_ms.clone() }),
+            journal: Journal::new(index, &config.jobs),
+            parts: engines.parts,
+            limits: config.jobs.clone(),
+            reserve: accounts.clone().recipient(),
+            give_back: accounts.recipient(),
+        };
+        let journal = deps.journal.clone();
+        let deps = Arc::new(deps);
+        let registry = JobRegistry::new(deps.clone(), slots, vec![here]).start();
+        let accounts = HashMap::new();
+        let mut house =
+            Self { registry, journal, book, accounts, panics, store, deps, passed_ms, _folder: folder };
+        house.account("one", None).await;
+        house.account("two", None).await;
+        house
+    }
+
+    pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
+        let request =
+            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: documents };
+        let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
+        self.accounts.insert(name, view.account.id);
+    }
+
+    pub async fn init(&self, account: &str, template: &str, start: bool) -> Result<View, Problem> {
+        self.init_with(account, template, start, None).await
+    }
+
+    pub async fn init_with(
+        &self,
+        account: &str,
+        template: &str,
+        start: bool,
+        idempotency: Option<Idempotency>,
+    ) -> Result<View, Problem> {
+        let spec =
+            JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
+        let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
+        let account = self.accounts[account];
+        let deliver_to = None;
+        let message = InitJob { account, spec, data: None, template, start, deliver_to, idempotency };
+        self.registry.send(message).await.unwrap()
+    }
+
+    pub async fn watch(&self, view: &View) -> View {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.registry.send(WatchJob { account, job }).await.unwrap().unwrap()
+    }
+
+    pub async fn start(&self, view: &View) -> Result<View, Problem> {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.registry.send(StartJob { account, job, deliver_to: None }).await.unwrap()
+    }
+
+    /// The job's last view; asks again when a view closes without an end, as callers do.
+    pub async fn ended(&self, view: &View) -> JobView {
+        let mut view = view.clone();
+        let end = async {
+            loop {
+                if let Ok(last) = view.wait_for(JobView::is_done).await {
+                    return last.clone();
+                }
+                view = self.watch(&view).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, end).await.expect("the job ends")
+    }
+
+    pub async fn record(&self, view: &View) -> JobRecord {
+        let (account, job) = (view.borrow().account, view.borrow().id);
+        self.journal.read(account, job).await.unwrap().unwrap()
+    }
+}
