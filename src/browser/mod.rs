@@ -6,13 +6,18 @@
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
+//!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
 //! ```
 
+mod annotate;
+mod banner;
 mod blame;
 mod capacity;
 mod cdp;
 mod chromium;
+mod emulate;
 mod events;
+mod excerpt;
 mod fault;
 mod flags;
 mod fleet;
@@ -33,6 +38,7 @@ mod router;
 mod scripts;
 mod served;
 mod tab;
+mod wait;
 mod wire;
 
 pub use fault::PageFault;

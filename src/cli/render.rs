@@ -13,7 +13,7 @@ use super::{CommandError, complain, say};
 use crate::app::{Basis, Engines};
 use crate::browser::ShutDown;
 use crate::config::Config;
-use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
@@ -48,7 +48,7 @@ pub struct RenderArguments {
 /// When an argument is wrong, a file cannot be read or written, or the render fails.
 pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
-    let input = input_of(arguments)?;
+    let input = input_of(arguments, &config)?;
     let document = actix::System::new().block_on(render(config, input))?;
     std::fs::write(&arguments.output, document)
         .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
@@ -56,7 +56,7 @@ pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, Comm
     Ok(ExitCode::SUCCESS)
 }
 
-fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
+fn input_of(arguments: &RenderArguments, config: &Config) -> Result<RunInput, CommandError> {
     let kind = TemplateKind::from_name(&arguments.kind)
         .ok_or_else(|| format!("--type {} is unknown; write html, ejs or framework", arguments.kind))?;
     let extension = arguments.output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -68,24 +68,25 @@ fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
         return Err(format!("{kind} cannot become {target}; it can become: {possible}").into());
     }
     let data = arguments.data.as_deref().map(read).transpose()?;
+    let options = arguments.opts.as_deref().map(|file| read_options(file, target, config)).transpose()?;
     Ok(RunInput {
         account: AccountId::generate(),
         job: JobId::generate(),
         kind,
         target,
-        options: arguments.opts.as_deref().map_or(Ok(PageOptions::default()), options)?,
+        options: options.unwrap_or_default(),
         held: Held { data, template: Some(read(&arguments.file)?) },
         given: InputSet::default(),
         deliver_to: None,
     })
 }
 
-fn options(file: &Path) -> Result<PageOptions, CommandError> {
+fn read_options(file: &Path, target: Target, config: &Config) -> Result<PageOptions, CommandError> {
     let raw: Box<RawValue> = serde_json::from_slice(&read(file)?)
         .map_err(|error| format!("{} is not JSON: {error}", file.display()))?;
-    let reading = format_opts::read(&raw);
-    for key in &reading.ignored {
-        complain(&format!("formatOpts.{key} is not known and was ignored"));
+    let reading = format_opts::read(&raw, &OptionLimits::of(&config.browser));
+    for warning in reading.warnings(target) {
+        complain(&format!("warning: {warning}"));
     }
     if reading.faults.is_empty() {
         return Ok(reading.options);

@@ -62,6 +62,14 @@ pub struct BrowserConfig {
     pub recycle_drain_s: u64,
     /// How much of a PDF is read from Chromium at a time.
     pub output_chunk_bytes: u64,
+    /// Widest and highest viewport of formatOpts.
+    pub viewport_side_limit_px: u64,
+    /// Most pixels of an image.
+    pub picture_limit_pixels: u64,
+    /// Longest waitForTimeout of formatOpts.
+    pub wait_limit_ms: u64,
+    /// A PDF of more pages (estimated) is not tagged.
+    pub tagged_pages_limit: u64,
 }
 
 impl BrowserConfig {
@@ -97,5 +105,9 @@ impl BrowserConfig {
         faults.within("browser.recycle_pause_s", self.recycle_pause_s, 0, 86_400);
         faults.within("browser.recycle_drain_s", self.recycle_drain_s, 1, 86_400);
         faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
+        faults.within("browser.viewport_side_limit_px", self.viewport_side_limit_px, 1_058, 10_000_000);
+        faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);
+        faults.within("browser.wait_limit_ms", self.wait_limit_ms, 0, 600_000);
+        faults.within("browser.tagged_pages_limit", self.tagged_pages_limit, 0, 1_000_000);
     }
 }

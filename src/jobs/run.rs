@@ -13,7 +13,7 @@ use super::leftovers;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
@@ -64,11 +64,7 @@ impl JobActor {
             job: self.record.id,
             kind: self.record.kind,
             target: self.record.target,
-            options: self
-                .record
-                .format_opts
-                .as_deref()
-                .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
+            options: self.read_options().map_or_else(PageOptions::default, |reading| reading.options),
             held: Held::default(),
             given: self.record.given,
             deliver_to: self.record.deliver_to.clone(),
@@ -90,12 +86,15 @@ impl JobActor {
         self.finish(record, event, ctx);
     }
 
+    fn read_options(&self) -> Option<Reading> {
+        let raw = self.record.format_opts.as_deref()?;
+        Some(format_opts::read(raw, &OptionLimits::ADMITTED))
+    }
+
     fn ignored_options(&self) -> Warnings {
         let mut warnings = Warnings::default();
-        if let Some(raw) = &self.record.format_opts {
-            for key in format_opts::read(raw).ignored {
-                warnings.push(&format!("formatOpts.{key} is not known to this service and was ignored"));
-            }
+        if let Some(reading) = self.read_options() {
+            reading.warnings(self.record.target).iter().for_each(|warning| warnings.push(warning));
         }
         warnings
     }

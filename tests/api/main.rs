@@ -14,6 +14,7 @@ mod idempotency;
 mod list;
 mod metrics;
 mod openapi;
+mod options;
 mod receiver;
 mod recovery;
 mod waiting;

@@ -4,9 +4,11 @@
 
 mod support;
 
+mod banners;
 mod faults;
 mod fence;
 mod life;
+mod options;
 mod pages;
 mod recycle;
 mod rest;

@@ -13,7 +13,7 @@ use platen::browser::{
     ShutDown, open,
 };
 use platen::config::{BrowserConfig, Config};
-use platen::domain::format_opts::PageOptions;
+use platen::domain::format_opts::{self, OptionLimits, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::site::Site;
@@ -122,6 +122,18 @@ pub fn fixed(html: &str) -> PageTask {
     PageTask { lane: Lane::Static, ..scripted(html) }
 }
 
+/// A page that is put into the tab.
+pub fn direct(html: &str) -> PageTask {
+    PageTask { direct: true, ..fixed(html) }
+}
+
+/// The same page with the `formatOpts` of a caller.
+pub fn asking(opts: &str, task: PageTask) -> PageTask {
+    let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
+    assert_eq!(reading.faults, [], "{opts}");
+    PageTask { options: reading.options, ..task }
+}
+
 /// A page with files beside it.
 pub fn with_files(html: &str, files: &[(&str, &str)]) -> PageTask {
     let mut site = Site::single("index.html", Bytes::from(html.to_owned()));
@@ -148,6 +160,32 @@ pub fn info_of(pdf: &[u8], name: &str) -> String {
     let text = String::from_utf8(output.stdout).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.unwrap_or_default().trim().to_owned()
+}
+
+/// The pixels of a picture.
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pixels: Vec<u8>,
+}
+
+impl Picture {
+    /// Red, green, blue, opacity.
+    pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
+        let at = 4 * (y as usize * self.width as usize + x as usize);
+        self.pixels[at..at + 4].try_into().unwrap()
+    }
+}
+
+/// Decodes a PNG.
+pub fn picture_of(png: &[u8]) -> Picture {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+    decoder.set_transformations(png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(info.color_type, png::ColorType::Rgba);
+    Picture { width: info.width, height: info.height, pixels }
 }
 
 /// The living processes of a group.

@@ -123,8 +123,10 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
     let Some(page) = order.site.files.get(&order.site.entry).cloned() else { return Ok(None) };
+    // An expression is script, and may ask for the data, which is there where script runs.
+    let asked = order.options.wait_for_expression.is_some();
     let looked = thread::by_size(page.len(), move || {
-        let lane = lane_of(&page);
+        let lane = if asked { Lane::Scripted } else { lane_of(&page) };
         (lane, lane == Lane::Static && !has_references(&page))
     });
     let (lane, direct) = looked.await?;
