@@ -6,6 +6,7 @@
 //! connections close, browsers end, the index is written.
 
 mod engines;
+mod metrics;
 mod ready;
 
 use std::net::TcpListener;
@@ -32,12 +33,15 @@ use crate::jobs::stop::StopJobs;
 use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
 use crate::storage::ObjectStore;
+use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
+use crate::telemetry::metrics::Metrics;
 
-pub use engines::Engines;
+pub use engines::{Basis, Engines};
+use metrics::MetricsPage;
 
 /// Why the service cannot start or ended badly.
 pub type AppError = Box<dyn std::error::Error + Send + Sync>;
@@ -47,6 +51,7 @@ pub struct App {
     public_url: String,
     grace: Duration,
     server: Server,
+    metrics: Option<MetricsPage>,
     stopping: CancellationToken,
     registry: Addr<JobRegistry>,
     pool: Addr<BrowserPool>,
@@ -71,20 +76,23 @@ impl App {
     pub async fn build(config: Config) -> Result<Self, AppError> {
         raise_descriptor_limit();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let listener = listen(&config.http.bind)?;
-        let lasting = Lasting::open(&config).await?;
+        let listener = listen(&config.http.bind, "http.bind")?;
+        let metrics = Metrics::new();
+        let metrics_page = MetricsPage::open(&config, &metrics)?;
+        let lasting = Lasting::open(&config, &metrics).await?;
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
-        let own = [listener.local_addr()?];
+        let mut own = vec![listener.local_addr()?];
+        own.extend(metrics_page.as_ref().map(MetricsPage::bound));
         let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
-        let engines = Engines::start(
-            std::env::current_exe()?,
-            &config,
-            lasting.store.clone(),
-            outbound.clone(),
-            &control_thread,
-        )?;
+        let basis = Basis {
+            executable: std::env::current_exe()?,
+            store: lasting.store.clone(),
+            outbound: outbound.clone(),
+            metrics: metrics.clone(),
+        };
+        let engines = Engines::start(basis, &config, &control_thread)?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let accounts =
             start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
@@ -128,6 +136,7 @@ impl App {
             public_url: public_url.clone(),
             stopping: stopping.clone(),
             readiness: Arc::new(ready),
+            metrics,
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
             clock,
             config: Arc::new(config.clone()),
@@ -135,13 +144,20 @@ impl App {
         let grace = Duration::from_secs(config.http.shutdown_grace_s);
         let server = http::serve(listener, state)?;
         let pool = engines.pool;
-        Ok(Self { public_url, grace, server, stopping, registry, pool, lasting, control, arbiters })
+        let metrics = metrics_page;
+        Ok(Self { public_url, grace, server, metrics, stopping, registry, pool, lasting, control, arbiters })
     }
 
     /// Where the service listens, as callers write it.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.public_url
+    }
+
+    /// Where metrics are read, if not there.
+    #[must_use]
+    pub fn metrics_address(&self) -> Option<&str> {
+        self.metrics.as_ref().map(MetricsPage::address)
     }
 
     /// Serves until SIGINT or SIGTERM, then ends everything in order.
@@ -163,6 +179,9 @@ impl App {
         handle.stop(true).await;
         serving.await??;
         self.pool.send(ShutDown).await?;
+        if let Some(metrics) = self.metrics {
+            metrics.close().await?;
+        }
         drop(self.control);
         self.lasting.index.close().await;
         for arbiter in self.arbiters {
@@ -174,20 +193,21 @@ impl App {
 }
 
 impl Lasting {
-    async fn open(config: &Config) -> Result<Self, AppError> {
+    async fn open(config: &Config, metrics: &Metrics) -> Result<Self, AppError> {
         let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
         // The index' lock says that no other service uses the folder; everything else comes after it.
-        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
-        let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.objects()).await?);
+        let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
+        let index: Arc<dyn Index> = Arc::new(index);
+        let disk = Arc::new(DiskStore::open(folder.objects()).await?);
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
 }
 
-fn listen(bind: &str) -> Result<TcpListener, AppError> {
+fn listen(bind: &str, key: &str) -> Result<TcpListener, AppError> {
     TcpListener::bind(bind).map_err(|error| {
-        format!("cannot listen on {bind} (http.bind): {error}; end what uses the port, or choose another")
-            .into()
+        format!("cannot listen on {bind} ({key}): {error}; end what uses the port, or choose another").into()
     })
 }
 

@@ -126,6 +126,7 @@ impl OpenPage {
         let asking = async { load::ask(self.tab()?, self.lane, expression, PENDING_LIMIT).await };
         let mut pending = match tokio::time::timeout(PENDING_LIMIT, asking).await {
             Ok(Ok(Some(text))) if !text.is_empty() => text,
+            Ok(Ok(Some(_))) if options.wait_for_expression.is_some() => "waitForExpression".to_owned(),
             Ok(Ok(Some(_))) => "nothing that the page would name".to_owned(),
             Ok(Ok(None)) => "a navigation".to_owned(),
             Ok(Err(_)) | Err(_) => "a script or the layout keeps the page busy".to_owned(),

@@ -2,17 +2,22 @@
 //!
 //! ```text
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
-//!   │                   └── cdp ── wire      how they are talked to
+//!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
+//!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
 //! ```
 
+mod annotate;
+mod banner;
 mod blame;
 mod capacity;
 mod cdp;
 mod chromium;
+mod emulate;
 mod events;
+mod excerpt;
 mod fault;
 mod flags;
 mod fleet;
@@ -28,11 +33,13 @@ mod print;
 mod probe;
 mod process;
 mod profile;
+mod recycle;
 mod rest;
 mod router;
 mod scripts;
 mod served;
 mod tab;
+mod wait;
 mod wire;
 
 pub use fault::PageFault;

@@ -16,10 +16,10 @@ use serde_json::value::RawValue;
 
 use self::place::Place;
 use super::{CommandError, complain, say};
-use crate::app::Engines;
+use crate::app::{Basis, Engines};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::config::Config;
-use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
@@ -27,7 +27,7 @@ use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
-use crate::telemetry;
+use crate::telemetry::{self, metrics::Metrics};
 
 /// How often the pool is asked whether its browser started.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
@@ -61,7 +61,7 @@ pub struct RenderArguments {
 /// When an argument is wrong, a file cannot be read or written, or the render fails.
 pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
-    let input = input_of(arguments, config.http.upload_limit_bytes)?;
+    let input = input_of(arguments, &config)?;
     arguments.output.check(input.target == Target::Html)?;
     let document = actix::System::new().block_on(render(config, input))?;
     arguments.output.write(&document)?;
@@ -71,7 +71,7 @@ pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, Comm
     Ok(ExitCode::SUCCESS)
 }
 
-fn input_of(arguments: &RenderArguments, limit_bytes: u64) -> Result<RunInput, CommandError> {
+fn input_of(arguments: &RenderArguments, config: &Config) -> Result<RunInput, CommandError> {
     let kind = TemplateKind::from_name(&arguments.kind).ok_or_else(|| {
         let known = TemplateKind::ALL.map(TemplateKind::name).join(", ");
         format!("--type {} is unknown; there are: {known}", arguments.kind)
@@ -87,16 +87,15 @@ fn input_of(arguments: &RenderArguments, limit_bytes: u64) -> Result<RunInput, C
     if sources.into_iter().flatten().filter(|&source| *source == Place::Stream).count() > 1 {
         return Err("stdin can be read once: of FILE, --data and --opts one may be '-'".into());
     }
+    let limit_bytes = config.http.upload_limit_bytes;
     let data = arguments.data.as_ref().map(|data| data.read(limit_bytes)).transpose()?;
+    let options = arguments.opts.as_ref().map(|opts| read_options(opts, target, config)).transpose()?;
     Ok(RunInput {
         account: AccountId::generate(),
         job: JobId::generate(),
         kind,
         target,
-        options: arguments
-            .opts
-            .as_ref()
-            .map_or(Ok(PageOptions::default()), |opts| options(opts, limit_bytes))?,
+        options: options.unwrap_or_default(),
         held: Held { data, template: Some(arguments.file.read(limit_bytes)?) },
         given: InputSet::default(),
         deliver_to: None,
@@ -123,12 +122,12 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
     }
 }
 
-fn options(opts: &Place, limit_bytes: u64) -> Result<PageOptions, CommandError> {
-    let raw: Box<RawValue> = serde_json::from_slice(&opts.read(limit_bytes)?)
+fn read_options(opts: &Place, target: Target, config: &Config) -> Result<PageOptions, CommandError> {
+    let raw: Box<RawValue> = serde_json::from_slice(&opts.read(config.http.upload_limit_bytes)?)
         .map_err(|error| format!("--opts {opts} is not JSON: {error}"))?;
-    let reading = format_opts::read(&raw);
-    for key in &reading.ignored {
-        complain(&format!("formatOpts.{key} is not known and was ignored"));
+    let reading = format_opts::read(&raw, &OptionLimits::of(&config.browser));
+    for warning in reading.warnings(target) {
+        complain(&format!("warning: {warning}"));
     }
     if reading.faults.is_empty() {
         return Ok(reading.options);
@@ -143,8 +142,13 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
     let arbiter = Arbiter::new();
     let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-    let executable = std::env::current_exe()?;
-    let engines = Engines::start(executable, &config, store.clone(), outbound, &arbiter.handle())?;
+    let basis = Basis {
+        executable: std::env::current_exe()?,
+        store: store.clone(),
+        outbound,
+        metrics: Metrics::new(),
+    };
+    let engines = Engines::start(basis, &config, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
     let needs_browser = input.target != Target::Html;
     let end = tokio::select! {

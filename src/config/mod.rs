@@ -10,6 +10,7 @@ mod browser;
 mod http;
 mod jobs;
 mod log;
+mod metrics;
 mod outbound;
 mod storage;
 
@@ -25,6 +26,7 @@ pub use browser::BrowserConfig;
 pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
+pub use metrics::MetricsConfig;
 pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
 pub use storage::StorageConfig;
 
@@ -49,6 +51,8 @@ pub struct Config {
     pub storage: StorageConfig,
     /// Section `[accounts]`.
     pub accounts: AccountsConfig,
+    /// Section `[metrics]`.
+    pub metrics: MetricsConfig,
     /// Section `[outbound]`.
     pub outbound: OutboundConfig,
     /// Section `[log]`.
@@ -126,6 +130,7 @@ impl Config {
         self.assemble.validate(faults);
         self.storage.validate(faults);
         self.accounts.validate(faults);
+        self.metrics.validate(faults);
         self.outbound.validate(faults);
         self.log.validate(faults);
     }
@@ -249,10 +254,11 @@ mod tests {
         let layers = [
             variable("PLATEN__HTTP__BIND", "nowhere"),
             variable("PLATEN__BROWSER__PROCESSES", "0"),
+            variable("PLATEN__METRICS__BIND", "9090"),
             variable("PLATEN__LOG__FORMAT", "xml"),
         ];
         let faults = Config::load(None, layers).unwrap_err();
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
-        assert_eq!(keys, ["http.bind", "browser.processes", "log.format"]);
+        assert_eq!(keys, ["http.bind", "browser.processes", "metrics.bind", "log.format"]);
     }
 }

@@ -67,6 +67,11 @@ impl Failure {
         self
     }
 
+    /// Which row of the table it is.
+    pub(super) fn code(&self) -> Code {
+        self.problem.code
+    }
+
     /// The answer under the request's id. The cause goes to the log here, and nowhere else.
     pub(super) fn answer(&self, id: RequestId) -> HttpResponse {
         let problem = &self.problem;

@@ -18,6 +18,7 @@ use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::storage::presign::Signer;
+use crate::telemetry::metrics::Metrics;
 
 /// Whether the service can render a document now.
 #[async_trait]
@@ -73,6 +74,8 @@ pub struct HttpState {
     pub stopping: CancellationToken,
     /// Whether a document can be rendered now.
     pub readiness: Arc<dyn Readiness>,
+    /// Where requests are counted, and what `/metrics` shows.
+    pub metrics: Metrics,
     /// Questions that may be open at once: `jobs.mailbox_limit` permits.
     pub questions: Arc<Semaphore>,
 }

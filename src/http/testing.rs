@@ -36,6 +36,7 @@ use crate::problem::{Code, Problem};
 use crate::storage::disk::DiskStore;
 use crate::storage::presign::Signer;
 use crate::storage::{ObjectStore, StagedObject, StorageKey};
+use crate::telemetry::metrics::Metrics;
 
 pub(super) const TOKEN: &str = "a-valid-token";
 pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -277,6 +278,7 @@ impl Bench {
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
             readiness: Arc::new(Ready(Vec::new())),
+            metrics: Metrics::new(),
         };
         Self { state, jobs, account, clock, _folder: folder }
     }

@@ -25,6 +25,8 @@ use crate::engines::render::page::{PageEngine, PageOrder};
 use crate::engines::{self, Rendering, thread};
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
+use crate::telemetry::metrics::Metrics;
+use crate::telemetry::{self, StepMetrics};
 
 pub use deliveries::Deliveries;
 
@@ -42,6 +44,8 @@ pub struct Parts {
     pub deliveries: Deliveries,
     /// The limits of a run.
     pub limits: RunLimits,
+    /// Where it is counted.
+    pub metrics: Metrics,
 }
 
 /// The limits of a run.
@@ -149,26 +153,40 @@ impl Step {
             Self::Deliver => "deliver",
         }
     }
+
+    /// What it is measured as; rendering is measured in its own steps (`engines/render`).
+    fn measured(self) -> Option<telemetry::Step> {
+        match self {
+            Self::Fetch => Some(telemetry::Step::Fetch),
+            Self::Assemble => Some(telemetry::Step::Assemble),
+            Self::Render => None,
+            Self::Publish => Some(telemetry::Step::Publish),
+            Self::Deliver => Some(telemetry::Step::Deliver),
+        }
+    }
 }
 
-#[derive(Default)]
-struct Progress(AtomicU8);
+struct Progress<'a> {
+    present: AtomicU8,
+    metrics: &'a StepMetrics,
+}
 
-impl Progress {
+impl Progress<'_> {
     async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
-        self.0.store(step as u8, Ordering::Relaxed);
+        self.present.store(step as u8, Ordering::Relaxed);
+        let _timer = step.measured().map(|measured| self.metrics.begin(measured));
         work.instrument(tracing::info_span!("step", step.name = step.name())).await
     }
 
     fn present(&self) -> Step {
-        Step::ALL[usize::from(self.0.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
+        Step::ALL[usize::from(self.present.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
     }
 }
 
 /// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
 /// document is there: what is left to do then takes no tab, only somebody else's time.
 pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> RunEnd {
-    let progress = Progress::default();
+    let progress = Progress { present: AtomicU8::default(), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
     let steps = steps(parts, &input, &progress, &mut warnings);
@@ -197,7 +215,7 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> Ru
 async fn steps(
     parts: &Parts,
     input: &RunInput,
-    progress: &Progress,
+    progress: &Progress<'_>,
     warnings: &mut Warnings,
 ) -> Result<u64, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;

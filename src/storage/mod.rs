@@ -1,6 +1,7 @@
 //! Objects and index: what lasts.
 
 pub mod backup;
+pub mod counted;
 pub mod disk;
 pub mod folder;
 pub mod index;

@@ -11,13 +11,13 @@ use platen::domain::fault::FaultCode;
 use crate::support::{TestPool, scripted, text_of, with_files};
 
 /// Counts who connects.
-struct Canary {
+pub struct Canary {
     port: u16,
     hits: Arc<AtomicUsize>,
 }
 
 impl Canary {
-    fn listen() -> Self {
+    pub fn listen() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let hits = Arc::new(AtomicUsize::new(0));
@@ -31,12 +31,12 @@ impl Canary {
     }
 
     /// `page` with the canary's port in place of `PORT`.
-    fn aim(&self, page: &str) -> String {
+    pub fn aim(&self, page: &str) -> String {
         page.replace("PORT", &self.port.to_string())
     }
 
     /// The canary sings: without this, no hits would say nothing.
-    fn check(self) {
+    pub fn check(self) {
         assert_eq!(self.hits.load(Ordering::SeqCst), 0, "a page got through");
         std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let deadline = std::time::Instant::now() + Duration::from_secs(5);

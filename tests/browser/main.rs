@@ -4,9 +4,12 @@
 
 mod support;
 
+mod banners;
 mod faults;
 mod fence;
 mod life;
+mod options;
 mod pages;
+mod recycle;
 mod rest;
 mod warnings;

@@ -68,7 +68,8 @@ fn judge(path: &Path, user: &str, sandbox: bool, probed: Result<String, LaunchEr
             let remedy = remedy(|file| std::fs::read_to_string(file).ok());
             vec![
                 Finding::ok(CHROMIUM, path.to_string()),
-                Finding::missing(SANDBOX, "no user namespace is to be had, which it is made of").so(DISABLED, remedy),
+                Finding::missing(SANDBOX, "no user namespace is to be had, which it is made of")
+                    .so(DISABLED, remedy),
             ]
         }
         Err(error) => {

@@ -7,6 +7,7 @@ use crate::config::AssembleConfig;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
+use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Starter, landlock};
 
 const TEMPLATE: &str = "<p><%= six * 7 %></p>";
@@ -14,7 +15,8 @@ const DATA: &str = r#"{"six": 6}"#;
 const PAGE: &[u8] = b"<p>42</p>";
 
 pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Finding {
-    let assembler = Assembler::new(starter.clone(), &AssembleConfig { spares: 0, kept: 0, ..config.clone() });
+    let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
+    let assembler = Assembler::new(starter.clone(), &config, Metrics::new().children);
     let site = Site::single("index.html", Bytes::from_static(TEMPLATE.as_bytes()));
     let page = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(DATA.as_bytes())).await;
     let wrong = match page {

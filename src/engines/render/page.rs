@@ -1,12 +1,13 @@
 //! Targets pdf, png, jpg: leases a tab, lets the browser make the file, and passes it on in chunks.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use actix::Addr;
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 
-use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageTask};
+use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask};
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -18,11 +19,13 @@ use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::references::has_references;
 use crate::engines::thread;
 use crate::storage::{StagedObject, StoreError};
+use crate::telemetry::{Step, StepMetrics};
 
 /// Makes files of pages.
 pub struct PageEngine {
     pool: Addr<BrowserPool>,
     config: BrowserConfig,
+    metrics: StepMetrics,
     /// A page without script computes from its first moment to its last: more of them at once than there
     /// are cores make none earlier and cost each of them more.
     statics: Semaphore,
@@ -57,13 +60,13 @@ pub enum RenderError {
 impl PageEngine {
     /// An engine that leases its tabs from `pool`.
     #[must_use]
-    pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig) -> Self {
+    pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig, metrics: StepMetrics) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let statics = match usize::try_from(config.static_pages) {
             Ok(0) | Err(_) => cores + 1,
             Ok(pages) => pages,
         };
-        Self { pool, config, statics: Semaphore::new(statics) }
+        Self { pool, config, metrics, statics: Semaphore::new(statics) }
     }
 
     /// Renders the page and appends the file to `staged`; what the author should know goes to
@@ -81,6 +84,7 @@ impl PageEngine {
             let sentence = format!("a page cannot become {}", order.target.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
+        let timer = RefCell::new(self.metrics.begin(Step::Lease));
         let _turn = match task.lane {
             // It is never closed, so there is always a permit to wait for.
             Lane::Static => self.statics.acquire().await.ok(),
@@ -88,14 +92,26 @@ impl PageEngine {
         };
         let leased = self.pool.send(LeaseTab { account: order.account, lane: task.lane }).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
-        let step = |step| tracing::debug!(page.step = ?step, "step begins");
+        let step = |step| {
+            tracing::debug!(page.step = ?step, "step begins");
+            timer.replace(self.metrics.begin(measured(step)));
+        };
         let ready = browser::open(lease, &task, &self.config, step).await.map_err(|f| failed(f, warnings))?;
+        step(PageStep::Print);
         let mut printed = ready.print().await.map_err(|fault| failed(fault, warnings))?;
         while let Some(chunk) = printed.next_chunk().await.map_err(|fault| failed(fault, warnings))? {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
         warnings.extend(printed.warnings());
         Ok(())
+    }
+}
+
+fn measured(step: PageStep) -> Step {
+    match step {
+        PageStep::Load => Step::Load,
+        PageStep::Readiness => Step::Readiness,
+        PageStep::Print => Step::Print,
     }
 }
 
@@ -107,8 +123,10 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
     let Some(page) = order.site.files.get(&order.site.entry).cloned() else { return Ok(None) };
+    // An expression is script, and may ask for the data, which is there where script runs.
+    let asked = order.options.wait_for_expression.is_some();
     let looked = thread::by_size(page.len(), move || {
-        let lane = lane_of(&page);
+        let lane = if asked { Lane::Scripted } else { lane_of(&page) };
         (lane, lane == Lane::Static && !has_references(&page))
     });
     let (lane, direct) = looked.await?;
