@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
@@ -48,6 +48,7 @@ pub type AppError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The service, listening.
 pub struct App {
+    address: String,
     public_url: String,
     grace: Duration,
     server: Server,
@@ -98,34 +99,20 @@ impl App {
             start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
-        let journal = Journal::new(lasting.index.clone(), &config.jobs);
-        let unfinished = journal.unfinished().await?;
         let deps = Deps {
             clock: clock.clone(),
-            journal,
+            journal: Journal::new(lasting.index.clone(), &config.jobs),
             parts: engines.parts.clone(),
             limits: config.jobs.clone(),
             reserve: accounts.clone().recipient(),
             give_back: accounts.clone().recipient(),
         };
         let slots = slots(&config, &engines.pool).await?;
-        let deps = Arc::new(deps);
-        let registry = start_on(&control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
-        let resumed = registry.send(ResumeJobs(unfinished)).await?;
-        if resumed > 0 {
-            tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
-        }
-
-        let public_url = http::public_url(&config, listener.local_addr()?);
         let stopping = CancellationToken::new();
-        let ready = ready::Parts {
-            pool: engines.pool.clone(),
-            store: lasting.store.clone(),
-            index: lasting.index.clone(),
-            last: Mutex::default(),
-        };
-        let sweeper = Sweeper::new(deps, registry.clone());
-        control_thread.spawn(sweeper.run(stopping.clone()));
+        let registry = start_jobs(deps, slots, (&control_thread, job_threads), &stopping).await?;
+
+        let address = http::local_url(listener.local_addr()?);
+        let public_url = http::public_url(&config, listener.local_addr()?);
         let state = HttpState {
             jobs: gate(&registry),
             accounts: accounts.recipient(),
@@ -135,8 +122,9 @@ impl App {
             outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
-            readiness: Arc::new(ready),
+            readiness: Arc::new(ready::Parts::new(&engines.pool, &lasting)),
             metrics,
+            bodies: Arc::new(Semaphore::new(http::body_room(&config.http))),
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
             clock,
             config: Arc::new(config.clone()),
@@ -145,12 +133,30 @@ impl App {
         let server = http::serve(listener, state)?;
         let pool = engines.pool;
         let metrics = metrics_page;
-        Ok(Self { public_url, grace, server, metrics, stopping, registry, pool, lasting, control, arbiters })
+        Ok(Self {
+            address,
+            public_url,
+            grace,
+            server,
+            metrics,
+            stopping,
+            registry,
+            pool,
+            lasting,
+            control,
+            arbiters,
+        })
     }
 
-    /// Where the service listens, as callers write it.
+    /// Where the service listens, as callers on this machine write it.
     #[must_use]
     pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What the addresses begin with that it hands out.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
         &self.public_url
     }
 
@@ -198,11 +204,31 @@ impl Lasting {
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
-        let disk = Arc::new(DiskStore::open(folder.objects()).await?);
+        let disk = Arc::new(
+            DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
+        );
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
+}
+
+/// The registry, with what the journal says is unfinished, and the sweeper.
+async fn start_jobs(
+    deps: Deps,
+    slots: usize,
+    (control_thread, job_threads): (&ArbiterHandle, Vec<ArbiterHandle>),
+    stopping: &CancellationToken,
+) -> Result<Addr<JobRegistry>, AppError> {
+    let unfinished = deps.journal.unfinished().await?;
+    let deps = Arc::new(deps);
+    let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
+    let resumed = registry.send(ResumeJobs(unfinished)).await?;
+    if resumed > 0 {
+        tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
+    }
+    control_thread.spawn(Sweeper::new(deps, registry.clone()).run(stopping.clone()));
+    Ok(registry)
 }
 
 fn listen(bind: &str, key: &str) -> Result<TcpListener, AppError> {

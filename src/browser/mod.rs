@@ -28,6 +28,7 @@ mod memory;
 mod messages;
 mod origin;
 mod page;
+mod pages;
 mod pool;
 mod print;
 mod probe;

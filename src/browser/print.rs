@@ -11,6 +11,7 @@ use super::cdp::CallError;
 use super::excerpt;
 use super::fault::{PageFault, Trouble};
 use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
+use super::pages::PageCounter;
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 
@@ -25,6 +26,7 @@ pub struct Printed {
     options: PageOptions,
     warnings: Warnings,
     annotator: Option<Annotator>,
+    counter: Option<PageCounter>,
 }
 
 enum Source {
@@ -55,7 +57,8 @@ impl ReadyPage {
                 }
                 let warnings = page.all_warnings();
                 let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
-                Ok(Printed { page: Some(page), source, options, warnings, annotator })
+                let counter = (output == PageOutput::Pdf).then(PageCounter::default);
+                Ok(Printed { page: Some(page), source, options, warnings, annotator, counter })
             }
             Err(trouble) => {
                 let failed = page.fail(PageStep::Print, trouble, &options).await;
@@ -78,6 +81,9 @@ impl Printed {
             Ok((chunk, next)) => {
                 self.source = next;
                 self.warnings = page.all_warnings();
+                if let Some(counter) = &mut self.counter {
+                    counter.pass(&chunk);
+                }
                 let chunk = self.annotated(chunk);
                 // After the last piece the tab is of no use to anybody here.
                 if !matches!(self.source, Source::Ended) {
@@ -101,6 +107,12 @@ impl Printed {
             self.warnings.push("author, subject and keywords could not be written into the file (metadata)");
             chunk
         })
+    }
+
+    /// How many pages the file has, if it is one of pages; complete after the last piece.
+    #[must_use]
+    pub fn pages(&self) -> Option<u32> {
+        self.counter.as_ref().map(PageCounter::pages)
     }
 
     /// What the page's author wants to know; complete after the last piece.

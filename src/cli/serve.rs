@@ -25,8 +25,12 @@ pub fn run(config: Config) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
     actix::System::new().block_on(async move {
         let app = App::build(config).await?;
-        let metrics = app.metrics_address().map(|address| format!("\nmetrics on {address}"));
-        say(&format!("listening on {}{}", app.address(), metrics.unwrap_or_default()))?;
+        let mut lines = vec![format!("listening on {}", app.address())];
+        lines.extend(app.metrics_address().map(|address| format!("metrics on {address}")));
+        if app.public_url() != app.address() {
+            lines.push(format!("addresses are handed out below {}", app.public_url()));
+        }
+        say(&lines.join("\n"))?;
         app.run_until_stopped().await?;
         Ok(ExitCode::SUCCESS)
     })

@@ -113,12 +113,14 @@ impl Config {
                 overlay_variable(&mut merged, &name, key, &value, &mut faults);
             }
         }
-        if !faults.0.is_empty() {
-            return Err(faults);
-        }
-        let config: Self = merged.try_into().map_err(|error: toml::de::Error| {
-            Faults(vec![Fault { key: "config".to_owned(), detail: error.message().to_owned() }])
-        })?;
+        // What could not be taken over left the default in its place, so the rest is checked as well.
+        let config: Self = match merged.try_into() {
+            Ok(config) => config,
+            Err(error) => {
+                faults.add("config", toml::de::Error::message(&error));
+                return Err(faults);
+            }
+        };
         config.validate(&mut faults);
         if faults.0.is_empty() { Ok(config) } else { Err(faults) }
     }
@@ -256,9 +258,10 @@ mod tests {
             variable("PLATEN__BROWSER__PROCESSES", "0"),
             variable("PLATEN__METRICS__BIND", "9090"),
             variable("PLATEN__LOG__FORMAT", "xml"),
+            variable("PLATEN__HTTP__COLOUR", "blue"),
         ];
         let faults = Config::load(None, layers).unwrap_err();
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
-        assert_eq!(keys, ["http.bind", "browser.processes", "metrics.bind", "log.format"]);
+        assert_eq!(keys, ["http.colour", "http.bind", "browser.processes", "metrics.bind", "log.format"]);
     }
 }

@@ -38,6 +38,11 @@ impl<'a> Members<'a> {
         let value = self.raw(name)?;
         match serde_json::from_str::<String>(value.get()) {
             Ok(text) => Some(text).filter(|text| !text.is_empty()),
+            Err(_) if value.get().starts_with('"') => {
+                let detail =
+                    "contains half of a surrogate pair (such as \\ud83d alone); send whole characters";
+                self.wrong(name, detail.to_owned())
+            }
             Err(_) => self.wrong(name, format!("must be a string, not {}", kind(value))),
         }
     }

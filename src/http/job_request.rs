@@ -12,7 +12,7 @@ use crate::domain::ids::TemplateId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
 use crate::jobs::messages::JobSpec;
-use crate::outbound::Pinned;
+use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 
 /// What a caller wants rendered, as far as it could be read; faults are with the members.
@@ -71,10 +71,10 @@ pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
 pub(super) async fn admit_delivery(
     state: &HttpState,
     address: Option<String>,
-) -> Result<Option<Pinned>, Problem> {
+) -> Result<Option<Admitted>, Problem> {
     let Some(address) = address else { return Ok(None) };
-    match state.outbound.read(&address).await {
-        Ok(pinned) => Ok(Some(pinned)),
+    match state.outbound.admit(&address).await {
+        Ok(admitted) => Ok(Some(admitted)),
         Err(refusal) => {
             let detail = format!("uploadPresignedStorageUrl is refused: {refusal}.");
             Err(Problem::new(Code::DeliveryAddressRefused, detail))

@@ -36,12 +36,13 @@ mod wait;
 use actix_web::web::{self, ServiceConfig};
 
 pub use actix_web::dev::{Server, ServerHandle};
+pub use body::room as body_room;
 pub use metrics::serve_metrics;
 pub use openapi::document as openapi;
 pub use rate::RateLimit;
 use routing::resource;
 pub use serve::serve;
-pub use state::{HttpState, JobGate, Readiness, public_url};
+pub use state::{HttpState, JobGate, Readiness, local_url, public_url};
 
 /// Every route, with and without `/v1`: two published clients use the base without it.
 pub fn configure(state: HttpState) -> impl Fn(&mut ServiceConfig) {

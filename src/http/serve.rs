@@ -46,6 +46,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
     let stop = builder.graceful_shutdown_signal();
     let server = builder.listen("http", listener, move || {
         let (stop, metrics) = (stop.clone(), state.metrics.http.clone());
+        let send_limit = Duration::from_secs(http.send_timeout_s);
         let protocol = HttpService::build()
             .h1_allow_half_closed(false)
             .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
@@ -56,16 +57,16 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
                 async move { stop.notified().await }
             })
             .finish(map_config(application(state.clone()), |()| AppConfig::default()));
-        fn_service(move |stream| ready(accept(stream, &metrics))).and_then(protocol)
+        fn_service(move |stream| ready(accept(stream, send_limit, &metrics))).and_then(protocol)
     })?;
     Ok(server.run())
 }
 
 /// Without `TCP_NODELAY` small answers stall for 40 ms.
-fn accept(stream: TcpStream, metrics: &HttpMetrics) -> Result<Accepted, DispatchError> {
+fn accept(stream: TcpStream, send_limit: Duration, metrics: &HttpMetrics) -> Result<Accepted, DispatchError> {
     stream.set_nodelay(true).map_err(DispatchError::Io)?;
     let peer = stream.peer_addr().ok();
-    Ok((Connection::new(Counted::new(stream, metrics.clone())), Protocol::Http1, peer))
+    Ok((Connection::new(Counted::new(stream, metrics.clone()), send_limit), Protocol::Http1, peer))
 }
 
 /// The application: the routes, and what surrounds every request.

@@ -71,7 +71,9 @@ impl Jobs {
                 if outcome == Outcome::StaysRunning { WireStatus::InProgress } else { WireStatus::Done };
             view.finished_at = view.is_done().then_some(NOW);
             match outcome {
-                Outcome::Document => view.output = Some(Output { bytes: 9, render_ms: 120, queue_ms: 3 }),
+                Outcome::Document => {
+                    view.output = Some(Output { bytes: 9, pages: Some(2), render_ms: 120, queue_ms: 3 });
+                }
                 Outcome::Fault => {
                     view.fault =
                         Some(JobFault::new(FaultCode::TemplateError, "index.html:1: 'x' is not defined"));
@@ -271,6 +273,7 @@ impl Bench {
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
+            bodies: Arc::new(Semaphore::new(super::body_room(&config.http))),
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
             outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(NoNames)),
             config: Arc::new(config),

@@ -19,7 +19,7 @@ use super::record::JobRecord;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
-use crate::outbound::Pinned;
+use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 
 pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
@@ -181,7 +181,7 @@ impl JobRegistry {
         account: AccountId,
         job: JobId,
         live: Live,
-        deliver_to: Option<Pinned>,
+        deliver_to: Option<Admitted>,
     ) -> ResponseActFuture<Self, ViewReply> {
         if let Err(problem) = self.refuse_when_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));

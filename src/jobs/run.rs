@@ -15,7 +15,7 @@ use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::pipeline::{self, Held, RunEnd, RunInput};
+use crate::pipeline::{self, Document, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
 use crate::telemetry::Step;
 
@@ -78,10 +78,10 @@ impl JobActor {
         record.warnings = end.warnings;
         record.warnings.extend(&self.ignored_options());
         record.fault = end.fault;
-        record.output = end.document.map(|bytes| {
+        record.output = end.document.map(|Document { bytes, pages }| {
             let run_at = record.run_at.unwrap_or(now);
             let started_at = record.started_at.unwrap_or(run_at);
-            Output { bytes, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
+            Output { bytes, pages, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
         });
         self.finish(record, event, ctx);
     }

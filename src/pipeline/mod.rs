@@ -104,11 +104,20 @@ pub struct InputSet {
     pub template: bool,
 }
 
+/// A document that is in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How many pages it has, if it has pages.
+    pub pages: Option<u32>,
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// The size of the document in bytes, if there is one.
-    pub document: Option<u64>,
+    /// The document, if there is one.
+    pub document: Option<Document>,
     /// Why there is none, or why it was not delivered.
     pub fault: Option<JobFault>,
     /// What the run survived.
@@ -200,7 +209,7 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> Ru
         ))
     });
     let document = match result {
-        Ok(bytes) => bytes,
+        Ok(document) => document,
         Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
     };
     published();
@@ -217,7 +226,7 @@ async fn steps(
     input: &RunInput,
     progress: &Progress<'_>,
     warnings: &mut Warnings,
-) -> Result<u64, JobFault> {
+) -> Result<Document, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;

@@ -58,6 +58,7 @@ impl DataDir {
         let path = std::path::absolute(path).map_err(refused(path))?;
         let folder = Self { path };
         folder.check_owner()?;
+        folder.check_ours()?;
         for part in [folder.path.clone(), folder.objects(), folder.index(), folder.control()] {
             make_private(&part)?;
         }
@@ -137,6 +138,35 @@ impl DataDir {
         }
         let cause = format!("belongs to user {owner}, and this is user {own}; run platen as its owner");
         Err(FolderError::Strange { path: self.path.clone(), cause })
+    }
+
+    /// A folder that holds something else would be closed to those who use it.
+    fn check_ours(&self) -> Result<(), FolderError> {
+        if self.is_ours() {
+            return Ok(());
+        }
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return Ok(()) };
+        // The root of a file system has a folder of its own.
+        let strangers = entries.flatten().filter(|entry| entry.file_name() != "lost+found").count();
+        if strangers == 0 {
+            return Ok(());
+        }
+        let cause = "is not empty and no data folder of platen's (it has no file 'version'); set storage.data_dir \
+                     to a folder that is empty or not there yet";
+        Err(FolderError::Strange { path: self.path.clone(), cause: cause.to_owned() })
+    }
+
+    /// Whether platen made the folder.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.path.join("version").is_file()
+    }
+
+    /// The folder at `path` if platen made one there, without changing anything.
+    #[must_use]
+    pub fn find(path: &Path) -> Option<Self> {
+        let folder = Self { path: std::path::absolute(path).ok()? };
+        folder.is_ours().then_some(folder)
     }
 
     fn control(&self) -> PathBuf {
@@ -223,6 +253,21 @@ mod tests {
         assert!(refused.contains("has format 2") && refused.contains("newer platen"), "{refused}");
         std::fs::write(root.path().join("version"), "new").unwrap();
         assert!(DataDir::open(root.path()).unwrap_err().to_string().contains("does not name a format"));
+    }
+
+    #[test]
+    fn a_folder_of_others_is_left_as_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("lost+found")).unwrap();
+        std::fs::write(root.path().join("letter"), "").unwrap();
+        let before = mode(root.path());
+        let refused = DataDir::open(root.path()).unwrap_err().to_string();
+        assert!(refused.contains("is not empty and no data folder"), "{refused}");
+        assert_eq!((mode(root.path()), std::fs::read_dir(root.path()).unwrap().count()), (before, 2));
+        std::fs::remove_file(root.path().join("letter")).unwrap();
+        assert!(DataDir::find(root.path()).is_none());
+        DataDir::open(root.path()).unwrap();
+        assert!(DataDir::find(root.path()).is_some());
     }
 
     #[test]

@@ -103,6 +103,7 @@ mod tests {
         assert_eq!(metadata.keywords.as_deref(), Some("a, b"));
         assert_eq!(metadata.subject, None);
         assert_eq!(reading(text).unknown, ["metadata.producer"]);
+        assert_eq!(reading(r#"{"margin":{"top":1,"unit":"mm"}}"#).unknown, ["margin.unit"]);
         assert_fault(r#"{"metadata":"x"}"#, "/formatOpts/metadata", "must be an object of title");
         assert_fault(r#"{"metadata":{"title":1}}"#, "/formatOpts/metadata/title", "must be a string");
         assert_fault(r#"{"metadata":{"keywords":[1]}}"#, "/formatOpts/metadata/keywords", "array of strings");

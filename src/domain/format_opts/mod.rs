@@ -218,7 +218,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .unwrap_or(default.wait_ms),
     };
     let Extras { header, footer, .. } = &options.extras;
-    options.margin = paper::read_margin(members).resolved(header.is_some(), footer.is_some());
+    options.margin = paper::read_margin(members, unknown).resolved(header.is_some(), footer.is_some());
     options
 }
 

@@ -70,7 +70,7 @@ impl PageEngine {
     }
 
     /// Renders the page and appends the file to `staged`; what the author should know goes to
-    /// `warnings`, also when it fails.
+    /// `warnings`, also when it fails. Answers how many pages a file has that has pages.
     ///
     /// # Errors
     /// By whose fault it was.
@@ -79,7 +79,7 @@ impl PageEngine {
         order: &PageOrder,
         staged: &mut dyn StagedObject,
         warnings: &mut Warnings,
-    ) -> Result<(), RenderError> {
+    ) -> Result<Option<u32>, RenderError> {
         let Some(task) = task_of(order).await.map_err(RenderError::Page)? else {
             let sentence = format!("a page cannot become {}", order.target.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
@@ -103,7 +103,7 @@ impl PageEngine {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
         warnings.extend(printed.warnings());
-        Ok(())
+        Ok(printed.pages())
     }
 }
 
