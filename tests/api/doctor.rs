@@ -70,12 +70,16 @@ fn a_sandbox_that_is_switched_off_is_a_warning() {
 #[test]
 fn people_read_a_line_a_part() {
     let folder = tempfile::tempdir().unwrap();
-    let full = [("storage.free_limit_bytes", "1000000000000000"), ("http.connection_limit", "1000000")];
+    let full =
+        [("storage.objects_free_limit_bytes", "1000000000000000"), ("http.connection_limit", "1000000")];
     let Output { status, stdout, .. } = platen(folder.path(), &full, &["doctor"], b"");
     let text = String::from_utf8(stdout).unwrap();
     assert!(!status.success());
     assert!(text.contains("\nmissing  Data folder      "), "{text}");
-    assert!(text.contains("\n         remedy:   free some, or lower storage.free_limit_bytes"), "{text}");
+    assert!(
+        text.contains("\n         remedy:   free some, or lower storage.objects_free_limit_bytes"),
+        "{text}"
+    );
     assert!(text.lines().any(|line| line.starts_with("ok       Chromium         ")), "{text}");
 }
 

@@ -1,6 +1,8 @@
 //! What is installed beside the program (image, unit, seccomp profile) agrees with its defaults, with
 //! `scripts/setup`, and with what Chromium's sandbox needs.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::collections::BTreeSet;
 
 use platen::config::Config;

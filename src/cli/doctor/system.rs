@@ -17,7 +17,7 @@ const OWN_FILES: u64 = 1_024;
 pub(super) fn findings(config: &Config) -> Vec<Finding> {
     let open_files = getrlimit(Resource::RLIMIT_NOFILE).map(|(_, hard)| hard);
     vec![
-        folder(Path::new(&config.storage.data_dir), config.storage.free_limit_bytes),
+        folder(Path::new(&config.storage.data_dir), config.storage.objects_free_limit_bytes),
         files(open_files.ok(), config.http.connection_limit),
         certificates(certificate_authorities()),
     ]
@@ -50,7 +50,7 @@ fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
         let least = free_limit_bytes >> 20;
         return missing(
             format!("{told}; at least {least} MiB are wanted"),
-            "free some, or lower storage.free_limit_bytes",
+            "free some, or lower storage.objects_free_limit_bytes",
         );
     }
     Finding::ok(FOLDER, told)
@@ -106,7 +106,7 @@ mod tests {
         );
         let full = folder(&wanted, u64::MAX);
         assert_eq!(full.state, State::Missing);
-        assert!(full.remedy.unwrap().contains("storage.free_limit_bytes"));
+        assert!(full.remedy.unwrap().contains("storage.objects_free_limit_bytes"));
     }
 
     #[test]
