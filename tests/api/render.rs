@@ -105,6 +105,9 @@ fn a_missing_browser_is_told_at_once() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && told.contains("/nowhere/chromium"), "{told}");
     assert!(started.elapsed().as_secs() < 30, "it took {:?}", started.elapsed());
+    // Slow enough for the browser's failure to be known long before the page is made.
+    let slow = "<% let n = 0; while (n < 1e7) n++; %><p><%= n %></p>";
+    std::fs::write(folder.path().join("index.ejs"), slow).unwrap();
     let output = platen(folder.path(), &settings, &line("a.html"), b"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
