@@ -33,7 +33,11 @@ pub(super) async fn render(
                 tracing::warn!(error = %fault, "the browser was lost; the page is rendered again");
                 attempt += 1;
             }
-            Err(RenderError::BrowserLost(fault) | RenderError::Page(fault)) => return Err(fault),
+            Err(
+                RenderError::BrowserLost(fault) | RenderError::Unleased(fault) | RenderError::Page(fault),
+            ) => {
+                return Err(fault);
+            }
             Err(RenderError::Store(error)) => return Err(fault_of(&error)),
         }
     }

@@ -51,6 +51,8 @@ pub struct PageOrder {
 pub enum RenderError {
     /// The browser died under the page; another one may do better.
     BrowserLost(JobFault),
+    /// There was no tab for the page.
+    Unleased(JobFault),
     /// The page's fault.
     Page(JobFault),
     /// The store's fault.
@@ -141,7 +143,7 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
 }
 
 fn unleased(error: &LeaseError) -> RenderError {
-    RenderError::BrowserLost(JobFault::new(FaultCode::BrowserLost, error.to_string()))
+    RenderError::Unleased(JobFault::new(FaultCode::BrowserUnavailable, error.to_string()))
 }
 
 fn failed(page: PageFault, warnings: &mut Warnings) -> RenderError {
