@@ -1,8 +1,7 @@
 //! What a page cannot reach: a canary on the loopback hears nothing, whatever carries the request.
 
-use std::net::{TcpListener, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use platen::browser::PageTask;
@@ -10,28 +9,31 @@ use platen::domain::fault::FaultCode;
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
-/// Counts who connects, and the datagrams that come to the same port.
+/// Whom a port heard, in the order they came.
+type Heard = Arc<Mutex<Vec<SocketAddr>>>;
+
+/// Notes who connects, and who sends datagrams to the same port.
 pub struct Canary {
     port: u16,
-    connections: Arc<AtomicUsize>,
-    datagrams: Arc<AtomicUsize>,
+    connections: Heard,
+    datagrams: Heard,
 }
 
 impl Canary {
     pub fn listen() -> Self {
         let (listener, socket) = on_one_port();
         let port = listener.local_addr().unwrap().port();
-        let (connections, datagrams) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-        let counted = Arc::clone(&connections);
+        let (connections, datagrams) = (Heard::default(), Heard::default());
+        let heard = Arc::clone(&connections);
         std::thread::spawn(move || {
-            for _ in listener.incoming() {
-                counted.fetch_add(1, Ordering::SeqCst);
+            while let Ok((_, from)) = listener.accept() {
+                heard.lock().unwrap().push(from);
             }
         });
-        let counted = Arc::clone(&datagrams);
+        let heard = Arc::clone(&datagrams);
         std::thread::spawn(move || {
-            while socket.recv(&mut [0; 1_500]).is_ok() {
-                counted.fetch_add(1, Ordering::SeqCst);
+            while let Ok((_, from)) = socket.recv_from(&mut [0; 1_500]) {
+                heard.lock().unwrap().push(from);
             }
         });
         Self { port, connections, datagrams }
@@ -42,24 +44,23 @@ impl Canary {
         page.replace("PORT", &self.port.to_string())
     }
 
-    /// The canary sings: without this, no hits would say nothing.
+    /// Only this check is heard: who came earlier would be heard before it, and if it were not heard itself,
+    /// silence would say nothing.
     pub fn check(self) {
-        assert_eq!(self.connections.load(Ordering::SeqCst), 0, "a page got through");
-        std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        Self::hears_one(&self.connections, "connections");
-        assert_eq!(self.datagrams.load(Ordering::SeqCst), 0, "a datagram of a page got through");
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        Self::hears_only(&self.connections, stream.local_addr().unwrap());
         let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
         socket.send_to(b"control", ("127.0.0.1", self.port)).unwrap();
-        Self::hears_one(&self.datagrams, "datagrams");
+        Self::hears_only(&self.datagrams, socket.local_addr().unwrap());
     }
 
-    fn hears_one(heard: &AtomicUsize, what: &str) {
+    fn hears_only(heard: &Heard, control: SocketAddr) {
         let deadline = std::time::Instant::now() + Duration::from_secs(5);
-        while heard.load(Ordering::SeqCst) == 0 {
-            assert!(std::time::Instant::now() < deadline, "the canary is deaf to {what}");
+        while !heard.lock().unwrap().contains(&control) {
+            assert!(std::time::Instant::now() < deadline, "the canary is deaf");
             std::thread::yield_now();
         }
-        assert_eq!(heard.load(Ordering::SeqCst), 1, "{what} of a page got through");
+        assert_eq!(*heard.lock().unwrap(), [control], "a page got through");
     }
 }
 
