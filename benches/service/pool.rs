@@ -34,7 +34,7 @@ pub fn compare_tabs(documents: usize) -> io::Result<()> {
         for tabs in [1, 2, 3, 4, 6, 8] {
             let config = BrowserConfig { tabs, ..Config::default().browser };
             let figures = System::new().block_on(measure_with(config, &task, 12, documents))?;
-            figures.print(&format!("{name}, {tabs} tabs"), None);
+            figures.print(&format!("{name}, {tabs} tabs"), &[]);
         }
     }
     Ok(())
