@@ -271,9 +271,13 @@ impl Handler<LeaseTab> for BrowserPool {
 }
 
 impl StreamHandler<TabReturned> for BrowserPool {
-    fn handle(&mut self, TabReturned { held, lane }: TabReturned, ctx: &mut Self::Context) {
+    fn handle(&mut self, returned: TabReturned, ctx: &mut Self::Context) {
+        let TabReturned { held, lane, stalled } = returned;
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
+        if stalled {
+            self.lose(held.browser, "it did not answer when its page was late", ctx);
+        }
         Self::dispose(held, ctx);
         self.pump(ctx);
     }

@@ -125,6 +125,12 @@ impl Tab {
         self.state.borrow().end.is_none() && !self.connection.is_closed()
     }
 
+    /// Whether the browser itself answers, whatever its pages do.
+    pub(super) async fn browser_answers(&self, limit: Duration) -> bool {
+        let answer = self.connection.call(None, Browser::GetVersion(None), limit).await;
+        !answer.is_err_and(|error| error.is_of_browser())
+    }
+
     /// Ends the page with everything it kept; its slot serves nothing from now on.
     pub(super) async fn dispose(self) -> Result<(), CallError> {
         self.origin.clear();

@@ -6,8 +6,10 @@ mod support;
 
 mod banners;
 mod faults;
+mod floods;
 mod fence;
 mod life;
+mod losses;
 mod options;
 mod pages;
 mod recycle;
