@@ -280,7 +280,11 @@ impl Shared {
 
     fn tell_long(&self, event: &LongEvent) {
         let sink = event.session().and_then(|session| self.router().sink(session));
-        tracing::debug!(event.bytes = event.bytes, event.is_heard = sink.is_some(), "a long event is dropped");
+        tracing::debug!(
+            event.bytes = event.bytes,
+            event.is_heard = sink.is_some(),
+            "a long event is dropped"
+        );
         if let Some(sink) = sink {
             sink.long_event(event);
         }

@@ -178,7 +178,10 @@ impl PageEvents {
 
     /// An address too long to be kept is none that a page is printed from.
     fn navigated_far(&self, event: &LongEvent) {
-        let of_page = format!("{{\"method\":\"Page.frameNavigated\",\"params\":{{\"frame\":{{\"id\":\"{}\"", self.frame);
+        let of_page = format!(
+            "{{\"method\":\"Page.frameNavigated\",\"params\":{{\"frame\":{{\"id\":\"{}\"",
+            self.frame
+        );
         if event.begins(&of_page) {
             self.state.send_modify(|state| {
                 state.documents += 1;

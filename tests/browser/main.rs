@@ -6,8 +6,8 @@ mod support;
 
 mod banners;
 mod faults;
-mod floods;
 mod fence;
+mod floods;
 mod life;
 mod losses;
 mod options;
