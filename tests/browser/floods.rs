@@ -1,7 +1,5 @@
 //! Pages that tell without end: what they say is passed over, and they end at their own job.
 
-use std::time::{Duration, Instant};
-
 use platen::domain::fault::FaultCode;
 
 use crate::support::{TestPool, scripted, text_of};
@@ -28,12 +26,12 @@ async fn a_page_that_floods_the_console_ends_and_costs_nobody_else_anything() {
 }
 
 #[actix::test]
-async fn a_dialog_with_a_text_beyond_every_limit_is_dismissed() {
-    let pool = TestPool::start(|config| config.load_timeout_ms = 60_000);
-    let page = "<p id=p></p><script>p.textContent = 'answer ' + confirm('x'.repeat(14e7))</script>";
-    let started = Instant::now();
+async fn a_dialog_that_is_too_long_to_be_heard_is_dismissed() {
+    let pool = TestPool::start(|_| {});
+    // The event names the page's address as well, and a page may give itself a long one.
+    let page = "<p id=p></p><script>history.replaceState(0, '', '?' + 'y'.repeat(15e5)); \
+        p.textContent = 'answer ' + confirm('x'.repeat(3e6))</script>";
     assert_eq!(text_of(&pool.render(&scripted(page)).await.unwrap().bytes), "answer false");
-    assert!(started.elapsed() < Duration::from_secs(50), "{:?}", started.elapsed());
     pool.finish().await;
 }
 
