@@ -171,13 +171,11 @@ impl Taking {
         if !self.is_long() {
             return Incoming::Message(Bytes::from(self.kept));
         }
-        match leading_id(&self.kept) {
-            Some(id) => Incoming::LongAnswer { id },
-            None => {
-                let bytes = u64::try_from(self.bytes).unwrap_or(u64::MAX);
-                Incoming::LongEvent(LongEvent { bytes, start: self.kept, end: self.end })
-            }
+        if let Some(id) = leading_id(&self.kept) {
+            return Incoming::LongAnswer { id };
         }
+        let bytes = u64::try_from(self.bytes).unwrap_or(u64::MAX);
+        Incoming::LongEvent(LongEvent { bytes, start: self.kept, end: self.end })
     }
 }
 
