@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actix::{Actor, Addr, ArbiterHandle};
+use tokio::sync::Semaphore;
 
 use crate::browser::BrowserPool;
 use crate::config::Config;
@@ -64,9 +65,8 @@ impl Engines {
             delivery_tries: config.outbound.delivery_tries,
             delivery_timeout_s: config.outbound.delivery_timeout_s,
         };
-        Ok(Self {
-            pool,
-            parts: Arc::new(Parts { store, assembler, pages, outbound, deliveries, limits, metrics }),
-        })
+        let repeats = Semaphore::new(1);
+        let parts = Parts { store, assembler, pages, outbound, deliveries, repeats, limits, metrics };
+        Ok(Self { pool, parts: Arc::new(parts) })
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::lane::Lane;
 pub struct Lease {
     held: Option<HeldTab>,
     lane: Lane,
+    stalled: bool,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
 
@@ -33,11 +34,18 @@ pub(super) struct BrowserId {
 pub(super) struct TabReturned {
     pub held: HeldTab,
     pub lane: Lane,
+    /// Its browser answered nothing any more.
+    pub stalled: bool,
 }
 
 impl Lease {
     pub(super) fn new(held: HeldTab, lane: Lane, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
-        Self { held: Some(held), lane, returns }
+        Self { held: Some(held), lane, stalled: false, returns }
+    }
+
+    /// The browser does not answer: it is lost when the tab comes back, rather than at a later ping.
+    pub(super) fn report_stalled(&mut self) {
+        self.stalled = true;
     }
 
     /// The tab; it is there until the lease is dropped.
@@ -50,7 +58,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
-            let _ = self.returns.send(TabReturned { held, lane: self.lane });
+            let _ = self.returns.send(TabReturned { held, lane: self.lane, stalled: self.stalled });
         }
     }
 }

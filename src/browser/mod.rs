@@ -12,6 +12,7 @@
 mod annotate;
 mod banner;
 mod blame;
+mod call_error;
 mod capacity;
 mod cdp;
 mod chromium;

@@ -181,7 +181,7 @@ impl OpenPage {
             match self.within(limit, self.come_to_rest()).await {
                 Ok(true) => {}
                 Ok(false) => self.take_restless()?,
-                Err(Trouble::Late) => return Err(self.stuck()),
+                Err(Trouble::Late) => return Err(self.stuck().await),
                 Err(trouble) => return Err(trouble),
             }
         }

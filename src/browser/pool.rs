@@ -57,6 +57,9 @@ pub struct BrowserPool {
     returns: mpsc::UnboundedSender<TabReturned>,
     inbox: Option<mpsc::UnboundedReceiver<TabReturned>>,
     pub(super) last_failure: Option<String>,
+    /// Why a tab has no origin; forgotten with the next that has one.
+    no_port: Option<String>,
+    retries_origin: bool,
     pub(super) stopping: bool,
 }
 
@@ -90,6 +93,8 @@ impl BrowserPool {
             returns,
             inbox: Some(inbox),
             last_failure: None,
+            no_port: None,
+            retries_origin: false,
             stopping: false,
         }
     }
@@ -150,7 +155,16 @@ impl BrowserPool {
 
     /// False when there is no port for it.
     pub(super) fn make_tab_in(&mut self, browser: BrowserId, maker: Maker, ctx: &mut Context<Self>) -> bool {
-        let Some(origin) = self.free_origin() else { return false };
+        let Some(origin) = self.free_origin() else {
+            // Nothing else may happen for a long time, and somebody waits.
+            if !std::mem::replace(&mut self.retries_origin, true) {
+                ctx.run_later(RETRY_PAUSE, |pool, ctx| {
+                    pool.retries_origin = false;
+                    pool.pump(ctx);
+                });
+            }
+            return false;
+        };
         self.making += 1;
         self.count_tab(browser, 1);
         let made = wrap_future::<_, Self>(maker.make(Arc::clone(&origin)));
@@ -175,7 +189,9 @@ impl BrowserPool {
                 self.tab_settled(browser, ctx);
             }
             Err(error) => {
-                self.free_origins.push(origin);
+                if !error.is_of_browser() {
+                    self.free_origins.push(origin);
+                }
                 self.count_tab(browser, -1);
                 tracing::warn!(%error, "a tab could not be made");
                 if !error.is_of_browser() && !self.is_successor(browser) {
@@ -215,15 +231,24 @@ impl BrowserPool {
         self.metrics.waiting.set(level(self.waiters.len()));
     }
 
+    fn cause(&self) -> Option<&String> {
+        self.last_failure.as_ref().or(self.no_port.as_ref())
+    }
+
     fn free_origin(&mut self) -> Option<Arc<Origin>> {
         if let Some(origin) = self.free_origins.pop() {
             return Some(origin);
         }
         match Origin::bind() {
-            Ok(origin) => Some(Arc::new(origin)),
+            Ok(origin) => {
+                self.no_port = None;
+                Some(Arc::new(origin))
+            }
             Err(error) => {
-                tracing::error!(%error, "no port for a page's origin");
-                self.last_failure = Some(format!("no port for a page's origin: {error}"));
+                if self.no_port.is_none() {
+                    tracing::error!(%error, "no port for a page's origin");
+                }
+                self.no_port = Some(format!("no port for a page's origin: {error}"));
                 None
             }
         }
@@ -263,7 +288,7 @@ impl Handler<LeaseTab> for BrowserPool {
             Ok(Ok(lease)) => Ok(lease),
             Ok(Err(_)) => Err(LeaseError::Stopping),
             Err(_) => {
-                let cause = pool.last_failure.as_ref().map_or(String::new(), |it| format!("; {it}"));
+                let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
                 Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
             }
         }))
@@ -271,9 +296,13 @@ impl Handler<LeaseTab> for BrowserPool {
 }
 
 impl StreamHandler<TabReturned> for BrowserPool {
-    fn handle(&mut self, TabReturned { held, lane }: TabReturned, ctx: &mut Self::Context) {
+    fn handle(&mut self, returned: TabReturned, ctx: &mut Self::Context) {
+        let TabReturned { held, lane, stalled } = returned;
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
+        if stalled {
+            self.lose(held.browser, "it did not answer when its page was late", ctx);
+        }
         Self::dispose(held, ctx);
         self.pump(ctx);
     }
@@ -293,7 +322,7 @@ impl Handler<GetPoolStatus> for BrowserPool {
             .collect();
         MessageResult(PoolStatus {
             ready: !self.stopping && !browsers.is_empty(),
-            cause: self.last_failure.clone(),
+            cause: self.cause().cloned(),
             browsers,
             tabs: self.tabs,
             spare: self.spares.len(),

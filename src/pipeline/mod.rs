@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -42,6 +43,8 @@ pub struct Parts {
     pub outbound: Outbound,
     /// Who delivers at the moment.
     pub deliveries: Deliveries,
+    /// One permit: pages whose browser was lost are rendered again one at a time.
+    pub repeats: Semaphore,
     /// The limits of a run.
     pub limits: RunLimits,
     /// Where it is counted.

@@ -24,6 +24,9 @@ pub(super) async fn render(
     warnings: &mut Warnings,
 ) -> Result<Rendered, JobFault> {
     let mut attempt = 1;
+    // Held until the repeated page is made: one of those that were there when a browser was lost may have
+    // killed it, and would kill the next one under all the others.
+    let mut alone = None;
     loop {
         let mut staged =
             parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
@@ -32,6 +35,10 @@ pub(super) async fn render(
             Err(RenderError::BrowserLost(fault)) if attempt < RENDER_ATTEMPTS => {
                 tracing::warn!(error = %fault, "the browser was lost; the page is rendered again");
                 attempt += 1;
+                if alone.is_none() {
+                    // It is never closed, so there is always a permit to wait for.
+                    alone = parts.repeats.acquire().await.ok();
+                }
             }
             Err(
                 RenderError::BrowserLost(fault) | RenderError::Unleased(fault) | RenderError::Page(fault),
