@@ -6,6 +6,7 @@
 //! connections close, browsers end, the index is written.
 
 mod engines;
+mod metrics;
 mod ready;
 
 use std::net::TcpListener;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
@@ -32,21 +33,26 @@ use crate::jobs::stop::StopJobs;
 use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
 use crate::storage::ObjectStore;
+use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
+use crate::telemetry::metrics::Metrics;
 
-pub use engines::Engines;
+pub use engines::{Basis, Engines};
+use metrics::MetricsPage;
 
 /// Why the service cannot start or ended badly.
 pub type AppError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The service, listening.
 pub struct App {
+    address: String,
     public_url: String,
     grace: Duration,
     server: Server,
+    metrics: Option<MetricsPage>,
     stopping: CancellationToken,
     registry: Addr<JobRegistry>,
     pool: Addr<BrowserPool>,
@@ -71,53 +77,42 @@ impl App {
     pub async fn build(config: Config) -> Result<Self, AppError> {
         raise_descriptor_limit();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let listener = listen(&config.http.bind)?;
-        let lasting = Lasting::open(&config).await?;
+        let listener = listen(&config.http.bind, "http.bind")?;
+        let metrics = Metrics::new();
+        let metrics_page = MetricsPage::open(&config, &metrics)?;
+        let lasting = Lasting::open(&config, &metrics).await?;
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
-        let own = [listener.local_addr()?];
+        let mut own = vec![listener.local_addr()?];
+        own.extend(metrics_page.as_ref().map(MetricsPage::bound));
         let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
-        let engines = Engines::start(
-            std::env::current_exe()?,
-            &config,
-            lasting.store.clone(),
-            outbound.clone(),
-            &control_thread,
-        )?;
+        let basis = Basis {
+            executable: std::env::current_exe()?,
+            store: lasting.store.clone(),
+            outbound: outbound.clone(),
+            metrics: metrics.clone(),
+        };
+        let engines = Engines::start(basis, &config, &control_thread)?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let accounts =
             start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
-        let journal = Journal::new(lasting.index.clone(), &config.jobs);
-        let unfinished = journal.unfinished().await?;
         let deps = Deps {
             clock: clock.clone(),
-            journal,
+            journal: Journal::new(lasting.index.clone(), &config.jobs),
             parts: engines.parts.clone(),
             limits: config.jobs.clone(),
             reserve: accounts.clone().recipient(),
             give_back: accounts.clone().recipient(),
         };
         let slots = slots(&config, &engines.pool).await?;
-        let deps = Arc::new(deps);
-        let registry = start_on(&control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
-        let resumed = registry.send(ResumeJobs(unfinished)).await?;
-        if resumed > 0 {
-            tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
-        }
-
-        let public_url = http::public_url(&config, listener.local_addr()?);
         let stopping = CancellationToken::new();
-        let ready = ready::Parts {
-            pool: engines.pool.clone(),
-            store: lasting.store.clone(),
-            index: lasting.index.clone(),
-            last: Mutex::default(),
-        };
-        let sweeper = Sweeper::new(deps, registry.clone());
-        control_thread.spawn(sweeper.run(stopping.clone()));
+        let registry = start_jobs(deps, slots, (&control_thread, job_threads), &stopping).await?;
+
+        let address = http::local_url(listener.local_addr()?);
+        let public_url = http::public_url(&config, listener.local_addr()?);
         let state = HttpState {
             jobs: gate(&registry),
             accounts: accounts.recipient(),
@@ -127,7 +122,9 @@ impl App {
             outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
-            readiness: Arc::new(ready),
+            readiness: Arc::new(ready::Parts::new(&engines.pool, &lasting)),
+            metrics,
+            bodies: Arc::new(Semaphore::new(http::body_room(&config.http))),
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
             clock,
             config: Arc::new(config.clone()),
@@ -135,13 +132,38 @@ impl App {
         let grace = Duration::from_secs(config.http.shutdown_grace_s);
         let server = http::serve(listener, state)?;
         let pool = engines.pool;
-        Ok(Self { public_url, grace, server, stopping, registry, pool, lasting, control, arbiters })
+        let metrics = metrics_page;
+        Ok(Self {
+            address,
+            public_url,
+            grace,
+            server,
+            metrics,
+            stopping,
+            registry,
+            pool,
+            lasting,
+            control,
+            arbiters,
+        })
     }
 
-    /// Where the service listens, as callers write it.
+    /// Where the service listens, as callers on this machine write it.
     #[must_use]
     pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What the addresses begin with that it hands out.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
         &self.public_url
+    }
+
+    /// Where metrics are read, if not there.
+    #[must_use]
+    pub fn metrics_address(&self) -> Option<&str> {
+        self.metrics.as_ref().map(MetricsPage::address)
     }
 
     /// Serves until SIGINT or SIGTERM, then ends everything in order.
@@ -163,6 +185,9 @@ impl App {
         handle.stop(true).await;
         serving.await??;
         self.pool.send(ShutDown).await?;
+        if let Some(metrics) = self.metrics {
+            metrics.close().await?;
+        }
         drop(self.control);
         self.lasting.index.close().await;
         for arbiter in self.arbiters {
@@ -174,20 +199,41 @@ impl App {
 }
 
 impl Lasting {
-    async fn open(config: &Config) -> Result<Self, AppError> {
+    async fn open(config: &Config, metrics: &Metrics) -> Result<Self, AppError> {
         let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
         // The index' lock says that no other service uses the folder; everything else comes after it.
-        let index: Arc<dyn Index> = Arc::new(SledIndex::open(&folder.index(), &config.storage).await?);
-        let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.objects()).await?);
+        let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
+        let index: Arc<dyn Index> = Arc::new(index);
+        let disk = Arc::new(
+            DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
+        );
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
 }
 
-fn listen(bind: &str) -> Result<TcpListener, AppError> {
+/// The registry, with what the journal says is unfinished, and the sweeper.
+async fn start_jobs(
+    deps: Deps,
+    slots: usize,
+    (control_thread, job_threads): (&ArbiterHandle, Vec<ArbiterHandle>),
+    stopping: &CancellationToken,
+) -> Result<Addr<JobRegistry>, AppError> {
+    let unfinished = deps.journal.unfinished().await?;
+    let deps = Arc::new(deps);
+    let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
+    let resumed = registry.send(ResumeJobs(unfinished)).await?;
+    if resumed > 0 {
+        tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
+    }
+    control_thread.spawn(Sweeper::new(deps, registry.clone()).run(stopping.clone()));
+    Ok(registry)
+}
+
+fn listen(bind: &str, key: &str) -> Result<TcpListener, AppError> {
     TcpListener::bind(bind).map_err(|error| {
-        format!("cannot listen on {bind} (http.bind): {error}; end what uses the port, or choose another")
-            .into()
+        format!("cannot listen on {bind} ({key}): {error}; end what uses the port, or choose another").into()
     })
 }
 

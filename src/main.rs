@@ -7,5 +7,5 @@ fn main() -> ExitCode {
     if let Some(code) = platen::workers::dispatch(arguments.get(1..).unwrap_or_default()) {
         return code;
     }
-    platen::cli::main(arguments, std::env::vars().collect())
+    platen::cli::main(arguments, std::env::vars_os().collect())
 }

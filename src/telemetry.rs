@@ -1,7 +1,18 @@
-//! Logs and spans, on stderr: pretty for people, JSON for machines.
+//! What can be seen from outside: logs and spans on stderr, pretty for people, JSON for machines; metrics.
+
+pub mod metrics;
+mod parts;
+mod process;
+mod register;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::SystemTime;
+
+pub use parts::{
+    BrowserMetrics, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer,
+    StoreMetrics,
+};
+pub use register::{Label, Labelled};
 
 use crate::config::{LogConfig, LogFormat};
 

@@ -16,7 +16,7 @@ pub struct Figures {
     pub chromium: Duration,
     /// Processor time of the process that asks Chromium: the service, or this one.
     pub own: Duration,
-    /// Processor time of its other children that have ended: the template engine's.
+    /// Processor time of its template engines, those that live and those that have ended.
     pub children: Duration,
 }
 
@@ -36,19 +36,21 @@ impl Figures {
         self.count() / self.wall.as_secs_f64()
     }
 
-    /// One line of the table; with a floor, the ratios to it.
-    pub fn print(&self, name: &str, floor: Option<&Self>) {
+    /// One line of the table, with the ratios to floors (name and figures).
+    pub fn print(&self, name: &str, floors: &[(&str, &Self)]) {
         let (median, tail) = (self.percentile_ms(0.5), self.percentile_ms(0.99));
         let throughput = self.throughput();
         let (chromium, own) = (self.a_document_ms(self.chromium), self.a_document_ms(self.own));
         let children = self.a_document_ms(self.children);
-        let ratios = floor.map_or(String::new(), |floor| {
-            let latency = median / floor.percentile_ms(0.5);
-            format!("  x{latency:.2} latency, x{:.2} throughput", throughput / floor.throughput())
-        });
-        println!(
-            "{name:<34} {median:>7.1} {tail:>7.1} {throughput:>7.1} {chromium:>9.1} {own:>6.1} {children:>6.1}{ratios}"
+        print!(
+            "{name:<37} {median:>7.1} {tail:>7.1} {throughput:>7.1} {chromium:>9.1} {own:>6.1} {children:>6.1}"
         );
+        for (floor, figures) in floors {
+            let latency = median / figures.percentile_ms(0.5);
+            let throughput = throughput / figures.throughput();
+            print!("  {floor}: x{latency:.2} latency, x{throughput:.2} throughput");
+        }
+        println!();
     }
 
     fn a_document_ms(&self, time: Duration) -> f64 {
@@ -66,7 +68,7 @@ impl Figures {
 pub fn print_head(title: &str) {
     println!("\n{title}");
     println!(
-        "{:<34} {:>7} {:>7} {:>7} {:>9} {:>6} {:>6}",
+        "{:<37} {:>7} {:>7} {:>7} {:>9} {:>6} {:>6}",
         "", "p50 ms", "p99 ms", "doc/s", "Chromium", "own", "engine"
     );
 }
@@ -89,9 +91,25 @@ pub fn process_time(id: u32) -> Duration {
     ticks(&id.to_string(), 11..13).unwrap_or(0) * second() / TICKS_A_SECOND
 }
 
-/// Processor time of a process' children that it has waited for.
-pub fn ended_children_time(id: u32) -> Duration {
-    ticks(&id.to_string(), 13..15).unwrap_or(0) * second() / TICKS_A_SECOND
+/// Processor time of a process' children that it has waited for, all of them, and of its `children` that it
+/// has not waited for.
+pub fn children_time(id: u32, children: impl Fn() -> Vec<u32>) -> Duration {
+    let ended = || ticks(&id.to_string(), 13..15).unwrap_or(0);
+    loop {
+        let before = ended();
+        let living: u32 = children().iter().filter_map(|child| ticks(&child.to_string(), 11..13)).sum();
+        // One that ended in between would be counted twice or not at all.
+        if ended() == before {
+            return (before + living) * second() / TICKS_A_SECOND;
+        }
+    }
+}
+
+/// The name of a process' program (at most 15 letters), also when the process has ended and nobody waited
+/// for it.
+pub fn program_name(id: u32) -> Option<String> {
+    let line = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    Some(line.split_once('(')?.1.rsplit_once(") ")?.0.to_owned())
 }
 
 fn second() -> Duration {

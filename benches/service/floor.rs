@@ -1,13 +1,19 @@
-//! The floor: the same bytes through a bare connection to the same Chromium, with the same switches,
+//! The floors: the same bytes through a bare connection to the same Chromium, with the same switches,
 //! a fresh context a document, the same readiness and print options; no pool, no service.
+//!
+//! The *plain* floor makes a document's tab when the document is asked for, a call after the other, and has
+//! disposed of it before the next document; all clients render at once. That is what a program without any
+//! preparation pays. The floor *made ahead* does what the service does: while a document is made, the next
+//! tab of its client is, with all that can be said to it before the page is known; contexts are disposed of
+//! in the background; and no more pages are made at once than the service makes (`browser.static_pages`).
+//! Where the service is better than the plain floor, it is by these three; what it costs by itself is its
+//! distance from the floor made ahead.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -19,6 +25,8 @@ use serde_json::{Value, json};
 
 use crate::figures::{Figures, group_time, own_time};
 use crate::invoice;
+use crate::pipe::{Pipe, lock};
+use crate::supply::{Kind, Supply, Tab, Turns, open_tab};
 
 /// What the network must be idle for before a page is printed, where that is what is waited for.
 const IDLE: Duration = Duration::from_millis(500);
@@ -35,8 +43,6 @@ pub enum Way {
 /// Both ways.
 pub const WAYS: [Way; 2] = [Way::Put, Way::Served];
 
-const WAIT: Duration = Duration::from_secs(30);
-
 impl fmt::Display for Way {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
@@ -44,20 +50,6 @@ impl fmt::Display for Way {
             Self::Served => "served",
         })
     }
-}
-
-/// The waiting ends of calls (by id) and of sessions (by session).
-#[derive(Default)]
-struct Routes {
-    calls: HashMap<u64, Sender<Value>>,
-    sessions: HashMap<String, Sender<String>>,
-}
-
-/// A connection, as bare as one can be that several threads share.
-struct Pipe {
-    writer: Mutex<File>,
-    routes: Arc<Mutex<Routes>>,
-    next_id: AtomicU64,
 }
 
 /// What the server serves at any address, and when it was last asked.
@@ -73,7 +65,7 @@ pub struct Floor {
     _starter: Starter,
     runtime: tokio::runtime::Runtime,
     browser: Option<Process>,
-    pipe: Pipe,
+    pipe: Arc<Pipe>,
     port: u16,
     served: Arc<Served>,
 }
@@ -85,7 +77,7 @@ impl Floor {
         let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
         let launched = runtime.block_on(Process::start(&starter, &Config::default().browser));
         let (browser, ends) = launched.map_err(io::Error::other)?;
-        let pipe = Pipe::open(File::from(ends.reader), File::from(ends.writer));
+        let pipe = Arc::new(Pipe::open(File::from(ends.reader), File::from(ends.writer)));
         let served = Arc::new(Served {
             page: Mutex::new(invoice::page().to_owned()),
             last: Mutex::new(Instant::now()),
@@ -95,14 +87,22 @@ impl Floor {
     }
 
     /// Renders `documents` documents, `clients` at once.
-    pub fn measure(&self, way: Way, clients: usize, documents: usize) -> io::Result<Figures> {
-        let group = self.browser.as_ref().map_or(0, Process::id);
-        render_all(&self.pipe, way, self.port, clients, clients * 4)?;
+    pub fn measure(&self, kind: Kind, way: Way, clients: usize, documents: usize) -> io::Result<Figures> {
+        let (group, pipe) = (self.browser.as_ref().map_or(0, Process::id), &*self.pipe);
+        let turns = match kind {
+            Kind::Plain => Turns::of(clients),
+            Kind::Ahead => Turns::as_in_the_service(),
+        };
+        let supply = |_| Supply::start(kind, &self.pipe, self.port);
+        let mut supplies: Vec<_> = (0..clients).map(supply).collect::<io::Result<_>>()?;
+        render_all(pipe, way, &mut supplies, (&turns, clients * 4))?;
         let (chromium, own, begun) = (group_time(group), own_time(), Instant::now());
-        let latencies = render_all(&self.pipe, way, self.port, clients, documents)?;
+        let latencies = render_all(pipe, way, &mut supplies, (&turns, documents))?;
+        let wall = begun.elapsed();
+        supplies.into_iter().try_for_each(|supply| supply.finish(pipe))?;
         Ok(Figures {
             latencies,
-            wall: begun.elapsed(),
+            wall,
             chromium: group_time(group).saturating_sub(chromium),
             own: own_time().saturating_sub(own),
             children: Duration::ZERO,
@@ -118,10 +118,8 @@ impl Floor {
         let pipe = &self.pipe;
         let tab = open_tab(pipe, self.port)?;
         let session = tab.session.as_str();
-        let events = pipe.listen(session);
-        pipe.call(Some(session), "Page.enable", &json!({}))?;
         pipe.call(Some(session), "Page.navigate", &json!({ "url": "http://invoice.localhost/" }))?;
-        while events.recv_timeout(WAIT).map_err(io::Error::other)? != "Page.loadEventFired" {}
+        tab.loads()?;
         let loaded = Instant::now();
         loop {
             let idle_since = loaded.max(*lock(&self.served.last));
@@ -132,7 +130,7 @@ impl Floor {
         }
         let wait = loaded.elapsed();
         let file = print(pipe, session)?;
-        pipe.call(None, "Target.disposeBrowserContext", &json!({ "browserContextId": tab.context }))?;
+        tab.dispose(pipe)?;
         Ok((wait, file))
     }
 }
@@ -148,23 +146,25 @@ impl Drop for Floor {
 fn render_all(
     pipe: &Pipe,
     way: Way,
-    port: u16,
-    clients: usize,
-    documents: usize,
+    supplies: &mut [Supply],
+    (turns, documents): (&Turns, usize),
 ) -> io::Result<Vec<Duration>> {
     let next = AtomicUsize::new(0);
-    let client = || -> io::Result<Vec<Duration>> {
+    let client = |supply: &mut Supply| -> io::Result<Vec<Duration>> {
         let mut latencies = Vec::new();
         while next.fetch_add(1, Ordering::Relaxed) < documents {
             let begun = Instant::now();
-            let context = render(pipe, way, port)?;
+            let turn = turns.take();
+            let tab = supply.tab()?;
+            render(pipe, way, &tab)?;
+            drop(turn);
             latencies.push(begun.elapsed());
-            pipe.call(None, "Target.disposeBrowserContext", &json!({ "browserContextId": context }))?;
+            supply.dispose(pipe, &tab)?;
         }
         Ok(latencies)
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
+        let threads: Vec<_> = supplies.iter_mut().map(|supply| scope.spawn(|| client(supply))).collect();
         let mut all = Vec::new();
         for thread in threads {
             all.extend(thread.join().map_err(|_| io::Error::other("a client panicked"))??);
@@ -173,16 +173,12 @@ fn render_all(
     })
 }
 
-/// One document; gives the context it was rendered in.
-fn render(pipe: &Pipe, way: Way, port: u16) -> io::Result<Value> {
-    let Tab { context, target, session } = open_tab(pipe, port)?;
-    let session = session.as_str();
-    let events = pipe.listen(session);
-    pipe.call(Some(session), "Page.enable", &json!({}))?;
-    pipe.call(Some(session), "Emulation.setScriptExecutionDisabled", &json!({ "value": true }))?;
+/// One document in a tab in which no script runs.
+fn render(pipe: &Pipe, way: Way, tab: &Tab) -> io::Result<()> {
+    let session = tab.session.as_str();
     match way {
         Way::Put => {
-            let page = json!({ "frameId": target, "html": invoice::page() });
+            let page = json!({ "frameId": tab.target, "html": invoice::page() });
             pipe.call(Some(session), "Page.setDocumentContent", &page)?;
         }
         Way::Served => {
@@ -190,30 +186,10 @@ fn render(pipe: &Pipe, way: Way, port: u16) -> io::Result<Value> {
             pipe.call(Some(session), "Page.navigate", &page)?;
         }
     }
-    while events.recv_timeout(WAIT).map_err(io::Error::other)? != "Page.loadEventFired" {}
+    tab.loads()?;
     let fonts = json!({ "expression": "document.fonts.ready.then(() => 1)", "awaitPromise": true });
     pipe.call(Some(session), "Runtime.evaluate", &fonts)?;
-    print(pipe, session)?;
-    Ok(context)
-}
-
-/// A tab of its own context.
-struct Tab {
-    context: Value,
-    target: Value,
-    session: String,
-}
-
-fn open_tab(pipe: &Pipe, port: u16) -> io::Result<Tab> {
-    let proxy = json!({ "disposeOnDetach": true, "proxyServer": format!("http://127.0.0.1:{port}"),
-        "proxyBypassList": "<-loopback>" });
-    let context = pipe.call(None, "Target.createBrowserContext", &proxy)?["browserContextId"].take();
-    let blank = json!({ "url": "about:blank", "browserContextId": context, "width": 794, "height": 1058 });
-    let target = pipe.call(None, "Target.createTarget", &blank)?["targetId"].take();
-    let attach = json!({ "targetId": target, "flatten": true });
-    let session = pipe.call(None, "Target.attachToTarget", &attach)?["sessionId"].take();
-    let session = session.as_str().unwrap_or_default().to_owned();
-    Ok(Tab { context, target, session })
+    print(pipe, session).map(drop)
 }
 
 /// The file of a page that is ready.
@@ -234,67 +210,6 @@ fn print_options() -> Value {
     json!({ "printBackground": true, "paperWidth": 210.0 / 25.4, "paperHeight": 297.0 / 25.4,
         "marginTop": 0, "marginRight": 0, "marginBottom": 0, "marginLeft": 0,
         "preferCSSPageSize": false, "generateTaggedPDF": true, "transferMode": "ReturnAsStream" })
-}
-
-impl Pipe {
-    fn open(reader: File, writer: File) -> Self {
-        let routes = Arc::<Mutex<Routes>>::default();
-        let shared = Arc::clone(&routes);
-        std::thread::spawn(move || route(BufReader::with_capacity(1 << 18, reader), &shared));
-        Self { writer: Mutex::new(writer), routes, next_id: AtomicU64::new(1) }
-    }
-
-    fn call(&self, session: Option<&str>, method: &str, params: &Value) -> io::Result<Value> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let mut call = json!({ "id": id, "method": method, "params": params });
-        if let Some(session) = session {
-            call["sessionId"] = json!(session);
-        }
-        let (sender, answer) = channel();
-        lock(&self.routes).calls.insert(id, sender);
-        let mut text = serde_json::to_vec(&call)?;
-        text.push(0);
-        lock(&self.writer).write_all(&text)?;
-        let mut answer = answer.recv_timeout(WAIT).map_err(io::Error::other)?;
-        if answer["error"].is_object() {
-            return Err(io::Error::other(format!("{method}: {}", answer["error"])));
-        }
-        Ok(answer["result"].take())
-    }
-
-    fn listen(&self, session: &str) -> Receiver<String> {
-        let (sender, events) = channel();
-        lock(&self.routes).sessions.insert(session.to_owned(), sender);
-        events
-    }
-
-    fn forget(&self, session: &str) {
-        lock(&self.routes).sessions.remove(session);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-fn route(mut reader: impl BufRead, routes: &Mutex<Routes>) {
-    let mut text = Vec::new();
-    while reader.read_until(0, &mut text).is_ok_and(|read| read > 0) {
-        text.pop();
-        if let Ok(message) = serde_json::from_slice::<Value>(&text) {
-            if let Some(id) = message["id"].as_u64() {
-                if let Some(sender) = lock(routes).calls.remove(&id) {
-                    let _ = sender.send(message);
-                }
-            } else if let (Some(session), Some(method)) =
-                (message["sessionId"].as_str(), message["method"].as_str())
-                && let Some(sender) = lock(routes).sessions.get(session)
-            {
-                let _ = sender.send(method.to_owned());
-            }
-        }
-        text.clear();
-    }
 }
 
 /// Serves the page to whoever asks, on a port of its own.

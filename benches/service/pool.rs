@@ -13,6 +13,7 @@ use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::site::Site;
+use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
 use crate::figures::{Figures, group_time, own_time, print_head};
@@ -33,7 +34,7 @@ pub fn compare_tabs(documents: usize) -> io::Result<()> {
         for tabs in [1, 2, 3, 4, 6, 8] {
             let config = BrowserConfig { tabs, ..Config::default().browser };
             let figures = System::new().block_on(measure_with(config, &task, 12, documents))?;
-            figures.print(&format!("{name}, {tabs} tabs"), None);
+            figures.print(&format!("{name}, {tabs} tabs"), &[]);
         }
     }
     Ok(())
@@ -57,7 +58,7 @@ async fn measure_with(
     documents: usize,
 ) -> io::Result<Figures> {
     let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-    let pool = BrowserPool::new(config.clone(), starter).start();
+    let pool = BrowserPool::new(config.clone(), starter, Metrics::new().browser).start();
     render_all(&pool, &config, task, (clients, clients * 4)).await?;
     let status = pool.send(GetPoolStatus).await.map_err(io::Error::other)?;
     let chromium_time = || status.browsers.iter().map(|&id| group_time(id)).sum::<Duration>();

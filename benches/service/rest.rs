@@ -15,6 +15,7 @@ use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::site::Site;
+use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
 use crate::floor::Floor;
@@ -94,7 +95,7 @@ pub fn compare() -> io::Result<()> {
     System::new().block_on(async {
         let config = Config::default().browser;
         let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-        let pool = BrowserPool::new(config.clone(), starter).start();
+        let pool = BrowserPool::new(config.clone(), starter, Metrics::new().browser).start();
         for sample in &SAMPLES {
             compare_one(sample, &pool, &config, &floor).await?;
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actix::{Actor, Addr, ArbiterHandle};
+use tokio::sync::Semaphore;
 
 use crate::browser::BrowserPool;
 use crate::config::Config;
@@ -13,7 +14,20 @@ use crate::engines::render::page::PageEngine;
 use crate::outbound::Outbound;
 use crate::pipeline::{Deliveries, Parts, RunLimits};
 use crate::storage::ObjectStore;
+use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
+
+/// What engines stand on.
+pub struct Basis {
+    /// Our own binary, which starts children.
+    pub executable: PathBuf,
+    /// Where inputs come from and documents go.
+    pub store: Arc<dyn ObjectStore>,
+    /// Where documents are delivered by.
+    pub outbound: Outbound,
+    /// Where all of it is counted.
+    pub metrics: Metrics,
+}
 
 /// Everything a run needs, and the pool to ask how it does.
 pub struct Engines {
@@ -24,25 +38,20 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Starts them: children by `executable` (our own binary), the pool's actor on `arbiter`.
+    /// Starts them, the pool's actor on `arbiter`.
     ///
     /// # Errors
     /// When the system gives no thread, or the template engine cannot be set up.
-    pub fn start(
-        executable: PathBuf,
-        config: &Config,
-        store: Arc<dyn ObjectStore>,
-        outbound: Outbound,
-        arbiter: &ArbiterHandle,
-    ) -> std::io::Result<Self> {
+    pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
+        let Basis { executable, store, outbound, metrics } = basis;
         let starter = Starter::new(executable)?;
-        let assembler = Assembler::new(starter.clone(), &config.assemble);
+        let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
         let browser = config.browser.clone();
         let pool = BrowserPool::start_in_arbiter(arbiter, {
-            let browser = browser.clone();
-            move |_| BrowserPool::new(browser, starter)
+            let (browser, metrics) = (browser.clone(), metrics.browser.clone());
+            move |_| BrowserPool::new(browser, starter, metrics)
         });
-        let pages = PageEngine::new(pool.clone(), browser);
+        let pages = PageEngine::new(pool.clone(), browser, metrics.steps.clone());
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
         let deliveries = Deliveries::new(
             count(config.outbound.delivery_limit),
@@ -56,6 +65,8 @@ impl Engines {
             delivery_tries: config.outbound.delivery_tries,
             delivery_timeout_s: config.outbound.delivery_timeout_s,
         };
-        Ok(Self { pool, parts: Arc::new(Parts { store, assembler, pages, outbound, deliveries, limits }) })
+        let repeats = Semaphore::new(1);
+        let parts = Parts { store, assembler, pages, outbound, deliveries, repeats, limits, metrics };
+        Ok(Self { pool, parts: Arc::new(parts) })
     }
 }

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::Lasting;
 use crate::browser::{BrowserPool, GetPoolStatus};
 use crate::http::Readiness;
 use crate::storage::ObjectStore;
@@ -15,11 +16,11 @@ use crate::storage::index::{Change, Index};
 
 /// What `/health/ready` asks.
 pub(super) struct Parts {
-    pub pool: Addr<BrowserPool>,
-    pub store: Arc<dyn ObjectStore>,
-    pub index: Arc<dyn Index>,
+    pool: Addr<BrowserPool>,
+    store: Arc<dyn ObjectStore>,
+    index: Arc<dyn Index>,
     /// The last answer; who asks while it is being found waits for it.
-    pub last: Mutex<Option<(Instant, Answer)>>,
+    last: Mutex<Option<(Instant, Answer)>>,
 }
 
 type Answer = Result<(), Vec<String>>;
@@ -43,6 +44,11 @@ impl Readiness for Parts {
 }
 
 impl Parts {
+    pub fn new(pool: &Addr<BrowserPool>, lasting: &Lasting) -> Self {
+        let (store, index) = (lasting.store.clone(), lasting.index.clone());
+        Self { pool: pool.clone(), store, index, last: Mutex::default() }
+    }
+
     async fn look(&self) -> Result<(), Vec<String>> {
         let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
         let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();

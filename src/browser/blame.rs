@@ -13,12 +13,18 @@ use crate::domain::format_opts::PageOptions;
 
 /// How long a page may take to say what it waits for: one that is busy does not.
 const PENDING_LIMIT: Duration = Duration::from_millis(300);
+/// How long a browser may take to say that it is there, which takes it a millisecond, before what is late
+/// is laid to its charge and not the page's.
+const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 /// A page may go to another document a few times (a language, a sign-in): more is a loop.
 const DOCUMENT_LIMIT: u32 = 10;
 
 impl OpenPage {
     /// A page that answers nothing any more is not at rest, it is stuck.
-    pub(super) fn stuck(&self) -> Trouble {
+    pub(super) async fn stuck(&mut self) -> Trouble {
+        if self.is_browser_stalled().await {
+            return Trouble::Ended(PageEnd::BrowserLost);
+        }
         let (cap_ms, call_ms) = (self.limits.rest_cap.as_millis(), self.limits.call.as_millis());
         Trouble::fault(
             FaultCode::ReadinessTimeout,
@@ -85,12 +91,16 @@ impl OpenPage {
     }
 
     /// Says what happened; the tab goes back with the page.
-    pub(super) async fn fail(self, step: PageStep, trouble: Trouble, options: &PageOptions) -> PageFault {
+    pub(super) async fn fail(mut self, step: PageStep, trouble: Trouble, options: &PageOptions) -> PageFault {
         // The calls of a page that ended may be heard of before its end.
         let known = self.state.borrow().end;
         let (fault, retryable) = match (known, trouble) {
             (Some(end), _) | (None, Trouble::Ended(end)) => {
                 (ended(end, self.limits.heap_mb, self.limits.renderer_mb), end == PageEnd::BrowserLost)
+            }
+            (None, Trouble::Late) if self.is_browser_stalled().await => {
+                let PageFault { fault, retryable, .. } = PageFault::lost();
+                (fault, retryable)
             }
             (None, Trouble::Late) => (self.late(step, options).await, false),
             (None, Trouble::Refused(error)) => {
@@ -99,6 +109,17 @@ impl OpenPage {
             (None, Trouble::Fault(fault)) => (fault, false),
         };
         PageFault { fault, retryable, warnings: self.all_warnings() }
+    }
+
+    /// A browser that is stopped or stuck ends no connection, and its pages' deadlines come before the
+    /// next ping: it is asked here, and the pool is told.
+    async fn is_browser_stalled(&mut self) -> bool {
+        let Some(tab) = self.lease.tab() else { return false };
+        let stalled = !tab.browser_answers(ANSWER_LIMIT).await;
+        if stalled {
+            self.lease.report_stalled();
+        }
+        stalled
     }
 
     async fn late(&self, step: PageStep, options: &PageOptions) -> JobFault {
@@ -126,6 +147,7 @@ impl OpenPage {
         let asking = async { load::ask(self.tab()?, self.lane, expression, PENDING_LIMIT).await };
         let mut pending = match tokio::time::timeout(PENDING_LIMIT, asking).await {
             Ok(Ok(Some(text))) if !text.is_empty() => text,
+            Ok(Ok(Some(_))) if options.wait_for_expression.is_some() => "waitForExpression".to_owned(),
             Ok(Ok(Some(_))) => "nothing that the page would name".to_owned(),
             Ok(Ok(None)) => "a navigation".to_owned(),
             Ok(Err(_)) | Err(_) => "a script or the layout keeps the page busy".to_owned(),

@@ -18,64 +18,13 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+pub use super::call_error::CallError;
 use super::router::{Ended, Router};
-use super::wire::{self, Envelope, Incoming, Request};
+use super::wire::{self, Envelope, Incoming, LongEvent, Request};
 
 /// Texts larger than this are not read or written on the thread that serves everybody: a megabyte of
 /// JSON takes longer than half a millisecond.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
-
-/// Why a call has no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
-    /// The connection ended: Chromium died or was ended.
-    #[error("{method}: the browser is gone")]
-    Closed {
-        /// What was called.
-        method: &'static str,
-    },
-    /// The page's renderer died, or the page was closed.
-    #[error("{method}: the page is gone")]
-    PageGone {
-        /// What was called.
-        method: &'static str,
-    },
-    /// No answer within the deadline.
-    #[error("{method}: no answer within {limit_ms} ms")]
-    Timeout {
-        /// What was called.
-        method: &'static str,
-        /// The deadline.
-        limit_ms: u128,
-    },
-    /// Chromium answered that it does not.
-    #[error("{method}: {message}")]
-    Refused {
-        /// What was called.
-        method: &'static str,
-        /// What Chromium says.
-        message: String,
-    },
-    /// The answer is not what the protocol says, or too long.
-    #[error("{method}: the answer cannot be read: {detail}")]
-    Unreadable {
-        /// What was called.
-        method: &'static str,
-        /// What is wrong with it.
-        detail: String,
-    },
-}
-
-impl CallError {
-    /// Whether the fault is the browser's: it is gone, or does not answer what is quick.
-    #[must_use]
-    pub fn is_of_browser(&self) -> bool {
-        match self {
-            Self::Closed { .. } | Self::Timeout { .. } => true,
-            Self::PageGone { .. } | Self::Refused { .. } | Self::Unreadable { .. } => false,
-        }
-    }
-}
 
 /// An event of a session.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +39,8 @@ pub struct Event<'a> {
 pub trait EventSink: Send + Sync {
     /// An event came.
     fn event(&self, event: Event<'_>);
+    /// An event came that is too long to be kept.
+    fn long_event(&self, event: &LongEvent);
     /// The connection ended; no event will come any more.
     fn closed(&self);
 }
@@ -117,6 +68,11 @@ struct Shared {
 }
 
 impl<'a> Event<'a> {
+    /// How long its members are as text.
+    pub fn length(&self) -> usize {
+        self.params.map_or(0, |params| params.get().len())
+    }
+
     /// The event's members; `None` when they are not as expected.
     pub fn parse<T: serde::Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.params?.get()).ok()
@@ -322,6 +278,18 @@ impl Shared {
         }
     }
 
+    fn tell_long(&self, event: &LongEvent) {
+        let sink = event.session().and_then(|session| self.router().sink(session));
+        tracing::debug!(
+            event.bytes = event.bytes,
+            event.is_heard = sink.is_some(),
+            "a long event is dropped"
+        );
+        if let Some(sink) = sink {
+            sink.long_event(event);
+        }
+    }
+
     fn tell(&self, session: &str, event: Event<'_>) {
         let sink = self.router().sink(session);
         if let Some(sink) = sink {
@@ -365,12 +333,8 @@ async fn read_all(mut reader: impl AsyncBufRead + Unpin, shared: Arc<Shared>) {
                 let _ = tokio::task::spawn_blocking(move || shared.take(&message)).await;
             }
             Ok(Some(Incoming::Message(message))) => shared.take(&message),
-            Ok(Some(Incoming::TooLong { id: Some(id) })) => {
-                shared.router().answer(id, Err(Ended::TooLong));
-            }
-            Ok(Some(Incoming::TooLong { id: None })) => {
-                tracing::warn!("an event of the browser was too long and was not heard");
-            }
+            Ok(Some(Incoming::LongAnswer { id })) => shared.router().answer(id, Err(Ended::TooLong)),
+            Ok(Some(Incoming::LongEvent(event))) => shared.tell_long(&event),
             Ok(None) | Err(_) => return shared.close(),
         }
     }

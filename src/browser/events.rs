@@ -1,7 +1,7 @@
 //! What a page tells while it is driven: loads, crashes, dialogs, exceptions, reduced to what is needed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use headless_chrome::protocol::cdp::{Network, Page, Runtime};
@@ -10,10 +10,15 @@ use tokio::sync::watch;
 
 use super::cdp::{Connection, Event, EventSink};
 use super::rest::{BINDING, Rest};
+use super::wire::LongEvent;
 use crate::domain::fault::Warnings;
 
 /// After so many exceptions and console lines a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
+/// A page that has told so much is ended: one whose script never pauses cannot be told to be silent, and
+/// what it tells is read for nothing. A page of the largest upload that has all its pictures in their
+/// addresses tells each of them twice.
+const TOLD_LIMIT_BYTES: u64 = 256 << 20;
 /// A renderer that ended so soon after we killed one is the one we killed.
 const KILL_WINDOW: Duration = Duration::from_secs(2);
 
@@ -46,6 +51,8 @@ pub enum PageEnd {
     Crashed,
     /// We killed its renderer for the memory it took.
     TookMemory,
+    /// It told more than anybody reads.
+    ToldTooMuch,
     /// It was closed.
     Closed,
     /// The browser died.
@@ -65,6 +72,7 @@ pub(super) struct PageEvents {
     state: watch::Sender<PageState>,
     deaf: AtomicBool,
     flooded: AtomicBool,
+    told_bytes: AtomicU64,
 }
 
 impl Kills {
@@ -102,6 +110,7 @@ impl PageEvents {
             state,
             deaf: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
+            told_bytes: AtomicU64::new(0),
         };
         let sink: Arc<dyn EventSink> = Arc::new(events);
         connection.listen(Arc::clone(session), &sink);
@@ -109,8 +118,10 @@ impl PageEvents {
     }
 
     fn end(&self, end: PageEnd) {
-        self.state.send_modify(|state| {
+        self.state.send_if_modified(|state| {
+            let first = state.end.is_none();
             state.end.get_or_insert(end);
+            first
         });
     }
 
@@ -121,7 +132,10 @@ impl PageEvents {
             #[serde(rename = "type")]
             kind: &'a str,
         }
-        let accept = event.parse::<Opening<'_>>().is_some_and(|it| it.kind == "beforeunload");
+        self.close_dialog(event.parse::<Opening<'_>>().is_some_and(|it| it.kind == "beforeunload"));
+    }
+
+    fn close_dialog(&self, accept: bool) {
         drop(
             self.connection
                 .send(Some(&self.session), &Page::HandleJavaScriptDialog { accept, prompt_text: None }),
@@ -162,6 +176,27 @@ impl PageEvents {
         self.heard();
     }
 
+    /// An address too long to be kept is none that a page is printed from.
+    fn navigated_far(&self, event: &LongEvent) {
+        let of_page = format!(
+            "{{\"method\":\"Page.frameNavigated\",\"params\":{{\"frame\":{{\"id\":\"{}\"",
+            self.frame
+        );
+        if event.begins(&of_page) {
+            self.state.send_modify(|state| {
+                state.documents += 1;
+                state.unreachable = Some(format!("an address of about {} bytes", event.bytes));
+            });
+        }
+    }
+
+    fn count_told(&self, bytes: u64) {
+        let told = self.told_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if told > TOLD_LIMIT_BYTES {
+            self.end(PageEnd::ToldTooMuch);
+        }
+    }
+
     fn stop_hearing_rest(&self) {
         drop(self.connection.send(Some(&self.session), &Network::Disable(None)));
         let unbind = Runtime::RemoveBinding { name: BINDING.to_owned() };
@@ -186,6 +221,7 @@ impl PageEvents {
 
 impl EventSink for PageEvents {
     fn event(&self, event: Event<'_>) {
+        self.count_told(event.length() as u64);
         match event.method {
             "Page.domContentEventFired" => self.state.send_modify(|state| state.parsed += 1),
             "Page.loadEventFired" => self.state.send_modify(|state| state.loads += 1),
@@ -207,6 +243,17 @@ impl EventSink for PageEvents {
                     self.stop_hearing_rest();
                 }
             }
+        }
+    }
+
+    fn long_event(&self, event: &LongEvent) {
+        self.count_told(event.bytes);
+        match event.method() {
+            // Nobody asked whether it may be left: such a question has no text.
+            Some("Page.javascriptDialogOpening") => self.close_dialog(false),
+            Some("Page.frameNavigated") => self.navigated_far(event),
+            Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => self.heard(),
+            Some(_) | None => {}
         }
     }
 

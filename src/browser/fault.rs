@@ -68,6 +68,11 @@ pub(super) fn ended(end: PageEnd, heap_limit_mb: u64, renderer_limit_mb: u64) ->
             FaultCode::PageMemory,
             format!("the page took more than {renderer_limit_mb} MB (browser.renderer_memory_limit_mb)"),
         ),
+        PageEnd::ToldTooMuch => JobFault::new(
+            FaultCode::PageFailed,
+            "the page told too much (more than 256 MiB on the console, in dialogs or in the addresses it \
+             asked for): let its scripts say less",
+        ),
         PageEnd::Closed => JobFault::new(FaultCode::PageFailed, "the page closed itself"),
         PageEnd::BrowserLost => JobFault::new(FaultCode::BrowserLost, "the browser died"),
     }

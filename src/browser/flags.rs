@@ -40,7 +40,6 @@ const SWITCHES: &[&str] = &[
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--disable-hang-monitor",
-    "--disable-ipc-flooding-protection",
     "--disable-breakpad",
     "--disable-crash-reporter",
     "--disable-component-update",

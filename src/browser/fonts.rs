@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -18,6 +19,8 @@ use crate::domain::lane::Lane;
 const SCRIPT: &str = include_str!("../../assets/fonts.js");
 /// Style sheets stand at the beginning of a page; behind it nothing is looked for.
 const SCANNED_BYTES: usize = 1 << 20;
+/// A warning is not worth more of a page's time.
+const ASKING_LIMIT: Duration = Duration::from_secs(1);
 /// Most families kept as installed.
 const KNOWN_LIMIT: usize = 1_000;
 const NAME_LIMIT_CHARS: usize = 100;
@@ -87,10 +90,12 @@ impl OpenPage {
             return Ok(());
         }
         let question = format!("({SCRIPT})({})", json!(fonts.list()));
-        let answer = match load::ask(self.tab()?, task.lane, question, self.limits.call).await {
+        let asking = load::ask(self.tab()?, task.lane, question, ASKING_LIMIT);
+        let answer = match self.within(ASKING_LIMIT, asking).await {
             Ok(Some(answer)) => answer,
-            // A page without fonts to speak of (an image, a plain text) is none the worse for it.
-            Ok(None) | Err(Trouble::Fault(_)) => return Ok(()),
+            // A page without fonts to speak of (an image, a plain text) is none the worse for it. One that is
+            // busy again has no answer in time; printing it says more than a warning would.
+            Ok(None) | Err(Trouble::Fault(_) | Trouble::Late) => return Ok(()),
             Err(trouble) => return Err(trouble),
         };
         let Ok(Answer { installed, missing }) = serde_json::from_str(&answer) else { return Ok(()) };

@@ -3,11 +3,14 @@
 use tokio::sync::mpsc;
 
 use super::tab::Tab;
+use crate::domain::lane::Lane;
 
 /// One tab, to oneself. Dropped, it is disposed of with all that its page kept, and another one can be
 /// leased.
 pub struct Lease {
     held: Option<HeldTab>,
+    lane: Lane,
+    stalled: bool,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
 
@@ -28,11 +31,21 @@ pub(super) struct BrowserId {
 /// there are never more of these than tabs.
 #[derive(actix::Message)]
 #[rtype(result = "()")]
-pub(super) struct TabReturned(pub HeldTab);
+pub(super) struct TabReturned {
+    pub held: HeldTab,
+    pub lane: Lane,
+    /// Its browser answered nothing any more.
+    pub stalled: bool,
+}
 
 impl Lease {
-    pub(super) fn new(held: HeldTab, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
-        Self { held: Some(held), returns }
+    pub(super) fn new(held: HeldTab, lane: Lane, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
+        Self { held: Some(held), lane, stalled: false, returns }
+    }
+
+    /// The browser does not answer: it is lost when the tab comes back, rather than at a later ping.
+    pub(super) fn report_stalled(&mut self) {
+        self.stalled = true;
     }
 
     /// The tab; it is there until the lease is dropped.
@@ -45,7 +58,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
-            let _ = self.returns.send(TabReturned(held));
+            let _ = self.returns.send(TabReturned { held, lane: self.lane, stalled: self.stalled });
         }
     }
 }

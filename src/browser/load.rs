@@ -5,10 +5,11 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::{Browser, Emulation, Network, Page, Runtime};
 
 use super::cdp::{CallError, Sent};
+use super::emulate::Surroundings;
 use super::events::rest_binding;
 use super::fault::Trouble;
 use super::origin::Visit;
-use super::page::{Limits, PageOutput, PageTask};
+use super::page::{Limits, PageTask};
 use super::scripts;
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -31,10 +32,7 @@ pub(super) async fn load(
         // All of it costs each document time, and means nothing where no script runs.
         Lane::Scripted => (None, Some(Scripted::send(tab, limits)?)),
     };
-    let media = match task.output {
-        PageOutput::Pdf => None,
-        PageOutput::Png | PageOutput::Jpg => Some(tab.send(&print_media())?),
-    };
+    let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
     match visit {
         Some(visit) => navigate(tab, visit, limit).await?,
@@ -54,7 +52,7 @@ pub(super) async fn load(
         scripted.settle(limit).await?;
     }
     settle(requests, limit).await?;
-    settle(media, limit).await
+    surroundings.settle().await
 }
 
 /// Runs a script of ours in the page and gives the text that it answers; `None` when the document went
@@ -185,10 +183,6 @@ where
         sent.answer(limit).await?;
     }
     Ok(())
-}
-
-fn print_media() -> Emulation::SetEmulatedMedia {
-    Emulation::SetEmulatedMedia { media: Some("print".to_owned()), features: None }
 }
 
 fn isolated_world(tab: &Tab) -> Page::CreateIsolatedWorld {

@@ -1,5 +1,5 @@
-//! The memory of renderers: what the heap's limit does not see (buffers, nodes, pictures) is watched
-//! from outside, and a renderer that takes too much is killed.
+//! The memory of a Chromium, watched from outside: what the heap's limit does not see (buffers, nodes,
+//! pictures), and what pages leave behind. A renderer that takes too much is killed.
 
 use std::fs;
 
@@ -13,26 +13,74 @@ const DEPTH: u32 = 4;
 const RENDERER: &[u8] = b"--type=renderer";
 const PAGE_BYTES: u64 = 4_096;
 
-/// Kills every renderer of the Chromium `browser` that holds more than `limit_bytes`. It reads files
-/// of `/proc`, so it belongs on a thread that may take its time.
-pub(super) fn sweep(browser: i32, limit_bytes: u64, kills: &Kills) {
-    let mut processes = Vec::new();
-    collect_children(browser, DEPTH, &mut processes);
-    for process in processes {
-        let resident = resident_bytes(process).unwrap_or(0);
-        if resident > limit_bytes && is_renderer(process) {
-            tracing::warn!(
-                renderer.pid = process,
-                renderer.bytes = resident,
-                "a page takes too much memory and is ended"
-            );
-            kills.announce();
-            let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
-        }
+/// What a Chromium holds, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// Its first process, which speaks with us and carries what is left behind by pages that are gone.
+    pub own: u64,
+    /// Its renderers.
+    pub pages: u64,
+    /// Everything else: zygotes, graphics, network.
+    pub other: u64,
+}
+
+impl Reading {
+    /// All its processes together.
+    pub(super) fn whole(self) -> u64 {
+        self.own + self.pages + self.other
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { own: self.own + other.own, pages: self.pages + other.pages, other: self.other + other.other }
     }
 }
 
-fn collect_children(process: i32, depth: u32, found: &mut Vec<i32>) {
+/// Kills every renderer of the Chromium `browser` that holds more than `limit_bytes`, and tells what all
+/// of its processes hold. It reads files of `/proc`, so it belongs on a thread that may take its time.
+///
+/// Files and memory that processes share are counted where the first process has them, and not again.
+pub(super) fn sweep(browser: i32, limit_bytes: u64, kills: &Kills) -> Reading {
+    let mut processes = Vec::new();
+    collect_children(browser, DEPTH, &mut processes);
+    let own = Size::of(browser).unwrap_or_default().resident;
+    let mut reading = Reading { own, ..Reading::default() };
+    for process in processes {
+        let size = Size::of(process.id).unwrap_or_default();
+        let part = if process.is_renderer { &mut reading.pages } else { &mut reading.other };
+        *part += size.resident.saturating_sub(size.shared);
+        if process.is_renderer && size.resident > limit_bytes {
+            tracing::warn!(
+                renderer.pid = process.id,
+                renderer.bytes = size.resident,
+                "a page takes too much memory and is ended"
+            );
+            kills.announce();
+            let _ = kill(Pid::from_raw(process.id), Signal::SIGKILL);
+        }
+    }
+    reading
+}
+
+struct Process {
+    id: i32,
+    is_renderer: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Size {
+    resident: u64,
+    shared: u64,
+}
+
+impl Size {
+    fn of(process: i32) -> Option<Self> {
+        let sizes = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+        let mut pages = sizes.split_ascii_whitespace().skip(1).map(|text| text.parse::<u64>().ok());
+        Some(Self { resident: pages.next()?? * PAGE_BYTES, shared: pages.next()?? * PAGE_BYTES })
+    }
+}
+
+fn collect_children(process: i32, depth: u32, found: &mut Vec<Process>) {
     if depth == 0 {
         return;
     }
@@ -40,19 +88,14 @@ fn collect_children(process: i32, depth: u32, found: &mut Vec<i32>) {
     for thread in threads.flatten() {
         let Ok(children) = fs::read_to_string(thread.path().join("children")) else { continue };
         for child in children.split_ascii_whitespace().filter_map(|text| text.parse().ok()) {
-            found.push(child);
+            let is_renderer = is_renderer(child);
+            found.push(Process { id: child, is_renderer });
             // Renderers have threads by the dozen and no children: only the others are looked into.
-            if !is_renderer(child) {
+            if !is_renderer {
                 collect_children(child, depth - 1, found);
             }
         }
     }
-}
-
-fn resident_bytes(process: i32) -> Option<u64> {
-    let sizes = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
-    let pages: u64 = sizes.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * PAGE_BYTES)
 }
 
 fn is_renderer(process: i32) -> bool {

@@ -56,6 +56,12 @@ pub struct PoolStatus {
     pub leased: usize,
     /// Who waits for a tab.
     pub waiting: usize,
+    /// The process ids of replaced browsers that still have pages.
+    pub leaving: Vec<i32>,
+    /// Browsers replaced by plan so far.
+    pub recycled: u64,
+    /// Leases so far that had to wait for a browser to start.
+    pub launch_waits: u64,
 }
 
 /// Ends all browsers; answered when their processes and folders are gone.

@@ -2,17 +2,23 @@
 //!
 //! ```text
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
-//!   │                   └── cdp ── wire      how they are talked to
+//!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
+//!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
 //! ```
 
+mod annotate;
+mod banner;
 mod blame;
+mod call_error;
 mod capacity;
 mod cdp;
 mod chromium;
+mod emulate;
 mod events;
+mod excerpt;
 mod fault;
 mod flags;
 mod fleet;
@@ -23,15 +29,19 @@ mod memory;
 mod messages;
 mod origin;
 mod page;
+mod pages;
 mod pool;
 mod print;
+mod probe;
 mod process;
 mod profile;
+mod recycle;
 mod rest;
 mod router;
 mod scripts;
 mod served;
 mod tab;
+mod wait;
 mod wire;
 
 pub use fault::PageFault;
@@ -40,4 +50,5 @@ pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
 pub use page::{PageOutput, PageStep, PageTask, ReadyPage, open};
 pub use pool::BrowserPool;
 pub use print::Printed;
+pub use probe::probe;
 pub use process::{LaunchError, PipeEnds, Process, find_executable};

@@ -16,13 +16,15 @@ use super::scripts;
 use super::tab::Tab;
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, Warnings};
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{OptionLimits, PageOptions};
 use crate::domain::lane::Lane;
 use crate::domain::site::Site;
 
 /// A text given to the browser in one message may not be larger: beyond about 90 MB it ends the
 /// connection (tried). Larger pages come from the origin.
 const DIRECT_LIMIT_BYTES: usize = 16 << 20;
+/// A page without script that is no longer fills a few dozen sheets at most.
+const SHORT_LIMIT_BYTES: usize = 128 << 10;
 
 /// What is to be rendered.
 #[derive(Clone, Debug)]
@@ -46,9 +48,9 @@ pub struct PageTask {
 pub enum PageOutput {
     /// All its pages, or a range of them.
     Pdf,
-    /// Its first viewport, without loss.
+    /// A picture without loss: its first viewport, unless the options say otherwise.
     Png,
-    /// Its first viewport, as a JPEG of quality 85.
+    /// The same as a JPEG.
     Jpg,
 }
 
@@ -86,6 +88,9 @@ pub(super) struct Limits {
     pub heap_mb: u64,
     pub renderer_mb: u64,
     pub chunk_bytes: u32,
+    pub picture_pixels: f64,
+    pub tagged_pages: u64,
+    pub wait: Duration,
 }
 
 /// A page that can be printed.
@@ -93,6 +98,8 @@ pub struct ReadyPage {
     pub(super) page: OpenPage,
     pub(super) output: PageOutput,
     pub(super) options: PageOptions,
+    /// It may fill so many sheets that they are worth counting.
+    pub(super) may_be_long: bool,
 }
 
 /// Loads the page of `task` into the leased tab and waits until it is ready.
@@ -117,7 +124,8 @@ pub async fn open(
     if let Err(trouble) = page.settle(task).await {
         return Err(page.fail(PageStep::Readiness, trouble, &task.options).await);
     }
-    Ok(ReadyPage { page, output: task.output, options: task.options.clone() })
+    let may_be_long = task.lane == Lane::Scripted || entry_length(task) > SHORT_LIMIT_BYTES;
+    Ok(ReadyPage { page, output: task.output, options: task.options.clone(), may_be_long })
 }
 
 impl Limits {
@@ -133,6 +141,9 @@ impl Limits {
             heap_mb: config.heap_limit_mb,
             renderer_mb: config.renderer_memory_limit_mb,
             chunk_bytes: u32::try_from(config.output_chunk_bytes).unwrap_or(u32::MAX),
+            picture_pixels: OptionLimits::of(config).picture_pixels,
+            tagged_pages: config.tagged_pages_limit,
+            wait: Duration::from_millis(config.wait_limit_ms),
         }
     }
 }
@@ -158,14 +169,19 @@ impl OpenPage {
 
     async fn settle(&mut self, task: &PageTask) -> Result<(), Trouble> {
         let readiness = self.limits.readiness;
-        self.within(readiness, self.become_ready(task)).await?;
+        let ready = async {
+            self.become_ready(task).await?;
+            self.expression_holds(&task.options).await
+        };
+        self.within(readiness, ready).await?;
+        self.linger(&task.options).await?;
         if task.lane == Lane::Scripted {
             // A page that answers nothing any more is not at rest, it is stuck.
             let limit = self.limits.rest_cap + self.limits.call * 2;
             match self.within(limit, self.come_to_rest()).await {
                 Ok(true) => {}
                 Ok(false) => self.take_restless()?,
-                Err(Trouble::Late) => return Err(self.stuck()),
+                Err(Trouble::Late) => return Err(self.stuck().await),
                 Err(trouble) => return Err(trouble),
             }
         }
@@ -192,7 +208,7 @@ impl OpenPage {
         load::ask(self.tab()?, self.lane, expression, limit).await
     }
 
-    async fn loads_beyond(&self, seen: u32) {
+    pub(super) async fn loads_beyond(&self, seen: u32) {
         let mut state = self.state.clone();
         // An error means that nobody hears the page any more: `within` ends the step.
         let _ = state.wait_for(|state| state.loads > seen).await;
@@ -220,6 +236,9 @@ impl OpenPage {
 
 /// Whether the page is put into the tab, without an origin.
 fn goes_direct(task: &PageTask) -> bool {
-    let length = task.site.files.get(&task.site.entry).map_or(0, Bytes::len);
-    task.direct && task.lane == Lane::Static && length <= DIRECT_LIMIT_BYTES
+    task.direct && task.lane == Lane::Static && entry_length(task) <= DIRECT_LIMIT_BYTES
+}
+
+fn entry_length(task: &PageTask) -> usize {
+    task.site.files.get(&task.site.entry).map_or(0, Bytes::len)
 }

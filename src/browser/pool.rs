@@ -6,6 +6,7 @@
 //!  make a tab ──> spares ─┘     at most `tabs` leased at once
 //!
 //!  a place:  Starting ──> Running ──(connection closed, no answer)──> Starting …
+//!                │             └──(did enough: recycle.rs)──> Running, another one
 //!                └─(failed)─> Pausing ──(a while)──> Starting
 //! ```
 //!
@@ -21,13 +22,16 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::capacity;
 use super::cdp::CallError;
-use super::fleet::Place;
+use super::fleet::{Place, Running};
 use super::lease::{BrowserId, HeldTab, Lease, TabReturned};
 use super::messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
 use super::origin::Origin;
 use super::profile::Profile;
-use super::tab::Tab;
+use super::recycle::Reason;
+use super::tab::{Maker, Tab};
 use crate::config::BrowserConfig;
+use crate::domain::lane::Lane;
+use crate::telemetry::BrowserMetrics;
 use crate::workers::Starter;
 
 /// How long a browser that refused a tab is left alone.
@@ -37,10 +41,13 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub struct BrowserPool {
     pub(super) config: Arc<BrowserConfig>,
     pub(super) starter: Starter,
-    tabs: usize,
-    spare_tabs: usize,
+    pub(super) metrics: BrowserMetrics,
+    pub(super) tabs: usize,
+    pub(super) spare_tabs: usize,
     cores: usize,
     pub(super) places: Vec<Place>,
+    /// Replaced browsers with their last pages.
+    pub(super) leaving: Vec<Running>,
     pub(super) last_generation: u64,
     free_origins: Vec<Arc<Origin>>,
     pub(super) spares: VecDeque<HeldTab>,
@@ -50,23 +57,31 @@ pub struct BrowserPool {
     returns: mpsc::UnboundedSender<TabReturned>,
     inbox: Option<mpsc::UnboundedReceiver<TabReturned>>,
     pub(super) last_failure: Option<String>,
+    /// Why a tab has no origin; forgotten with the next that has one.
+    no_port: Option<String>,
+    retries_origin: bool,
     pub(super) stopping: bool,
 }
 
 struct Waiter {
+    lane: Lane,
     answer: oneshot::Sender<Lease>,
+    /// It was counted as one that waits for a browser to start.
+    waits_for_launch: bool,
 }
 
 impl BrowserPool {
-    /// A pool that starts its processes through `starter`.
+    /// A pool that starts its processes through `starter` and counts in `metrics`.
     #[must_use]
-    pub fn new(config: BrowserConfig, starter: Starter) -> Self {
+    pub fn new(config: BrowserConfig, starter: Starter, metrics: BrowserMetrics) -> Self {
         let (returns, inbox) = mpsc::unbounded_channel();
         Self {
+            metrics,
             tabs: capacity::tabs(config.tabs),
             spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
             cores: capacity::cores(),
             places: Vec::new(),
+            leaving: Vec::new(),
             config: Arc::new(config),
             starter,
             last_generation: 0,
@@ -78,6 +93,8 @@ impl BrowserPool {
             returns,
             inbox: Some(inbox),
             last_failure: None,
+            no_port: None,
+            retries_origin: false,
             stopping: false,
         }
     }
@@ -89,15 +106,31 @@ impl BrowserPool {
         }
         self.waiters.retain(|waiter| !waiter.answer.is_closed());
         self.grant(ctx);
+        self.clear_leaving(ctx);
+        self.make_wanted(ctx);
+        self.recycle_when_due(ctx);
+        self.tell();
+    }
+
+    fn make_wanted(&mut self, ctx: &mut Context<Self>) {
         let free = self.tabs.saturating_sub(self.leased);
         let demand = self.waiters.len().min(free);
         // A tab made ahead takes a core for a while: it is made when there is one that has no page.
         let idle = self.waiters.is_empty() && self.leased < self.cores;
         let wanted = if idle { self.spare_tabs.min(free) } else { demand };
         for _ in (self.making + self.spares.len())..wanted {
-            if !self.make_tab(ctx) {
+            let Some((browser, maker)) = self.least_busy() else { return self.note_launch_waits(demand) };
+            if !self.make_tab_in(browser, maker, ctx) {
                 return;
             }
+        }
+    }
+
+    /// Counts those who would have a tab by now if a browser ran.
+    fn note_launch_waits(&mut self, demand: usize) {
+        for waiter in self.waiters.iter_mut().take(demand).filter(|waiter| !waiter.waits_for_launch) {
+            waiter.waits_for_launch = true;
+            self.metrics.launch_waits.inc();
         }
     }
 
@@ -110,15 +143,28 @@ impl BrowserPool {
             }
             let Some(waiter) = self.waiters.pop_front() else { return };
             self.leased += 1;
+            if let Some(running) = self.find(held.browser) {
+                running.documents += 1;
+            }
+            self.metrics.leases.of([waiter.lane.name()]).inc();
+            self.metrics.leased.of([waiter.lane.name()]).inc();
             // Nobody waits there any more: the lease comes back by itself.
-            let _ = waiter.answer.send(Lease::new(held, self.returns.clone()));
+            let _ = waiter.answer.send(Lease::new(held, waiter.lane, self.returns.clone()));
         }
     }
 
-    /// False when no browser runs to make it in.
-    fn make_tab(&mut self, ctx: &mut Context<Self>) -> bool {
-        let Some((browser, maker)) = self.least_busy() else { return false };
-        let Some(origin) = self.free_origin() else { return false };
+    /// False when there is no port for it.
+    pub(super) fn make_tab_in(&mut self, browser: BrowserId, maker: Maker, ctx: &mut Context<Self>) -> bool {
+        let Some(origin) = self.free_origin() else {
+            // Nothing else may happen for a long time, and somebody waits.
+            if !std::mem::replace(&mut self.retries_origin, true) {
+                ctx.run_later(RETRY_PAUSE, |pool, ctx| {
+                    pool.retries_origin = false;
+                    pool.pump(ctx);
+                });
+            }
+            return false;
+        };
         self.making += 1;
         self.count_tab(browser, 1);
         let made = wrap_future::<_, Self>(maker.make(Arc::clone(&origin)));
@@ -134,13 +180,21 @@ impl BrowserPool {
         ctx: &mut Context<Self>,
     ) {
         self.making -= 1;
+        if self.stopping {
+            return;
+        }
         match made {
-            Ok(tab) => self.spares.push_back(HeldTab { tab, browser }),
+            Ok(tab) => {
+                self.spares.push_back(HeldTab { tab, browser });
+                self.tab_settled(browser, ctx);
+            }
             Err(error) => {
-                self.free_origins.push(origin);
+                if !error.is_of_browser() {
+                    self.free_origins.push(origin);
+                }
                 self.count_tab(browser, -1);
                 tracing::warn!(%error, "a tab could not be made");
-                if !error.is_of_browser() {
+                if !error.is_of_browser() && !self.is_successor(browser) {
                     ctx.run_later(RETRY_PAUSE, Self::pump);
                     return;
                 }
@@ -151,7 +205,7 @@ impl BrowserPool {
     }
 
     /// Until the page is gone it may ask its slot for more: the slot is free after that.
-    fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
+    pub(super) fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
         let HeldTab { tab, browser } = held;
         let origin = Arc::clone(tab.origin());
         ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
@@ -161,7 +215,24 @@ impl BrowserPool {
                 // What is refused is gone already.
                 Ok(()) | Err(_) => pool.free_origins.push(origin),
             }
+            pool.clear_leaving(ctx);
         }));
+    }
+
+    fn tell(&self) {
+        let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let up = self.places.iter().filter(|place| matches!(place, Place::Running(_))).count();
+        let successors = self.all().count() - up - self.leaving.len();
+        for (state, count) in [("up", up), ("successor", successors), ("leaving", self.leaving.len())] {
+            self.metrics.browsers.of([state]).set(level(count));
+        }
+        self.metrics.tabs.of(["making"]).set(level(self.making));
+        self.metrics.tabs.of(["spare"]).set(level(self.spares.len()));
+        self.metrics.waiting.set(level(self.waiters.len()));
+    }
+
+    fn cause(&self) -> Option<&String> {
+        self.last_failure.as_ref().or(self.no_port.as_ref())
     }
 
     fn free_origin(&mut self) -> Option<Arc<Origin>> {
@@ -169,10 +240,15 @@ impl BrowserPool {
             return Some(origin);
         }
         match Origin::bind() {
-            Ok(origin) => Some(Arc::new(origin)),
+            Ok(origin) => {
+                self.no_port = None;
+                Some(Arc::new(origin))
+            }
             Err(error) => {
-                tracing::error!(%error, "no port for a page's origin");
-                self.last_failure = Some(format!("no port for a page's origin: {error}"));
+                if self.no_port.is_none() {
+                    tracing::error!(%error, "no port for a page's origin");
+                }
+                self.no_port = Some(format!("no port for a page's origin: {error}"));
                 None
             }
         }
@@ -203,7 +279,7 @@ impl Handler<LeaseTab> for BrowserPool {
         tracing::debug!(account.id = %message.account, lane = ?message.lane, "a tab is asked for");
         let (answer, granted) = oneshot::channel();
         if !self.stopping {
-            self.waiters.push_back(Waiter { answer });
+            self.waiters.push_back(Waiter { lane: message.lane, answer, waits_for_launch: false });
             self.pump(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
@@ -212,7 +288,7 @@ impl Handler<LeaseTab> for BrowserPool {
             Ok(Ok(lease)) => Ok(lease),
             Ok(Err(_)) => Err(LeaseError::Stopping),
             Err(_) => {
-                let cause = pool.last_failure.as_ref().map_or(String::new(), |it| format!("; {it}"));
+                let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
                 Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
             }
         }))
@@ -220,8 +296,13 @@ impl Handler<LeaseTab> for BrowserPool {
 }
 
 impl StreamHandler<TabReturned> for BrowserPool {
-    fn handle(&mut self, TabReturned(held): TabReturned, ctx: &mut Self::Context) {
+    fn handle(&mut self, returned: TabReturned, ctx: &mut Self::Context) {
+        let TabReturned { held, lane, stalled } = returned;
         self.leased -= 1;
+        self.metrics.leased.of([lane.name()]).dec();
+        if stalled {
+            self.lose(held.browser, "it did not answer when its page was late", ctx);
+        }
         Self::dispose(held, ctx);
         self.pump(ctx);
     }
@@ -241,12 +322,15 @@ impl Handler<GetPoolStatus> for BrowserPool {
             .collect();
         MessageResult(PoolStatus {
             ready: !self.stopping && !browsers.is_empty(),
-            cause: self.last_failure.clone(),
+            cause: self.cause().cloned(),
             browsers,
             tabs: self.tabs,
             spare: self.spares.len(),
             leased: self.leased,
             waiting: self.waiters.len(),
+            leaving: self.leaving.iter().map(|running| running.chromium.id()).collect(),
+            recycled: Reason::ALL.iter().map(|it| self.metrics.recycles.of([it.name()]).get()).sum(),
+            launch_waits: self.metrics.launch_waits.get(),
         })
     }
 }
@@ -258,11 +342,16 @@ impl Handler<ShutDown> for BrowserPool {
         self.stopping = true;
         self.waiters.clear();
         self.spares.clear();
-        let running = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
-            Place::Running(running) => Some(running.chromium.end()),
+        let placed = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
+            Place::Running(running) => Some(*running),
             Place::Starting | Place::Pausing => None,
         });
-        let ended = futures_util::future::join_all(running.collect::<Vec<_>>());
+        let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.leaving)).collect();
+        let successors =
+            running.iter_mut().filter_map(|it| it.successor.take()?.into_running().map(|it| *it));
+        let successors: Vec<_> = successors.collect();
+        let ended = running.into_iter().chain(successors).map(|running| running.chromium.end());
+        let ended = futures_util::future::join_all(ended);
         Box::pin(wrap_future::<_, Self>(ended).map(|_, _, ctx| ctx.stop()))
     }
 }

@@ -5,13 +5,16 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use headless_chrome::protocol::cdp::{IO, Page};
 
+use super::annotate::Annotator;
+use super::banner;
 use super::cdp::CallError;
+use super::excerpt;
 use super::fault::{PageFault, Trouble};
 use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
+use super::pages::PageCounter;
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 
-const JPEG_QUALITY: u32 = 85;
 /// Texts larger than this are decoded on a thread that may take its time.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
 
@@ -22,6 +25,8 @@ pub struct Printed {
     source: Source,
     options: PageOptions,
     warnings: Warnings,
+    annotator: Option<Annotator>,
+    counter: Option<PageCounter>,
 }
 
 enum Source {
@@ -39,15 +44,26 @@ impl ReadyPage {
     /// # Errors
     /// Why not; the tab is given back.
     pub async fn print(self) -> Result<Printed, PageFault> {
-        let Self { page, output, options } = self;
+        let Self { mut page, output, options, may_be_long } = self;
         let limit = page.limits.print;
-        let made = page.within(limit, make(&page, output, &options)).await;
+        let made = match output {
+            PageOutput::Pdf => page.within(limit, print(&page, &options, may_be_long)).await,
+            PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
+        };
         match made {
-            Ok(source) => {
+            Ok((source, warning)) => {
+                if let Some(warning) = warning {
+                    page.warnings.push(&warning);
+                }
                 let warnings = page.all_warnings();
-                Ok(Printed { page: Some(page), source, options, warnings })
+                let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
+                let counter = (output == PageOutput::Pdf).then(PageCounter::default);
+                Ok(Printed { page: Some(page), source, options, warnings, annotator, counter })
             }
-            Err(trouble) => Err(page.fail(PageStep::Print, trouble, &options).await),
+            Err(trouble) => {
+                let failed = page.fail(PageStep::Print, trouble, &options).await;
+                Err(if output == PageOutput::Pdf { banner::explain(failed, &options) } else { failed })
+            }
         }
     }
 }
@@ -65,6 +81,10 @@ impl Printed {
             Ok((chunk, next)) => {
                 self.source = next;
                 self.warnings = page.all_warnings();
+                if let Some(counter) = &mut self.counter {
+                    counter.pass(&chunk);
+                }
+                let chunk = self.annotated(chunk);
                 // After the last piece the tab is of no use to anybody here.
                 if !matches!(self.source, Source::Ended) {
                     self.page = Some(page);
@@ -75,6 +95,26 @@ impl Printed {
         }
     }
 
+    /// The piece, and behind the last one what the file's metadata need.
+    fn annotated(&mut self, chunk: Bytes) -> Bytes {
+        let Some(annotator) = &mut self.annotator else { return chunk };
+        annotator.pass(&chunk);
+        if !matches!(self.source, Source::Ended) {
+            return chunk;
+        }
+        let whole = self.annotator.take().and_then(|annotator| annotator.finish(&chunk));
+        whole.unwrap_or_else(|| {
+            self.warnings.push("author, subject and keywords could not be written into the file (metadata)");
+            chunk
+        })
+    }
+
+    /// How many pages the file has, if it is one of pages; complete after the last piece.
+    #[must_use]
+    pub fn pages(&self) -> Option<u32> {
+        self.counter.as_ref().map(PageCounter::pages)
+    }
+
     /// What the page's author wants to know; complete after the last piece.
     #[must_use]
     pub fn warnings(&self) -> &Warnings {
@@ -82,29 +122,51 @@ impl Printed {
     }
 }
 
-async fn make(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Source, Trouble> {
-    let (tab, limit) = (page.tab()?, page.limits.print);
-    let format = match output {
-        PageOutput::Pdf => {
-            let printed = tab.call_within(pdf(options), limit).await;
-            return match printed.map_err(|error| explain(error, options))?.stream {
-                Some(stream) => Ok(Source::Stream(stream)),
-                None => Err(Trouble::fault(FaultCode::PageFailed, "the browser made no file")),
-            };
-        }
-        PageOutput::Png => Page::CaptureScreenshotFormatOption::Png,
-        PageOutput::Jpg => Page::CaptureScreenshotFormatOption::Jpeg,
+/// A source, and what there is to say of it.
+type Made = (Source, Option<String>);
+
+async fn print(page: &OpenPage, options: &PageOptions, may_be_long: bool) -> Result<Made, Trouble> {
+    excerpt::prepare(page, options).await?;
+    let untagged = if may_be_long { too_long_to_tag(page, options).await? } else { None };
+    let call = pdf(options, untagged.is_none());
+    let printed = page.tab()?.call_within(call, page.limits.print).await;
+    match printed.map_err(|error| explain(error, options))?.stream {
+        Some(stream) => Ok((Source::Stream(stream), untagged)),
+        None => Err(Trouble::fault(FaultCode::PageFailed, "the browser made no file")),
+    }
+}
+
+async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, Trouble> {
+    let clip = excerpt::clip(page, options).await?;
+    let jpg = output == PageOutput::Jpg;
+    let format = if jpg {
+        Page::CaptureScreenshotFormatOption::Jpeg
+    } else {
+        Page::CaptureScreenshotFormatOption::Png
     };
-    let quality = (output == PageOutput::Jpg).then_some(JPEG_QUALITY);
     let picture = Page::CaptureScreenshot {
         format: Some(format),
-        quality,
-        clip: None,
+        quality: jpg.then_some(options.picture.quality),
+        capture_beyond_viewport: clip.is_some().then_some(true),
+        clip,
         from_surface: None,
-        capture_beyond_viewport: None,
         optimize_for_speed: None,
     };
-    Ok(Source::Text(tab.call_within(picture, limit).await?.data))
+    Ok((Source::Text(page.tab()?.call_within(picture, page.limits.print).await?.data), None))
+}
+
+/// Tags double the time of a long document, and bookmarks are made of them: who asks for those gets both.
+async fn too_long_to_tag(page: &OpenPage, options: &PageOptions) -> Result<Option<String>, Trouble> {
+    let limit = page.limits.tagged_pages;
+    if options.extras.outline || !is_more(excerpt::estimated_pages(page, options).await?, limit) {
+        return Ok(None);
+    }
+    Ok(Some(format!("about more than {limit} pages: the PDF is not tagged (browser.tagged_pages_limit)")))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a limit of pages lies far below 2^52")]
+fn is_more(pages: f64, limit: u64) -> bool {
+    pages > limit as f64
 }
 
 async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Trouble> {
@@ -138,7 +200,10 @@ async fn decode(text: String) -> Result<Bytes, Trouble> {
     }
 }
 
-fn pdf(options: &PageOptions) -> Page::PrintToPDF {
+fn pdf(options: &PageOptions, tagged: bool) -> Page::PrintToPDF {
+    let banners = banner::templates(options);
+    let display_header_footer = banners.is_some().then_some(true);
+    let (header_template, footer_template) = banners.unzip();
     Page::PrintToPDF {
         landscape: Some(options.landscape),
         print_background: Some(options.print_background),
@@ -150,10 +215,13 @@ fn pdf(options: &PageOptions) -> Page::PrintToPDF {
         margin_left: Some(options.margin.left_in),
         margin_right: Some(options.margin.right_in),
         page_ranges: page_range(options.from_page, options.to_page),
-        prefer_css_page_size: Some(false),
-        generate_tagged_pdf: Some(true),
+        prefer_css_page_size: Some(options.prefer_css_page_size),
+        generate_tagged_pdf: Some(tagged),
+        generate_document_outline: options.extras.outline.then_some(true),
         transfer_mode: Some(Page::PrintToPDFTransfer_modeOption::ReturnAsStream),
-        ..Page::PrintToPDF::default()
+        display_header_footer,
+        header_template,
+        footer_template,
     }
 }
 

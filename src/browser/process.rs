@@ -36,6 +36,8 @@ const PIPE_BYTES: i32 = 1 << 20;
 /// How much of what Chromium prints is kept for an error.
 const KEPT_LINES: usize = 8;
 const KEPT_LINE_CHARS: usize = 300;
+/// What it prints when its sandbox cannot be made; the advice that follows there is for desktops.
+const NO_SANDBOX: &str = "No usable sandbox!";
 /// A killed group is gone in a few milliseconds; longer than this nobody waits for it.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// How long a Chromium that does not answer may take to have ended.
@@ -53,6 +55,11 @@ pub enum LaunchError {
         "the user '{0}' (browser.user) that Chromium is started as does not exist: make it with scripts/setup"
     )]
     NoUser(String),
+    /// The system gives this user no user namespace, which its sandbox is made of.
+    #[error(
+        "Chromium's sandbox does not work here: no user namespace is to be had; `platen doctor` says why"
+    )]
+    NoSandbox,
     /// The system refused.
     #[error("Chromium cannot be started: {0}")]
     System(#[from] io::Error),
@@ -141,6 +148,9 @@ impl Process {
         tokio::time::sleep(END_PAUSE).await;
         let lines = self.printed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let printed = lines.into_iter().collect::<Vec<_>>().join(" | ");
+        if printed.contains(NO_SANDBOX) {
+            return LaunchError::NoSandbox;
+        }
         LaunchError::Silent { executable: self.executable.display().to_string(), reason, printed }
     }
 }

@@ -47,22 +47,29 @@ impl Maker {
             origins_with_universal_network_access: None,
         };
         let context = connection.call(None, create, limit).await?.browser_context_id;
-        let target = connection.call(None, blank_page(&context), limit).await?.target_id;
-        let attach = Target::AttachToTarget { target_id: target.clone(), flatten: Some(true) };
-        let session: Arc<str> = connection.call(None, attach, limit).await?.session_id.into();
+        let (target, session) = match attach(&connection, &context, limit).await {
+            Ok(attached) => attached,
+            Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
+        };
         let state = PageEvents::listen(&connection, &session, &target, &self.kills);
         let (call_limit, fonts) = (limit, self.fonts);
         // The identifier of a page is also that of its main frame.
         let tab = Tab { connection, context, session, frame: target, origin, state, fonts, call_limit };
-        let page = tab.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
-        let inspector = tab.send(&Inspector::Enable(None))?;
-        page.answer(limit).await?;
-        inspector.answer(limit).await?;
-        Ok(tab)
+        match tab.enable().await {
+            Ok(()) => Ok(tab),
+            Err(error) => Err(worse(error, tab.dispose().await)),
+        }
     }
 }
 
 impl Tab {
+    async fn enable(&self) -> Result<(), CallError> {
+        let page = self.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
+        let inspector = self.send(&Inspector::Enable(None))?;
+        page.answer(self.call_limit).await?;
+        inspector.answer(self.call_limit).await.map(drop)
+    }
+
     /// Calls within the tab and waits for the answer.
     pub(super) async fn call_within<M>(
         &self,
@@ -125,13 +132,40 @@ impl Tab {
         self.state.borrow().end.is_none() && !self.connection.is_closed()
     }
 
+    /// Whether the browser itself answers, whatever its pages do.
+    pub(super) async fn browser_answers(&self, limit: Duration) -> bool {
+        let answer = self.connection.call(None, Browser::GetVersion(None), limit).await;
+        !answer.is_err_and(|error| error.is_of_browser())
+    }
+
     /// Ends the page with everything it kept; its slot serves nothing from now on.
     pub(super) async fn dispose(self) -> Result<(), CallError> {
         self.origin.clear();
         self.connection.forget(&self.session);
-        let dispose = Target::DisposeBrowserContext { browser_context_id: self.context };
-        self.connection.call(None, dispose, self.call_limit).await.map(drop)
+        end_context(&self.connection, self.context, self.call_limit).await
     }
+}
+
+async fn attach(
+    connection: &Connection,
+    context: &str,
+    limit: Duration,
+) -> Result<(String, Arc<str>), CallError> {
+    let target = connection.call(None, blank_page(context), limit).await?.target_id;
+    let attach = Target::AttachToTarget { target_id: target.clone(), flatten: Some(true) };
+    let session = connection.call(None, attach, limit).await?.session_id;
+    Ok((target, session.into()))
+}
+
+/// A context knows its slot's proxy as long as it is there: the slot must not serve anybody else before.
+async fn end_context(connection: &Connection, context: String, limit: Duration) -> Result<(), CallError> {
+    let dispose = Target::DisposeBrowserContext { browser_context_id: context };
+    connection.call(None, dispose, limit).await.map(drop)
+}
+
+/// Why a tab was not made: a browser that does not even take it back says more.
+fn worse(error: CallError, ended: Result<(), CallError>) -> CallError {
+    ended.err().filter(CallError::is_of_browser).unwrap_or(error)
 }
 
 fn blank_page(context: &str) -> Target::CreateTarget {
@@ -148,5 +182,66 @@ fn blank_page(context: &str) -> Target::CreateTarget {
         background: None,
         for_tab: None,
         hidden: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+
+    use super::*;
+
+    /// Speaks as Chromium does, which cannot be had to refuse a call at will, and tells what it was asked.
+    async fn answer_all_but(refused: &'static str, stream: DuplexStream) -> Vec<Value> {
+        let (reader, mut writer) = tokio::io::split(stream);
+        let mut calls = BufReader::new(reader).split(0);
+        let mut asked = Vec::new();
+        while let Some(text) = calls.next_segment().await.unwrap() {
+            let call: Value = serde_json::from_slice(&text).unwrap();
+            let result = json!({"browserContextId": "context", "targetId": "target", "sessionId": "session"});
+            let answer = if call["method"] == refused {
+                json!({"id": call["id"], "error": {"code": -32000, "message": "no"}})
+            } else {
+                json!({"id": call["id"], "result": result})
+            };
+            writer.write_all(format!("{answer}\0").as_bytes()).await.unwrap();
+            asked.push(call);
+        }
+        asked
+    }
+
+    async fn asked_when_refused(method: &'static str) -> Vec<Value> {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let peer = tokio::spawn(answer_all_but(method, theirs));
+        let (reader, writer) = tokio::io::split(ours);
+        let connection = Connection::open(BufReader::new(reader), writer);
+        let maker = Maker {
+            connection: connection.clone(),
+            kills: Arc::default(),
+            fonts: Arc::default(),
+            call_limit: Duration::from_secs(10),
+        };
+        let made = maker.make(Arc::new(Origin::bind().unwrap())).await;
+        assert!(matches!(made.err(), Some(CallError::Refused { .. })), "{method}");
+        connection.close();
+        drop(connection);
+        peer.await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_context_that_becomes_no_tab_is_disposed_of() {
+        for method in ["Target.createTarget", "Target.attachToTarget", "Page.enable", "Inspector.enable"] {
+            let asked = asked_when_refused(method).await;
+            let last = asked.last().unwrap();
+            assert_eq!(last["method"], "Target.disposeBrowserContext", "{method}");
+            assert_eq!(last["params"]["browserContextId"], "context", "{method}");
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_disposed_of_when_there_is_no_context() {
+        let asked = asked_when_refused("Target.createBrowserContext").await;
+        assert_eq!(asked.len(), 1);
     }
 }

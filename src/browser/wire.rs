@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// A message longer than this is not kept: a page can put 200 MB into the text of a dialog. An answer
-/// that long is an error of its call, an event that long is not heard.
-const MESSAGE_LIMIT_BYTES: usize = 128 << 20;
-/// How much of such a message is kept, to find the call it answers.
+/// Longest messages that are kept.
+const LIMITS: Limits = Limits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
+/// How much of a longer one is kept of each end: the call it answers or its name, and its session.
 const KEPT_BYTES: usize = 256;
+/// How Chromium begins every answer, and no event.
+const ANSWER_START: &[u8] = b"{\"id\":";
 
 /// A call as Chromium reads it.
 #[derive(Serialize)]
@@ -50,13 +51,51 @@ pub(super) struct Refusal {
 pub(super) enum Incoming {
     /// A whole message, without its NUL.
     Message(Bytes),
-    /// A message over the limit; the call that it answers, if it answers one.
-    TooLong { id: Option<u32> },
+    /// An answer over the limit, which is an error of its call.
+    LongAnswer { id: u32 },
+    /// An event over the limit.
+    LongEvent(LongEvent),
+}
+
+/// What is known of an event that was passed over.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LongEvent {
+    /// How long it was.
+    pub bytes: u64,
+    start: Vec<u8>,
+    end: Vec<u8>,
+}
+
+impl LongEvent {
+    /// Its name.
+    pub(super) fn method(&self) -> Option<&str> {
+        quoted(self.start.strip_prefix(b"{\"method\":\"")?)
+    }
+
+    /// Whether it begins with this text.
+    pub(super) fn begins(&self, text: &str) -> bool {
+        self.start.starts_with(text.as_bytes())
+    }
+
+    /// Its session, which Chromium writes after all that a page can choose.
+    pub(super) fn session(&self) -> Option<&str> {
+        let key = b"\"sessionId\":\"";
+        quoted(&self.end[memchr::memmem::rfind(&self.end, key)? + key.len()..])
+    }
+}
+
+/// An answer is asked for and may be a file; events are what a page likes to tell: 200 MB in the text of a
+/// dialog, 80 MB a second on the console. The longest one that is needed is an address (2 MB at most,
+/// a few hundred bytes in earnest).
+#[derive(Clone, Copy)]
+struct Limits {
+    answer_bytes: usize,
+    event_bytes: usize,
 }
 
 /// The next message; `None` when the other end closed.
 pub(super) async fn read_message(reader: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Incoming>> {
-    read_limited(reader, MESSAGE_LIMIT_BYTES).await
+    read_limited(reader, LIMITS).await
 }
 
 /// A call's text and its NUL.
@@ -68,10 +107,9 @@ pub(super) fn encode<M: Serialize>(request: &Request<'_, M>) -> serde_json::Resu
 
 async fn read_limited(
     reader: &mut (impl AsyncBufRead + Unpin),
-    limit: usize,
+    limits: Limits,
 ) -> io::Result<Option<Incoming>> {
-    let mut message = Vec::new();
-    let mut too_long = false;
+    let mut message = Taking { limits, kept: Vec::new(), end: Vec::new(), bytes: 0 };
     loop {
         let available = reader.fill_buf().await?;
         if available.is_empty() {
@@ -79,41 +117,90 @@ async fn read_limited(
         }
         let end = memchr::memchr(0, available);
         let part = &available[..end.unwrap_or(available.len())];
-        if message.len() + part.len() > limit {
-            too_long = true;
-            message.extend_from_slice(&part[..part.len().min(KEPT_BYTES)]);
-            message.truncate(KEPT_BYTES);
-            message.shrink_to_fit();
-        } else if !too_long {
-            message.extend_from_slice(part);
-        }
+        message.take(part);
         let consumed = part.len() + usize::from(end.is_some());
         reader.consume(consumed);
-        if end.is_some() && too_long {
-            return Ok(Some(Incoming::TooLong { id: leading_id(&message) }));
-        }
         if end.is_some() {
-            return Ok(Some(Incoming::Message(Bytes::from(message))));
+            return Ok(Some(message.into_incoming()));
         }
     }
 }
 
-/// The number in `{"id":7,…`, which is how Chromium begins every answer.
+/// A message that is being read.
+struct Taking {
+    limits: Limits,
+    /// All of it, or its start when it is too long.
+    kept: Vec<u8>,
+    /// Its last bytes when it is too long.
+    end: Vec<u8>,
+    bytes: usize,
+}
+
+impl Taking {
+    fn take(&mut self, part: &[u8]) {
+        let was_long = self.is_long();
+        self.bytes += part.len();
+        if !was_long {
+            // Which kind it is must be known before it is known whether it is too long.
+            let missing = ANSWER_START.len().saturating_sub(self.kept.len()).min(part.len());
+            self.kept.extend_from_slice(&part[..missing]);
+            if !self.is_long() {
+                return self.kept.extend_from_slice(&part[missing..]);
+            }
+            self.end = self.kept[self.kept.len().saturating_sub(KEPT_BYTES)..].to_vec();
+            self.kept.extend_from_slice(&part[missing..part.len().min(missing + KEPT_BYTES)]);
+            self.kept.truncate(KEPT_BYTES);
+            self.kept.shrink_to_fit();
+            return self.take_end(&part[missing..]);
+        }
+        self.take_end(part);
+    }
+
+    fn take_end(&mut self, part: &[u8]) {
+        self.end.extend_from_slice(&part[part.len().saturating_sub(KEPT_BYTES)..]);
+        self.end.drain(..self.end.len().saturating_sub(KEPT_BYTES));
+    }
+
+    fn is_long(&self) -> bool {
+        let is_answer = self.kept.starts_with(ANSWER_START);
+        let limit = if is_answer { self.limits.answer_bytes } else { self.limits.event_bytes };
+        self.bytes > limit
+    }
+
+    fn into_incoming(self) -> Incoming {
+        if !self.is_long() {
+            return Incoming::Message(Bytes::from(self.kept));
+        }
+        if let Some(id) = leading_id(&self.kept) {
+            return Incoming::LongAnswer { id };
+        }
+        let bytes = u64::try_from(self.bytes).unwrap_or(u64::MAX);
+        Incoming::LongEvent(LongEvent { bytes, start: self.kept, end: self.end })
+    }
+}
+
+/// The number in `{"id":7,…`.
 fn leading_id(start: &[u8]) -> Option<u32> {
-    let digits = start.strip_prefix(b"{\"id\":")?;
+    let digits = start.strip_prefix(ANSWER_START)?;
     let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(&digits[..length]).ok()?.parse().ok()
+}
+
+/// What stands before the next quote.
+fn quoted(text: &[u8]) -> Option<&str> {
+    std::str::from_utf8(&text[..memchr::memchr(b'"', text)?]).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn read_all(text: &[u8], limit: usize) -> Vec<Incoming> {
+    async fn read_all(text: &[u8], answer_bytes: usize, event_bytes: usize) -> Vec<Incoming> {
         // A small buffer, so that messages come in parts.
         let mut reader = tokio::io::BufReader::with_capacity(5, text);
+        let limits = Limits { answer_bytes, event_bytes };
         let mut messages = Vec::new();
-        while let Some(message) = read_limited(&mut reader, limit).await.unwrap() {
+        while let Some(message) = read_limited(&mut reader, limits).await.unwrap() {
             messages.push(message);
         }
         messages
@@ -121,21 +208,45 @@ mod tests {
 
     #[tokio::test]
     async fn messages_end_at_their_nul() {
-        let messages = read_all(b"{\"id\":1}\0{}\0cut off", 100).await;
+        let messages = read_all(b"{\"id\":1}\0{}\0cut off", 100, 100).await;
         let expected = [&b"{\"id\":1}"[..], b"{}"].map(|text| Incoming::Message(Bytes::from(text)));
         assert_eq!(messages, expected);
     }
 
     #[tokio::test]
     async fn a_message_over_the_limit_is_passed_over_and_the_next_one_is_heard() {
-        let text =
-            b"{\"id\":12,\"result\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}\0{\"method\":\"yyyyyyyyyyyyyyy\"}\0{}\0";
-        let messages = read_all(text, 20).await;
-        let expected = [
-            Incoming::TooLong { id: Some(12) },
-            Incoming::TooLong { id: None },
-            Incoming::Message(Bytes::from_static(b"{}")),
-        ];
+        let text = b"{\"id\":12,\"result\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}\0{}\0";
+        let messages = read_all(text, 20, 20).await;
+        let expected = [Incoming::LongAnswer { id: 12 }, Incoming::Message(Bytes::from_static(b"{}"))];
         assert_eq!(messages, expected);
+    }
+
+    #[tokio::test]
+    async fn an_event_has_a_limit_of_its_own_and_tells_its_name_and_session_beyond_it() {
+        let text = format!("\"sessionId\":\"page's\"{}", "x".repeat(2_000));
+        let event =
+            format!("{{\"method\":\"Page.said\",\"params\":{{\"text\":{text:?}}},\"sessionId\":\"AB\"}}\0");
+        let answer = format!("{{\"id\":3,\"result\":{text:?}}}\0");
+        let messages = read_all(format!("{event}{answer}").as_bytes(), 10_000, 100).await;
+        let [Incoming::LongEvent(long), Incoming::Message(whole)] = &messages[..] else {
+            panic!("{messages:?}");
+        };
+        assert_eq!((long.method(), long.session()), (Some("Page.said"), Some("AB")));
+        assert_eq!(long.bytes + 1, event.len() as u64);
+        assert!(long.start.len() <= KEPT_BYTES && long.end.len() <= KEPT_BYTES);
+        assert_eq!(whole.len() + 1, answer.len());
+    }
+
+    #[tokio::test]
+    async fn an_event_over_the_limit_in_one_part_tells_its_session_too() {
+        let mut event = Taking {
+            limits: Limits { answer_bytes: 99, event_bytes: 20 },
+            kept: Vec::new(),
+            end: Vec::new(),
+            bytes: 0,
+        };
+        event.take(b"{\"method\":\"Page.said\",\"params\":{},\"sessionId\":\"AB\"}");
+        let Incoming::LongEvent(long) = event.into_incoming() else { panic!() };
+        assert_eq!((long.method(), long.session()), (Some("Page.said"), Some("AB")));
     }
 }

@@ -1,109 +1,59 @@
 //! `platen doctor`: what is installed, what a missing part disables, what installs it.
 
-use std::path::Path;
+mod browser;
+mod engine;
+mod fonts;
+mod report;
+mod running;
+mod system;
+
 use std::process::ExitCode;
 
 use clap::Args;
 
+use self::report::Finding;
 use super::{CommandError, say};
-use crate::browser;
 use crate::config::Config;
 use crate::engines;
-use crate::workers::{Landlock, landlock};
+use crate::workers::Starter;
 
 /// Arguments of `platen doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
     /// Print what can become what and end.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["running", "json"])]
     pub matrix: bool,
+    /// Ask the running service whether it is ready, and look at nothing else.
+    #[arg(long)]
+    pub running: bool,
+    /// Print the findings as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
-struct Finding {
-    good: bool,
-    what: String,
-    remedy: String,
-}
-
-/// Prints the findings; fails when something is missing that every document needs.
+/// Prints the findings; fails when something is missing that documents need.
 ///
 /// # Errors
-/// When stdout cannot be written.
+/// When stdout cannot be written, or no child can be started at all.
 pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, CommandError> {
     if arguments.matrix {
         say(engines::matrix().trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let findings = [browser(config), browser_user(config), fonts(), cage(), data_folder(config)];
-    for finding in &findings {
-        say(&format!("{:<8} {}", if finding.good { "ok" } else { "missing" }, finding.what))?;
-        if !finding.good {
-            say(&format!("         {}", finding.remedy))?;
-        }
-    }
-    Ok(if findings.iter().all(|finding| finding.good) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let findings = if arguments.running { vec![running::finding(&config.http)] } else { examine(config)? };
+    say(&if arguments.json { report::json(&findings)? } else { report::text(&findings) })?;
+    Ok(if report::good(&findings) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn browser(config: &Config) -> Finding {
-    match browser::find_executable(&config.browser.executable) {
-        Ok(path) => good(format!("Chromium: {}", path.display())),
-        Err(error) => bad(
-            format!("Chromium ({error}): nothing can be rendered but html"),
-            "apt-get install --no-install-recommends chromium-headless-shell",
-        ),
-    }
-}
-
-fn browser_user(config: &Config) -> Finding {
-    let user = &config.browser.user;
-    if !nix::unistd::geteuid().is_root() {
-        return good("Chromium's user: the service's own, for it does not run as root".to_owned());
-    }
-    match nix::unistd::User::from_name(user) {
-        Ok(Some(found)) => good(format!("Chromium's user: {user} (uid {})", found.uid)),
-        Ok(None) | Err(_) => bad(
-            format!("Chromium's user '{user}' (browser.user): as root, nothing can be rendered but html"),
-            "scripts/setup, or: useradd --system --no-create-home --shell /usr/sbin/nologin platen-browser",
-        ),
-    }
-}
-
-fn fonts() -> Finding {
-    let folders = ["/usr/share/fonts/truetype", "/usr/share/fonts/opentype", "/usr/local/share/fonts"];
-    let filled =
-        |folder: &&str| Path::new(folder).read_dir().is_ok_and(|mut entries| entries.next().is_some());
-    match folders.iter().find(|folder| filled(folder)) {
-        Some(folder) => good(format!("Fonts: {folder}")),
-        None => bad(
-            "Fonts: pages come out without text".to_owned(),
-            "apt-get install --no-install-recommends fonts-liberation fonts-dejavu-core fonts-noto-core \
-             fonts-noto-color-emoji fonts-wqy-zenhei",
-        ),
-    }
-}
-
-fn cage() -> Finding {
-    match landlock() {
-        Landlock::Available => good("Landlock: template code is fenced from the file system".to_owned()),
-        Landlock::Missing => bad(
-            "Landlock: template code is fenced by seccomp and limits only".to_owned(),
-            "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK",
-        ),
-    }
-}
-
-fn data_folder(config: &Config) -> Finding {
-    let folder = Path::new(&config.storage.data_dir);
-    let nearest = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    let writable = nix::unistd::access(nearest, nix::unistd::AccessFlags::W_OK).is_ok();
-    let what = format!("Data folder: {} (storage.data_dir)", folder.display());
-    if writable { good(what) } else { bad(what, "give the service's user the right to write there") }
-}
-
-fn good(what: String) -> Finding {
-    Finding { good: true, what, remedy: String::new() }
-}
-
-fn bad(what: String, remedy: &str) -> Finding {
-    Finding { good: false, what, remedy: remedy.to_owned() }
+/// Everything is tried as the service would do it: Chromium is started, a template assembled.
+fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
+    let starter = Starter::new(std::env::current_exe()?)?;
+    let mut findings = actix::System::new().block_on(async {
+        let mut found = browser::findings(&starter, &config.browser).await;
+        found.push(engine::finding(&starter, &config.assemble).await);
+        found.extend(fonts::findings(&starter).await);
+        found
+    });
+    findings.extend(system::findings(config));
+    Ok(findings)
 }

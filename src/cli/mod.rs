@@ -52,7 +52,10 @@ enum Command {
 pub type CommandError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Reads the arguments and runs the command; errors go to stderr in a sentence.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Vec<(String, String)>) -> ExitCode {
+pub fn main(
+    arguments: impl IntoIterator<Item = OsString>,
+    environment: Vec<(OsString, OsString)>,
+) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -61,13 +64,28 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, environment: Vec<(Str
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match run(arguments, environment) {
+    match readable(environment).and_then(|environment| run(arguments, environment)) {
         Ok(code) => code,
         Err(error) => {
             complain(&error.to_string());
             ExitCode::FAILURE
         }
     }
+}
+
+/// The variables as text; one of ours that is none is refused, the others do not concern us.
+fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, String)>, CommandError> {
+    let mut readable = Vec::new();
+    for (name, value) in environment {
+        match (name.into_string(), value.into_string()) {
+            (Ok(name), Ok(value)) => readable.push((name, value)),
+            (Ok(name), Err(_)) if name.starts_with("PLATEN") => {
+                return Err(format!("the variable {name} is not UTF-8; write its value anew").into());
+            }
+            (Ok(_) | Err(_), _) => {}
+        }
+    }
+    Ok(readable)
 }
 
 fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {

@@ -109,6 +109,14 @@ fn ask(stream: UnixStream, request: &Request, time: Duration) -> std::io::Result
 }
 
 fn administer_here(config: &Config, folder: &Path, request: &Request) -> Result<Reply, CommandError> {
+    // Only a first account makes a folder: any other command in a wrong place would find nothing there.
+    if !matches!(request, Request::CreateAccount { .. }) && DataDir::find(folder).is_none() {
+        let place = folder.display();
+        return Err(CommandError::Refused(format!(
+            "there is no data folder at {place}; set storage.data_dir (PLATEN__STORAGE__DATA_DIR) to the service's, or \
+             create an account first"
+        )));
+    }
     let folder = DataDir::open(folder)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(async {

@@ -1,19 +1,25 @@
 //! `platen render`: one document without a server, through the same pipeline.
 
-use std::path::{Path, PathBuf};
+mod place;
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
-use actix::Arbiter;
+use actix::{Addr, Arbiter};
 use bytes::Bytes;
 use clap::Args;
 use serde_json::value::RawValue;
 
+use self::place::Place;
 use super::{CommandError, complain, say};
-use crate::app::Engines;
-use crate::browser::ShutDown;
+use crate::app::{Basis, Engines};
+use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::config::Config;
-use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines;
@@ -21,25 +27,32 @@ use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
-use crate::telemetry;
+use crate::telemetry::{self, metrics::Metrics};
 
-/// Arguments of `platen render`.
+/// How often the pool is asked whether its browser started.
+const LOOK_PAUSE: Duration = Duration::from_millis(50);
+
+/// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct RenderArguments {
-    /// The template.
-    file: PathBuf,
-    /// The template's kind: html, ejs, framework.
+    /// The template
+    #[arg(value_name = "FILE")]
+    file: Place,
+    /// The template's kind: html, ejs, framework
     #[arg(long = "type", value_name = "TYPE")]
     kind: String,
-    /// The JSON data; `{}` when there is none.
+    /// The JSON data; `{}` when there is none
     #[arg(long, value_name = "FILE")]
-    data: Option<PathBuf>,
-    /// Where the document goes; its extension is the target.
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-    /// formatOpts as a JSON object.
+    data: Option<Place>,
+    /// Where the document goes; its extension is the target. `-` for stdout, with --target
+    #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
+    output: Place,
+    /// What becomes of it: pdf, png, jpg, html; where the output's extension does not say so
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// `formatOpts` as a JSON object
     #[arg(long, value_name = "FILE")]
-    opts: Option<PathBuf>,
+    opts: Option<Place>,
 }
 
 /// Renders one document; prints its path, warnings go to stderr.
@@ -48,44 +61,73 @@ pub struct RenderArguments {
 /// When an argument is wrong, a file cannot be read or written, or the render fails.
 pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
-    let input = input_of(arguments)?;
+    let input = input_of(arguments, &config)?;
+    arguments.output.check(input.target == Target::Html)?;
     let document = actix::System::new().block_on(render(config, input))?;
-    std::fs::write(&arguments.output, document)
-        .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
-    say(&arguments.output.display().to_string())?;
+    arguments.output.write(&document)?;
+    if arguments.output != Place::Stream {
+        say(&arguments.output.to_string())?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn input_of(arguments: &RenderArguments) -> Result<RunInput, CommandError> {
-    let kind = TemplateKind::from_name(&arguments.kind)
-        .ok_or_else(|| format!("--type {} is unknown; write html, ejs or framework", arguments.kind))?;
-    let extension = arguments.output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let target = Target::from_name(extension)
-        .ok_or_else(|| format!("-o {}: the extension must name the target", arguments.output.display()))?;
+fn input_of(arguments: &RenderArguments, config: &Config) -> Result<RunInput, CommandError> {
+    let kind = TemplateKind::from_name(&arguments.kind).ok_or_else(|| {
+        let known = TemplateKind::ALL.map(TemplateKind::name).join(", ");
+        format!("--type {} is unknown; there are: {known}", arguments.kind)
+    })?;
+    let target = target_of(arguments)?;
     if engines::plan(kind, target).is_none() {
         let possible: Vec<_> = engines::targets_of(kind).into_iter().map(Target::name).collect();
-        let (kind, target, possible) = (kind.name(), target.name(), possible.join(", "));
+        let possible = if possible.is_empty() { "nothing yet".to_owned() } else { possible.join(", ") };
+        let (kind, target) = (kind.name(), target.name());
         return Err(format!("{kind} cannot become {target}; it can become: {possible}").into());
     }
-    let data = arguments.data.as_deref().map(read).transpose()?;
+    let sources = [Some(&arguments.file), arguments.data.as_ref(), arguments.opts.as_ref()];
+    if sources.into_iter().flatten().filter(|&source| *source == Place::Stream).count() > 1 {
+        return Err("stdin can be read once: of FILE, --data and --opts one may be '-'".into());
+    }
+    let limit_bytes = config.http.upload_limit_bytes;
+    let data = arguments.data.as_ref().map(|data| data.read(limit_bytes)).transpose()?;
+    let options = arguments.opts.as_ref().map(|opts| read_options(opts, target, config)).transpose()?;
     Ok(RunInput {
         account: AccountId::generate(),
         job: JobId::generate(),
         kind,
         target,
-        options: arguments.opts.as_deref().map_or(Ok(PageOptions::default()), options)?,
-        held: Held { data, template: Some(read(&arguments.file)?) },
+        options: options.unwrap_or_default(),
+        held: Held { data, template: Some(arguments.file.read(limit_bytes)?) },
         given: InputSet::default(),
         deliver_to: None,
     })
 }
 
-fn options(file: &Path) -> Result<PageOptions, CommandError> {
-    let raw: Box<RawValue> = serde_json::from_slice(&read(file)?)
-        .map_err(|error| format!("{} is not JSON: {error}", file.display()))?;
-    let reading = format_opts::read(&raw);
-    for key in &reading.ignored {
-        complain(&format!("formatOpts.{key} is not known and was ignored"));
+/// What --target says, or the output's extension; one must, and two must agree.
+fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
+    let known = || Target::ALL.map(Target::name).join(", ");
+    let output = &arguments.output;
+    let by_extension = output.extension().and_then(|extension| Target::from_name(&extension));
+    let Some(name) = arguments.target.as_deref() else {
+        let remedy =
+            if *output == Place::Stream { "needs --target" } else { "needs such an extension, or --target" };
+        return by_extension.ok_or_else(|| format!("-o {output} {remedy}; targets are: {}", known()).into());
+    };
+    let target = Target::from_name(name)
+        .ok_or_else(|| format!("--target {name} is unknown; there are: {}", known()))?;
+    match by_extension {
+        Some(other) if other != target => {
+            Err(format!("--target {name}, but -o {output} is a {}; let one of them go", other.name()).into())
+        }
+        Some(_) | None => Ok(target),
+    }
+}
+
+fn read_options(opts: &Place, target: Target, config: &Config) -> Result<PageOptions, CommandError> {
+    let raw: Box<RawValue> = serde_json::from_slice(&opts.read(config.http.upload_limit_bytes)?)
+        .map_err(|error| format!("--opts {opts} is not JSON: {error}"))?;
+    let reading = format_opts::read(&raw, &OptionLimits::of(&config.browser));
+    for warning in reading.warnings(target) {
+        complain(&format!("warning: {warning}"));
     }
     if reading.faults.is_empty() {
         return Ok(reading.options);
@@ -95,36 +137,55 @@ fn options(file: &Path) -> Result<PageOptions, CommandError> {
     Err(told.join("; ").into())
 }
 
-fn read(file: &Path) -> Result<Bytes, CommandError> {
-    let bytes = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    Ok(Bytes::from(bytes))
-}
-
 async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> {
     let folder = Scratch::make()?;
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
     let arbiter = Arbiter::new();
     let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-    let executable = std::env::current_exe()?;
-    let engines = Engines::start(executable, &config, store.clone(), outbound, &arbiter.handle())?;
+    let basis = Basis {
+        executable: std::env::current_exe()?,
+        store: store.clone(),
+        outbound,
+        metrics: Metrics::new(),
+    };
+    let engines = Engines::start(basis, &config, &arbiter.handle())?;
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
-    let end = pipeline::run(&engines.parts, input, || ()).await;
-    end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    let needs_browser = input.target != Target::Html;
+    let end = tokio::select! {
+        end = pipeline::run(&engines.parts, input, || ()) => Ok(end),
+        cause = no_browser(&engines.pool), if needs_browser => Err(cause),
+    };
     engines.pool.send(ShutDown).await?;
     arbiter.stop();
+    let end = end?;
+    end.warnings.lines().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if let Some(fault) = end.fault {
         return Err(fault.into());
     }
     Ok(store.get(&key, config.storage.output_limit_bytes).await?)
 }
 
-/// A folder of its own, removed at the end.
+/// Comes when a browser did not start, with the reason: the service tries again, who waits here need not.
+async fn no_browser(pool: &Addr<BrowserPool>) -> String {
+    loop {
+        if let Ok(status) = pool.send(GetPoolStatus).await
+            && !status.ready
+            && let Some(cause) = status.cause
+        {
+            return cause;
+        }
+        tokio::time::sleep(LOOK_PAUSE).await;
+    }
+}
+
+/// A folder of its own, for nobody else to read, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn make() -> Result<Self, CommandError> {
         let folder = std::env::temp_dir().join(format!("platen-render-{}", JobId::generate()));
-        std::fs::create_dir(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         Ok(Self(folder))
     }
 }

@@ -17,7 +17,7 @@ pub struct ServeArguments {
     pub print_config: bool,
 }
 
-/// Serves until SIGINT or SIGTERM. Prints the address on stdout once it listens.
+/// Serves until SIGINT or SIGTERM. Prints its addresses on stdout once it listens.
 ///
 /// # Errors
 /// When the service cannot start.
@@ -25,7 +25,12 @@ pub fn run(config: Config) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
     actix::System::new().block_on(async move {
         let app = App::build(config).await?;
-        say(&format!("listening on {}", app.address()))?;
+        let mut lines = vec![format!("listening on {}", app.address())];
+        lines.extend(app.metrics_address().map(|address| format!("metrics on {address}")));
+        if app.public_url() != app.address() {
+            lines.push(format!("addresses are handed out below {}", app.public_url()));
+        }
+        say(&lines.join("\n"))?;
         app.run_until_stopped().await?;
         Ok(ExitCode::SUCCESS)
     })

@@ -42,14 +42,34 @@ pub struct BrowserConfig {
     pub heap_limit_mb: u64,
     /// A page's whole renderer process; more ends its job.
     pub renderer_memory_limit_mb: u64,
-    /// How often the memory of renderers is looked at while pages are shown.
+    /// Chromium's own process; more ends it, and its pages are rendered again.
+    pub own_memory_limit_mb: u64,
+    /// How often the memory of Chromium is looked at while pages are shown.
     pub memory_watch_ms: u64,
     /// How often an idle Chromium is asked whether it still answers.
     pub ping_interval_ms: u64,
     /// Until a tab is free.
     pub lease_timeout_ms: u64,
+    /// A Chromium is replaced after so many documents; 0: never.
+    pub recycle_documents: u64,
+    /// A Chromium is replaced after so long; 0: never.
+    pub recycle_age_s: u64,
+    /// A Chromium is replaced when it holds so much with all its processes; 0: never.
+    pub recycle_memory_mb: u64,
+    /// A Chromium younger than this is not replaced by plan.
+    pub recycle_pause_s: u64,
+    /// How long a replaced Chromium may take for its last pages; then they are rendered again.
+    pub recycle_drain_s: u64,
     /// How much of a PDF is read from Chromium at a time.
     pub output_chunk_bytes: u64,
+    /// Widest and highest viewport of formatOpts.
+    pub viewport_side_limit_px: u64,
+    /// Most pixels of an image.
+    pub picture_limit_pixels: u64,
+    /// Longest waitForTimeout of formatOpts.
+    pub wait_limit_ms: u64,
+    /// A PDF of more pages (estimated) is not tagged.
+    pub tagged_pages_limit: u64,
 }
 
 impl BrowserConfig {
@@ -76,6 +96,18 @@ impl BrowserConfig {
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);
         let renderer = self.renderer_memory_limit_mb;
         faults.within("browser.renderer_memory_limit_mb", renderer, 128, 65_536);
+        faults.within("browser.own_memory_limit_mb", self.own_memory_limit_mb, 256, 65_536);
+        faults.within("browser.recycle_documents", self.recycle_documents, 0, 1_000_000_000);
+        faults.within("browser.recycle_age_s", self.recycle_age_s, 0, 31_536_000);
+        if self.recycle_memory_mb > 0 {
+            faults.within("browser.recycle_memory_mb", self.recycle_memory_mb, 512, 1 << 20);
+        }
+        faults.within("browser.recycle_pause_s", self.recycle_pause_s, 0, 86_400);
+        faults.within("browser.recycle_drain_s", self.recycle_drain_s, 1, 86_400);
         faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
+        faults.within("browser.viewport_side_limit_px", self.viewport_side_limit_px, 1_058, 10_000_000);
+        faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);
+        faults.within("browser.wait_limit_ms", self.wait_limit_ms, 0, 600_000);
+        faults.within("browser.tagged_pages_limit", self.tagged_pages_limit, 0, 1_000_000);
     }
 }

@@ -33,6 +33,10 @@ pub struct HttpConfig {
     pub keep_alive_s: u64,
     /// Until a body or an upload has arrived whole.
     pub upload_timeout_s: u64,
+    /// A client that takes nothing of its answer for so long loses it.
+    pub send_timeout_s: u64,
+    /// JSON bodies that are held at once, all together.
+    pub bodies_limit_bytes: u64,
     /// Connections held at once.
     pub connection_limit: u64,
     /// How long a stopping service lets running jobs finish.
@@ -64,6 +68,8 @@ impl HttpConfig {
         faults.within("http.request_timeout_ms", self.request_timeout_ms, 100, 600_000);
         faults.within("http.keep_alive_s", self.keep_alive_s, 1, 3_600);
         faults.within("http.upload_timeout_s", self.upload_timeout_s, 1, 86_400);
+        faults.within("http.send_timeout_s", self.send_timeout_s, 1, 86_400);
+        faults.within("http.bodies_limit_bytes", self.bodies_limit_bytes, self.json_limit_bytes, 1 << 40);
         faults.within("http.connection_limit", self.connection_limit, 1, 1_000_000);
         faults.within("http.shutdown_grace_s", self.shutdown_grace_s, 0, 3_600);
         faults.within("http.rate_limit_per_s", self.rate_limit_per_s, 1, 1_000_000);

@@ -10,6 +10,7 @@ mod browser;
 mod http;
 mod jobs;
 mod log;
+mod metrics;
 mod outbound;
 mod storage;
 
@@ -25,6 +26,7 @@ pub use browser::BrowserConfig;
 pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
+pub use metrics::MetricsConfig;
 pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
 pub use storage::StorageConfig;
 
@@ -49,6 +51,8 @@ pub struct Config {
     pub storage: StorageConfig,
     /// Section `[accounts]`.
     pub accounts: AccountsConfig,
+    /// Section `[metrics]`.
+    pub metrics: MetricsConfig,
     /// Section `[outbound]`.
     pub outbound: OutboundConfig,
     /// Section `[log]`.
@@ -109,12 +113,14 @@ impl Config {
                 overlay_variable(&mut merged, &name, key, &value, &mut faults);
             }
         }
-        if !faults.0.is_empty() {
-            return Err(faults);
-        }
-        let config: Self = merged.try_into().map_err(|error: toml::de::Error| {
-            Faults(vec![Fault { key: "config".to_owned(), detail: error.message().to_owned() }])
-        })?;
+        // What could not be taken over left the default in its place, so the rest is checked as well.
+        let config: Self = match merged.try_into() {
+            Ok(config) => config,
+            Err(error) => {
+                faults.add("config", toml::de::Error::message(&error));
+                return Err(faults);
+            }
+        };
         config.validate(&mut faults);
         if faults.0.is_empty() { Ok(config) } else { Err(faults) }
     }
@@ -126,6 +132,7 @@ impl Config {
         self.assemble.validate(faults);
         self.storage.validate(faults);
         self.accounts.validate(faults);
+        self.metrics.validate(faults);
         self.outbound.validate(faults);
         self.log.validate(faults);
     }
@@ -249,10 +256,12 @@ mod tests {
         let layers = [
             variable("PLATEN__HTTP__BIND", "nowhere"),
             variable("PLATEN__BROWSER__PROCESSES", "0"),
+            variable("PLATEN__METRICS__BIND", "9090"),
             variable("PLATEN__LOG__FORMAT", "xml"),
+            variable("PLATEN__HTTP__COLOUR", "blue"),
         ];
         let faults = Config::load(None, layers).unwrap_err();
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
-        assert_eq!(keys, ["http.bind", "browser.processes", "log.format"]);
+        assert_eq!(keys, ["http.colour", "http.bind", "browser.processes", "metrics.bind", "log.format"]);
     }
 }

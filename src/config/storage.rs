@@ -18,6 +18,8 @@ pub struct StorageConfig {
     pub index_cache_bytes: u64,
     /// Changes waiting for the index' writer.
     pub index_queue_limit: u64,
+    /// With less space free on its disk, the store takes no more objects.
+    pub objects_free_limit_bytes: u64,
     /// With less space free on its disk, the index takes no more changes.
     pub free_limit_bytes: u64,
 }
@@ -31,6 +33,9 @@ impl StorageConfig {
         faults.within("storage.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 40);
         faults.within("storage.index_cache_bytes", self.index_cache_bytes, 1 << 20, 1 << 40);
         faults.within("storage.index_queue_limit", self.index_queue_limit, 16, 1 << 20);
+        // Always more than the index keeps: what fills the disk must not stop what says so.
+        let least = self.free_limit_bytes;
+        faults.within("storage.objects_free_limit_bytes", self.objects_free_limit_bytes, least, 1 << 50);
         faults.within("storage.free_limit_bytes", self.free_limit_bytes, 1 << 20, 1 << 50);
     }
 }

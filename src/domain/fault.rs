@@ -61,6 +61,8 @@ fault_codes! {
     OutputTooLarge "output_too_large";
     /// The document was made and kept, but the address it was to be delivered to did not take it.
     DeliveryFailed "delivery_failed";
+    /// No tab was free within `browser.lease_timeout_ms`, or no browser runs.
+    BrowserUnavailable "browser_unavailable";
     /// The browser died, and the repeat on another one failed as well.
     BrowserLost "browser_lost";
     /// The run took the service down with it `jobs.attempt_limit` times.

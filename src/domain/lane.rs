@@ -8,3 +8,14 @@ pub enum Lane {
     /// Script may run: a browser context of its own, disposed at the end of the job.
     Scripted,
 }
+
+impl Lane {
+    /// The lane's name in logs and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Scripted => "scripted",
+        }
+    }
+}

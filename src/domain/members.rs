@@ -38,6 +38,11 @@ impl<'a> Members<'a> {
         let value = self.raw(name)?;
         match serde_json::from_str::<String>(value.get()) {
             Ok(text) => Some(text).filter(|text| !text.is_empty()),
+            Err(_) if value.get().starts_with('"') => {
+                let detail =
+                    "contains half of a surrogate pair (such as \\ud83d alone); send whole characters";
+                self.wrong(name, detail.to_owned())
+            }
             Err(_) => self.wrong(name, format!("must be a string, not {}", kind(value))),
         }
     }
@@ -67,7 +72,12 @@ impl<'a> Members<'a> {
 
     /// A whole number of at least 1, also when it is written as a float (`2.0`).
     pub fn count(&mut self, name: &str) -> Option<u32> {
-        let number = self.number(name, 1.0..=f64::from(u32::MAX))?;
+        self.whole(name, 1..=u32::MAX)
+    }
+
+    /// A whole number within `range`, also when it is written as a float (`2.0`).
+    pub fn whole(&mut self, name: &str, range: RangeInclusive<u32>) -> Option<u32> {
+        let number = self.number(name, f64::from(*range.start())..=f64::from(*range.end()))?;
         if number.fract() > 0.0 {
             return self.wrong(name, format!("must be a whole number, not {number}"));
         }
@@ -77,6 +87,26 @@ impl<'a> Members<'a> {
             reason = "whole and within the range of u32, as checked above"
         )]
         Some(number as u32)
+    }
+
+    /// The members of an object within this one; anything else is a fault that says it must be `wanted`.
+    pub fn nested(&mut self, name: &str, wanted: &str) -> Option<Self> {
+        let value = self.raw(name)?;
+        let nested = Self::of(value.get(), &format!("{}/{name}", self.pointer)).ok();
+        if nested.is_none() {
+            self.fault(name, format!("must be {wanted}, not {}", kind(value)));
+        }
+        nested
+    }
+
+    /// A whole number within `range`, whose end the setting `key` says.
+    pub fn limited(&mut self, name: &str, range: RangeInclusive<u32>, key: &str) -> Option<u32> {
+        let found_before = self.faults.len();
+        let number = self.whole(name, range);
+        if let Some(fault) = self.faults.get_mut(found_before) {
+            fault.detail = format!("{} ({key})", fault.detail);
+        }
+        number
     }
 
     /// An object as it was sent; an empty array counts as `{}`.

@@ -1,15 +1,18 @@
 //! Reads a JSON body: bounded, whatever its Content-Type, with the place of a fault.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::HttpRequest;
 use actix_web::http::header::CONTENT_LENGTH;
 use actix_web::web::{self, Data, Payload};
+use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::state::HttpState;
+use crate::config::HttpConfig;
 use crate::domain::json;
 use crate::domain::members::Members;
 use crate::problem::{Code, Problem};
@@ -17,6 +20,13 @@ use crate::problem::{Code, Problem};
 /// Bodies larger than this are looked through on a thread of their own: the thread that answers requests
 /// would stand still for more than a millisecond.
 const INLINE_LIMIT_BYTES: usize = 256 * 1024;
+
+/// So much of each body is always taken: connections bound how many of these there are.
+const FREE_BYTES: usize = 64 * 1024;
+/// Room is counted in these.
+const ROOM_UNIT_BYTES: usize = 1024;
+/// Seconds after which there may be room again.
+const RETRY_AFTER_S: u64 = 2;
 
 /// A body that is sound JSON: an object, or what counts as one.
 #[derive(Debug)]
@@ -35,7 +45,7 @@ pub(super) async fn read<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
     let longest_s = state.config.http.upload_timeout_s;
-    let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, limit)).await;
+    let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, state, limit)).await;
     let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
     if bytes.len() <= INLINE_LIMIT_BYTES {
         return reader(&Body::check(bytes, state)?, state);
@@ -88,11 +98,17 @@ pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-async fn collect(request: &HttpRequest, payload: &mut Payload, limit: usize) -> Result<Bytes, Problem> {
+async fn collect(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    state: &HttpState,
+    limit: usize,
+) -> Result<Bytes, Problem> {
     if declared_bytes(request).is_some_and(|bytes| bytes > limit as u64) {
         return Err(too_large(limit));
     }
     let mut bytes = BytesMut::new();
+    let mut room: Option<OwnedSemaphorePermit> = None;
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             Problem::new(Code::BadRequest, format!("The body did not arrive whole: {error}. Send it again."))
@@ -101,8 +117,40 @@ async fn collect(request: &HttpRequest, payload: &mut Payload, limit: usize) -> 
             return Err(too_large(limit));
         }
         bytes.extend_from_slice(&chunk);
+        let wanted = bytes.len().saturating_sub(FREE_BYTES).div_ceil(ROOM_UNIT_BYTES);
+        let held = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        if wanted > held {
+            let more = take_room(state, wanted - held)?;
+            match &mut room {
+                Some(room) => room.merge(more),
+                None => room = Some(more),
+            }
+        }
+    }
+    if let Some(room) = room {
+        // Parts of the body live as long as the request does.
+        request.extensions_mut().insert(room);
     }
     Ok(bytes.freeze())
+}
+
+/// How many permits there are for bodies.
+#[must_use]
+pub fn room(config: &HttpConfig) -> usize {
+    let bytes = usize::try_from(config.bodies_limit_bytes).unwrap_or(usize::MAX);
+    (bytes / ROOM_UNIT_BYTES).min(Semaphore::MAX_PERMITS)
+}
+
+fn take_room(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Problem> {
+    let units = u32::try_from(units).map_err(Problem::internal)?;
+    Arc::clone(&state.bodies).try_acquire_many_owned(units).map_err(|_| {
+        let limit = state.config.http.bodies_limit_bytes;
+        let detail = format!(
+            "The bodies of other requests fill the {limit} bytes there are for them (http.bodies_limit_bytes); try \
+             again, or upload data and template to the presigned addresses that /documents/init answers."
+        );
+        Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S)
+    })
 }
 
 fn too_large(limit: usize) -> Problem {
@@ -126,6 +174,24 @@ mod tests {
     use crate::http::testing::{Bench, TOKEN, answer_of, answer_until};
 
     const PATH: &str = "/v1/documents/init";
+
+    #[actix_web::test]
+    async fn bodies_share_their_room_and_give_it_back() {
+        let bench = Bench::with(|config| config.http.bodies_limit_bytes = 300 * 1024).await;
+        let body = format!(r#"{{"type":"html","target":"pdf","data":{{"a":"{}"}}}}"#, "x".repeat(200_000));
+        for _ in 0..3 {
+            let (status, answer) = bench.call(Method::POST, PATH, &body).await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+        }
+        let held = bench.state.bodies.clone().try_acquire_many_owned(200).unwrap();
+        let (status, answer) = bench.call(Method::POST, PATH, &body).await;
+        assert_eq!((status, answer["code"].as_str()), (StatusCode::SERVICE_UNAVAILABLE, Some("overloaded")));
+        assert!(answer["detail"].as_str().unwrap().contains("http.bodies_limit_bytes"), "{answer}");
+        let small = r#"{"type":"html","target":"pdf"}"#;
+        assert_eq!(bench.call(Method::POST, PATH, small).await.0, StatusCode::OK, "small ones pass");
+        drop(held);
+        assert_eq!(bench.call(Method::POST, PATH, &body).await.0, StatusCode::OK);
+    }
 
     async fn refused(bench: &Bench, body: &str) -> (u16, String) {
         let (status, answer) = bench.post(PATH, body).await;

@@ -33,6 +33,9 @@ pub(super) struct Connection<T> {
     io: T,
     phase: Phase,
     closing: Option<Pin<Box<Sleep>>>,
+    send_limit: Duration,
+    /// Runs while the client takes nothing of its answer.
+    stalled: Option<Pin<Box<Sleep>>>,
 }
 
 enum Phase {
@@ -50,8 +53,10 @@ enum Phase {
 
 impl<T> Connection<T> {
     /// A connection on which nothing has been read.
-    pub(super) fn new(io: T) -> Self {
-        Self { io, phase: Phase::Between, closing: None }
+    ///
+    /// A client that takes nothing of its answer for `send_limit` loses it.
+    pub(super) fn new(io: T, send_limit: Duration) -> Self {
+        Self { io, phase: Phase::Between, closing: None, send_limit, stalled: None }
     }
 }
 
@@ -132,7 +137,14 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
 impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let written = ready!(Pin::new(&mut this.io).poll_write(context, bytes))?;
+        let Poll::Ready(written) = Pin::new(&mut this.io).poll_write(context, bytes) else {
+            let limit = this.send_limit;
+            let stalled = this.stalled.get_or_insert_with(|| Box::pin(sleep(limit)));
+            ready!(stalled.as_mut().poll(context));
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        };
+        this.stalled = None;
+        let written = written?;
         if matches!(&this.phase, Phase::Open { ready } if ready.is_empty()) {
             this.phase = Phase::Between;
         }
@@ -228,7 +240,25 @@ mod tests {
 
     fn pair() -> (DuplexStream, Connection<DuplexStream>) {
         let (client, server) = duplex(1 << 20);
-        (client, Connection::new(server))
+        (client, Connection::new(server, Duration::from_secs(5)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_loses_its_answer() {
+        let (mut client, server) = duplex(100);
+        let mut connection = Connection::new(server, Duration::from_secs(5));
+        let begun = Instant::now();
+        let answer = connection.write_all(&[0; 1_000]);
+        let reader = async {
+            // What is taken gives it new time.
+            for _ in 0..3 {
+                tokio::time::sleep(Duration::from_secs(4)).await; // paused
+                client.read_exact(&mut [0; 50]).await.unwrap();
+            }
+        };
+        let (answer, ()) = tokio::join!(answer, reader);
+        assert_eq!(answer.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), 17);
     }
 
     /// What actix would see until it has to wait or the stream ends.

@@ -165,7 +165,7 @@ mod tests {
         let named = r#"{"type":"html","target":"pdf","templateId":"0190a0a0-0000-7000-8000-000000000000"}"#;
         let (status, body) = bench.post(PATH, named).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("template_not_found")));
-        let delivered = BODY.replace("\"data\"", r#""uploadPresignedS3Url":"https://x.example/","data""#);
+        let delivered = BODY.replace("\"data\"", r#""uploadPresignedS3Url":"https://10.0.0.1/","data""#);
         let (status, body) = bench.post(PATH, &delivered).await;
         assert_eq!((status.as_u16(), body["code"].as_str()), (422, Some("delivery_address_refused")));
         assert!(bench.jobs.lock().unwrap().inits.is_empty());

@@ -133,7 +133,7 @@ mod tests {
         assert_eq!((&data["bytes"], data["contentType"].as_str()), (&json!(9), Some("application/pdf")));
         assert_eq!(data["fileName"], "document.pdf");
         assert_eq!(data["expiresAt"], "2023-11-14T23:13:20Z");
-        assert_eq!(view["output"]["metadata"], json!({"renderTime": 120, "queueTime": 3}));
+        assert_eq!(view["output"]["metadata"], json!({"renderTime": 120, "queueTime": 3, "pages": 2}));
         assert!(view["finishedAt"].is_string());
     }
 

@@ -6,12 +6,13 @@ use serde_json::value::RawValue;
 
 use super::conversions;
 use super::state::HttpState;
-use crate::domain::format_opts;
+use crate::config::Config;
+use crate::domain::format_opts::{self, OptionLimits};
 use crate::domain::ids::TemplateId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
 use crate::jobs::messages::JobSpec;
-use crate::outbound::Pinned;
+use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 
 /// What a caller wants rendered, as far as it could be read; faults are with the members.
@@ -31,7 +32,7 @@ impl JobRequest {
             kind: read_kind(members),
             target: read_target(members),
             template_id: members.text("templateId"),
-            format_opts: read_format_opts(members, state.config.jobs.format_opts_limit_bytes),
+            format_opts: read_format_opts(members, &state.config),
         }
     }
 
@@ -70,10 +71,10 @@ pub(super) fn read_delivery(members: &mut Members<'_>) -> Option<String> {
 pub(super) async fn admit_delivery(
     state: &HttpState,
     address: Option<String>,
-) -> Result<Option<Pinned>, Problem> {
+) -> Result<Option<Admitted>, Problem> {
     let Some(address) = address else { return Ok(None) };
-    match state.outbound.read(&address).await {
-        Ok(pinned) => Ok(Some(pinned)),
+    match state.outbound.admit(&address).await {
+        Ok(admitted) => Ok(Some(admitted)),
         Err(refusal) => {
             let detail = format!("uploadPresignedStorageUrl is refused: {refusal}.");
             Err(Problem::new(Code::DeliveryAddressRefused, detail))
@@ -98,14 +99,15 @@ fn require(members: &mut Members<'_>, name: &str) {
     }
 }
 
-fn read_format_opts(members: &mut Members<'_>, limit_bytes: u64) -> Option<Arc<RawValue>> {
+fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Option<Arc<RawValue>> {
     let sent = members.raw("formatOpts").filter(|sent| !matches!(sent.get(), "\"\""))?;
+    let limit_bytes = config.jobs.format_opts_limit_bytes;
     if sent.get().len() as u64 > limit_bytes {
         let detail = format!("is larger than {limit_bytes} bytes (jobs.format_opts_limit_bytes); shorten it");
         members.fault("formatOpts", detail);
         return None;
     }
-    members.take_over(format_opts::read(sent).faults);
+    members.take_over(format_opts::read(sent, &OptionLimits::of(&config.browser)).faults);
     let object = members.object("formatOpts")?.to_owned();
     RawValue::from_string(object).ok().map(Arc::from)
 }

@@ -16,6 +16,7 @@ mod init;
 mod job;
 mod job_request;
 mod list;
+mod metrics;
 mod openapi;
 mod problem;
 mod rate;
@@ -26,6 +27,7 @@ mod start;
 mod state;
 #[cfg(test)]
 mod testing;
+mod traffic;
 mod unread;
 mod upload;
 mod view;
@@ -33,16 +35,21 @@ mod wait;
 
 use actix_web::web::{self, ServiceConfig};
 
-pub use actix_web::dev::Server;
+pub use actix_web::dev::{Server, ServerHandle};
+pub use body::room as body_room;
+pub use metrics::serve_metrics;
 pub use openapi::document as openapi;
 pub use rate::RateLimit;
 use routing::resource;
 pub use serve::serve;
-pub use state::{HttpState, JobGate, Readiness, public_url};
+pub use state::{HttpState, JobGate, Readiness, local_url, public_url};
 
 /// Every route, with and without `/v1`: two published clients use the base without it.
 pub fn configure(state: HttpState) -> impl Fn(&mut ServiceConfig) {
     move |config| {
+        if state.config.metrics.bind.is_empty() {
+            config.service(resource(metrics::PATH).get(metrics::metrics));
+        }
         config
             .app_data(web::Data::new(state.clone()))
             .service(web::scope("/v1").configure(routes))

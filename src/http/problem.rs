@@ -35,6 +35,15 @@ pub(super) struct ProblemBody<'a> {
     /// Every fault of the body (`validation_failed`).
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<Vec<ErrorBody>>,
+    /// Documents used in this period (`quota_exceeded`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used: Option<u64>,
+    /// Documents of a period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+    /// When the next period begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renews_at: Option<&'a str>,
     /// The job of an immediate render.
     #[serde(skip_serializing_if = "Option::is_none")]
     job_id: Option<&'a str>,
@@ -65,6 +74,11 @@ impl Failure {
     pub(super) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
+    }
+
+    /// Which row of the table it is.
+    pub(super) fn code(&self) -> Code {
+        self.problem.code
     }
 
     /// The answer under the request's id. The cause goes to the log here, and nowhere else.
@@ -149,6 +163,9 @@ fn body(problem: &Problem, id: RequestId) -> ProblemBody<'_> {
         code: problem.code.name(),
         message: &problem.detail,
         errors: (!problem.faults.is_empty()).then(|| problem.faults.iter().map(error).collect()),
+        used: extra("used").and_then(|used| used.parse().ok()),
+        limit: extra("limit").and_then(|limit| limit.parse().ok()),
+        renews_at: extra("renewsAt"),
         job_id: extra("jobId"),
         error_code: extra("errorCode"),
     }

@@ -1,20 +1,24 @@
 //! What surrounds every request: its id, its span, and the full answer to what failed.
 
 use std::fmt;
+use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
+use actix_web::web::Data;
 use actix_web::{Error, HttpResponse};
 use tracing::Instrument;
 use tracing::field::Empty;
 use uuid::Uuid;
 
 use super::problem::{self, Failure};
+use super::state::HttpState;
 use super::unread;
 use crate::clock;
+use crate::telemetry::{HttpMetrics, Label};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -46,12 +50,13 @@ pub(super) async fn surround<B: MessageBody + 'static>(
         "request", http.request_id = %id, http.method = %request.method(), http.route = Empty,
         http.status = Empty, account.id = Empty, job.id = Empty
     );
+    let count = Counting::begin(&request);
     let held = unread::hold(&mut request);
     let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
     span.record("http.route", handled.request().match_pattern());
-    let mut response = answer_failure(handled, id);
+    let mut response = answer_failure(handled, &count, id);
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -59,6 +64,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
         close_after(response.response_mut());
     }
     span.record("http.status", response.status().as_u16());
+    count.answered(&response);
     tracing::debug!("answered");
     Ok(match held {
         Some(held) => unread::release(held, response),
@@ -71,10 +77,55 @@ fn close_after(response: &mut HttpResponse<BoxBody>) {
     response.head_mut().set_connection_type(ConnectionType::Close);
 }
 
-fn answer_failure(handled: ServiceResponse, id: RequestId) -> ServiceResponse {
+fn answer_failure(handled: ServiceResponse, count: &Counting, id: RequestId) -> ServiceResponse {
     let Some(error) = handled.response().error() else { return handled };
-    let answer = error
-        .as_error::<Failure>()
-        .map_or_else(|| problem::of_framework(error).answer(id), |failure| failure.answer(id));
+    let (code, answer) = error.as_error::<Failure>().map_or_else(
+        || {
+            let failure = problem::of_framework(error);
+            (failure.code(), failure.answer(id))
+        },
+        |failure| (failure.code(), failure.answer(id)),
+    );
+    if let Some(metrics) = &count.metrics {
+        metrics.problem(code);
+    }
     handled.into_response(answer)
+}
+
+/// One request on its way into the metrics.
+struct Counting {
+    metrics: Option<HttpMetrics>,
+    method: &'static str,
+    since: Instant,
+}
+
+impl Counting {
+    fn begin(request: &ServiceRequest) -> Self {
+        let state = request.app_data::<Data<HttpState>>();
+        let metrics = state.map(|state| state.metrics.http.clone());
+        Self { metrics, method: known(request.method()), since: Instant::now() }
+    }
+
+    /// The route counts by its template: what callers write as a path is theirs and has no end.
+    fn answered(&self, response: &ServiceResponse) {
+        let Some(metrics) = &self.metrics else { return };
+        let route = response.request().match_pattern().map_or(Label::Borrowed("none"), |pattern| {
+            Label::Owned(pattern.strip_prefix("/v1").unwrap_or(&pattern).to_owned())
+        });
+        metrics.answered(self.method, route, response.status().as_u16(), self.since.elapsed());
+    }
+}
+
+/// Callers may invent methods.
+fn known(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
 }

@@ -1,5 +1,6 @@
 //! The server: the application on a listener, with its limits.
 
+use std::future::ready;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
@@ -15,12 +16,17 @@ use actix_web::{App, Error};
 
 use super::connection::Connection;
 use super::state::HttpState;
+use super::traffic::Counted;
 use super::{configure, request};
+use crate::telemetry::HttpMetrics;
 
 /// Most threads that `http.workers = 0` takes.
 const WORKERS_AT_MOST: usize = 4;
 /// How long what a refused client still sends is read and dropped, so that it sees the answer.
 const LINGER: Duration = Duration::from_secs(3);
+
+/// A connection as actix takes it.
+type Accepted = (Connection<Counted<TcpStream>>, Protocol, Option<SocketAddr>);
 
 /// Serves the application on `listener` until the server's handle stops it; no signal does. A graceful stop
 /// lets what is being answered be answered and closes idle connections at once.
@@ -39,7 +45,8 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
         .shutdown_timeout(http.shutdown_grace_s);
     let stop = builder.graceful_shutdown_signal();
     let server = builder.listen("http", listener, move || {
-        let stop = stop.clone();
+        let (stop, metrics) = (stop.clone(), state.metrics.http.clone());
+        let send_limit = Duration::from_secs(http.send_timeout_s);
         let protocol = HttpService::build()
             .h1_allow_half_closed(false)
             .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
@@ -50,18 +57,16 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
                 async move { stop.notified().await }
             })
             .finish(map_config(application(state.clone()), |()| AppConfig::default()));
-        fn_service(accept).and_then(protocol)
+        fn_service(move |stream| ready(accept(stream, send_limit, &metrics))).and_then(protocol)
     })?;
     Ok(server.run())
 }
 
 /// Without `TCP_NODELAY` small answers stall for 40 ms.
-async fn accept(
-    stream: TcpStream,
-) -> Result<(Connection<TcpStream>, Protocol, Option<SocketAddr>), DispatchError> {
+fn accept(stream: TcpStream, send_limit: Duration, metrics: &HttpMetrics) -> Result<Accepted, DispatchError> {
     stream.set_nodelay(true).map_err(DispatchError::Io)?;
     let peer = stream.peer_addr().ok();
-    Ok((Connection::new(stream), Protocol::Http1, peer))
+    Ok((Connection::new(Counted::new(stream, metrics.clone()), send_limit), Protocol::Http1, peer))
 }
 
 /// The application: the routes, and what surrounds every request.

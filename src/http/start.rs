@@ -14,8 +14,9 @@ use super::problem::Answer;
 use super::state::HttpState;
 use super::view::StartBody;
 use super::{body, gate, job, view, wait};
-use crate::jobs::messages::StartJob;
-use crate::jobs::view::JobView;
+use crate::domain::ids::{AccountId, JobId};
+use crate::jobs::messages::{StartJob, WatchJob};
+use crate::jobs::view::{JobView, WireStatus};
 use crate::problem::Problem;
 
 /// Seconds after which it is worth asking for a running job again.
@@ -46,7 +47,14 @@ pub(super) async fn start(
     let id = job::parse_id(&job)?;
     gate::admit(&state)?;
     let wanted = body::read(&request, payload, &state, read).await?;
-    let deliver_to = admit_delivery(&state, wanted.delivery).await?;
+    let deliver_to = match wanted.delivery {
+        // A repeated start is answered whatever has become of its address since; and only who has the job
+        // has an address looked up.
+        Some(address) if is_initialized(&state, caller.0, id).await? => {
+            admit_delivery(&state, Some(address)).await?
+        }
+        Some(_) | None => None,
+    };
     let message = StartJob { account: caller.0, job: id, deliver_to };
     let started = gate::ask(&state, &state.jobs.start, message).await?;
     let view = if wanted.waits {
@@ -56,6 +64,12 @@ pub(super) async fn start(
         started.borrow().clone()
     };
     Ok(answer(&state, &view))
+}
+
+async fn is_initialized(state: &HttpState, account: AccountId, job: JobId) -> Result<bool, Problem> {
+    let present = gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await?;
+    let status = present.borrow().status;
+    Ok(status == WireStatus::Initialized)
 }
 
 fn read(body: &Body, _: &HttpState) -> Result<Wanted, Problem> {
@@ -142,7 +156,7 @@ mod tests {
         let (status, body) = bench.post(&path(job), wrong).await;
         assert_eq!((status, faults(&body).len()), (StatusCode::UNPROCESSABLE_ENTITY, 2));
         for name in ["uploadPresignedStorageUrl", "uploadPresignedS3Url"] {
-            let body = format!(r#"{{"{name}":"https://bucket.example/key"}}"#);
+            let body = format!(r#"{{"{name}":"https://10.0.0.1/key"}}"#);
             let (status, answer) = bench.post(&path(job), &body).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
             assert_eq!(answer["code"], "delivery_address_refused");

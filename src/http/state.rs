@@ -18,6 +18,7 @@ use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::storage::presign::Signer;
+use crate::telemetry::metrics::Metrics;
 
 /// Whether the service can render a document now.
 #[async_trait]
@@ -73,6 +74,10 @@ pub struct HttpState {
     pub stopping: CancellationToken,
     /// Whether a document can be rendered now.
     pub readiness: Arc<dyn Readiness>,
+    /// Where requests are counted, and what `/metrics` shows.
+    pub metrics: Metrics,
+    /// Room for JSON bodies: a permit for each KiB of `http.bodies_limit_bytes`.
+    pub bodies: Arc<Semaphore>,
     /// Questions that may be open at once: `jobs.mailbox_limit` permits.
     pub questions: Arc<Semaphore>,
 }
@@ -80,11 +85,14 @@ pub struct HttpState {
 /// The base of the addresses handed out: `http.public_url`, else the bound address (loopback where it is
 /// bound to every address). Never what a caller writes into its Host header.
 #[must_use]
-pub fn public_url(config: &Config, mut bound: SocketAddr) -> String {
+pub fn public_url(config: &Config, bound: SocketAddr) -> String {
     let configured = config.http.public_url.trim_end_matches('/');
-    if !configured.is_empty() {
-        return configured.to_owned();
-    }
+    if configured.is_empty() { local_url(bound) } else { configured.to_owned() }
+}
+
+/// The bound address as callers on this machine write it.
+#[must_use]
+pub fn local_url(mut bound: SocketAddr) -> String {
     if bound.ip().is_unspecified() {
         bound.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }

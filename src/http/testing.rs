@@ -36,6 +36,7 @@ use crate::problem::{Code, Problem};
 use crate::storage::disk::DiskStore;
 use crate::storage::presign::Signer;
 use crate::storage::{ObjectStore, StagedObject, StorageKey};
+use crate::telemetry::metrics::Metrics;
 
 pub(super) const TOKEN: &str = "a-valid-token";
 pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -70,7 +71,9 @@ impl Jobs {
                 if outcome == Outcome::StaysRunning { WireStatus::InProgress } else { WireStatus::Done };
             view.finished_at = view.is_done().then_some(NOW);
             match outcome {
-                Outcome::Document => view.output = Some(Output { bytes: 9, render_ms: 120, queue_ms: 3 }),
+                Outcome::Document => {
+                    view.output = Some(Output { bytes: 9, pages: Some(2), render_ms: 120, queue_ms: 3 });
+                }
                 Outcome::Fault => {
                     view.fault =
                         Some(JobFault::new(FaultCode::TemplateError, "index.html:1: 'x' is not defined"));
@@ -270,6 +273,7 @@ impl Bench {
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
+            bodies: Arc::new(Semaphore::new(super::body_room(&config.http))),
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit).unwrap())),
             outbound: Outbound::new(config.outbound.clone(), &[], Arc::new(NoNames)),
             config: Arc::new(config),
@@ -277,6 +281,7 @@ impl Bench {
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
             readiness: Arc::new(Ready(Vec::new())),
+            metrics: Metrics::new(),
         };
         Self { state, jobs, account, clock, _folder: folder }
     }

@@ -80,9 +80,7 @@ async fn arrive(
         })?;
         staged.write(chunk).await.map_err(|error| match error {
             StoreError::TooLarge { .. } => too_large(limit_bytes),
-            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
-                Problem::internal(error)
-            }
+            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
         })?;
     }
     Ok(())

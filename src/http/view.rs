@@ -94,6 +94,9 @@ struct DataBody {
 struct MetadataBody {
     render_time: u64,
     queue_time: u64,
+    /// How many pages the document has; null for one without pages.
+    #[schema(required = true)]
+    pages: Option<u32>,
 }
 
 /// The whole view.
@@ -145,7 +148,11 @@ fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
             bytes: output.bytes,
             file_name: key.file_name(),
         },
-        metadata: MetadataBody { render_time: output.render_ms, queue_time: output.queue_ms },
+        metadata: MetadataBody {
+            render_time: output.render_ms,
+            queue_time: output.queue_ms,
+            pages: output.pages,
+        },
     }
 }
 

@@ -22,7 +22,7 @@ use super::record::JobRecord;
 use super::view::JobView;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::outbound::Pinned;
+use crate::outbound::Admitted;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
@@ -54,7 +54,7 @@ pub(super) struct Begin {
 #[derive(Message)]
 #[rtype(result = "Result<bool, Problem>")]
 pub(super) struct Start {
-    pub deliver_to: Option<Pinned>,
+    pub deliver_to: Option<Admitted>,
 }
 
 /// Takes up a job from the journal; answers whether it wants a place in the queue.
@@ -142,7 +142,14 @@ impl JobActor {
     /// An initialized job that nobody asks for leaves memory; it comes back when somebody does.
     fn wait_for_start(&mut self, ctx: &mut Context<Self>) {
         let idle = Duration::from_secs(self.deps.limits.initialized_idle_s);
-        let timer = ctx.run_later(idle, |actor, _| actor.departure.tell(Notice::Idle));
+        let timer = ctx.run_later(idle, |actor, ctx| {
+            // The registry has one; every other receiver is somebody who waits for the job.
+            if actor.view.receiver_count() > 1 {
+                actor.wait_for_start(ctx);
+            } else {
+                actor.departure.tell(Notice::Idle);
+            }
+        });
         if let Some(earlier) = self.timer.replace(timer) {
             ctx.cancel_future(earlier);
         }
@@ -292,7 +299,7 @@ impl Handler<TakeUpload> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }
         let key = inputs::object(self.record.account, self.record.id, message.part);
-        let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::internal) };
+        let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::from) };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
     }
 }
@@ -354,7 +361,7 @@ pub(super) fn upload_closed(view: &JobView) -> Problem {
 }
 
 async fn put(deps: &Deps, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
-    deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::internal)
+    deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
 }
 
 fn unwritten(error: &IndexError) -> Problem {

@@ -118,7 +118,7 @@ impl Handler<OpenUpload> for JobRegistry {
                 if view.status != WireStatus::Initialized {
                     return Err(actor::upload_closed(&view));
                 }
-                store.stage(message.limit_bytes).await.map_err(Problem::internal)
+                store.stage(message.limit_bytes).await.map_err(Problem::from)
             };
             staged.into_actor(registry)
         }))

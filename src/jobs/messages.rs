@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::view::JobView;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::outbound::Pinned;
+use crate::outbound::Admitted;
 use crate::problem::Problem;
 use crate::storage::StagedObject;
 
@@ -60,7 +60,7 @@ pub struct InitJob {
     /// Start it at once (immediate render): one durable write instead of two.
     pub start: bool,
     /// Where the document is to be delivered (immediate render).
-    pub deliver_to: Option<Pinned>,
+    pub deliver_to: Option<Admitted>,
     /// The caller's key, if there is one: the job that it stands for already is answered.
     pub idempotency: Option<Idempotency>,
 }
@@ -74,7 +74,7 @@ pub struct StartJob {
     /// Which job.
     pub job: JobId,
     /// Where the document is to be delivered.
-    pub deliver_to: Option<Pinned>,
+    pub deliver_to: Option<Admitted>,
 }
 
 /// Gives a view of the job that follows its changes; it closes when the job leaves memory, which is

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::domain::ids::{AccountId, JobId};
+use crate::telemetry::metrics::Level;
 
 /// Why there is no place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +18,21 @@ pub enum NoPlace {
     AccountFull,
 }
 
+impl NoPlace {
+    /// The reason's name in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue_full",
+            Self::AccountFull => "account_full",
+        }
+    }
+}
+
 /// Jobs that wait for their turn.
 #[derive(Debug)]
 pub struct FairQueue {
+    level: Level,
     limit: usize,
     account_limit: usize,
     turns: VecDeque<AccountId>,
@@ -29,10 +42,12 @@ pub struct FairQueue {
 }
 
 impl FairQueue {
-    /// An empty queue of at most `limit` jobs, and at most `account_limit` of one account.
+    /// An empty queue of at most `limit` jobs, and at most `account_limit` of one account; `level` tells
+    /// how many there are.
     #[must_use]
-    pub fn new(limit: usize, account_limit: usize) -> Self {
+    pub fn new(limit: usize, account_limit: usize, level: Level) -> Self {
         Self {
+            level,
             limit,
             account_limit,
             turns: VecDeque::new(),
@@ -66,6 +81,7 @@ impl FairQueue {
     /// Gives the place of a job back that was admitted and not entered.
     pub fn release(&mut self, account: AccountId) {
         self.total = self.total.saturating_sub(1);
+        self.tell();
         if let Some(count) = self.admitted.get_mut(&account) {
             *count = count.saturating_sub(1);
             if *count == 0 {
@@ -122,6 +138,11 @@ impl FairQueue {
     fn occupy(&mut self, account: AccountId) {
         self.total += 1;
         *self.admitted.entry(account).or_default() += 1;
+        self.tell();
+    }
+
+    fn tell(&self) {
+        self.level.set(i64::try_from(self.total).unwrap_or(i64::MAX));
     }
 }
 
@@ -138,7 +159,7 @@ mod tests {
 
     #[test]
     fn accounts_take_turns_and_keep_their_order() {
-        let mut queue = FairQueue::new(100, 100);
+        let mut queue = FairQueue::new(100, 100, Level::default());
         let (flood, single) = (AccountId::generate(), AccountId::generate());
         let many: Vec<_> = (0..3).map(|_| put(&mut queue, flood)).collect();
         let one = put(&mut queue, single);
@@ -149,7 +170,7 @@ mod tests {
 
     #[test]
     fn both_bounds_hold_and_places_come_back() {
-        let mut queue = FairQueue::new(3, 2);
+        let mut queue = FairQueue::new(3, 2, Level::default());
         let (first, second) = (AccountId::generate(), AccountId::generate());
         put(&mut queue, first);
         queue.admit(first).unwrap();
@@ -162,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_job_that_ended_while_it_waited_leaves_its_place() {
-        let mut queue = FairQueue::new(10, 10);
+        let mut queue = FairQueue::new(10, 10, Level::default());
         let account = AccountId::generate();
         let (first, second) = (put(&mut queue, account), put(&mut queue, account));
         queue.remove(account, first);

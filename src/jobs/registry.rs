@@ -19,7 +19,7 @@ use super::record::JobRecord;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
-use crate::outbound::Pinned;
+use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 
 pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
@@ -62,7 +62,8 @@ impl JobRegistry {
     pub fn new(deps: Arc<Deps>, slots: usize, arbiters: Vec<ArbiterHandle>) -> Self {
         let limits = &deps.limits;
         let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
-        let queue = FairQueue::new(bound(limits.queue_limit), bound(limits.queue_account_limit));
+        let level = deps.parts.metrics.jobs.waiting.clone();
+        let queue = FairQueue::new(bound(limits.queue_limit), bound(limits.queue_account_limit), level);
         let (notices, incoming) = mpsc::unbounded_channel();
         Self {
             deps,
@@ -146,12 +147,16 @@ impl JobRegistry {
     /// A job that was given a turn has ended, or its actor has.
     fn runs_no_more(&mut self, job: JobId) {
         self.running.remove(&job);
+        self.tell_running();
         self.stopped.send_replace(self.running.len());
     }
 
     pub(super) fn admit(&mut self, account: AccountId) -> Result<(), Problem> {
         let limits = &self.deps.limits;
-        self.queue.admit(account).map_err(|reason| match reason {
+        let admitted = self.queue.admit(account);
+        let outcome = admitted.map_or_else(NoPlace::name, |()| "admitted");
+        self.deps.parts.metrics.jobs.admissions.of([outcome]).inc();
+        admitted.map_err(|reason| match reason {
             NoPlace::QueueFull => {
                 let limit = limits.queue_limit;
                 Problem::new(Code::Overloaded, format!("{limit} jobs are waiting (jobs.queue_limit); try again later"))
@@ -176,7 +181,7 @@ impl JobRegistry {
         account: AccountId,
         job: JobId,
         live: Live,
-        deliver_to: Option<Pinned>,
+        deliver_to: Option<Admitted>,
     ) -> ResponseActFuture<Self, ViewReply> {
         if let Err(problem) = self.refuse_when_stopping().and_then(|()| self.admit(account)) {
             return Box::pin(fut::ready(Err(problem)));
@@ -219,12 +224,18 @@ impl JobRegistry {
             let Some(live) = self.live.get(&job) else { continue };
             let addr = live.addr.clone();
             self.running.insert(job, addr.clone());
+            self.tell_running();
             self.turns += 1;
             self.taken.insert(self.turns);
             let slot = Slot::new(job, self.turns, self.notices.clone());
             // A job that is gone drops the slot, which comes back as a notice.
             ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
         }
+    }
+
+    fn tell_running(&self) {
+        let running = i64::try_from(self.running.len()).unwrap_or(i64::MAX);
+        self.deps.parts.metrics.jobs.running.set(running);
     }
 
     /// Brings a job back whose actor died before the job ended.

@@ -13,10 +13,11 @@ use super::leftovers;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::format_opts::{self, PageOptions};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::pipeline::{self, Held, RunEnd, RunInput};
+use crate::pipeline::{self, Document, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
+use crate::telemetry::Step;
 
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);
@@ -31,6 +32,7 @@ impl JobActor {
             render.kind = record.kind.name(), render.target = record.target.name(),
             job.attempt = record.attempts, job.queue_ms = queue_ms,
         );
+        self.deps.parts.metrics.steps.took(Step::Queue, Duration::from_millis(queue_ms));
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
         let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
         let slot = self.slot.take();
@@ -58,11 +60,7 @@ impl JobActor {
             job: self.record.id,
             kind: self.record.kind,
             target: self.record.target,
-            options: self
-                .record
-                .format_opts
-                .as_deref()
-                .map_or_else(PageOptions::default, |raw| format_opts::read(raw).options),
+            options: self.read_options().map_or_else(PageOptions::default, |reading| reading.options),
             held: Held::default(),
             given: self.record.given,
             deliver_to: self.record.deliver_to.clone(),
@@ -76,20 +74,23 @@ impl JobActor {
         record.warnings = end.warnings;
         record.warnings.extend(&self.ignored_options());
         record.fault = end.fault;
-        record.output = end.document.map(|bytes| {
+        record.output = end.document.map(|Document { bytes, pages }| {
             let run_at = record.run_at.unwrap_or(now);
             let started_at = record.started_at.unwrap_or(run_at);
-            Output { bytes, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
+            Output { bytes, pages, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
         });
         self.finish(record, event, ctx);
     }
 
+    fn read_options(&self) -> Option<Reading> {
+        let raw = self.record.format_opts.as_deref()?;
+        Some(format_opts::read(raw, &OptionLimits::ADMITTED))
+    }
+
     fn ignored_options(&self) -> Warnings {
         let mut warnings = Warnings::default();
-        if let Some(raw) = &self.record.format_opts {
-            for key in format_opts::read(raw).ignored {
-                warnings.push(&format!("formatOpts.{key} is not known to this service and was ignored"));
-            }
+        if let Some(reading) = self.read_options() {
+            reading.warnings(self.record.target).iter().for_each(|warning| warnings.push(warning));
         }
         warnings
     }
@@ -142,6 +143,8 @@ impl JobActor {
             render.ms = record.output.as_ref().map(|output| output.render_ms),
             "the job ended"
         );
+        let code = record.fault.as_ref().map(|fault| fault.code);
+        self.deps.parts.metrics.jobs.ended(record.kind, record.target, code);
         let deps = self.deps.clone();
         let written = async move {
             let gone = leftovers::mark(record.id, &inputs::leftovers(&record));

@@ -44,6 +44,9 @@ impl WireStatus {
 pub struct Output {
     /// Size of the file.
     pub bytes: u64,
+    /// How many pages it has, if it has pages.
+    #[serde(default)]
+    pub pages: Option<u32>,
     /// Time from the start of the run to its end, in milliseconds.
     pub render_ms: u64,
     /// Time from the start (as the caller asked for it) to the start of the run, in milliseconds.

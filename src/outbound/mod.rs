@@ -6,11 +6,13 @@
 //! the connection goes to one of these and never asks for the name again.
 
 mod addresses;
+mod certificates;
 mod send;
 mod special;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,7 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
+pub use certificates::certificate_authorities;
 pub use send::{Body, SendError};
 pub use special::is_global;
 
@@ -38,6 +41,10 @@ pub struct Pinned {
     url: Url,
     addresses: Vec<SocketAddr>,
 }
+
+/// An address that a caller may name, as far as is known; it is decided upon again when it is used.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Admitted(Url);
 
 /// Why an address may not be connected to; the sentence names the remedy and never a signature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +76,10 @@ impl Outbound {
     /// # Errors
     /// See [`Refusal`].
     pub async fn read(&self, text: &str) -> Result<Pinned, Refusal> {
+        self.decide(self.parse(text)?).await
+    }
+
+    fn parse(&self, text: &str) -> Result<Url, Refusal> {
         let limit_bytes = self.config.address_limit_bytes;
         if text.len() as u64 > limit_bytes {
             let words = format!("it is longer than {limit_bytes} bytes (outbound.address_limit_bytes)");
@@ -77,9 +88,20 @@ impl Outbound {
         if text.chars().any(|letter| letter.is_control() || letter.is_whitespace()) {
             return forbidden("it contains a space or a control character; percent-encode it");
         }
-        let url =
-            Url::parse(text).map_err(|error| Refusal::Forbidden(format!("it is no address: {error}")))?;
-        self.decide(url).await
+        Url::parse(text).map_err(|error| Refusal::Forbidden(format!("it is no address: {error}")))
+    }
+
+    /// Decides whether `text` may be named as a delivery address. A host that cannot be resolved now may be
+    /// there when it is needed.
+    ///
+    /// # Errors
+    /// Why it is refused, whenever it is asked.
+    pub async fn admit(&self, text: &str) -> Result<Admitted, Refusal> {
+        match self.read(text).await {
+            Ok(pinned) => Ok(Admitted(pinned.url)),
+            Err(Refusal::Unresolved(_)) => self.parse(text).map(Admitted),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Decides whether `url` may be connected to, resolving its host.
@@ -165,11 +187,19 @@ impl Pinned {
     pub fn shown(&self) -> String {
         shown(&self.url)
     }
+}
 
+impl Admitted {
     /// The address as text, with its signature: for the journal, never for a log.
     #[must_use]
     pub fn secret(&self) -> &str {
-        self.url.as_str()
+        self.0.as_str()
+    }
+}
+
+impl fmt::Debug for Admitted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&shown(&self.0))
     }
 }
 

@@ -43,7 +43,10 @@ async fn a_public_host_is_pinned_to_its_addresses() {
     let pinned = outbound.read("https://Bucket.Example/key?X-Signature=secret").await.unwrap();
     assert_eq!(pinned.shown(), "https://bucket.example:443");
     assert_eq!(pinned.addresses, ["1.1.1.1:443".parse().unwrap(), "[2606:4700::1111]:443".parse().unwrap()]);
-    assert!(pinned.secret().ends_with("secret"));
+    let admitted = outbound.admit("https://nobody.example/key?X-Signature=secret").await.unwrap();
+    assert_eq!(format!("{admitted:?}"), "https://nobody.example:443", "a name without address may get one");
+    assert!(admitted.secret().ends_with("secret"));
+    assert!(outbound.admit("https://10.0.0.1/").await.is_err());
 }
 
 #[tokio::test]

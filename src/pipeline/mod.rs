@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -25,6 +26,8 @@ use crate::engines::render::page::{PageEngine, PageOrder};
 use crate::engines::{self, Rendering, thread};
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
+use crate::telemetry::metrics::Metrics;
+use crate::telemetry::{self, StepMetrics};
 
 pub use deliveries::Deliveries;
 
@@ -40,8 +43,12 @@ pub struct Parts {
     pub outbound: Outbound,
     /// Who delivers at the moment.
     pub deliveries: Deliveries,
+    /// One permit: pages whose browser was lost are rendered again one at a time.
+    pub repeats: Semaphore,
     /// The limits of a run.
     pub limits: RunLimits,
+    /// Where it is counted.
+    pub metrics: Metrics,
 }
 
 /// The limits of a run.
@@ -100,11 +107,20 @@ pub struct InputSet {
     pub template: bool,
 }
 
+/// A document that is in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How many pages it has, if it has pages.
+    pub pages: Option<u32>,
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct RunEnd {
-    /// The size of the document in bytes, if there is one.
-    pub document: Option<u64>,
+    /// The document, if there is one.
+    pub document: Option<Document>,
     /// Why there is none, or why it was not delivered.
     pub fault: Option<JobFault>,
     /// What the run survived.
@@ -149,26 +165,40 @@ impl Step {
             Self::Deliver => "deliver",
         }
     }
+
+    /// What it is measured as; rendering is measured in its own steps (`engines/render`).
+    fn measured(self) -> Option<telemetry::Step> {
+        match self {
+            Self::Fetch => Some(telemetry::Step::Fetch),
+            Self::Assemble => Some(telemetry::Step::Assemble),
+            Self::Render => None,
+            Self::Publish => Some(telemetry::Step::Publish),
+            Self::Deliver => Some(telemetry::Step::Deliver),
+        }
+    }
 }
 
-#[derive(Default)]
-struct Progress(AtomicU8);
+struct Progress<'a> {
+    present: AtomicU8,
+    metrics: &'a StepMetrics,
+}
 
-impl Progress {
+impl Progress<'_> {
     async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
-        self.0.store(step as u8, Ordering::Relaxed);
+        self.present.store(step as u8, Ordering::Relaxed);
+        let _timer = step.measured().map(|measured| self.metrics.begin(measured));
         work.instrument(tracing::info_span!("step", step.name = step.name())).await
     }
 
     fn present(&self) -> Step {
-        Step::ALL[usize::from(self.0.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
+        Step::ALL[usize::from(self.present.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
     }
 }
 
 /// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
 /// document is there: what is left to do then takes no tab, only somebody else's time.
 pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> RunEnd {
-    let progress = Progress::default();
+    let progress = Progress { present: AtomicU8::default(), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
     let steps = steps(parts, &input, &progress, &mut warnings);
@@ -182,7 +212,7 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> Ru
         ))
     });
     let document = match result {
-        Ok(bytes) => bytes,
+        Ok(document) => document,
         Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
     };
     published();
@@ -197,9 +227,9 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> Ru
 async fn steps(
     parts: &Parts,
     input: &RunInput,
-    progress: &Progress,
+    progress: &Progress<'_>,
     warnings: &mut Warnings,
-) -> Result<u64, JobFault> {
+) -> Result<Document, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;

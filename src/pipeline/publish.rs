@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{Parts, RunInput};
+use super::{Document, Parts, RunInput};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::render::page::{PageOrder, RenderError};
 use crate::storage::{StagedObject, StorageKey, StoreError};
@@ -11,42 +11,59 @@ use crate::storage::{StagedObject, StorageKey, StoreError};
 /// A page is rendered this often when the browser is lost under it.
 const RENDER_ATTEMPTS: u32 = 2;
 
+/// A document that is made and not durable yet.
+pub(super) struct Rendered {
+    staged: Box<dyn StagedObject>,
+    pages: Option<u32>,
+}
+
 /// Renders a page into a staged object; once more on another browser when the browser's fault it was.
 pub(super) async fn render(
     parts: &Parts,
     order: &PageOrder,
     warnings: &mut Warnings,
-) -> Result<Box<dyn StagedObject>, JobFault> {
+) -> Result<Rendered, JobFault> {
     let mut attempt = 1;
+    // Held until the repeated page is made: one of those that were there when a browser was lost may have
+    // killed it, and would kill the next one under all the others.
+    let mut alone = None;
     loop {
         let mut staged =
             parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
         match parts.pages.render(order, staged.as_mut(), warnings).await {
-            Ok(()) => return Ok(staged),
+            Ok(pages) => return Ok(Rendered { staged, pages }),
             Err(RenderError::BrowserLost(fault)) if attempt < RENDER_ATTEMPTS => {
                 tracing::warn!(error = %fault, "the browser was lost; the page is rendered again");
                 attempt += 1;
+                if alone.is_none() {
+                    // It is never closed, so there is always a permit to wait for.
+                    alone = parts.repeats.acquire().await.ok();
+                }
             }
-            Err(RenderError::BrowserLost(fault) | RenderError::Page(fault)) => return Err(fault),
+            Err(
+                RenderError::BrowserLost(fault) | RenderError::Unleased(fault) | RenderError::Page(fault),
+            ) => {
+                return Err(fault);
+            }
             Err(RenderError::Store(error)) => return Err(fault_of(&error)),
         }
     }
 }
 
 /// Makes a rendered document durable.
-pub(super) async fn commit(staged: Box<dyn StagedObject>, input: &RunInput) -> Result<u64, JobFault> {
-    let meta = staged.commit(&key_of(input)).await.map_err(|error| fault_of(&error))?;
-    Ok(meta.bytes)
+pub(super) async fn commit(rendered: Rendered, input: &RunInput) -> Result<Document, JobFault> {
+    let meta = rendered.staged.commit(&key_of(input)).await.map_err(|error| fault_of(&error))?;
+    Ok(Document { bytes: meta.bytes, pages: rendered.pages })
 }
 
 /// Makes a document durable that is in memory.
-pub(super) async fn bytes(parts: &Parts, input: &RunInput, document: Bytes) -> Result<u64, JobFault> {
+pub(super) async fn bytes(parts: &Parts, input: &RunInput, document: Bytes) -> Result<Document, JobFault> {
     let limit_bytes = parts.limits.output_limit_bytes;
     if document.len() as u64 > limit_bytes {
         return Err(fault_of(&StoreError::TooLarge { limit_bytes }));
     }
     let meta = parts.store.put(&key_of(input), document).await.map_err(|error| fault_of(&error))?;
-    Ok(meta.bytes)
+    Ok(Document { bytes: meta.bytes, pages: None })
 }
 
 fn key_of(input: &RunInput) -> StorageKey {

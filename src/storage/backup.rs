@@ -11,10 +11,10 @@ use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::folder::{self, FolderError, RESTORING, VERSION};
+use super::folder::{self, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION};
 
-/// What does not last: the socket of a running service, and what was being written.
-const PASSING: [&str; 2] = ["control", ".staging"];
+/// What does not last: the socket of a running service, what was being written, what is not ours.
+const PASSING: [&str; 3] = ["control", ".staging", FILE_SYSTEMS_OWN];
 
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]
@@ -94,9 +94,12 @@ fn copy(from: &Path, to: &Path) -> Result<u64, BackupError> {
 }
 
 fn make_empty(path: &Path) -> Result<(), BackupError> {
-    match std::fs::read_dir(path).map(Iterator::count) {
-        Ok(1..) => return Err(BackupError::NotEmpty(path.to_owned())),
-        Ok(_) => {}
+    match std::fs::read_dir(path) {
+        Ok(entries) => {
+            if entries.flatten().any(|entry| entry.file_name() != FILE_SYSTEMS_OWN) {
+                return Err(BackupError::NotEmpty(path.to_owned()));
+            }
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(refused(path))?;
         }

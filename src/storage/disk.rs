@@ -32,7 +32,15 @@ impl DiskStore {
     /// # Errors
     /// When the file system refuses.
     pub async fn open(root: PathBuf) -> Result<Self, StoreError> {
-        let place = blocking(move || Place::open(root)).await?;
+        Self::with_free_limit(root, 0).await
+    }
+
+    /// The same, for a store that takes nothing while less than `free_limit_bytes` are left on its disk.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub async fn with_free_limit(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
+        let place = blocking(move || Place::open(root, free_limit_bytes)).await?;
         Ok(Self { place: Arc::new(place) })
     }
 

@@ -11,6 +11,8 @@ const FORMAT: u32 = 1;
 pub(super) const VERSION: &str = "version";
 /// The file that is there while a restore is under way.
 pub(super) const RESTORING: &str = "restoring";
+/// What the root of a file system has of its own.
+pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
 
@@ -63,10 +65,13 @@ impl DataDir {
         let folder = Self { path };
         check_owner(&folder.path)?;
         check_restored(&folder.path)?;
-        for part in [folder.path.clone(), folder.objects(), folder.index(), folder.control()] {
+        folder.check_ours()?;
+        make_private(&folder.path)?;
+        // First of all: by this file the next start knows the folder for its own.
+        folder.check_format()?;
+        for part in [folder.objects(), folder.index(), folder.control()] {
             make_private(&part)?;
         }
-        folder.check_format()?;
         sync_folder(&folder.path)?;
         Ok(folder)
     }
@@ -133,11 +138,43 @@ impl DataDir {
         }
     }
 
+    /// A folder that holds something else would be closed to those who use it.
+    fn check_ours(&self) -> Result<(), FolderError> {
+        if self.is_ours() {
+            return Ok(());
+        }
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return Ok(()) };
+        // A start that was killed in the middle may have left the file under its temporary name.
+        let mut strangers = entries.flatten().filter(|entry| {
+            let name = entry.file_name();
+            name != FILE_SYSTEMS_OWN && name != Path::new(VERSION).with_extension("new").as_os_str()
+        });
+        if strangers.next().is_none() {
+            return Ok(());
+        }
+        let cause = "is not empty and no data folder of platen's (it has no file 'version'); set storage.data_dir \
+                     to a folder that is empty or not there yet";
+        Err(FolderError::Strange { path: self.path.clone(), cause: cause.to_owned() })
+    }
+
+    /// Whether platen made the folder.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.path.join(VERSION).is_file()
+    }
+
+    /// The folder at `path` if platen made one there, without changing anything.
+    #[must_use]
+    pub fn find(path: &Path) -> Option<Self> {
+        let folder = Self { path: std::path::absolute(path).ok()? };
+        folder.is_ours().then_some(folder)
+    }
+
     fn control(&self) -> PathBuf {
         self.path.join("control")
     }
 
-    /// A folder that does not say its format has the first one: it is new, or lost the file.
+    /// A folder that does not say its format is new: `check_ours` has refused every other.
     fn check_format(&self) -> Result<(), FolderError> {
         match format_of(&self.path)? {
             Some(_) => Ok(()),
@@ -254,23 +291,27 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_contents_that_says_no_format_has_the_first_one() {
-        let root = tempfile::tempdir().unwrap();
-        let object = root.path().join("objects/kept");
-        std::fs::create_dir(object.parent().unwrap()).unwrap();
-        std::fs::write(&object, "kept").unwrap();
-        DataDir::open(root.path()).unwrap();
-        assert_eq!(format_of(root.path()).unwrap(), Some(1));
-        assert_eq!(std::fs::read_to_string(object).unwrap(), "kept");
-    }
-
-    #[test]
     fn a_folder_that_is_restored_by_half_is_refused() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join(RESTORING), "").unwrap();
         let refused = DataDir::open(root.path()).unwrap_err().to_string();
         assert!(refused.contains("did not end; empty the folder"), "{refused}");
         assert_eq!(format_of(root.path()).unwrap(), None, "nothing is written into it");
+    }
+
+    #[test]
+    fn a_folder_of_others_is_left_as_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("lost+found")).unwrap();
+        std::fs::write(root.path().join("letter"), "").unwrap();
+        let before = mode(root.path());
+        let refused = DataDir::open(root.path()).unwrap_err().to_string();
+        assert!(refused.contains("is not empty and no data folder"), "{refused}");
+        assert_eq!((mode(root.path()), std::fs::read_dir(root.path()).unwrap().count()), (before, 2));
+        std::fs::rename(root.path().join("letter"), root.path().join("version.new")).unwrap();
+        assert!(DataDir::find(root.path()).is_none());
+        DataDir::open(root.path()).unwrap();
+        assert!(DataDir::find(root.path()).is_some());
     }
 
     #[test]

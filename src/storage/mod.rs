@@ -1,6 +1,7 @@
 //! Objects and index: what lasts.
 
 pub mod backup;
+pub mod counted;
 pub mod disk;
 pub mod folder;
 pub mod index;
@@ -13,6 +14,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 pub use key::{Folder, StorageKey};
+
+use crate::problem::{Code, Problem};
 
 /// Why the store did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +39,22 @@ pub enum StoreError {
     #[error("the store failed: {0}")]
     Failed(#[from] std::io::Error),
 }
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let full = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::StorageFull;
+        if !matches!(&error, StoreError::Failed(cause) if full(cause)) {
+            return Self::internal(error);
+        }
+        let detail = "The service's disk is full; its operator must free some space. Try again later.";
+        let mut problem = Self::new(Code::Overloaded, detail).retry_after(FULL_RETRY_AFTER_S);
+        problem.cause = Some(error.to_string());
+        problem
+    }
+}
+
+/// Seconds after which a full disk may have been looked after.
+const FULL_RETRY_AFTER_S: u64 = 60;
 
 /// What is known of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use nix::sys::statvfs::statvfs;
+
 use super::{Folder, ObjectMeta, StorageKey, StoreError};
 use crate::clock;
 
@@ -23,6 +25,7 @@ const PUBLISH_ATTEMPTS: usize = 16;
 pub(super) struct Place {
     root: PathBuf,
     staging: PathBuf,
+    free_limit_bytes: u64,
     /// Folders whose own names are durable: their parents need no sync for them.
     settled: Mutex<HashSet<PathBuf>>,
     /// The last modification time given to a file: the next one is later, so that no two are equal.
@@ -31,7 +34,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Opens the folder and removes what earlier runs left half written.
-    pub(super) fn open(root: PathBuf) -> Result<Self, StoreError> {
+    pub(super) fn open(root: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
         // Keys begin with a letter, so this name is never one of theirs.
         let staging = root.join(".staging");
         make_folders(&staging)?;
@@ -41,11 +44,21 @@ impl Place {
         }
         remove_empty_accounts(&root)?;
         sync_folder(&root)?;
-        Ok(Self { root, staging, settled: Mutex::default(), last_stamp: Mutex::new(SystemTime::UNIX_EPOCH) })
+        Ok(Self {
+            root,
+            staging,
+            free_limit_bytes,
+            settled: Mutex::default(),
+            last_stamp: Mutex::new(SystemTime::UNIX_EPOCH),
+        })
     }
 
-    /// A new file under a temporary name.
+    /// A new file under a temporary name; none where less than `free_limit_bytes` are left on the disk.
     pub(super) fn stage(&self) -> Result<StagedFile, StoreError> {
+        let disk = statvfs(&self.staging).map_err(|error| told(&error.into(), &self.staging))?;
+        if disk.blocks_available().saturating_mul(disk.fragment_size()) < self.free_limit_bytes {
+            return Err(told(&ErrorKind::StorageFull.into(), &self.root));
+        }
         let path = self.staging.join(clock::new_id().to_string());
         let file = File::options()
             .read(true)

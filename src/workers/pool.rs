@@ -22,6 +22,7 @@ use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
 use crate::domain::ids::AccountId;
+use crate::telemetry::ChildMetrics;
 
 /// What a pool runs and within which bounds.
 #[derive(Clone, Debug)]
@@ -57,6 +58,7 @@ pub struct Pool {
 struct Inner {
     starter: Starter,
     settings: PoolSettings,
+    metrics: ChildMetrics,
     slots: Arc<Semaphore>,
     shelf: Mutex<Shelf>,
 }
@@ -70,11 +72,13 @@ struct Shelf {
 }
 
 impl Pool {
-    /// A pool that begins to start its spares at once; must be called inside a runtime.
+    /// A pool that begins to start its spares at once and counts in `metrics`; must be called inside a
+    /// runtime.
     #[must_use]
-    pub fn new(starter: Starter, settings: PoolSettings) -> Self {
+    pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
         let slots = Arc::new(Semaphore::new(settings.processes.max(1)));
-        let pool = Self { inner: Arc::new(Inner { starter, settings, slots, shelf: Mutex::default() }) };
+        let shelf = Mutex::default();
+        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, shelf }) };
         pool.refill();
         pool
     }
@@ -106,17 +110,24 @@ impl Pool {
         let turn = turn.map_err(|_| WorkerFault::NotStarted("the pool is closed".to_owned()))?;
         let worker = match self.take(account) {
             Some(worker) => worker,
-            None => self.start().await?,
+            None => self.start().await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
-        let mut lease = Lease { rest: Some((worker, turn)), pool: self.clone(), account, answered: false };
+        let mut lease = Lease::new(self.clone(), account, worker, turn);
         let work = lease.work(&job);
-        timeout(self.inner.settings.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline))
+        let done = timeout(self.inner.settings.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline));
+        lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
+        done
     }
 
     /// A child that waits; one that ended in the meantime is passed over.
     fn take(&self, account: AccountId) -> Option<Worker> {
         loop {
-            let mut worker = self.shelf().pick(account)?;
+            let mut worker = {
+                let mut stock = self.shelf();
+                let worker = stock.pick(account)?;
+                self.tell(&stock);
+                worker
+            };
             if worker.is_waiting() {
                 return Some(worker);
             }
@@ -137,6 +148,7 @@ impl Pool {
             let mut stock = self.shelf();
             let missing = wanted.saturating_sub(stock.ready.len() + stock.starting);
             stock.starting += missing;
+            self.tell(&stock);
             missing
         };
         for _ in 0..missing {
@@ -157,6 +169,7 @@ impl Pool {
                 tracing::warn!(pool.name = self.inner.settings.name, error = %fault, "no spare");
             }
         }
+        self.tell(&stock);
     }
 
     /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
@@ -169,11 +182,29 @@ impl Pool {
         let surplus = {
             let mut stock = self.shelf();
             stock.kept.push_back((account, worker));
-            if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None }
+            let surplus = if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None };
+            self.tell(&stock);
+            surplus
         };
         if let Some((_, worker)) = surplus {
             worker.end().await;
         }
+    }
+
+    fn tell(&self, stock: &Shelf) {
+        let levels = [("starting", stock.starting), ("spare", stock.ready.len()), ("kept", stock.kept.len())];
+        for (state, count) in levels {
+            let level = self.inner.metrics.children.of([self.inner.settings.name, state]);
+            level.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+    }
+
+    fn count_end(&self, end: &'static str) {
+        self.inner.metrics.jobs.of([self.inner.settings.name, end]).inc();
+    }
+
+    fn count_working(&self, change: i64) {
+        self.inner.metrics.children.of([self.inner.settings.name, "working"]).inc_by(change);
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -198,9 +229,16 @@ struct Lease {
     pool: Pool,
     account: AccountId,
     answered: bool,
+    /// How the job ended, for the count of them.
+    end: &'static str,
 }
 
 impl Lease {
+    fn new(pool: Pool, account: AccountId, worker: Worker, turn: OwnedSemaphorePermit) -> Self {
+        pool.count_working(1);
+        Self { rest: Some((worker, turn)), pool, account, answered: false, end: "abandoned" }
+    }
+
     async fn work<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
@@ -218,6 +256,8 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some((worker, turn)) = self.rest.take() else { return };
+        self.pool.count_working(-1);
+        self.pool.count_end(self.end);
         let (pool, account, answered) = (self.pool.clone(), self.account, self.answered);
         if !answered {
             worker.kill();

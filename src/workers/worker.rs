@@ -51,6 +51,19 @@ pub enum WorkerFault {
     Astray(String),
 }
 
+impl WorkerFault {
+    /// The fault's name in metrics.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::NotStarted(_) => "not_started",
+            Self::Deadline => "deadline",
+            Self::TooLong => "too_long",
+            Self::Died { .. } => "died",
+            Self::Astray(_) => "astray",
+        }
+    }
+}
+
 /// Longest header of an answer.
 const ANSWER_HEADER_LIMIT_BYTES: u32 = 64 << 10;
 

@@ -18,6 +18,8 @@ pub struct TestApp {
     settings: Vec<(String, String)>,
     /// The base of the service, without a trailing slash.
     pub base: String,
+    /// Where metrics are read, if at an address of their own.
+    pub metrics_url: Option<String>,
     /// A token of the account `test`.
     pub token: String,
     /// The client that the tests use.
@@ -49,7 +51,7 @@ impl TestApp {
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
         let (base, token) = (String::new(), String::new());
-        let mut app = Self { child: None, folder, settings: all, base, token, client };
+        let mut app = Self { child: None, folder, settings: all, base, metrics_url: None, token, client };
         app.launch();
         app.command(&["account", "create", "test"]);
         app.token = app.command(&["token", "create", "--account", "test"]);
@@ -63,9 +65,15 @@ impl TestApp {
             self.program().arg("serve").stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("the program speaks");
+        let mut stdout = BufReader::new(stdout);
+        stdout.read_line(&mut line).expect("the program speaks");
         let base = line.trim().strip_prefix("listening on ");
         base.unwrap_or_else(|| panic!("the program said '{line}'")).clone_into(&mut self.base);
+        if self.settings.iter().any(|(name, _)| name == "PLATEN__METRICS__BIND") {
+            line.clear();
+            stdout.read_line(&mut line).expect("the program speaks on");
+            self.metrics_url = line.trim().strip_prefix("metrics on ").map(str::to_owned);
+        }
         self.child = Some(child);
     }
 

@@ -80,3 +80,33 @@ fn chromium_of(app: &TestApp) -> u32 {
     });
     browser.expect("a browser runs").0
 }
+
+#[tokio::test]
+async fn a_page_that_kills_its_browser_again_and_again_fails_alone() {
+    let settings = [
+        ("browser.own_memory_limit_mb", "500"),
+        ("browser.memory_watch_ms", "50"),
+        ("browser.tabs", "4"),
+        ("jobs.run_timeout_s", "120"),
+    ];
+    let app = TestApp::with(&settings).await;
+    // What blobs hold is in Chromium's own process, so it is that one which is ended.
+    let killer = "<script>window.kept = []; setInterval(() => { const bytes = new Uint8Array(8 << 20).fill(7); \
+        document.title = kept.push(new Blob([bytes])) }, 10)</script>";
+    // It is there, and not ready, whenever the killer has had the time it takes.
+    let slow = "<p id=p></p><script>setTimeout(() => p.textContent = 'done', 2500)</script>";
+    let killer = app.prepared("pdf", killer, json!({})).await;
+    let mut jobs = Vec::new();
+    for _ in 0..3 {
+        jobs.push(app.prepared("pdf", slow, json!({})).await);
+    }
+    for job in jobs.iter().chain([&killer]) {
+        app.post(&format!("/v1/documents/{job}/render"), &json!({})).await;
+    }
+    for job in &jobs {
+        let view = app.ended(job).await;
+        assert_eq!(view["success"], true, "{view}");
+    }
+    let view = app.ended(&killer).await;
+    assert_eq!(view["errorCode"], "browser_lost", "{view}");
+}

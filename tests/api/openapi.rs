@@ -69,6 +69,10 @@ async fn every_member_of_the_answers_is_described_and_met() {
     met.check("Problem", &failed);
     let (_, wrong) = app.post("/v1/documents/init", &json!({"type": "html"})).await;
     met.check("Problem", &wrong);
+    app.command(&["account", "set", "test", "--documents-per-month", "0"]);
+    let (status, exceeded) = app.post("/v1/documents/init", &init).await;
+    assert_eq!(status, 402, "{exceeded}");
+    met.check("Problem", &exceeded);
     let (_, list) = app.get("/v1/jobs?limit=1").await;
     met.check("JobPage", &list);
 

@@ -153,3 +153,30 @@ async fn a_lease_that_nobody_takes_any_more_comes_back() {
     assert_eq!(text_of(&pool.render(&scripted("<p>mine")).await.unwrap().bytes), "mine");
     pool.finish().await;
 }
+
+#[actix::test]
+async fn a_page_that_floods_the_browser_costs_nobody_else_anything() {
+    let pool = TestPool::start(|config| {
+        config.load_timeout_ms = 2_000;
+        config.rest_cap_ms = 1_000;
+        config.call_timeout_ms = 2_000;
+    });
+    let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
+    let good = scripted("<p>alive<script>1</script>");
+    for flood in [
+        "<p>flood<script>for (let i = 0;;) history.replaceState(null, '', '#' + i++)</script>",
+        "<p>flood<script>setInterval(() => { for (let i = 0; i < 2000; i++) location.hash = i }, 1)</script>",
+    ] {
+        let flood = scripted(flood);
+        let others = async {
+            for _ in 0..5 {
+                assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");
+            }
+        };
+        // Whether it is printed at the cap or ends at a deadline is its own affair.
+        let (flooded, ()) = tokio::join!(pool.render(&flood), others);
+        assert!(!flooded.is_err_and(|fault| fault.retryable), "the browser was lost");
+    }
+    assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
+    pool.finish().await;
+}

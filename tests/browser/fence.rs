@@ -1,8 +1,7 @@
 //! What a page cannot reach: a canary on the loopback hears nothing, whatever carries the request.
 
-use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use platen::browser::PageTask;
@@ -10,41 +9,69 @@ use platen::domain::fault::FaultCode;
 
 use crate::support::{TestPool, scripted, text_of, with_files};
 
-/// Counts who connects.
-struct Canary {
+/// Whom a port heard, in the order they came.
+type Heard = Arc<Mutex<Vec<SocketAddr>>>;
+
+/// Notes who connects, and who sends datagrams to the same port.
+pub struct Canary {
     port: u16,
-    hits: Arc<AtomicUsize>,
+    connections: Heard,
+    datagrams: Heard,
 }
 
 impl Canary {
-    fn listen() -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    pub fn listen() -> Self {
+        let (listener, socket) = on_one_port();
         let port = listener.local_addr().unwrap().port();
-        let hits = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&hits);
+        let (connections, datagrams) = (Heard::default(), Heard::default());
+        let heard = Arc::clone(&connections);
         std::thread::spawn(move || {
-            for _ in listener.incoming() {
-                counted.fetch_add(1, Ordering::SeqCst);
+            while let Ok((_, from)) = listener.accept() {
+                heard.lock().unwrap().push(from);
             }
         });
-        Self { port, hits }
+        let heard = Arc::clone(&datagrams);
+        std::thread::spawn(move || {
+            while let Ok((_, from)) = socket.recv_from(&mut [0; 1_500]) {
+                heard.lock().unwrap().push(from);
+            }
+        });
+        Self { port, connections, datagrams }
     }
 
     /// `page` with the canary's port in place of `PORT`.
-    fn aim(&self, page: &str) -> String {
+    pub fn aim(&self, page: &str) -> String {
         page.replace("PORT", &self.port.to_string())
     }
 
-    /// The canary sings: without this, no hits would say nothing.
-    fn check(self) {
-        assert_eq!(self.hits.load(Ordering::SeqCst), 0, "a page got through");
-        std::net::TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+    /// Only this check is heard: who came earlier would be heard before it, and if it were not heard itself,
+    /// silence would say nothing.
+    pub fn check(self) {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        Self::hears_only(&self.connections, stream.local_addr().unwrap());
+        let socket = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
+        socket.send_to(b"control", ("127.0.0.1", self.port)).unwrap();
+        Self::hears_only(&self.datagrams, socket.local_addr().unwrap());
+    }
+
+    fn hears_only(heard: &Heard, control: SocketAddr) {
         let deadline = std::time::Instant::now() + Duration::from_secs(5);
-        while self.hits.load(Ordering::SeqCst) == 0 {
+        while !heard.lock().unwrap().contains(&control) {
             assert!(std::time::Instant::now() < deadline, "the canary is deaf");
             std::thread::yield_now();
         }
+        assert_eq!(*heard.lock().unwrap(), [control], "a page got through");
     }
+}
+
+/// A listener and a socket for datagrams on the same port.
+fn on_one_port() -> (TcpListener, UdpSocket) {
+    let pair = || {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).ok()?;
+        let socket = UdpSocket::bind(listener.local_addr().ok()?).ok()?;
+        Some((listener, socket))
+    };
+    (0..100).find_map(|_| pair()).unwrap()
 }
 
 const CARRIERS: &str = "<link rel=stylesheet href=http://127.0.0.1:PORT/link>\
@@ -76,6 +103,8 @@ const SCRIPTS: &str = "<script>const to = path => 'http://127.0.0.1:PORT/' + pat
     const peer = new RTCPeerConnection({iceServers:[{urls:'stun:127.0.0.1:PORT'}, \
         {urls:'turn:127.0.0.1:PORT?transport=tcp',username:'u',credential:'c'}]}); \
     peer.createDataChannel('d'); peer.createOffer().then(offer => peer.setLocalDescription(offer));\
+    tries.push(new Promise(done => peer.onicegatheringstatechange = () => \
+        peer.iceGatheringState === 'complete' && done()));\
     Promise.all(tries).then(() => document.body.append('tried ' + seen))</script>";
 
 #[actix::test]
@@ -147,7 +176,8 @@ async fn the_origin_is_a_secure_place_with_ranges_and_workers() {
         p.textContent = [isSecureContext, part.status, await part.text(), await said, gone.status, \
             typeof crypto.subtle].join(' ')</script>";
     let task = with_files(page, &[("n.txt", "0123456789"), ("w.js", "postMessage('worked')")]);
-    for task in [task.clone(), PageTask { ..task }] {
+    // A page with script has an origin also where it is said that it needs none.
+    for task in [task.clone(), PageTask { direct: true, ..task }] {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "true 206 234 worked 404 object");
         assert_eq!(rendered.warnings, ["asset not found: /gone"]);

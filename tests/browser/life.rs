@@ -1,5 +1,6 @@
 //! Browsers that die, do not start or stop answering; leases in turn; nothing carried over.
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use platen::browser::{LeaseError, PageStep, open};
@@ -7,6 +8,9 @@ use platen::domain::fault::FaultCode;
 use platen::domain::lane::Lane;
 
 use crate::support::{TestPool, fixed, group_members, scripted, text_of};
+
+/// Set for a test that runs in a process of its own.
+const ALONE: &str = "PLATEN_TEST_ALONE";
 
 #[actix::test]
 async fn a_killed_browser_is_replaced_and_its_jobs_may_be_repeated() {
@@ -150,5 +154,33 @@ async fn nothing_is_carried_from_one_job_to_the_next() {
     assert!(texts.iter().all(|text| text.starts_with("|0|0||")), "{texts:?}");
     assert!(texts[0].contains("then a=1") && texts[0].contains("|1|1|n|"), "{texts:?}");
     assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn who_waits_for_want_of_a_port_is_served_when_there_is_one() {
+    // Descriptors are the process's own, so it takes a process of its own to run out of them.
+    if std::env::var_os(ALONE).is_none() {
+        let name = "life::who_waits_for_want_of_a_port_is_served_when_there_is_one";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = child.args([name, "--exact", "--nocapture"]).env(ALONE, "1").output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        return assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+    }
+    let pool = TestPool::start(|config| {
+        config.spare_tabs = 0;
+        config.lease_timeout_ms = 5_000;
+    });
+    pool.until("a browser runs", |it| it.ready).await;
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, 256, hard).unwrap();
+    let taken: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+    let freed = async {
+        pool.until("there is no port", |it| it.waiting == 1 && it.cause.is_some()).await;
+        drop(taken);
+    };
+    let (lease, ()) = tokio::join!(pool.lease(Lane::Static), freed);
+    drop(lease.unwrap());
+    assert_eq!(pool.status().await.cause, None);
     pool.finish().await;
 }

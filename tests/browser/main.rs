@@ -4,9 +4,14 @@
 
 mod support;
 
+mod banners;
 mod faults;
 mod fence;
+mod floods;
 mod life;
+mod losses;
+mod options;
 mod pages;
+mod recycle;
 mod rest;
 mod warnings;

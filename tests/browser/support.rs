@@ -13,10 +13,12 @@ use platen::browser::{
     ShutDown, open,
 };
 use platen::config::{BrowserConfig, Config};
-use platen::domain::format_opts::PageOptions;
+use platen::domain::format_opts::{self, OptionLimits, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 use platen::domain::site::Site;
+use platen::telemetry::BrowserMetrics;
+use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
 /// Longest wait for anything that should come at once.
@@ -26,6 +28,7 @@ pub const SOON: Duration = Duration::from_secs(20);
 pub struct TestPool {
     pub address: Addr<BrowserPool>,
     pub config: BrowserConfig,
+    pub metrics: BrowserMetrics,
 }
 
 /// A file and what its author is told.
@@ -43,8 +46,9 @@ impl TestPool {
         config.quiet_window_ms = 50;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
-        let address = BrowserPool::new(config.clone(), starter).start();
-        Self { address, config }
+        let metrics = Metrics::new();
+        let address = BrowserPool::new(config.clone(), starter, metrics.browser.clone()).start();
+        Self { address, config, metrics: metrics.browser }
     }
 
     pub async fn lease(&self, lane: Lane) -> Result<Lease, LeaseError> {
@@ -82,9 +86,15 @@ impl TestPool {
         }
     }
 
+    /// Waits for something that the pool does not tell of.
+    pub async fn eventually(&self, what: &str, holds: impl Fn() -> bool) {
+        self.until(what, |_| holds()).await;
+    }
+
     /// Ends the pool; nothing may be left of it.
     pub async fn finish(self) {
-        let status = self.until("no tab is leased", |status| status.leased == 0).await;
+        let at_rest = |status: &PoolStatus| status.leased == 0 && status.leaving.is_empty();
+        let status = self.until("no tab is leased", at_rest).await;
         let folders: Vec<PathBuf> = status.browsers.iter().map(|&id| folder_of(id)).collect();
         assert!(folders.iter().all(|folder| folder.exists()));
         self.address.send(ShutDown).await.unwrap();
@@ -110,6 +120,18 @@ pub fn scripted(html: &str) -> PageTask {
 /// A page without script.
 pub fn fixed(html: &str) -> PageTask {
     PageTask { lane: Lane::Static, ..scripted(html) }
+}
+
+/// A page that is put into the tab.
+pub fn direct(html: &str) -> PageTask {
+    PageTask { direct: true, ..fixed(html) }
+}
+
+/// The same page with the `formatOpts` of a caller.
+pub fn asking(opts: &str, task: PageTask) -> PageTask {
+    let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
+    assert_eq!(reading.faults, [], "{opts}");
+    PageTask { options: reading.options, ..task }
 }
 
 /// A page with files beside it.
@@ -140,6 +162,32 @@ pub fn info_of(pdf: &[u8], name: &str) -> String {
     line.unwrap_or_default().trim().to_owned()
 }
 
+/// The pixels of a picture.
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pixels: Vec<u8>,
+}
+
+impl Picture {
+    /// Red, green, blue, opacity.
+    pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
+        let at = 4 * (y as usize * self.width as usize + x as usize);
+        self.pixels[at..at + 4].try_into().unwrap()
+    }
+}
+
+/// Decodes a PNG.
+pub fn picture_of(png: &[u8]) -> Picture {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+    decoder.set_transformations(png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(info.color_type, png::ColorType::Rgba);
+    Picture { width: info.width, height: info.height, pixels }
+}
+
 /// The living processes of a group.
 pub fn group_members(group: i32) -> Vec<i32> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -154,7 +202,7 @@ pub fn group_members(group: i32) -> Vec<i32> {
 }
 
 /// The private folder of a Chromium, read off its command line.
-fn folder_of(process: i32) -> PathBuf {
+pub fn folder_of(process: i32) -> PathBuf {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap();
     let line = String::from_utf8(line).unwrap();
     let profile = line.split('\0').find_map(|argument| argument.strip_prefix("--user-data-dir="));

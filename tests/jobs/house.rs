@@ -4,7 +4,7 @@ use actix::prelude::*;
 use bytes::Bytes;
 use platen::accounts::admin::{Reply, Request};
 use platen::accounts::{Accounts, Book};
-use platen::app::Engines;
+use platen::app::{Basis, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
 use platen::domain::ids::AccountId;
@@ -23,6 +23,7 @@ use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex};
 use platen::storage::{Folder, ObjectStore};
+use platen::telemetry::metrics::Metrics;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -102,9 +103,10 @@ impl House {
         let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(data.objects()).await.unwrap());
         let here = Arbiter::current();
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-        let engines =
-            Engines::start(env!("CARGO_BIN_EXE_platen").into(), &config, store.clone(), outbound, &here)
-                .unwrap();
+        let metrics = Metrics::new();
+        let executable = env!("CARGO_BIN_EXE_platen").into();
+        let basis = Basis { executable, store: store.clone(), outbound, metrics };
+        let engines = Engines::start(basis, &config, &here).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
         let accounts = Accounts::new(book.clone(), 64).start();

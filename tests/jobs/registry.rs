@@ -1,17 +1,23 @@
 //! The registry and its actors: starts, turns, faults, crashes.
 
-use platen::clock::{Clock, SystemClock, Timestamp};
-use platen::domain::fault::FaultCode;
-use platen::domain::job::JobState;
-use platen::jobs::ResumeJobs;
-use platen::jobs::idempotency;
-use platen::jobs::messages::{Idempotency, WatchJob};
-use platen::problem::Code;
-use platen::storage::index::Change;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::house::{House, PATIENCE};
+use bytes::Bytes;
+use platen::clock::{Clock, SystemClock};
+use platen::domain::fault::FaultCode;
+use platen::domain::ids::{AccountId, JobId};
+use platen::domain::job::JobState;
+use platen::jobs::ResumeJobs;
+use platen::jobs::erase::DeleteJob;
+use platen::jobs::idempotency;
+use platen::jobs::messages::{CloseUpload, Idempotency, InputPart, OpenUpload, WatchJob};
+use platen::jobs::record::JobRecord;
+use platen::problem::{Code, Problem};
+use platen::storage::index::Change;
+use platen::storage::{StagedObject, StorageKey, StoreError};
+
+use crate::house::{House, PATIENCE, View};
 
 #[actix::test]
 async fn a_job_that_is_started_makes_its_document() {
@@ -123,24 +129,52 @@ async fn a_key_whose_job_was_erased_says_so_and_one_that_is_swept_is_free() {
     assert_ne!(next.borrow().id, first.borrow().id);
 }
 
+/// Changes the job's record behind the service's back, and waits until it is read again: then the job has
+/// left memory.
+async fn altered_on_disk(house: &House, view: View, alter: impl FnOnce(&mut JobRecord)) -> View {
+    let mut record = house.record(&view).await;
+    alter(&mut record);
+    house.journal.commit(&record, Change::new()).await.unwrap();
+    // Who holds a view waits for the job, and keeps it in memory.
+    drop(view);
+    let (account, job) = (record.account, record.id);
+    let read = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(200)).await; // poll
+            let view = house.registry.send(WatchJob { account, job }).await.unwrap().unwrap();
+            if view.borrow().created_at == record.created_at {
+                return view;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, read).await.expect("the job leaves memory")
+}
+
 #[actix::test]
 async fn an_idle_job_leaves_memory_and_comes_back_when_it_is_started() {
     let house = House::build(1, &[("jobs.initialized_idle_s", "1")]).await;
-    let mut view = house.init("one", "<p>1</p>", false).await.unwrap();
-    let left = tokio::time::timeout(PATIENCE, async { while view.changed().await.is_ok() {} });
-    left.await.expect("the view closes when the job leaves memory");
+    let view = house.init("one", "<p>1</p>", false).await.unwrap();
+    let view = altered_on_disk(&house, view, |record| record.created_at.0 -= 1).await;
     let started = house.start(&view).await.unwrap();
     assert!(house.ended(&started).await.output.is_some());
 }
 
 #[actix::test]
+async fn a_job_that_somebody_waits_for_stays_in_memory() {
+    let house = House::build(1, &[("jobs.initialized_idle_s", "1")]).await;
+    let mut waiter = house.init("one", "<p>1</p>", false).await.unwrap();
+    waiter.mark_unchanged();
+    let closed = tokio::time::timeout(Duration::from_millis(2_500), waiter.changed()).await;
+    assert!(closed.is_err(), "its view goes on: {closed:?}");
+    house.start(&waiter).await.unwrap();
+    assert!(waiter.changed().await.is_ok());
+}
+
+#[actix::test]
 async fn a_job_not_started_in_its_window_expires() {
     let house = House::build(1, &[("jobs.start_window_s", "60"), ("jobs.initialized_idle_s", "1")]).await;
-    let mut view = house.init("one", "<p>1</p>", false).await.unwrap();
-    tokio::time::timeout(PATIENCE, async { while view.changed().await.is_ok() {} }).await.unwrap();
-    let mut record = house.record(&view).await;
-    record.created_at = Timestamp(record.created_at.0 - 61_000);
-    house.journal.commit(&record, Change::new()).await.unwrap();
+    let view = house.init("one", "<p>1</p>", false).await.unwrap();
+    let view = altered_on_disk(&house, view, |record| record.created_at.0 -= 61_000).await;
     let started = house.start(&view).await.unwrap();
     assert_eq!(house.ended(&started).await.fault.unwrap().code, FaultCode::Expired);
 }
@@ -162,4 +196,47 @@ async fn two_inits_cannot_both_take_the_last_document_and_a_failed_job_gives_it_
     };
     tokio::time::timeout(PATIENCE, again).await.expect("the document is there again");
     assert_eq!(house.init("small", "", false).await.unwrap_err().code, Code::QuotaExceeded);
+}
+
+async fn open_upload(
+    house: &House,
+    account: AccountId,
+    job: JobId,
+) -> Result<Box<dyn StagedObject>, Problem> {
+    house.registry.send(OpenUpload { account, job, limit_bytes: 100 }).await.unwrap()
+}
+
+#[actix::test]
+async fn an_upload_that_was_open_at_the_start_is_refused_and_leaves_nothing() {
+    let house = House::build(0, &[]).await;
+    let view = house.init("one", "", false).await.unwrap();
+    let (account, job) = (view.borrow().account, view.borrow().id);
+    let mut staged = open_upload(&house, account, job).await.unwrap();
+    let second = open_upload(&house, account, job).await.unwrap();
+    staged.write(Bytes::from_static(b"<p>late")).await.unwrap();
+    house.start(&view).await.unwrap();
+    assert_eq!(open_upload(&house, account, job).await.unwrap_err().code, Code::UploadClosed);
+    let part = InputPart::Template;
+    let close = CloseUpload { account, job, part, staged };
+    assert_eq!(house.registry.send(close).await.unwrap().unwrap_err().code, Code::UploadClosed);
+    assert!(house.registry.send(DeleteJob { account, job }).await.unwrap().is_ok());
+    let close = CloseUpload { account, job, part, staged: second };
+    assert_eq!(
+        house.registry.send(close).await.unwrap().unwrap_err().code,
+        Code::UploadClosed,
+        "after the end"
+    );
+    let key = StorageKey::JobTemplate(account, job);
+    assert!(matches!(house.store.head(&key).await, Err(StoreError::NotFound(_))));
+}
+
+#[actix::test]
+async fn two_starts_at_once_take_one_place() {
+    let house = House::build(0, &[("jobs.queue_account_limit", "2")]).await;
+    let view = house.init("one", "<p>1</p>", false).await.unwrap();
+    let (first, second) = tokio::join!(house.start(&view), house.start(&view));
+    assert!(first.is_ok() && second.is_ok());
+    assert!(house.init("one", "<p>2</p>", true).await.is_ok(), "one place is left");
+    let third = house.init("one", "<p>3</p>", true).await.unwrap_err();
+    assert_eq!(third.code, Code::RateLimited);
 }

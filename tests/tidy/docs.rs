@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use platen::config::DEFAULT_TOML;
 use platen::domain::fault::FaultCode;
+use platen::domain::format_opts::{Effect, KEYS};
 use platen::problem::Code;
 
 use crate::tree::{self, Rule, Source};
@@ -35,6 +36,16 @@ pub const RULES: &[Rule] = &[
         bad: &[
             ("README.md", "| 400 | `job_not_found` | wrong status |\n"),
             ("README.md", concat!(include_str!("../../README.md"), "\n| 404 | `lost_code` | gone |\n")),
+        ],
+        good: &[("README.md", include_str!("../../README.md"))],
+    },
+    Rule {
+        name: "options documented",
+        applies: |path| path == "README.md",
+        check: options_documented,
+        bad: &[
+            ("README.md", "| `formatOpts` | works on | |\n|---|---|---|\n| `format` | pdf | the sheet |\n"),
+            ("README.md", concat!("| `formatOpts` | works on | |\n| `zoom` | pdf | ", "never was |\n")),
         ],
         good: &[("README.md", include_str!("../../README.md"))],
     },
@@ -133,6 +144,37 @@ fn codes_documented(source: &Source) -> Vec<(usize, String)> {
         {
             found.push((number, format!("{code} is no code of src/problem.rs")));
         }
+    }
+    found
+}
+
+/// The table of options has each key in its first column, with what it works on, and no other.
+fn options_documented(source: &Source) -> Vec<(usize, String)> {
+    let rows = source.lines().skip_while(|(_, line)| !line.starts_with("| `formatOpts` | works on |"));
+    let rows: Vec<_> = rows.skip(2).take_while(|(_, line)| line.starts_with('|')).collect();
+    let mut found = Vec::new();
+    for (name, effect) in KEYS {
+        let wanted = match effect {
+            Effect::Page => "pdf, png, jpg",
+            Effect::Pdf => "pdf",
+            Effect::Image => "png, jpg",
+            Effect::Png => "png",
+            Effect::Jpg => "jpg",
+            Effect::Nothing => "",
+        };
+        let stands = |line: &str| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            cells[1].contains(&format!("`{name}`")) && cells[2] == wanted
+        };
+        if !rows.iter().any(|(_, line)| stands(line)) {
+            found.push((1, format!("the table of formatOpts lacks '{name}', which works on '{wanted}'")));
+        }
+    }
+    for (number, line) in rows {
+        let first = line.split('|').nth(1).unwrap_or_default();
+        let named = between(first, "`", '`').step_by(2);
+        let strange = named.filter(|name| !KEYS.iter().any(|(known, _)| known == name));
+        found.extend(strange.map(|name| (number, format!("'{name}' is no key of formatOpts"))));
     }
     found
 }

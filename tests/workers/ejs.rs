@@ -9,6 +9,7 @@ use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
+use platen::telemetry::metrics::Metrics;
 
 use crate::processes::{DEADLINE, starter};
 
@@ -17,7 +18,7 @@ pub fn config() -> AssembleConfig {
 }
 
 pub fn assembler(config: &AssembleConfig) -> Assembler {
-    Assembler::new(starter(), config)
+    Assembler::new(starter(), config, Metrics::new().children)
 }
 
 pub fn site(files: &[(&str, &str)]) -> Site {

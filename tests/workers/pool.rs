@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
+use platen::telemetry::metrics::Metrics;
 use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
 use serde_json::json;
 
@@ -12,8 +13,9 @@ use crate::processes::{bash, is_alive, starter, until};
 
 /// Says `Ready`.
 const READY: &str = r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'; "#;
-/// Waits for the job's frame, which is longer than this.
-const LISTEN: &str = "head -c 20 > /dev/null; ";
+/// Reads the whole frame of the job: its lengths, then 16 bytes of header and 42 of body. Who ends before that
+/// breaks the pipe that is still being written to.
+const LISTEN: &str = "head -c 70 > /dev/null; ";
 /// Answers with a header and the body `hello`.
 const ANSWER: &str = r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hello'; "#;
 
@@ -42,7 +44,7 @@ async fn run_for(pool: &Pool, account: AccountId) -> Result<(u32, Bytes), Worker
 }
 
 async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
-    run(&Pool::new(starter(), settings)).await
+    run(&Pool::new(starter(), settings, Metrics::new().children)).await
 }
 
 fn read_pids(file: &Path) -> Vec<u32> {
@@ -55,7 +57,7 @@ async fn a_child_answers_and_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER} sleep 60", pids.display());
-    let pool = Pool::new(starter(), settings(&script, 1));
+    let pool = Pool::new(starter(), settings(&script, 1), Metrics::new().children);
     for _ in 0..3 {
         let (answer, body) = run(&pool).await.unwrap();
         assert_eq!((answer, &body[..]), (1, &b"hello"[..]));
@@ -75,7 +77,11 @@ async fn a_child_works_for_one_account_and_not_for_ever() {
     // Each turn of the loop reads one whole frame: its lengths, then 15 bytes of header and 41 of body.
     let listen = format!("head -c 68 > /dev/null; echo $$ >> {}; ", pids.display());
     let script = format!("while :; do {READY}{listen}{ANSWER} done");
-    let pool = Pool::new(starter(), PoolSettings { kept: 2, child_jobs: 3, ..settings(&script, 0) });
+    let pool = Pool::new(
+        starter(),
+        PoolSettings { kept: 2, child_jobs: 3, ..settings(&script, 0) },
+        Metrics::new().children,
+    );
     let (one, other) = (AccountId::generate(), AccountId::generate());
     for (account, kept) in [(one, 1), (one, 1), (other, 2), (one, 1), (one, 2)] {
         run_for(&pool, account).await.unwrap();
@@ -132,7 +138,7 @@ async fn a_child_is_killed_at_its_deadline_and_when_nobody_waits_any_more() {
     assert!(matches!(fault, WorkerFault::Deadline), "{fault}");
     until("the whole group is dead", || !read_pids(&pids).into_iter().any(is_alive)).await;
 
-    let pool = Pool::new(starter(), settings(&script, 0));
+    let pool = Pool::new(starter(), settings(&script, 0), Metrics::new().children);
     let before = read_pids(&pids).len();
     let job = tokio::spawn(async move { run(&pool).await });
     until("the child is at work", || read_pids(&pids).len() == before + 2).await;
@@ -146,7 +152,7 @@ async fn a_spare_that_died_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let script = format!("echo $$ >> {}; {READY}{LISTEN}{ANSWER}", pids.display());
-    let pool = Pool::new(starter(), settings(&script, 1));
+    let pool = Pool::new(starter(), settings(&script, 1), Metrics::new().children);
     until("a spare waits", || pool.spares() == 1).await;
     let spare = read_pids(&pids)[0];
     nix::sys::signal::kill(
@@ -167,7 +173,7 @@ async fn no_more_run_at_once_than_allowed() {
          for n in 1 2 3; do /bin/true; done; rmdir at-work-$$; {ANSWER} sleep 60",
         folder.path().display()
     );
-    let pool = Pool::new(starter(), settings(&script, 2));
+    let pool = Pool::new(starter(), settings(&script, 2), Metrics::new().children);
     let jobs: Vec<_> = (0..10)
         .map(|_| {
             tokio::spawn({

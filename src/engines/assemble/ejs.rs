@@ -10,6 +10,7 @@ use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
+use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{AssembleJob, AssembleLimits, Assembled, assemble_child};
 use crate::workers::{Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
@@ -26,7 +27,7 @@ const NO_DATA: &[u8] = b"{}";
 impl Assembler {
     /// An assembler whose spares start at once; must be called inside a runtime.
     #[must_use]
-    pub fn new(starter: Starter, config: &AssembleConfig) -> Self {
+    pub fn new(starter: Starter, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
         let limits = AssembleLimits {
             memory_bytes: config.memory_limit_mb << 20,
             output_bytes: config.output_limit_bytes,
@@ -47,7 +48,7 @@ impl Assembler {
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
         };
-        Self { pool: Pool::new(starter, settings), config: config.clone() }
+        Self { pool: Pool::new(starter, settings, metrics), config: config.clone() }
     }
 
     /// How many engine processes wait for a job.

@@ -9,8 +9,10 @@ use crate::domain::lane::Lane;
 
 /// Elements that are script, hold another page, change what addresses mean, or set attributes later.
 /// Longer names with the same beginning are meant as well (`frameset`, `animateTransform`).
-const ACTIVE_ELEMENTS: [&[u8]; 11] = [
+const ACTIVE_ELEMENTS: [&[u8]; 12] = [
     b"script",
+    // Shown where script is switched off, so switching it off would change the page.
+    b"noscript",
     b"iframe",
     b"frame",
     b"fencedframe",
@@ -29,7 +31,7 @@ const QUIET_PRAGMAS: [&[u8]; 3] = [b"content-type", b"x-ua-compatible", b"conten
 /// The byte is where something begins that is looked at more closely.
 const INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
-    let bytes = b"<&\x00\x1bjJoOhH";
+    let bytes = b"<&(\x00\x1bjJoOhH";
     let mut at = 0;
     while at < bytes.len() {
         table[bytes[at] as usize] = true;
@@ -58,6 +60,8 @@ fn is_active(html: &[u8], at: usize) -> bool {
     match text[0] {
         b'<' => ACTIVE_ELEMENTS.iter().any(|name| begins(&text[1..], name)),
         b'&' => hides_a_letter(text),
+        // `@media (scripting: none)`: the same in a style sheet.
+        b'(' => begins(skip_blanks(&text[1..]), b"scripting"),
         b'o' | b'O' => at > 0 && may_end_attribute(html[at - 1]) && is_handler(text),
         b'j' | b'J' => is_script_address(text),
         b'h' | b'H' => begins(text, b"http-equiv") && !is_quiet_pragma(&text[b"http-equiv".len()..]),
@@ -103,7 +107,7 @@ mod tests {
 
     #[test]
     fn pages_that_may_run_script_are_seen() {
-        let pages: [&[u8]; 38] = [
+        let pages: [&[u8]; 41] = [
             b"<script>1</script>",
             b"<SCRIPT src=a>",
             b"<svg><script/>",
@@ -142,6 +146,9 @@ mod tests {
             b"\xfe\xff\x00<",
             b"<scr\x1b(Bipt>",
             b"<p>\x00</p>",
+            b"<p>a<NoScript>enable it</noscript>",
+            b"<style>@media (scripting: none) {p{color:red}}</style>",
+            b"<style>@media print and ( Scripting:enabled){}</style>",
         ];
         for page in pages {
             assert_eq!(lane_of(page), Lane::Scripted, "{}", String::from_utf8_lossy(page));

@@ -1,6 +1,7 @@
 //! Target html: the assembled page itself, with the data that its scripts expect.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+use memchr::{memchr, memmem};
 
 use crate::domain::lane::Lane;
 use crate::engines::assemble::lane::lane_of;
@@ -49,17 +50,27 @@ fn after_doctype(page: &[u8]) -> usize {
     loop {
         at += page[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let rest = &page[at..];
-        if rest.starts_with(b"<!--") {
-            match rest.windows(3).position(|window| window == b"-->") {
-                Some(end) => at += end + 3,
-                None => return at,
-            }
+        let end = if rest.starts_with(b"<!--") {
+            comment_end(rest)
         } else if rest.len() > 9 && rest[..9].eq_ignore_ascii_case(b"<!doctype") {
-            return at + rest.iter().position(|byte| *byte == b'>').map_or(0, |end| end + 1);
+            return at + memchr(b'>', rest).map_or(0, |end| end + 1);
+        } else if [&b"<?"[..], b"<!", b"</"].iter().any(|begin| rest.starts_with(begin)) {
+            // What the parser takes for a comment: the prolog of XHTML, for one.
+            memchr(b'>', rest).map(|end| end + 1)
         } else {
-            return at;
+            None
+        };
+        match end {
+            Some(end) => at += end,
+            None => return at,
         }
     }
+}
+
+/// Where a comment ends: behind `-->`, or `--!>`, which a parser takes for it.
+fn comment_end(comment: &[u8]) -> Option<usize> {
+    let ends = [&b"-->"[..], b"--!>"].into_iter();
+    ends.filter_map(|end| memmem::find(&comment[2..], end).map(|at| 2 + at + end.len())).min()
 }
 
 #[cfg(test)]
@@ -70,6 +81,25 @@ mod tests {
     fn a_page_without_script_stays_as_it_is() {
         let page = Bytes::from_static(b"<!doctype html><p>1</p>");
         assert_eq!(with_data(&page, b"{}"), page);
+    }
+
+    #[test]
+    fn nothing_before_the_doctype_is_mistaken_for_the_page() {
+        for before in [
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
+            "<!-- a --!> ",
+            "<!-- a > b - -- c -->",
+            "<!---->",
+            "<!-->",
+            "<!-- a --->",
+            "</x><!x>",
+            "<!-- 1 --><?2?><!-- 3 -->",
+        ] {
+            let page = Bytes::from(format!("{before}<!DOCTYPE html><script>go()</script>"));
+            let document = with_data(&page, b"{}");
+            let wanted = format!("{before}<!DOCTYPE html><script>window.");
+            assert!(document.starts_with(wanted.as_bytes()), "{}", String::from_utf8_lossy(&document));
+        }
     }
 
     #[test]

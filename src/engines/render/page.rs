@@ -1,12 +1,13 @@
 //! Targets pdf, png, jpg: leases a tab, lets the browser make the file, and passes it on in chunks.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use actix::Addr;
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 
-use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageTask};
+use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask};
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -18,11 +19,13 @@ use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::references::has_references;
 use crate::engines::thread;
 use crate::storage::{StagedObject, StoreError};
+use crate::telemetry::{Step, StepMetrics};
 
 /// Makes files of pages.
 pub struct PageEngine {
     pool: Addr<BrowserPool>,
     config: BrowserConfig,
+    metrics: StepMetrics,
     /// A page without script computes from its first moment to its last: more of them at once than there
     /// are cores make none earlier and cost each of them more.
     statics: Semaphore,
@@ -48,6 +51,8 @@ pub struct PageOrder {
 pub enum RenderError {
     /// The browser died under the page; another one may do better.
     BrowserLost(JobFault),
+    /// There was no tab for the page.
+    Unleased(JobFault),
     /// The page's fault.
     Page(JobFault),
     /// The store's fault.
@@ -57,17 +62,17 @@ pub enum RenderError {
 impl PageEngine {
     /// An engine that leases its tabs from `pool`.
     #[must_use]
-    pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig) -> Self {
+    pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig, metrics: StepMetrics) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let statics = match usize::try_from(config.static_pages) {
             Ok(0) | Err(_) => cores + 1,
             Ok(pages) => pages,
         };
-        Self { pool, config, statics: Semaphore::new(statics) }
+        Self { pool, config, metrics, statics: Semaphore::new(statics) }
     }
 
     /// Renders the page and appends the file to `staged`; what the author should know goes to
-    /// `warnings`, also when it fails.
+    /// `warnings`, also when it fails. Answers how many pages a file has that has pages.
     ///
     /// # Errors
     /// By whose fault it was.
@@ -76,11 +81,12 @@ impl PageEngine {
         order: &PageOrder,
         staged: &mut dyn StagedObject,
         warnings: &mut Warnings,
-    ) -> Result<(), RenderError> {
+    ) -> Result<Option<u32>, RenderError> {
         let Some(task) = task_of(order).await.map_err(RenderError::Page)? else {
             let sentence = format!("a page cannot become {}", order.target.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
+        let timer = RefCell::new(self.metrics.begin(Step::Lease));
         let _turn = match task.lane {
             // It is never closed, so there is always a permit to wait for.
             Lane::Static => self.statics.acquire().await.ok(),
@@ -88,14 +94,26 @@ impl PageEngine {
         };
         let leased = self.pool.send(LeaseTab { account: order.account, lane: task.lane }).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
-        let step = |step| tracing::debug!(page.step = ?step, "step begins");
+        let step = |step| {
+            tracing::debug!(page.step = ?step, "step begins");
+            timer.replace(self.metrics.begin(measured(step)));
+        };
         let ready = browser::open(lease, &task, &self.config, step).await.map_err(|f| failed(f, warnings))?;
+        step(PageStep::Print);
         let mut printed = ready.print().await.map_err(|fault| failed(fault, warnings))?;
         while let Some(chunk) = printed.next_chunk().await.map_err(|fault| failed(fault, warnings))? {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
         warnings.extend(printed.warnings());
-        Ok(())
+        Ok(printed.pages())
+    }
+}
+
+fn measured(step: PageStep) -> Step {
+    match step {
+        PageStep::Load => Step::Load,
+        PageStep::Readiness => Step::Readiness,
+        PageStep::Print => Step::Print,
     }
 }
 
@@ -107,8 +125,10 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
     let Some(page) = order.site.files.get(&order.site.entry).cloned() else { return Ok(None) };
+    // An expression is script, and may ask for the data, which is there where script runs.
+    let asked = order.options.wait_for_expression.is_some();
     let looked = thread::by_size(page.len(), move || {
-        let lane = lane_of(&page);
+        let lane = if asked { Lane::Scripted } else { lane_of(&page) };
         (lane, lane == Lane::Static && !has_references(&page))
     });
     let (lane, direct) = looked.await?;
@@ -123,7 +143,7 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
 }
 
 fn unleased(error: &LeaseError) -> RenderError {
-    RenderError::BrowserLost(JobFault::new(FaultCode::BrowserLost, error.to_string()))
+    RenderError::Unleased(JobFault::new(FaultCode::BrowserUnavailable, error.to_string()))
 }
 
 fn failed(page: PageFault, warnings: &mut Warnings) -> RenderError {

@@ -34,7 +34,7 @@ pub(in super::super) struct FormatOpts {
     #[schema(minimum = 1)]
     to_page: Option<u32>,
     /// HTML on top of each page; elements of the classes `date`, `title`, `url`, `pageNumber` and `totalPages` are
-    /// filled in. It stands in the margin, so give one.
+    /// filled in. It stands in the margin, which is 15mm where none is given.
     header_template: Option<String>,
     /// The same at the bottom.
     footer_template: Option<String>,

@@ -3,6 +3,7 @@
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use async_trait::async_trait;
 use sled::{Db, IVec};
@@ -12,12 +13,15 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::engine::{Engine, Request};
 use super::{Change, Entry, Index, IndexError, Step, value};
 use crate::config::StorageConfig;
+use crate::telemetry::IndexMetrics;
+use crate::telemetry::metrics::{Metrics, Spread};
 
 /// Most changes made durable together: enough for the disk, and no batch without bounds.
 const GROUP_LIMIT: usize = 256;
 
 /// An index in a folder of its own.
 pub struct SledIndex {
+    metrics: IndexMetrics,
     open: Mutex<Option<Open>>,
     writer: AsyncMutex<Option<JoinHandle<()>>>,
 }
@@ -41,6 +45,18 @@ impl SledIndex {
     /// # Errors
     /// `InUse` or `Damaged`.
     pub async fn open(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
+        Self::open_counted(path, config, Metrics::new().index).await
+    }
+
+    /// As `open`, and what it writes is counted in `metrics`.
+    ///
+    /// # Errors
+    /// `InUse` or `Damaged`.
+    pub async fn open_counted(
+        path: &Path,
+        config: &StorageConfig,
+        metrics: IndexMetrics,
+    ) -> Result<Self, IndexError> {
         let (folder, options) = (path.to_owned(), config.clone());
         let engine = spawn_blocking(move || Engine::open(&folder, &options))
             .await
@@ -48,8 +64,9 @@ impl SledIndex {
         let engine = Arc::new(engine);
         let limit = usize::try_from(config.index_queue_limit).unwrap_or(usize::MAX);
         let (queue, requests) = mpsc::channel(limit.min(tokio::sync::Semaphore::MAX_PERMITS));
-        let writer = tokio::spawn(write(Arc::clone(&engine), requests));
-        Ok(Self { open: Mutex::new(Some(Open { engine, queue })), writer: AsyncMutex::new(Some(writer)) })
+        let writer = tokio::spawn(write(Arc::clone(&engine), requests, metrics.batch.clone()));
+        let (open, writer) = (Mutex::new(Some(Open { engine, queue })), AsyncMutex::new(Some(writer)));
+        Ok(Self { metrics, open, writer })
     }
 
     fn opened(&self) -> Result<Open, IndexError> {
@@ -61,6 +78,18 @@ impl SledIndex {
         if change.is_empty() {
             return Ok(());
         }
+        let since = Instant::now();
+        let written = self.write(change, durable).await;
+        self.metrics.commits.of([if durable { "durable" } else { "unsynced" }]).inc();
+        match &written {
+            Ok(()) if durable => self.metrics.seconds.observe(since.elapsed().as_secs_f64()),
+            Ok(()) => {}
+            Err(_) => drop(self.metrics.errors.inc()),
+        }
+        written
+    }
+
+    async fn write(&self, change: Change, durable: bool) -> Result<(), IndexError> {
         let (answer, answered) = oneshot::channel();
         let queue = self.opened()?.queue;
         let request = Request { change, durable, answer };
@@ -136,9 +165,10 @@ impl Index for SledIndex {
 }
 
 /// Takes what waits, makes it durable as one group, and again, until nobody can ask any more.
-async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>) {
+async fn write(engine: Arc<Engine>, mut requests: mpsc::Receiver<Request>, batch: Spread) {
     let mut group = Vec::new();
     while requests.recv_many(&mut group, GROUP_LIMIT).await > 0 {
+        batch.observe(f64::from(u32::try_from(group.len()).unwrap_or(u32::MAX)));
         let (engine, taken) = (Arc::clone(&engine), std::mem::take(&mut group));
         let writing = Arc::clone(&engine);
         if let Err(error) = spawn_blocking(move || writing.write(taken)).await {

@@ -1,0 +1,44 @@
+# Platen's image: `docker build -t platen .`; how to run it: docs/deployment.md.
+
+FROM rust:1.95-trixie AS build
+# The newest of a stable distribution: its security updates keep the name and change the version.
+# hadolint ignore=DL3008
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends npm \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+# The template engine, which build.rs puts into the program.
+COPY assets/package.json assets/package-lock.json assets/
+RUN npm ci --prefix assets --omit=dev --ignore-scripts --no-audit --no-fund
+COPY Cargo.toml Cargo.lock build.rs ./
+COPY assets assets
+COPY config config
+COPY src src
+# What is compiled stays in the builder's cache, so that a changed line costs a minute and not ten.
+RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/build/target \
+    cargo build --release --locked --bin platen \
+ && cp target/release/platen /usr/local/bin/platen
+
+FROM debian:trixie-slim
+# Fonts for Latin, Greek, Cyrillic, Arabic and most other scripts, Chinese, Japanese, Korean, emoji.
+# fontconfig writes their cache here, once, and not Chromium in each new profile. tini is process 1: what a
+# killed Chromium leaves behind becomes its child, and somebody must reap it.
+# hadolint ignore=DL3008
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends \
+      ca-certificates chromium-headless-shell fontconfig tini \
+      fonts-dejavu-core fonts-liberation fonts-noto-color-emoji fonts-noto-core fonts-wqy-zenhei \
+ && rm -rf /var/lib/apt/lists/* \
+ && groupadd --system --gid 10001 platen \
+ && useradd --system --uid 10001 --gid platen --no-create-home --home-dir /nonexistent \
+      --shell /usr/sbin/nologin platen \
+ && install --directory --owner=platen --group=platen --mode=0700 /var/lib/platen
+COPY --from=build /usr/local/bin/platen /usr/local/bin/platen
+ENV PLATEN__HTTP__BIND=0.0.0.0:8080 \
+    PLATEN__STORAGE__DATA_DIR=/var/lib/platen
+USER 10001:10001
+VOLUME /var/lib/platen
+EXPOSE 8080
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["platen", "doctor", "--running"]
+ENTRYPOINT ["/usr/bin/tini", "--", "platen"]
+CMD ["serve"]

@@ -1,0 +1,51 @@
+//! The listener of `/metrics` alone, where `metrics.bind` names one.
+
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::task::JoinHandle;
+
+use super::{AppError, listen};
+use crate::config::Config;
+use crate::http::{self, ServerHandle};
+use crate::telemetry::metrics::Metrics;
+
+/// The server, serving.
+pub(super) struct MetricsPage {
+    bound: SocketAddr,
+    address: String,
+    handle: ServerHandle,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+impl MetricsPage {
+    /// Listens and serves; none where metrics are read at the main address.
+    pub fn open(config: &Config, metrics: &Metrics) -> Result<Option<Self>, AppError> {
+        let bind = &config.metrics.bind;
+        if bind.is_empty() {
+            return Ok(None);
+        }
+        let listener = listen(bind, "metrics.bind")?;
+        let bound = listener.local_addr()?;
+        let address = format!("http://{bound}/metrics");
+        let server = http::serve_metrics(listener, metrics.clone(), config)?;
+        let handle = server.handle();
+        Ok(Some(Self { bound, address, handle, serving: actix::spawn(server) }))
+    }
+
+    /// Where it listens.
+    pub fn bound(&self) -> SocketAddr {
+        self.bound
+    }
+
+    /// Where metrics are read.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Closes the listener and ends what is being answered.
+    pub async fn close(self) -> Result<(), AppError> {
+        self.handle.stop(false).await;
+        Ok(self.serving.await??)
+    }
+}

@@ -1,0 +1,142 @@
+//! What surrounds a page, told to its tab before the page is there: only what differs from a plain tab.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use headless_chrome::protocol::cdp::types::Method;
+use headless_chrome::protocol::cdp::{DOM, Emulation};
+
+use super::cdp::{CallError, Sent};
+use super::fault::Trouble;
+use super::page::{PageOutput, PageTask};
+use super::tab::Tab;
+use crate::domain::fault::FaultCode;
+use crate::domain::format_opts::{Media, Viewport};
+
+/// Calls that are on their way. A tab is given up with its page, so nothing of them stays behind.
+#[must_use = "the calls are sent; settle them"]
+pub(super) struct Surroundings(Vec<Answer>);
+
+type Answer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
+
+impl Surroundings {
+    /// Sends what the options of `task` ask for; a plain document's ask for nothing.
+    pub(super) fn send(tab: &Tab, task: &PageTask, limit: Duration) -> Result<Self, CallError> {
+        let mut sent = Self(Vec::new());
+        let scene = &task.options.scene;
+        if let Some(media) = media(scene.media, task.output) {
+            sent.push(tab.send(&media)?, limit);
+        }
+        if scene.viewport != Viewport::default() {
+            sent.push(tab.send(&metrics(scene.viewport))?, limit);
+        }
+        if let Some(zone) = &scene.timezone {
+            sent.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
+        }
+        if let Some(locale) = &scene.locale {
+            sent.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
+            sent.push(tab.send(&language(locale))?, limit);
+        }
+        if task.output == PageOutput::Png && task.options.picture.omit_background {
+            sent.push(tab.send(&no_background())?, limit);
+        }
+        Ok(sent)
+    }
+
+    /// Waits for the answers.
+    pub(super) async fn settle(self) -> Result<(), Trouble> {
+        for answer in self.0 {
+            answer.await.map_err(explain)?;
+        }
+        Ok(())
+    }
+
+    fn push<M>(&mut self, sent: Sent<M>, limit: Duration)
+    where
+        M: Method + 'static,
+        M::ReturnObject: Send + 'static,
+    {
+        self.0.push(Box::pin(async move { sent.answer(limit).await.map(drop) }));
+    }
+}
+
+/// A printer asks for print by itself, a picture does not.
+fn media(wanted: Media, output: PageOutput) -> Option<Emulation::SetEmulatedMedia> {
+    let media = match (wanted, output) {
+        (Media::Print, PageOutput::Pdf) | (Media::Screen, PageOutput::Png | PageOutput::Jpg) => return None,
+        (Media::Print, PageOutput::Png | PageOutput::Jpg) => "print",
+        (Media::Screen, PageOutput::Pdf) => "screen",
+    };
+    Some(Emulation::SetEmulatedMedia { media: Some(media.to_owned()), features: None })
+}
+
+fn metrics(viewport: Viewport) -> Emulation::SetDeviceMetricsOverride {
+    Emulation::SetDeviceMetricsOverride {
+        width: viewport.width_px,
+        height: viewport.height_px,
+        device_scale_factor: viewport.device_scale,
+        mobile: false,
+        scale: None,
+        screen_width: None,
+        screen_height: None,
+        position_x: None,
+        position_y: None,
+        dont_set_visible_size: None,
+        screen_orientation: None,
+        viewport: None,
+        display_feature: None,
+        device_posture: None,
+    }
+}
+
+/// `navigator.language`; an empty user agent leaves the browser's own (tried).
+fn language(locale: &str) -> Emulation::SetUserAgentOverride {
+    Emulation::SetUserAgentOverride {
+        user_agent: String::new(),
+        accept_language: Some(locale.to_owned()),
+        platform: None,
+        user_agent_metadata: None,
+    }
+}
+
+fn no_background() -> Emulation::SetDefaultBackgroundColorOverride {
+    let color = DOM::RGBA { r: 0, g: 0, b: 0, a: Some(0.0) };
+    Emulation::SetDefaultBackgroundColorOverride { color: Some(color) }
+}
+
+/// What is well-formed may still be unknown to the browser.
+fn explain(error: CallError) -> Trouble {
+    match error {
+        CallError::Refused { method, message } if method.starts_with("Emulation.") => Trouble::fault(
+            FaultCode::OptionsInvalid,
+            format!("the browser takes no such locale, timezone or viewport (formatOpts): {message}"),
+        ),
+        CallError::Refused { .. }
+        | CallError::Closed { .. }
+        | CallError::PageGone { .. }
+        | CallError::Timeout { .. }
+        | CallError::Unreadable { .. } => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
+    use super::*;
+
+    /// The window that tabs are made with is the one that needs no call.
+    #[test]
+    fn the_plain_viewport_is_that_of_a_tab() {
+        let plain = Viewport::default();
+        assert_eq!((plain.width_px, plain.height_px), (VIEWPORT_WIDTH, VIEWPORT_HEIGHT));
+    }
+
+    #[test]
+    fn only_a_medium_that_is_not_there_by_itself_is_told() {
+        let told = |wanted, output| media(wanted, output).and_then(|call| call.media);
+        assert_eq!(told(Media::Print, PageOutput::Pdf), None);
+        assert_eq!(told(Media::Screen, PageOutput::Pdf).as_deref(), Some("screen"));
+        assert_eq!(told(Media::Print, PageOutput::Png).as_deref(), Some("print"));
+        assert_eq!(told(Media::Screen, PageOutput::Jpg), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! The template engine, tried in its cage; and what fences it.
+
+use bytes::Bytes;
+
+use super::report::Finding;
+use crate::config::AssembleConfig;
+use crate::domain::ids::AccountId;
+use crate::domain::site::Site;
+use crate::engines::assemble::ejs::Assembler;
+use crate::telemetry::metrics::Metrics;
+use crate::workers::{Landlock, Starter, landlock};
+
+const TEMPLATE: &str = "<p><%= six * 7 %></p>";
+const DATA: &str = r#"{"six": 6}"#;
+const PAGE: &[u8] = b"<p>42</p>";
+
+pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Finding {
+    let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
+    let assembler = Assembler::new(starter.clone(), &config, Metrics::new().children);
+    let site = Site::single("index.html", Bytes::from_static(TEMPLATE.as_bytes()));
+    let page = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(DATA.as_bytes())).await;
+    let wrong = match page {
+        Ok(page) if page.windows(PAGE.len()).any(|part| part == PAGE) => return caged(),
+        Ok(page) => format!("made '{}' of '{TEMPLATE}'", String::from_utf8_lossy(&page)),
+        Err(fault) => fault.to_string(),
+    };
+    Finding::missing("Template engine", wrong).so(
+        "html, ejs and framework: nothing can be rendered",
+        "a kernel with CONFIG_SECCOMP_FILTER, and memory for assemble.memory_limit_mb; the service's log has the cause",
+    )
+}
+
+fn caged() -> Finding {
+    match landlock() {
+        Landlock::Available => Finding::ok("Template engine", "EJS, caged by Landlock, seccomp and limits"),
+        Landlock::Missing => Finding::warning("Template engine", "EJS, caged by seccomp and limits alone")
+            .so(
+                "the fence that keeps template code from the machine's files, one of two",
+                "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK, and 'landlock' in its lsm= parameter",
+            ),
+    }
+}

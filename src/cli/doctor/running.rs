@@ -1,0 +1,116 @@
+//! The running service, asked whether it is ready: what the image's health check does.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::report::Finding;
+use crate::config::HttpConfig;
+
+const PART: &str = "Service";
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// Readiness writes to the store and asks Chromium: longer than that is not ready.
+const ANSWER_LIMIT: Duration = Duration::from_secs(4);
+const ANSWER_LIMIT_BYTES: u64 = 64 << 10;
+
+/// The members of `/health/ready` that matter here.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    reasons: Vec<String>,
+}
+
+pub(super) fn finding(config: &HttpConfig) -> Finding {
+    let Some(address) = address(&config.bind) else {
+        let detail = format!("http.bind is '{}', which says nothing of its port", config.bind);
+        return Finding::missing(PART, detail).so("asking the service", "give http.bind a port");
+    };
+    match ask(address) {
+        Ok((200, _)) => Finding::ok(PART, format!("ready at http://{address}")),
+        Ok((status, body)) => {
+            let reasons = serde_json::from_str::<Answer>(&body).map(|answer| answer.reasons);
+            let told = reasons.unwrap_or_default().join("; ");
+            let told = if told.is_empty() { format!("it answers {status}") } else { told };
+            Finding::missing(PART, format!("not ready at http://{address}: {told}"))
+                .so("documents, until it is ready", "platen doctor says what is missing")
+        }
+        Err(error) => Finding::missing(PART, format!("no answer at http://{address}: {error}"))
+            .so("everything", "start it: platen serve; its address is http.bind"),
+    }
+}
+
+/// Where a service that listens on `bind` is reached from here.
+fn address(bind: &str) -> Option<SocketAddr> {
+    let mut address: SocketAddr = bind.parse().ok()?;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    (address.port() != 0).then_some(address)
+}
+
+/// Status and body of `/health/ready`.
+fn ask(address: SocketAddr) -> io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT_LIMIT)?;
+    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    stream.set_write_timeout(Some(CONNECT_LIMIT))?;
+    let request = format!("GET /health/ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.take(ANSWER_LIMIT_BYTES).read_to_string(&mut answer)?;
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| io::Error::other("what answers there does not speak HTTP"))?;
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    Ok((status, body.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::cli::doctor::report::State;
+    use crate::config::Config;
+
+    fn asked(answer: &'static str) -> Finding {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let bind = listener.local_addr().unwrap().to_string();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 1_024];
+            let length = stream.read(&mut request).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+            String::from_utf8_lossy(&request[..length]).into_owned()
+        });
+        let finding = finding(&HttpConfig { bind, ..Config::default().http });
+        assert!(serving.join().unwrap().starts_with("GET /health/ready HTTP/1.1\r\nHost: 127.0.0.1:"));
+        finding
+    }
+
+    #[test]
+    fn what_the_service_says_is_told() {
+        assert_eq!(asked("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}").state, State::Ok);
+        let unready = asked("HTTP/1.1 503 X\r\n\r\n{\"status\":\"unready\",\"reasons\":[\"no browser\"]}");
+        assert_eq!(unready.state, State::Missing);
+        assert!(unready.detail.ends_with(": no browser"), "{unready:?}");
+        assert!(asked("hello").detail.contains("does not speak HTTP"));
+    }
+
+    #[test]
+    fn nobody_there_is_told() {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let finding = finding(&HttpConfig { bind: free, ..Config::default().http });
+        assert!(finding.detail.starts_with("no answer at http://127.0.0.1:"), "{finding:?}");
+    }
+
+    #[test]
+    fn a_service_on_every_address_is_reached_by_loopback() {
+        assert_eq!(address("0.0.0.0:80"), Some("127.0.0.1:80".parse().unwrap()));
+        assert_eq!(address("[::]:80"), Some("[::1]:80".parse().unwrap()));
+        assert_eq!(address("127.0.0.1:0"), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! What the machine gives: the data folder, open files, certificates.
+
+use std::path::Path;
+
+use nix::sys::resource::{Resource, getrlimit};
+use nix::sys::statvfs::statvfs;
+
+use super::report::Finding;
+use crate::config::Config;
+use crate::outbound::certificate_authorities;
+
+const FOLDER: &str = "Data folder";
+const FILES: &str = "Open files";
+/// What the service opens beside connections: the index, objects, pipes to children.
+const OWN_FILES: u64 = 1_024;
+
+pub(super) fn findings(config: &Config) -> Vec<Finding> {
+    let open_files = getrlimit(Resource::RLIMIT_NOFILE).map(|(_, hard)| hard);
+    vec![
+        folder(Path::new(&config.storage.data_dir), config.storage.objects_free_limit_bytes),
+        files(open_files.ok(), config.http.connection_limit),
+        certificates(certificate_authorities()),
+    ]
+}
+
+fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
+    let missing = |detail: String, remedy: &str| {
+        Finding::missing(FOLDER, detail).so("everything: nothing can be kept", remedy)
+    };
+    let Ok(path) = std::path::absolute(configured) else {
+        return missing("storage.data_dir is empty".to_owned(), "set storage.data_dir");
+    };
+    let Some(nearest) = path.ancestors().find(|ancestor| ancestor.exists()) else {
+        return missing(format!("{} is nowhere", path.display()), "set storage.data_dir");
+    };
+    if let Err(error) = write_in(nearest) {
+        let detail = format!("{} cannot be written: {error} (storage.data_dir)", nearest.display());
+        return missing(
+            detail,
+            "give the folder to the service's user, or set storage.data_dir to one of its own",
+        );
+    }
+    let free_bytes = statvfs(nearest).map(|disk| disk.blocks_available() * disk.fragment_size());
+    let Ok(free_bytes) = free_bytes else {
+        let detail = format!("{}: its free space cannot be told", path.display());
+        return Finding::warning(FOLDER, detail).so("this check", "a local file system");
+    };
+    let told = format!("{}, {} MiB free", path.display(), free_bytes >> 20);
+    if free_bytes < free_limit_bytes {
+        let least = free_limit_bytes >> 20;
+        return missing(
+            format!("{told}; at least {least} MiB are wanted"),
+            "free some, or lower storage.objects_free_limit_bytes",
+        );
+    }
+    Finding::ok(FOLDER, told)
+}
+
+/// Makes and removes a file there: rights alone do not say whether a disk is full or read-only.
+fn write_in(folder: &Path) -> std::io::Result<()> {
+    let path = folder.join(format!(".platen-doctor-{}", crate::clock::new_id().simple()));
+    let written = std::fs::write(&path, "platen doctor was here");
+    let _ = std::fs::remove_file(&path);
+    written
+}
+
+/// The service raises its limit to the hard one by itself.
+fn files(hard: Option<u64>, connections: u64) -> Finding {
+    let Some(hard) = hard else {
+        return Finding::warning(FILES, "the limit cannot be told").so("this check", "ulimit -Hn says it");
+    };
+    let wanted = connections + OWN_FILES;
+    if hard >= wanted {
+        return Finding::ok(FILES, format!("{hard}"));
+    }
+    let most = hard.saturating_sub(OWN_FILES);
+    Finding::warning(FILES, format!("{hard}; {wanted} are wanted for http.connection_limit = {connections}")).so(
+        format!("more than about {most} connections at once"),
+        format!("systemd: LimitNOFILE={wanted}; Docker: --ulimit nofile={wanted}; or lower http.connection_limit"),
+    )
+}
+
+fn certificates(count: usize) -> Finding {
+    if count > 0 {
+        return Finding::ok("Certificates", format!("{count} authorities"));
+    }
+    Finding::warning("Certificates", "no certificate authority is known")
+        .so("delivery to https addresses (uploadPresignedStorageUrl)", "apt-get install ca-certificates")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::doctor::report::State;
+
+    #[test]
+    fn a_folder_that_is_not_there_yet_is_judged_by_where_it_will_be() {
+        let root = tempfile::tempdir().unwrap();
+        let wanted = root.path().join("a/b");
+        let found = folder(&wanted, 1);
+        assert_eq!(found.state, State::Ok, "{found:?}");
+        assert!(found.detail.starts_with(&wanted.display().to_string()), "{found:?}");
+        assert!(
+            !wanted.exists() && root.path().read_dir().unwrap().next().is_none(),
+            "nothing is left behind"
+        );
+        let full = folder(&wanted, u64::MAX);
+        assert_eq!(full.state, State::Missing);
+        assert!(full.remedy.unwrap().contains("storage.objects_free_limit_bytes"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_missing() {
+        let found = folder(Path::new("/proc/platen"), 1);
+        assert_eq!(found.state, State::Missing);
+        assert!(found.detail.contains("storage.data_dir"), "{found:?}");
+    }
+
+    #[test]
+    fn few_open_files_are_a_warning_that_counts_connections() {
+        assert_eq!(files(Some(65_536), 25_000).state, State::Ok);
+        let few = files(Some(4_096), 25_000);
+        assert_eq!(few.state, State::Warning);
+        assert_eq!(few.disables.unwrap(), "more than about 3072 connections at once");
+        assert!(few.remedy.unwrap().contains("LimitNOFILE=26024"));
+    }
+
+    #[test]
+    fn without_authorities_deliveries_do_not_work() {
+        assert_eq!(certificates(0).state, State::Warning);
+        assert_eq!(certificates(1).state, State::Ok);
+    }
+}

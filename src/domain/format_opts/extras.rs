@@ -1,0 +1,112 @@
+//! What a PDF gets beside its pages: running header and footer, bookmarks, what is known of it.
+
+use crate::domain::members::Members;
+
+const METADATA_KEYS: [&str; 4] = ["title", "author", "subject", "keywords"];
+
+/// What a PDF gets beside its pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// HTML at the top of every sheet.
+    pub header: Option<String>,
+    /// HTML at the bottom of every sheet.
+    pub footer: Option<String>,
+    /// Bookmarks, made of the headings.
+    pub outline: bool,
+    /// What is known of the document.
+    pub metadata: Metadata,
+}
+
+/// What is known of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Instead of the page's own title.
+    pub title: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// Words to find it by.
+    pub keywords: Option<String>,
+}
+
+impl Extras {
+    /// Reads `headerTemplate`, `footerTemplate`, `outline` and `metadata`; what metadata have beside
+    /// their own members is added to `unknown`.
+    pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
+        Self {
+            header: members.text("headerTemplate"),
+            footer: members.text("footerTemplate"),
+            outline: members.flag("outline").unwrap_or_default(),
+            metadata: read_metadata(members, unknown),
+        }
+    }
+
+    /// Whether header or footer are there.
+    #[must_use]
+    pub fn has_banners(&self) -> bool {
+        self.header.is_some() || self.footer.is_some()
+    }
+}
+
+fn read_metadata(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Metadata {
+    let Some(mut given) = members.nested("metadata", "an object of title, author, subject, keywords") else {
+        return Metadata::default();
+    };
+    let metadata = Metadata {
+        title: given.text("title"),
+        author: given.text("author"),
+        subject: given.text("subject"),
+        keywords: read_keywords(&mut given),
+    };
+    unknown.extend(given.unknown(&METADATA_KEYS).iter().map(|name| format!("metadata.{name}")));
+    members.take_over(given.into_faults());
+    metadata
+}
+
+/// One string, or a list of them.
+fn read_keywords(given: &mut Members<'_>) -> Option<String> {
+    let value = given.raw("keywords")?;
+    if !value.get().starts_with('[') {
+        return given.text("keywords");
+    }
+    let words = serde_json::from_str::<Vec<String>>(value.get());
+    if words.is_err() {
+        given.fault("keywords", "must be a string or an array of strings");
+    }
+    words.ok().map(|words| words.join(", ")).filter(|words| !words.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options, reading};
+
+    #[test]
+    fn banners_take_a_margin_where_none_is_given() {
+        let near = |left: f64, right: f64| (left - right).abs() < 1e-9;
+        let taken = options(r#"{"headerTemplate":"<b>","margin":{"left":"1in"}}"#).margin;
+        assert!(near(taken.top_in, 15.0 / 25.4) && near(taken.left_in, 1.0), "{taken:?}");
+        assert!(near(taken.bottom_in, 0.0));
+        let taken = options(r#"{"footerTemplate":"<b>","margin":{"bottom":"1in"}}"#).margin;
+        assert!(near(taken.bottom_in, 1.0) && near(taken.top_in, 0.0), "{taken:?}");
+        assert!(near(options(r#"{"headerTemplate":"<b>","margin":0}"#).margin.top_in, 0.0));
+        assert!(near(options(r#"{"headerTemplate":"","footerTemplate":null}"#).margin.top_in, 0.0));
+        assert_fault(r#"{"headerTemplate":{}}"#, "/formatOpts/headerTemplate", "must be a string");
+        assert_fault(r#"{"headerTemplate":"<b>","height":"10mm"}"#, "/formatOpts/margin", "takes 15mm");
+    }
+
+    #[test]
+    fn metadata_are_texts() {
+        let text = r#"{"metadata":{"title":"T","author":"A","keywords":["a","b"],"producer":"P"}}"#;
+        let metadata = options(text).extras.metadata;
+        assert_eq!(metadata.title.as_deref(), Some("T"));
+        assert_eq!(metadata.keywords.as_deref(), Some("a, b"));
+        assert_eq!(metadata.subject, None);
+        assert_eq!(reading(text).unknown, ["metadata.producer"]);
+        assert_eq!(reading(r#"{"margin":{"top":1,"unit":"mm"}}"#).unknown, ["margin.unit"]);
+        assert_fault(r#"{"metadata":"x"}"#, "/formatOpts/metadata", "must be an object of title");
+        assert_fault(r#"{"metadata":{"title":1}}"#, "/formatOpts/metadata/title", "must be a string");
+        assert_fault(r#"{"metadata":{"keywords":[1]}}"#, "/formatOpts/metadata/keywords", "array of strings");
+        assert_fault(r#"{"outline":"h1"}"#, "/formatOpts/outline", "true or false");
+    }
+}

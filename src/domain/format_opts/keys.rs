@@ -1,0 +1,103 @@
+//! The one table of the keys of `formatOpts`, and what each has an effect on.
+
+use crate::domain::kinds::Target;
+
+/// What a key has an effect on, of what a page becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The page itself: PDFs and images.
+    Page,
+    /// PDFs.
+    Pdf,
+    /// Images.
+    Image,
+    /// Images that can be transparent.
+    Png,
+    /// Images that are made with loss.
+    Jpg,
+    /// Nothing that is made of a page: the key is for other kinds of templates, or other ways.
+    Nothing,
+}
+
+/// Every key known, in the order of the documentation.
+pub const KEYS: [(&str, Effect); 32] = [
+    ("format", Effect::Pdf),
+    ("width", Effect::Pdf),
+    ("height", Effect::Pdf),
+    ("landscape", Effect::Pdf),
+    ("margin", Effect::Pdf),
+    ("scale", Effect::Pdf),
+    ("printBackground", Effect::Pdf),
+    ("preferCssPageSize", Effect::Pdf),
+    ("fromPage", Effect::Pdf),
+    ("toPage", Effect::Pdf),
+    ("headerTemplate", Effect::Pdf),
+    ("footerTemplate", Effect::Pdf),
+    ("outline", Effect::Pdf),
+    ("metadata", Effect::Pdf),
+    ("fullPage", Effect::Image),
+    ("omitBackground", Effect::Png),
+    ("quality", Effect::Jpg),
+    ("selector", Effect::Page),
+    ("mediaType", Effect::Page),
+    ("viewport", Effect::Page),
+    ("timezone", Effect::Page),
+    ("locale", Effect::Page),
+    ("waitForSelector", Effect::Page),
+    ("waitForExpression", Effect::Page),
+    ("waitForTimeout", Effect::Page),
+    ("pages", Effect::Nothing),
+    ("page", Effect::Nothing),
+    ("dpi", Effect::Nothing),
+    ("password", Effect::Nothing),
+    ("delimiters", Effect::Nothing),
+    ("strict", Effect::Nothing),
+    ("engine", Effect::Nothing),
+];
+
+/// Whether `name` is a key of the table.
+pub(super) fn is_known(name: &str) -> bool {
+    KEYS.iter().any(|&(known, _)| known == name)
+}
+
+/// The known key `name` does nothing to `target`.
+pub(super) fn is_idle(name: &str, target: Target) -> bool {
+    KEYS.iter().any(|&(known, effect)| known == name && !has_effect(effect, target))
+}
+
+fn has_effect(effect: Effect, target: Target) -> bool {
+    match target {
+        Target::Pdf => matches!(effect, Effect::Page | Effect::Pdf),
+        Target::Png => matches!(effect, Effect::Page | Effect::Image | Effect::Png),
+        Target::Jpg => matches!(effect, Effect::Page | Effect::Image | Effect::Jpg),
+        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_stands_twice() {
+        let mut names = KEYS.map(|(name, _)| name);
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+
+    #[test]
+    fn each_target_has_its_own_keys() {
+        for (name, idle) in [
+            ("quality", [true, true, false, true]),
+            ("omitBackground", [true, false, true, true]),
+            ("fullPage", [true, false, false, true]),
+            ("outline", [false, true, true, true]),
+            ("viewport", [false, false, false, true]),
+            ("dpi", [true, true, true, true]),
+            ("zoom", [false, false, false, false]),
+        ] {
+            let targets = [Target::Pdf, Target::Png, Target::Jpg, Target::Html];
+            assert_eq!(targets.map(|target| is_idle(name, target)), idle, "{name}");
+        }
+    }
+}

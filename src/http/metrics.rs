@@ -1,0 +1,64 @@
+//! `/metrics`: what the service counts, as text for Prometheus; on an address of its own where one is set.
+
+use std::io;
+use std::net::TcpListener;
+use std::time::Duration;
+
+use actix_http::HttpService;
+use actix_service::map_config;
+use actix_web::dev::{AppConfig, Server};
+use actix_web::http::header;
+use actix_web::web::{self, Data};
+use actix_web::{App, HttpResponse};
+
+use super::problem::Answer;
+use super::routing::{self, resource};
+use super::state::HttpState;
+use crate::config::Config;
+use crate::problem::Problem;
+use crate::telemetry::metrics::Metrics;
+
+/// The path, on whichever address.
+pub(super) const PATH: &str = "/metrics";
+
+/// Readers at once on the address of its own.
+const CONNECTION_LIMIT: usize = 64;
+
+/// Serves `/metrics`, and nothing else, on `listener` until the server's handle stops it.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn serve_metrics(listener: TcpListener, metrics: Metrics, config: &Config) -> io::Result<Server> {
+    let http = config.http.clone();
+    let server = Server::build()
+        .workers(1)
+        .max_concurrent_connections(CONNECTION_LIMIT)
+        .disable_signals()
+        .shutdown_timeout(1)
+        .listen("metrics", listener, move || {
+            let metrics = metrics.clone();
+            let application = App::new()
+                .app_data(Data::new(metrics))
+                .service(resource(PATH).get(alone))
+                .default_service(web::to(routing::no_such_route));
+            HttpService::build()
+                .client_request_timeout(Duration::from_millis(http.request_timeout_ms))
+                .keep_alive(Duration::from_secs(http.keep_alive_s))
+                .finish(map_config(application, |()| AppConfig::default()))
+                .tcp()
+        })?;
+    Ok(server.run())
+}
+
+/// Where everything else is served too.
+pub(super) async fn metrics(state: Data<HttpState>) -> Answer {
+    Ok(page(state.metrics.text().map_err(Problem::internal)?))
+}
+
+async fn alone(metrics: Data<Metrics>) -> Answer {
+    Ok(page(metrics.text().map_err(Problem::internal)?))
+}
+
+fn page(text: String) -> HttpResponse {
+    HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text)
+}

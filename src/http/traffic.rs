@@ -1,0 +1,84 @@
+//! What goes through a connection, counted in bytes.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::telemetry::HttpMetrics;
+
+/// A stream whose bytes are counted, and itself for as long as it is there.
+pub(super) struct Counted<T> {
+    io: T,
+    metrics: HttpMetrics,
+}
+
+impl<T> Counted<T> {
+    /// Counts what `io` reads and writes from now on.
+    pub(super) fn new(io: T, metrics: HttpMetrics) -> Self {
+        metrics.connections.inc();
+        Self { io, metrics }
+    }
+}
+
+impl<T> Drop for Counted<T> {
+    fn drop(&mut self) {
+        self.metrics.connections.dec();
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Counted<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        self.metrics.received_bytes.inc_by((buffer.filled().len() - before) as u64);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Counted<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.io).poll_write(context, bytes))?;
+        self.metrics.sent_bytes.inc_by(written as u64);
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::telemetry::metrics::Metrics;
+
+    #[tokio::test]
+    async fn bytes_and_connections_are_counted() {
+        let metrics = Metrics::new().http;
+        let (mut near, far) = tokio::io::duplex(64);
+        let mut counted = Counted::new(far, metrics.clone());
+        assert_eq!(metrics.connections.get(), 1);
+        near.write_all(b"12345").await.unwrap();
+        counted.read_exact(&mut [0; 5]).await.unwrap();
+        counted.write_all(b"123").await.unwrap();
+        drop(counted);
+        let seen = (metrics.received_bytes.get(), metrics.sent_bytes.get(), metrics.connections.get());
+        assert_eq!(seen, (5, 3, 0));
+    }
+}

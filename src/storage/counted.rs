@@ -1,0 +1,154 @@
+//! A store that counts: what goes through another store, in bytes, objects and failures.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::StreamExt;
+
+use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use crate::telemetry::StoreMetrics;
+
+/// A store in front of another one. The probe of `/health/ready` is not counted.
+pub struct CountedStore {
+    inner: Arc<dyn ObjectStore>,
+    metrics: StoreMetrics,
+}
+
+impl CountedStore {
+    /// Counts in `metrics` what `inner` does.
+    #[must_use]
+    pub fn new(inner: Arc<dyn ObjectStore>, metrics: StoreMetrics) -> Self {
+        Self { inner, metrics }
+    }
+}
+
+#[async_trait]
+impl ObjectStore for CountedStore {
+    async fn stage(&self, limit_bytes: u64) -> Result<Box<dyn StagedObject>, StoreError> {
+        let staged = noted(&self.metrics, "write", self.inner.stage(limit_bytes).await)?;
+        Ok(Box::new(Counted { inner: staged, metrics: self.metrics.clone() }))
+    }
+
+    async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
+        let length = bytes.len() as u64;
+        let meta = noted(&self.metrics, "write", self.inner.put(key, bytes).await)?;
+        self.metrics.bytes.of(["write"]).inc_by(length);
+        self.metrics.objects.of(["write"]).inc();
+        Ok(meta)
+    }
+
+    async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
+        let bytes = noted(&self.metrics, "read", self.inner.get(key, limit_bytes).await)?;
+        self.metrics.bytes.of(["read"]).inc_by(bytes.len() as u64);
+        self.metrics.objects.of(["read"]).inc();
+        Ok(bytes)
+    }
+
+    async fn open(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<ObjectReader, StoreError> {
+        let reader = noted(&self.metrics, "read", self.inner.open(key, range).await)?;
+        self.metrics.objects.of(["read"]).inc();
+        let (metrics, read) = (self.metrics.clone(), self.metrics.bytes.of(["read"]));
+        let counted = reader.chunks.map(move |chunk| {
+            let chunk = noted(&metrics, "read", chunk)?;
+            read.inc_by(chunk.len() as u64);
+            Ok(chunk)
+        });
+        Ok(ObjectReader { chunks: counted.boxed(), ..reader })
+    }
+
+    async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        noted(&self.metrics, "read", self.inner.head(key).await)
+    }
+
+    async fn list(
+        &self,
+        folder: Folder,
+        after: Option<StorageKey>,
+        limit: usize,
+    ) -> Result<Vec<StorageKey>, StoreError> {
+        noted(&self.metrics, "read", self.inner.list(folder, after, limit).await)
+    }
+
+    async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
+        noted(&self.metrics, "delete", self.inner.delete(key).await)?;
+        self.metrics.objects.of(["delete"]).inc();
+        Ok(())
+    }
+
+    async fn probe(&self) -> Result<(), StoreError> {
+        self.inner.probe().await
+    }
+}
+
+struct Counted {
+    inner: Box<dyn StagedObject>,
+    metrics: StoreMetrics,
+}
+
+#[async_trait]
+impl StagedObject for Counted {
+    async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+        let length = bytes.len() as u64;
+        noted(&self.metrics, "write", self.inner.write(bytes).await)?;
+        self.metrics.bytes.of(["write"]).inc_by(length);
+        Ok(())
+    }
+
+    async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let meta = noted(&self.metrics, "write", self.inner.commit(key).await)?;
+        self.metrics.objects.of(["write"]).inc();
+        Ok(meta)
+    }
+}
+
+/// Counts what the store itself failed; that an object is not there, or too large, is an answer.
+fn noted<T>(
+    metrics: &StoreMetrics,
+    operation: &'static str,
+    done: Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    if matches!(done, Err(StoreError::Failed(_))) {
+        metrics.errors.of([operation]).inc();
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::{AccountId, JobId};
+    use crate::storage::disk::DiskStore;
+    use crate::telemetry::metrics::Metrics;
+
+    #[tokio::test]
+    async fn everything_that_passes_is_counted_and_what_fails_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let objects = folder.path().join("objects");
+        let metrics = Metrics::new().store;
+        let disk = Arc::new(DiskStore::open(objects.clone()).await.unwrap());
+        let store = CountedStore::new(disk, metrics.clone());
+        let key = StorageKey::JobData(AccountId::generate(), JobId::generate());
+
+        store.put(&key, Bytes::from_static(b"12345")).await.unwrap();
+        let mut staged = store.stage(10).await.unwrap();
+        staged.write(Bytes::from_static(b"123")).await.unwrap();
+        staged.commit(&key).await.unwrap();
+        assert_eq!(store.get(&key, 10).await.unwrap().len(), 3);
+        let reader = store.open(&key, Some(ByteRange::Last(2))).await.unwrap();
+        assert_eq!(reader.chunks.count().await, 1);
+        store.delete(&key).await.unwrap();
+        assert!(matches!(store.get(&key, 10).await, Err(StoreError::NotFound(_))));
+
+        let objects_of = |operation| metrics.objects.of([operation]).get();
+        assert_eq!((objects_of("write"), objects_of("read"), objects_of("delete")), (2, 2, 1));
+        assert_eq!((metrics.bytes.of(["write"]).get(), metrics.bytes.of(["read"]).get()), (8, 5));
+        let errors = || ["write", "read", "delete"].map(|operation| metrics.errors.of([operation]).get());
+        assert_eq!(errors(), [0, 0, 0], "that there is no object is no failure");
+
+        std::fs::remove_dir_all(&objects).unwrap();
+        std::fs::write(&objects, "a file in its place").unwrap();
+        assert!(store.put(&key, Bytes::from_static(b"1")).await.is_err());
+        assert_eq!(errors(), [1, 0, 0]);
+    }
+}

@@ -1,0 +1,132 @@
+//! What the service counts and measures: one struct, made where the service is put together and handed down.
+//!
+//! Whoever counts gets its own part of it. Counting is an addition to a number in memory; nothing here waits
+//! for anybody. Labels have few values, known beforehand: no ids, no paths as sent, no texts of callers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::parts::{
+    BrowserMetrics, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics,
+};
+use super::process;
+use super::register::{Labelled, Register};
+
+/// A number that only grows.
+pub type Count = Counter;
+/// A number of the present.
+pub type Level = Gauge;
+/// How long, or how many, in buckets.
+pub type Spread = Histogram;
+/// Numbers that only grow, by labels.
+pub type Counts<const N: usize> = Labelled<N, Counter>;
+/// Numbers of the present, by labels.
+pub type Levels<const N: usize> = Labelled<N, Gauge>;
+/// Spreads by labels.
+pub type Spreads<const N: usize> = Labelled<N, Histogram>;
+
+/// Everything that is counted. Clones share it.
+#[derive(Clone)]
+pub struct Metrics {
+    /// The queue and how jobs end.
+    pub jobs: JobMetrics,
+    /// How long each step of a job takes.
+    pub steps: StepMetrics,
+    /// Engine processes.
+    pub children: ChildMetrics,
+    /// Browsers and their tabs.
+    pub browser: BrowserMetrics,
+    /// Objects.
+    pub store: StoreMetrics,
+    /// Records.
+    pub index: IndexMetrics,
+    /// Requests and connections.
+    pub http: HttpMetrics,
+    listed: Arc<Listed>,
+}
+
+struct Listed {
+    registry: Registry,
+    table: String,
+}
+
+impl Metrics {
+    /// The media type of what [`Metrics::text`] gives.
+    pub const MEDIA_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /// Metrics at nought.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut register = Register::default();
+        let jobs = JobMetrics::new(&mut register);
+        let steps = StepMetrics::new(&mut register);
+        let children = ChildMetrics::new(&mut register);
+        let browser = BrowserMetrics::new(&mut register);
+        let store = StoreMetrics::new(&mut register);
+        let index = IndexMetrics::new(&mut register);
+        let http = HttpMetrics::new(&mut register);
+        process::register(&mut register);
+        register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
+        let (registry, table) = register.finish();
+        let listed = Arc::new(Listed { registry, table });
+        Self { jobs, steps, children, browser, store, index, http, listed }
+    }
+
+    /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.
+    ///
+    /// # Errors
+    /// None that is known: text is written into memory.
+    pub fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::with_capacity(16 << 10);
+        text::encode(&mut text, &self.listed.registry)?;
+        Ok(text)
+    }
+
+    /// What there is, a line each: name, type, labels, meaning.
+    #[must_use]
+    pub fn table(&self) -> &str {
+        &self.listed.table
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_metrics_is_what_is_registered() {
+        let metrics = Metrics::new();
+        let page = include_str!("../../docs/metrics.txt");
+        assert!(
+            metrics.table() == page,
+            "docs/metrics.txt differs; if that is meant, write:\n{}",
+            metrics.table()
+        );
+    }
+
+    #[test]
+    fn no_line_is_longer_than_a_page_and_every_name_is_ours_or_the_systems() {
+        for line in Metrics::new().table().lines() {
+            assert!(line.len() <= 160, "{line}");
+            assert!(line.starts_with("platen_") || line.starts_with("process_"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The list of what is measured: each family is registered with the row of `docs/metrics.txt` that tells of it.
+
+use std::borrow::Cow;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::metrics::{MetricType, TypedMetric};
+use prometheus_client::registry::{Metric, Registry};
+
+/// The value of a label: a word out of a small closed set, never an id, a path as sent or a text of a caller.
+pub type Label = Cow<'static, str>;
+
+type Set<const N: usize> = [(&'static str, Label); N];
+
+/// One metric for every combination of the values of `N` labels.
+#[derive(Debug)]
+pub struct Labelled<const N: usize, M> {
+    names: [&'static str; N],
+    family: Family<Set<N>, M>,
+}
+
+/// Families on their way into a registry.
+#[derive(Default)]
+pub(super) struct Register {
+    registry: Registry,
+    rows: Vec<String>,
+}
+
+impl<const N: usize, M: Clone> Labelled<N, M> {
+    fn new(names: [&'static str; N], make: fn() -> M) -> Self {
+        Self { names, family: Family::new_with_constructor(make) }
+    }
+
+    /// The metric of these values, in the order in which the labels are named.
+    pub fn of(&self, values: [impl Into<Label>; N]) -> M {
+        let mut values = values.map(Into::into).into_iter();
+        let set = self.names.map(|name| (name, values.next().unwrap_or_default()));
+        self.family.get_or_create_owned(&set)
+    }
+
+    /// Lets the metrics of these values be seen before anything has happened, and gives the family back.
+    pub(super) fn beginning_with(self, known: impl IntoIterator<Item = [&'static str; N]>) -> Self {
+        for values in known {
+            self.of(values);
+        }
+        self
+    }
+}
+
+impl<const N: usize, M> Clone for Labelled<N, M> {
+    fn clone(&self) -> Self {
+        Self { names: self.names, family: self.family.clone() }
+    }
+}
+
+impl Register {
+    /// Takes in one metric. A counter's name gets `_total` behind it, as the format demands.
+    pub(super) fn one<M>(&mut self, name: &'static str, meaning: &'static str, metric: M) -> M
+    where
+        M: Metric + TypedMetric + Clone,
+    {
+        self.note(name, M::TYPE, &[], meaning);
+        self.registry.register(name, meaning, metric.clone());
+        metric
+    }
+
+    /// Takes in a family of metrics with these labels.
+    pub(super) fn labelled<const N: usize, M>(
+        &mut self,
+        name: &'static str,
+        labels: [&'static str; N],
+        meaning: &'static str,
+        make: fn() -> M,
+    ) -> Labelled<N, M>
+    where
+        M: Metric + TypedMetric + Clone,
+        Set<N>: EncodeLabelSet,
+        fn() -> M: MetricConstructor<M>,
+    {
+        self.note(name, M::TYPE, &labels, meaning);
+        let labelled = Labelled::new(labels, make);
+        self.registry.register(name, meaning, labelled.family.clone());
+        labelled
+    }
+
+    /// Takes in a word that says what this service is.
+    pub(super) fn info(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        meaning: &'static str,
+        value: &'static str,
+    ) {
+        self.note(name, MetricType::Info, &[label], meaning);
+        self.registry.register(name, meaning, Info::new([(label, value)]));
+    }
+
+    /// Takes in what is made up when it is read.
+    pub(super) fn read(&mut self, collector: impl prometheus_client::collector::Collector) {
+        self.registry.register_collector(Box::new(collector));
+    }
+
+    /// Writes the row of a metric.
+    pub(super) fn note(&mut self, name: &str, kind: MetricType, labels: &[&str], meaning: &str) {
+        let suffix = match kind {
+            MetricType::Counter => "_total",
+            MetricType::Info => "_info",
+            MetricType::Gauge | MetricType::Histogram | MetricType::Unknown => "",
+        };
+        let (name, labels) = (format!("{name}{suffix}"), labels.join(" "));
+        self.rows.push(format!("{name:<38}{:<11}{labels:<21}{meaning}\n", kind.as_str()));
+    }
+
+    /// The registry, and the rows of all that is in it.
+    pub(super) fn finish(self) -> (Registry, String) {
+        (self.registry, self.rows.concat())
+    }
+}

@@ -1,0 +1,20 @@
+//! The program run once, with a data folder of its own and without the settings of whoever runs the tests.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs `platen` in `folder` with `settings` (`http.bind`, value), writes `stdin` to it, and waits.
+pub fn platen(folder: &Path, settings: &[(&str, &str)], arguments: &[&str], stdin: &[u8]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+    command.current_dir(folder).args(arguments).env_remove("PLATEN_CONFIG");
+    command.env("PLATEN__STORAGE__DATA_DIR", folder.join("data"));
+    for (key, value) in settings {
+        command.env(format!("PLATEN__{}", key.replace('.', "__").to_uppercase()), value);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    // One that refuses its arguments does not read on.
+    let _ = child.stdin.take().expect("stdin is piped").write_all(stdin);
+    child.wait_with_output().expect("the program ends")
+}

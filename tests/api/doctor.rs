@@ -1,0 +1,99 @@
+//! `platen doctor`: what it says of this machine, and of one that lacks something.
+
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::app::TestApp;
+use crate::command_line::platen;
+
+/// The findings as JSON, and whether the program was content.
+fn examine(settings: &[(&str, &str)]) -> (Value, bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = platen(folder.path(), settings, &["doctor", "--json"], b"");
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.success())
+}
+
+fn finding<'a>(report: &'a Value, part: &str) -> &'a Value {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().find(|finding| finding["part"] == part).unwrap_or_else(|| panic!("no {part}: {report}"))
+}
+
+#[test]
+fn a_machine_that_is_set_up_lacks_nothing() {
+    let (report, content) = examine(&[]);
+    assert!(content && report["good"] == true, "{report}");
+    let chromium = finding(&report, "Chromium")["detail"].as_str().unwrap();
+    assert!(chromium.contains("Chrome/"), "its version, as it says itself: {chromium}");
+    assert_eq!(finding(&report, "Sandbox")["detail"], "on");
+    let engine = finding(&report, "Template engine")["detail"].as_str().unwrap();
+    assert!(engine.starts_with("EJS, caged by "), "{engine}");
+    for part in ["Fonts, Latin", "Fonts, CJK", "Fonts, Arabic", "Fonts, emoji", "Certificates"] {
+        assert_eq!(finding(&report, part)["state"], "ok", "{part}: scripts/setup installs it");
+    }
+    assert!(finding(&report, "Data folder")["detail"].as_str().unwrap().ends_with(" MiB free"));
+}
+
+#[test]
+fn what_is_missing_is_told_with_what_it_disables_and_the_remedy() {
+    let (report, content) = examine(&[("browser.executable", "/nowhere/chromium")]);
+    assert!(!content && report["good"] == false, "{report}");
+    let chromium = finding(&report, "Chromium");
+    assert_eq!(chromium["state"], "missing");
+    assert!(chromium["detail"].as_str().unwrap().contains("/nowhere/chromium"), "{chromium}");
+    assert!(chromium["disables"].as_str().unwrap().starts_with("PDF, PNG and JPG"), "{chromium}");
+    assert_eq!(finding(&report, "Template engine")["state"], "ok", "the rest is looked at all the same");
+}
+
+#[test]
+fn a_chromium_that_does_not_start_says_what_it_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("chromium");
+    std::fs::write(&broken, "#!/bin/sh\necho 'libnss3.so: cannot open' >&2\nexit 127\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&broken, mode).unwrap();
+    // Its folder is private; Chromium's own user must reach it.
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let (report, content) = examine(&[("browser.executable", &broken.display().to_string())]);
+    assert!(!content);
+    let detail = finding(&report, "Chromium")["detail"].as_str().unwrap();
+    assert!(detail.contains("libnss3.so: cannot open"), "{detail}");
+}
+
+#[test]
+fn a_sandbox_that_is_switched_off_is_a_warning() {
+    let (report, content) = examine(&[("browser.sandbox", "false")]);
+    assert!(content, "{report}");
+    assert_eq!(finding(&report, "Sandbox")["state"], "warning");
+}
+
+#[test]
+fn people_read_a_line_a_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let full =
+        [("storage.objects_free_limit_bytes", "1000000000000000"), ("http.connection_limit", "1000000")];
+    let Output { status, stdout, .. } = platen(folder.path(), &full, &["doctor"], b"");
+    let text = String::from_utf8(stdout).unwrap();
+    assert!(!status.success());
+    assert!(text.contains("\nmissing  Data folder      "), "{text}");
+    assert!(
+        text.contains("\n         remedy:   free some, or lower storage.objects_free_limit_bytes"),
+        "{text}"
+    );
+    assert!(text.lines().any(|line| line.starts_with("ok       Chromium         ")), "{text}");
+}
+
+#[actix_web::test]
+async fn the_running_service_is_asked_whether_it_is_ready() {
+    let app = TestApp::start().await;
+    let bind = app.base.strip_prefix("http://").unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let asked = |bind: &str| platen(folder.path(), &[("http.bind", bind)], &["doctor", "--running"], b"");
+    let output = asked(&bind);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("ready at http://127.0.0.1:"), "{said}");
+    drop(app);
+    let output = asked(&bind);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && said.contains("remedy:   start it: platen serve"), "{said}");
+}

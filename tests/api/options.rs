@@ -1,0 +1,122 @@
+//! `formatOpts` by the whole way: refused at init by name, seen in the file, told in the warnings; the
+//! same without a server.
+
+use platen::domain::format_opts::KEYS;
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+
+const PAGE: &str = "<p>text</p><p id=p>plain</p>";
+
+/// A finished job of `PAGE` and its file.
+async fn rendered(app: &TestApp, target: &str, template: &str, options: Value) -> (Value, Vec<u8>) {
+    let body = json!({"type": "html", "target": target, "data": {"name": "Zoë"}, "formatOpts": options});
+    let job = app.init(body).await;
+    assert_eq!(app.put(&job.template_url.unwrap(), template.to_owned()).await, 200);
+    let view = app.finish(&job.id).await;
+    let Some(url) = view["output"]["data"]["url"].as_str() else { return (view, Vec::new()) };
+    let file = app.client.get(url).send().await.unwrap().bytes().await.unwrap();
+    (view, file.to_vec())
+}
+
+#[tokio::test]
+async fn a_known_key_with_a_wrong_value_is_refused_at_init_by_name() {
+    let app = TestApp::with(&[
+        ("browser.viewport_side_limit_px", "2000"),
+        ("browser.picture_limit_pixels", "1000000"),
+        ("browser.wait_limit_ms", "100"),
+    ])
+    .await;
+    let options = json!({
+        "viewport": {"width": 2001, "height": "high"}, "quality": 0, "timezone": "Mars/Olympus", "locale": "!",
+        "mediaType": "tv", "waitForTimeout": 101, "outline": "yes", "metadata": {"title": 1}, "colour": 1,
+    });
+    let body = json!({"type": "html", "target": "png", "data": {}, "formatOpts": options});
+    let (status, answer) = app.post("/v1/documents/init", &body).await;
+    assert_eq!((status, &answer["code"]), (422, &json!("validation_failed")));
+    let faults = answer["errors"].as_array().unwrap();
+    let mut pointers: Vec<_> =
+        faults.iter().map(|it| it["pointer"].as_str().unwrap().trim_start_matches("/formatOpts/")).collect();
+    pointers.sort_unstable();
+    let wrong = [
+        "locale",
+        "mediaType",
+        "metadata/title",
+        "outline",
+        "quality",
+        "timezone",
+        "viewport/height",
+        "viewport/width",
+        "waitForTimeout",
+    ];
+    assert_eq!(pointers, wrong);
+    let told = answer.to_string();
+    for key in ["browser.viewport_side_limit_px", "browser.wait_limit_ms"] {
+        assert!(told.contains(key), "{told}");
+    }
+    let body = json!({"type": "html", "target": "png", "template": "<p>", "data": {},
+        "formatOpts": {"viewport": {"width": 1001, "height": 1000}}});
+    let (status, answer) = app.post("/v1/documents/immediate-render", &body).await;
+    assert_eq!((status, &answer["errors"][0]["pointer"]), (422, &json!("/formatOpts/viewport")));
+}
+
+#[tokio::test]
+async fn options_are_seen_in_the_file_and_what_does_nothing_in_the_warnings() {
+    let app = TestApp::start().await;
+    let options = json!({"viewport": {"width": 300, "height": 200}, "quality": 5, "colour": 1, "scale": 1});
+    let (view, file) = rendered(&app, "png", PAGE, options).await;
+    assert_eq!(view["success"], true, "{view}");
+    assert_eq!(&file[16..24], [0, 0, 1, 44, 0, 0, 0, 200], "300 x 200");
+    let ignored = [
+        "formatOpts.colour is not known to this service and was ignored",
+        "formatOpts.quality has no effect on png and was ignored",
+        "formatOpts.scale has no effect on png and was ignored",
+    ];
+    assert_eq!(view["warnings"], json!(ignored));
+    // A page without script is asked where script runs, and with its data.
+    let options = json!({"waitForExpression": "document.querySelector('p').textContent = __PLATEN_DATA__.name",
+        "headerTemplate": "above", "selector": "p"});
+    let (view, file) = rendered(&app, "pdf", PAGE, options).await;
+    assert_eq!(view["warnings"], json!([]), "{view}");
+    assert_eq!(app.text_of(&file).split_whitespace().collect::<Vec<_>>(), ["above", "Zoë"]);
+    let (view, _) = rendered(&app, "png", PAGE, json!({"selector": "#gone"})).await;
+    assert_eq!(view["errorCode"], "options_invalid");
+    assert_eq!(view["error"], "nothing matches the selector '#gone' (selector)");
+    let (view, _) = rendered(&app, "html", PAGE, json!({"selector": "#gone", "dpi": 7})).await;
+    assert_eq!((&view["success"], view["warnings"].as_array().unwrap().len()), (&json!(true), 2));
+}
+
+#[tokio::test]
+async fn the_document_of_the_interface_has_every_key() {
+    let app = TestApp::start().await;
+    let (_, document) = app.get("/openapi.json").await;
+    let described = document["components"]["schemas"]["FormatOpts"]["properties"].as_object().unwrap();
+    let mut described: Vec<_> = described.keys().map(String::as_str).collect();
+    let mut known = KEYS.map(|(name, _)| name);
+    described.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(described, known);
+}
+
+#[tokio::test]
+async fn the_command_takes_the_same_options() {
+    let app = TestApp::start().await;
+    let path = |name: &str| app.scratch().join(name).display().to_string();
+    std::fs::write(path("page.html"), PAGE).unwrap();
+    std::fs::write(path("opts.json"), r#"{"fullPage": true, "viewport": {"width": 120, "height": 40}}"#)
+        .unwrap();
+    let arguments = [
+        "render",
+        &path("page.html"),
+        "--type",
+        "html",
+        "--opts",
+        &path("opts.json"),
+        "-o",
+        &path("page.png"),
+    ];
+    app.command(&arguments);
+    let file = std::fs::read(path("page.png")).unwrap();
+    assert_eq!(&file[16..20], [0, 0, 0, 120]);
+    assert!(file[23] > 40, "the whole page is higher than its window");
+}

@@ -1,0 +1,190 @@
+//! What a PDF gets beside its pages: header and footer, bookmarks, metadata, tags.
+
+use std::fs;
+use std::process::Command;
+
+use platen::browser::PageTask;
+use platen::domain::fault::FaultCode;
+use serde_json::json;
+
+use crate::fence::Canary;
+use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, text_of};
+
+const PAGES: &str = "<title>Report</title><style>p{break-after:page}</style><p>one<p>two<div>three</div>";
+
+/// Runs for ever wherever it runs.
+const LOOP: &str = "for(;;);";
+
+fn with_header(header: &str, task: PageTask) -> PageTask {
+    asking(&json!({ "headerTemplate": header }).to_string(), task)
+}
+
+/// The places (from the top, in points) of a word.
+fn places_of(pdf: &[u8], word: &str) -> Vec<f64> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, pdf).unwrap();
+    let output = Command::new("pdftotext").arg("-bbox").arg(file.path()).arg("-").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().filter(|line| line.contains(&format!(">{word}</word>")));
+    let top = |line: &str| line.split_once("yMin=\"")?.1.split_once('"')?.0.parse::<f64>().ok();
+    lines.filter_map(top).collect()
+}
+
+#[actix::test]
+async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
+    let pool = TestPool::start(|_| {});
+    let opts = json!({
+        "headerTemplate": "<span class=title></span> of Zoë",
+        "footerTemplate": "<div style='width:100%;text-align:right'>sheet-<span class=pageNumber></span>\
+            of<span class=totalPages></span></div>",
+    });
+    for task in [scripted(PAGES), fixed(PAGES), direct(PAGES)] {
+        let rendered = pool.render(&asking(&opts.to_string(), task)).await.unwrap();
+        assert_eq!(rendered.warnings, Vec::<String>::new());
+        let pdf = rendered.bytes;
+        assert_eq!(info_of(&pdf, "Pages"), "3");
+        assert_eq!(places_of(&pdf, "Report").len(), 3, "{}", text_of(&pdf));
+        assert_eq!(places_of(&pdf, "Zoë").len(), 3);
+        for sheet in 1..=3 {
+            assert!(places_of(&pdf, &format!("sheet-{sheet}of3"))[0] > 800.0);
+        }
+        // The margin that was not given leaves them room: 15 mm are 42 points.
+        assert!(places_of(&pdf, "Report")[0] < 30.0);
+        assert!(places_of(&pdf, "one")[0] > 42.0);
+    }
+    let footer = asking(r#"{"footerTemplate":"only-footer"}"#, direct(PAGES));
+    let pdf = pool.render(&footer).await.unwrap().bytes;
+    assert_eq!(places_of(&pdf, "only-footer").len(), 3);
+    assert_eq!(places_of(&pdf, "Report"), Vec::<f64>::new(), "no header of Chromium's own");
+    assert!(places_of(&pdf, "one")[0] < 42.0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn nothing_runs_in_a_header_and_nothing_is_reached_from_it() {
+    let canary = Canary::listen();
+    let pool = TestPool::start(|_| {});
+    let url = canary.aim("http://127.0.0.1:PORT/header");
+    let script = format!("document.body.textContent='ran';{LOOP}");
+    let header = format!(
+        "quiet <script>{script}</script><script type=module>{script}</script><script src='{url}'></script>\
+        <img src=x onerror=\"{script}\"><img src='{url}'><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' \
+        onload=\"{script}\" onerror=\"{script}\"><svg onload=\"{script}\"><image href='{url}'/><script>{script}\
+        </script><use href='{url}#a'/></svg><iframe src='{url}'></iframe><iframe srcdoc=\"<script>{LOOP}</script>\
+        <img src='{url}'>\" onload=\"{script}\"></iframe><iframe src=\"javascript:{LOOP}\"></iframe>\
+        <iframe src='data:text/html,<script>{LOOP}</script>'></iframe><object data='{url}'></object>\
+        <embed src='{url}'><embed src='file:///etc/passwd'><iframe src='file:///etc/passwd'></iframe>\
+        <img src='file:///etc/passwd'><iframe src='chrome://version'></iframe><base href='{url}'>\
+        <details open ontoggle=\"{script}\"></details><input autofocus onfocus=\"{script}\">\
+        <video src='{url}' poster='{url}' onerror=\"{script}\"></video><link rel=preload as=image href='{url}'>\
+        <link rel=preconnect href='{url}'><meta http-equiv=refresh content='0;{url}'>\
+        <b style='background:url({url})'>x</b><form action='{url}'><input name=a></form>"
+    );
+    for task in [scripted("<p>body</p>"), direct("<p>body</p>")] {
+        let rendered = pool.render(&with_header(&header, task)).await.unwrap();
+        assert_eq!(rendered.warnings, Vec::<String>::new());
+        let text = text_of(&rendered.bytes);
+        assert!(text.contains("quiet") && text.contains("body"), "{text}");
+        assert!(!text.contains("ran") && !text.contains("root:"), "{text}");
+    }
+    canary.check();
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_header_that_ends_the_print_is_said_and_costs_its_own_job() {
+    let pool = TestPool::start(|_| {});
+    for header in [
+        "<link rel=stylesheet href='http://example.test/a.css'>",
+        "<link rel=prefetch href='http://example.test/a.css'>",
+        "<style>@import url(http://example.test/a.css);</style>",
+        "<style>@font-face{font-family:f;src:url(http://example.test/f)} b{font-family:f}</style><b>x</b>",
+    ] {
+        let failed = pool.render(&with_header(header, fixed("<p>body</p>"))).await.unwrap_err();
+        assert_eq!(failed.fault.code, FaultCode::OptionsInvalid, "{header}: {}", failed.fault.message);
+        assert!(
+            failed.fault.message.contains("headerTemplate or footerTemplate"),
+            "{}",
+            failed.fault.message
+        );
+        assert!(!failed.retryable);
+    }
+    let styled = "<style>b{font-size:20px}</style><b>styled</b>";
+    let pdf = pool.render(&with_header(styled, fixed("<p>body</p>"))).await.unwrap().bytes;
+    assert_eq!(text_of(&pdf), "styled body");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn headings_become_bookmarks() {
+    let pool = TestPool::start(|_| {});
+    let page = "<h1>First</h1><h2>Second</h2><h1>Third</h1>";
+    for task in [scripted(page), direct(page)] {
+        let pdf = pool.render(&asking(r#"{"outline":true}"#, task.clone())).await.unwrap().bytes;
+        assert!(holds(&pdf, b"/Outlines"));
+        for heading in ["First", "Second", "Third"] {
+            assert!(holds(&pdf, format!("/Title ({heading})").as_bytes()), "{heading}");
+        }
+        let plain = pool.render(&task).await.unwrap().bytes;
+        assert!(!holds(&plain, b"/Outlines"));
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn metadata_are_in_the_file() {
+    let pool = TestPool::start(|config| config.output_chunk_bytes = 4_096);
+    let opts = json!({ "metadata": {
+        "title": "Ünï </title> \"T\"", "author": "Zoë 東京 (R&D) \\", "subject": "S", "keywords": ["a", "b"],
+    }});
+    for task in [scripted(PAGES), fixed(PAGES), direct(PAGES)] {
+        let rendered = pool.render(&asking(&opts.to_string(), task.clone())).await.unwrap();
+        assert_eq!(rendered.warnings, Vec::<String>::new());
+        let pdf = rendered.bytes;
+        assert_eq!(info_of(&pdf, "Title"), "Ünï </title> \"T\"");
+        assert_eq!(info_of(&pdf, "Author"), "Zoë 東京 (R&D) \\");
+        assert_eq!(
+            (info_of(&pdf, "Subject"), info_of(&pdf, "Keywords")),
+            ("S".to_owned(), "a, b".to_owned())
+        );
+        assert!(info_of(&pdf, "Producer").starts_with("Skia/PDF"));
+        assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("3".to_owned(), "yes".to_owned()));
+        assert!(text_of(&pdf).ends_with("three"));
+        let plain = pool.render(&task).await.unwrap().bytes;
+        assert_eq!(
+            (info_of(&plain, "Title"), info_of(&plain, "Author")),
+            ("Report".to_owned(), String::new())
+        );
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_very_long_pdf_is_not_tagged_and_says_so() {
+    let pool = TestPool::start(|config| config.tagged_pages_limit = 5);
+    let page = |sheets: usize| {
+        let filler = "x".repeat(200 << 10);
+        format!("<!-- {filler} --><body style='margin:0'><div style='height:{}px'>a</div>", sheets * 1_122)
+    };
+    for (sheets, opts, tagged) in [
+        (4, "{}", true),
+        (8, "{}", false),
+        (8, r#"{"outline":true}"#, true),
+        (8, r#"{"fromPage":1,"toPage":3}"#, true),
+        (4, r#"{"scale":2}"#, false),
+    ] {
+        for task in [fixed(&page(sheets)), scripted(&page(sheets))] {
+            let rendered = pool.render(&asking(opts, task)).await.unwrap();
+            let seen = info_of(&rendered.bytes, "Tagged");
+            assert_eq!(seen, if tagged { "yes" } else { "no" }, "{sheets} {opts}");
+            let told =
+                rendered.warnings.iter().any(|it| it.contains("not tagged (browser.tagged_pages_limit)"));
+            assert_eq!(told, !tagged, "{:?}", rendered.warnings);
+        }
+    }
+    pool.finish().await;
+}
+
+fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}

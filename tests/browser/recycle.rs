@@ -1,0 +1,187 @@
+//! Planned replacement: no job fails by it, none waits for it, nothing is left of what was replaced.
+
+use std::cell::Cell;
+use std::os::unix::fs::PermissionsExt as _;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use platen::browser::open;
+use platen::domain::fault::FaultCode;
+use platen::domain::lane::Lane;
+
+use crate::support::{TestPool, fixed, folder_of, group_members, scripted, text_of};
+
+/// Holds half a gigabyte beyond the heap.
+const LARGE_PAGE: &str = "<p>large</p><script>window.kept = []; \
+    for (let i = 0; i < 5; i++) kept.push(new Uint8Array(100 << 20).fill(i + 1))</script>";
+
+#[actix::test]
+async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
+    let pool = TestPool::start(|config| {
+        config.tabs = 4;
+        config.recycle_documents = 4;
+        config.recycle_pause_s = 0;
+    });
+    pool.until("a browser has its spare", |it| it.ready && it.spare > 0).await;
+    let rendered = Cell::new(0);
+    let client = async |task| {
+        loop {
+            let status = pool.status().await;
+            assert!(status.ready, "{status:?}");
+            if status.recycled >= 50 {
+                return;
+            }
+            let document = pool.render(&task).await.unwrap();
+            assert!(document.bytes.starts_with(b"%PDF-"));
+            rendered.set(rendered.get() + 1);
+        }
+    };
+    let script = "<p id=p></p><script>setTimeout(() => p.textContent = 'x', 20)</script>";
+    let (still, moving) = (fixed("<p>still"), scripted(script));
+    tokio::join!(client(still.clone()), client(still), client(moving.clone()), client(moving));
+    let status = pool.status().await;
+    assert_eq!(status.launch_waits, 0, "{status:?}");
+    assert_eq!(pool.metrics.lost.get() + pool.metrics.drains_cut.get(), 0);
+    assert!(rendered.get() >= 200, "only {} documents", rendered.get());
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn the_replaced_browser_finishes_what_it_has_and_gets_nothing_new() {
+    let pool = TestPool::start(|config| {
+        config.recycle_documents = 1;
+        config.recycle_pause_s = 0;
+    });
+    let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
+    let folder = folder_of(first);
+    let held = pool.lease(Lane::Static).await.unwrap();
+    let status = pool.until("another one took over", |it| it.recycled == 1).await;
+    assert_eq!(status.leaving, [first]);
+    assert!(status.ready && status.browsers[0] != first);
+    // What is stopped answers nobody: the next job is elsewhere.
+    kill(Pid::from_raw(first), Signal::SIGSTOP).unwrap();
+    assert_eq!(text_of(&pool.render(&fixed("<p>new")).await.unwrap().bytes), "new");
+    kill(Pid::from_raw(first), Signal::SIGCONT).unwrap();
+    assert_eq!(text_of(&pool.render_in(held, &fixed("<p>old")).await.unwrap().bytes), "old");
+    pool.until("it is gone", |it| !it.leaving.contains(&first)).await;
+    pool.eventually("its processes and its folder are gone", || {
+        group_members(first).is_empty() && !folder.exists()
+    })
+    .await;
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_replaced_browser_that_cannot_finish_is_ended_and_its_job_may_be_repeated() {
+    let pool = TestPool::start(|config| {
+        config.recycle_documents = 1;
+        config.recycle_pause_s = 0;
+        config.recycle_drain_s = 1;
+    });
+    let task = scripted("<p>x</p><script>setInterval(() => document.title = Date.now(), 5)</script>");
+    let lease = pool.lease(Lane::Scripted).await.unwrap();
+    assert_eq!(pool.status().await.launch_waits, 1, "it was asked for before any browser ran");
+    let first = pool.status().await.browsers[0];
+    let fault = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
+    assert_eq!(fault.fault.code, FaultCode::BrowserLost);
+    assert!(fault.retryable);
+    assert_eq!(pool.metrics.drains_cut.get(), 1);
+    pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn an_old_browser_is_replaced_while_nobody_needs_it() {
+    let pool = TestPool::start(|config| {
+        config.recycle_age_s = 1;
+        config.recycle_pause_s = 0;
+    });
+    let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
+    pool.until("another one took over", |it| it.recycled == 1).await;
+    assert_eq!(pool.metrics.recycles.of(["age"]).get(), 1);
+    pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_browser_that_holds_much_memory_is_replaced() {
+    let pool = TestPool::start(|config| {
+        config.recycle_memory_mb = 600;
+        config.recycle_pause_s = 0;
+        config.memory_watch_ms = 50;
+    });
+    let lease = pool.lease(Lane::Scripted).await.unwrap();
+    let page = open(lease, &scripted(LARGE_PAGE), &pool.config, |_| {}).await.unwrap();
+    pool.until("another one took over", |it| it.recycled == 1).await;
+    assert_eq!(pool.metrics.recycles.of(["memory"]).get(), 1);
+    assert!(pool.metrics.memory.of(["pages"]).get() > 500 << 20);
+    page.print().await.unwrap();
+    pool.until("only the new one is left", |it| it.leaving.is_empty()).await;
+    assert_eq!(pool.status().await.recycled, 1, "the new one holds little");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn memory_in_chromiums_own_process_is_bounded_too() {
+    let pool = TestPool::start(|config| {
+        config.own_memory_limit_mb = 500;
+        config.memory_watch_ms = 50;
+    });
+    let task = scripted(
+        "<script>window.kept = []; setInterval(() => { const bytes = new Uint8Array(8 << 20).fill(7); \
+         document.title = kept.push(new Blob([bytes])) }, 10)</script>",
+    );
+    let lease = pool.lease(Lane::Scripted).await.unwrap();
+    let first = pool.status().await.browsers[0];
+    let fault = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
+    assert_eq!(fault.fault.code, FaultCode::BrowserLost, "{fault}");
+    assert_eq!(text_of(&pool.render(&fixed("<p>next")).await.unwrap().bytes), "next");
+    assert_ne!(pool.status().await.browsers[0], first);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_replacement_that_does_not_start_is_put_off_and_the_old_one_serves() {
+    let chromium = platen::browser::find_executable("").unwrap();
+    let broken = tempfile::NamedTempFile::new().unwrap().into_temp_path().to_path_buf();
+    let script = tempfile::NamedTempFile::new().unwrap();
+    let text =
+        format!("#!/bin/sh\n[ ! -e {} ] || exit 3\nexec {} \"$@\"\n", broken.display(), chromium.display());
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(script.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = script.into_temp_path();
+    let pool = TestPool::start(|config| {
+        config.executable = script.display().to_string();
+        config.recycle_documents = 1;
+        config.recycle_pause_s = 0;
+    });
+    let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
+    std::fs::write(&broken, "").unwrap();
+    for _ in 0..2 {
+        let failed = pool.metrics.launches.of(["failed"]);
+        let before = failed.get();
+        assert_eq!(text_of(&pool.render(&fixed("<p>old")).await.unwrap().bytes), "old");
+        pool.until("a start failed", |it| it.ready && it.browsers == [first] && failed.get() > before).await;
+    }
+    std::fs::remove_file(&broken).unwrap();
+    pool.until("another one took over", |it| it.recycled == 1 && it.browsers != [first]).await;
+    assert_eq!(pool.status().await.launch_waits, 0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_browser_that_dies_while_it_is_replaced_costs_no_further_start() {
+    let pool = TestPool::start(|config| {
+        config.recycle_documents = 1;
+        config.recycle_pause_s = 0;
+    });
+    let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
+    let lease = pool.lease(Lane::Static).await.unwrap();
+    assert_eq!(pool.status().await.browsers, [first], "its successor is being started");
+    kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+    pool.until("it is lost", |it| !it.browsers.contains(&first)).await;
+    drop(lease);
+    pool.until("the successor runs", |it| it.ready && it.spare > 0).await;
+    assert_eq!(pool.metrics.launches.of(["answered"]).get(), 2);
+    pool.finish().await;
+}

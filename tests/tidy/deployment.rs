@@ -1,0 +1,111 @@
+//! What is installed beside the program (image, unit, seccomp profile) agrees with its defaults, with
+//! `scripts/setup`, and with what Chromium's sandbox needs.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use platen::config::Config;
+use serde_json::Value;
+
+use crate::tree;
+
+/// `CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`.
+const REFUSED_NAMESPACES: u64 = 0x0002_0000 | 0x0200_0000 | 0x0400_0000 | 0x0800_0000;
+/// `CLONE_NEWUSER`, `NEWPID`, `NEWNET`: seen at the start of a Chromium.
+const SANDBOX_NAMESPACES: u64 = 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
+/// What exploits of the kernel or of neighbours begin with.
+const DOORS: &[&str] = &[
+    "add_key",
+    "bpf",
+    "delete_module",
+    "fsopen",
+    "init_module",
+    "io_uring_setup",
+    "kexec_load",
+    "keyctl",
+    "mount",
+    "open_by_handle_at",
+    "perf_event_open",
+    "pivot_root",
+    "process_vm_readv",
+    "ptrace",
+    "reboot",
+    "setns",
+    "syslog",
+    "umount2",
+    "userfaultfd",
+];
+
+/// The rules of the profile that name `call`.
+fn rules<'a>(profile: &'a Value, call: &str) -> Vec<&'a Value> {
+    let all = profile["syscalls"].as_array().expect("the profile has rules");
+    let names = |rule: &Value| rule["names"].as_array().expect("a rule has names").clone();
+    all.iter().filter(|rule| names(rule).iter().any(|name| name == call)).collect()
+}
+
+/// The words of the text from `begin` to `end` that begin with `prefix`.
+fn words(text: &str, (begin, end): (&str, &str), prefix: &str) -> BTreeSet<String> {
+    let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("there is no '{begin}'"));
+    let (part, _) = rest.split_once(end).unwrap_or_else(|| panic!("there is no '{end}' after '{begin}'"));
+    part.split_whitespace().filter(|word| word.starts_with(prefix)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_seccomp_profile_opens_the_sandbox_and_nothing_else() {
+    let profile: Value =
+        serde_json::from_str(&tree::read("config/chromium-seccomp.json")).expect("it is JSON");
+    assert_eq!(profile["defaultAction"], "SCMP_ACT_ERRNO");
+    for door in DOORS {
+        assert!(rules(&profile, door).is_empty(), "{door} is open");
+    }
+    for call in ["clone", "unshare"] {
+        let [rule] = rules(&profile, call)[..] else { panic!("{call} has one rule") };
+        let argument = &rule["args"][0];
+        assert_eq!(argument["op"], "SCMP_CMP_MASKED_EQ", "{call}");
+        assert_eq!(argument["valueTwo"], 0, "{call}: allowed when none of these flags is set");
+        let mask = argument["value"].as_u64().expect("a mask");
+        assert_eq!(mask & REFUSED_NAMESPACES, REFUSED_NAMESPACES, "{call}");
+        assert_eq!(mask & SANDBOX_NAMESPACES, 0, "{call}");
+    }
+    let clone3 = &rules(&profile, "clone3")[0];
+    assert_eq!((&clone3["action"], &clone3["errnoRet"]), (&"SCMP_ACT_ERRNO".into(), &38.into()));
+    for needed in ["chroot", "seccomp", "landlock_restrict_self", "execve"] {
+        assert_eq!(rules(&profile, needed)[0]["action"], "SCMP_ACT_ALLOW", "{needed}");
+    }
+}
+
+#[test]
+fn image_and_setup_install_the_same() {
+    let dockerfile = tree::read("Dockerfile");
+    let setup = tree::read("scripts/setup");
+    for prefix in ["chromium-", "fontconfig", "fonts-"] {
+        let image = words(&dockerfile, ("--yes --no-install-recommends \\\n", "rm -rf"), prefix);
+        assert!(!image.is_empty(), "the image installs no {prefix}");
+        assert_eq!(image, words(&setup, ("\npackages=(", ")"), prefix), "{prefix}");
+    }
+    let wanted = tree::read("Cargo.toml");
+    let (_, version) = wanted.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
+    let version = version.split('"').next().unwrap_or_default();
+    assert!(dockerfile.contains(&format!("FROM rust:{version}-")), "the image builds with Rust {version}");
+}
+
+#[test]
+fn the_unit_leaves_the_service_its_time_and_its_files() {
+    let unit = tree::read("config/platen.service");
+    let setting = |name: &str| {
+        let line = unit.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        line.unwrap_or_else(|| panic!("the unit sets no {name}"))
+    };
+    let number = |name: &str| setting(name).parse::<u64>().expect("a number");
+    let defaults = Config::default();
+    assert!(number("TimeoutStopSec") > defaults.http.shutdown_grace_s, "a stop would be cut short");
+    assert!(number("LimitNOFILE") > defaults.http.connection_limit, "connections would be refused");
+    let namespaces: BTreeSet<_> = setting("RestrictNamespaces").split(' ').collect();
+    assert_eq!(namespaces, ["net", "pid", "user"].into(), "Chromium's sandbox is made of these");
+    assert!(
+        !unit.lines().any(|line| line.starts_with("MemoryDenyWriteExecute=")),
+        "no page with a script lives"
+    );
+    assert_eq!(setting("KillMode"), "mixed", "else a stop ends Chromium under the jobs that run");
+}
