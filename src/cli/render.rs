@@ -152,7 +152,7 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let key = StorageKey::JobOutput(input.account, input.job, input.target);
     let needs_browser = input.target != Target::Html;
     let end = tokio::select! {
-        end = pipeline::run(&engines.parts, input, || ()) => Ok(end),
+        end = pipeline::run(&engines.parts, input, |_| ()) => Ok(end),
         cause = no_browser(&engines.pool), if needs_browser => Err(cause),
     };
     engines.pool.send(ShutDown).await?;

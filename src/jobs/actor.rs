@@ -338,6 +338,7 @@ impl Handler<Park> for JobActor {
         let parked = record.state == JobState::Running;
         if parked {
             record.state = JobState::Queued;
+            record.output = None;
             record.attempts = record.attempts.saturating_sub(1);
         }
         let deps = self.deps.clone();

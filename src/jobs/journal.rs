@@ -162,8 +162,13 @@ impl Journal {
             let Some(last) = page.last() else { return Ok(records) };
             after = Some(last.key.clone());
             for mark in &page {
-                if let Some((account, id)) = parse_mark(mark) {
-                    records.extend(self.read(account, id).await?);
+                let Some((account, id)) = parse_mark(mark) else { continue };
+                match self.read(account, id).await {
+                    Ok(record) => records.extend(record),
+                    // One that nobody understands must not keep the service from starting.
+                    Err(error) => {
+                        tracing::error!(job.id = %id, error = %error, "a started job cannot be read; it stays as it is");
+                    }
                 }
             }
         }

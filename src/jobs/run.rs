@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actix::prelude::*;
+use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
@@ -36,15 +37,31 @@ impl JobActor {
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
         let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
         let slot = self.slot.take();
-        let (report, reported) = tokio::sync::oneshot::channel();
+        let (report, reported) = oneshot::channel();
+        let (show, shown) = oneshot::channel();
         let work = async move {
             let end = match inputs::load(&journal, &record, held).await {
-                Ok(held) => pipeline::run(&parts, RunInput { held, ..input }, move || drop(slot)).await,
+                Ok(held) => {
+                    let published = move |document| {
+                        drop(slot);
+                        let _ = show.send(document);
+                    };
+                    pipeline::run(&parts, RunInput { held, ..input }, published).await
+                }
                 Err(error) => unreadable(&error),
             };
             let _ = report.send(end);
         };
         self.run = Some(AbortOnDropHandle::new(tokio::task::spawn_local(work.instrument(span))));
+        // What is delivered is there already: a cancellation from then on takes nothing away, and counts.
+        ctx.spawn(shown.into_actor(self).map(|document, actor, _| {
+            if let Ok(document) = document
+                && actor.record.state == JobState::Running
+                && !actor.parked
+            {
+                actor.record.output = Some(actor.output_of(document));
+            }
+        }));
         let reported = reported.into_actor(self).map(|end, actor, ctx| {
             // The sender is dropped without a report when the run panicked or was aborted.
             if actor.record.state == JobState::Running && !actor.parked {
@@ -68,18 +85,21 @@ impl JobActor {
     }
 
     fn run_ended(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
-        let now = self.deps.clock.now();
         let event = if end.fault.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
         let mut record = self.record.clone();
         record.warnings = end.warnings;
         record.warnings.extend(&self.ignored_options());
         record.fault = end.fault;
-        record.output = end.document.map(|Document { bytes, pages }| {
-            let run_at = record.run_at.unwrap_or(now);
-            let started_at = record.started_at.unwrap_or(run_at);
-            Output { bytes, pages, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
-        });
+        record.output = record.output.or_else(|| Some(self.output_of(end.document?)));
         self.finish(record, event, ctx);
+    }
+
+    /// A document that is made at this moment.
+    fn output_of(&self, Document { bytes, pages }: Document) -> Output {
+        let now = self.deps.clock.now();
+        let run_at = self.record.run_at.unwrap_or(now);
+        let started_at = self.record.started_at.unwrap_or(run_at);
+        Output { bytes, pages, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
     }
 
     fn read_options(&self) -> Option<Reading> {

@@ -26,18 +26,12 @@ impl Resolve for SystemResolver {
 }
 
 /// The addresses of this machine's interfaces, asked anew each time: they come and go.
-pub(super) fn local() -> Vec<IpAddr> {
-    let interfaces = match nix::ifaddrs::getifaddrs() {
-        Ok(interfaces) => interfaces,
-        Err(error) => {
-            tracing::warn!(error = %error, "the machine's own addresses cannot be listed");
-            return Vec::new();
-        }
-    };
+pub(super) fn local() -> io::Result<Vec<IpAddr>> {
+    let interfaces = nix::ifaddrs::getifaddrs()?;
     let addresses = interfaces.filter_map(|interface| {
         let address = interface.address?;
         let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
         v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
     });
-    addresses.collect()
+    Ok(addresses.collect())
 }

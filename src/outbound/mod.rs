@@ -116,7 +116,10 @@ impl Outbound {
             Some(Host::Domain(name)) => self.resolve(name, &named).await?,
             None => return forbidden("it has no host"),
         };
-        let local = addresses::local();
+        // Without them nobody knows which addresses are this very machine's.
+        let local = addresses::local().map_err(|error| {
+            Refusal::Unresolved(format!("the machine's own addresses cannot be listed: {error}"))
+        })?;
         for address in &addresses {
             self.judge_address(*address, &named, &local)?;
         }
@@ -163,7 +166,7 @@ impl Outbound {
     }
 
     fn judge_address(&self, address: SocketAddr, named: &Named<'_>, local: &[IpAddr]) -> Result<(), Refusal> {
-        let ip = address.ip().to_canonical();
+        let ip = special::plain(address.ip());
         let here = ip.is_loopback() || ip.is_unspecified() || local.contains(&ip);
         let ours = |own: &SocketAddr| own.port() == address.port() && (here || own.ip().to_canonical() == ip);
         if self.own.iter().any(ours) {

@@ -44,9 +44,18 @@ const NAT64: ([u16; 8], u32) = ([0x0064, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 /// Whether the address is one of the Internet at large; what hides in an IPv6 address counts.
 #[must_use]
 pub fn is_global(address: IpAddr) -> bool {
-    match address {
+    match plain(address) {
         IpAddr::V4(address) => is_global_v4(address),
-        IpAddr::V6(address) => hidden_v4(address).map_or_else(|| is_global_v6(address), is_global_v4),
+        IpAddr::V6(address) => is_global_v6(address),
+    }
+}
+
+/// The address that is meant: an IPv4 address that hides in an IPv6 one comes out.
+#[must_use]
+pub fn plain(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => hidden_v4(v6).map_or(address, IpAddr::V4),
     }
 }
 

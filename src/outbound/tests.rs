@@ -170,7 +170,8 @@ async fn an_entry_opens_what_it_names_and_no_more() {
 #[tokio::test]
 async fn the_service_itself_is_never_opened() {
     let allow = r#"[{ host = "127.0.0.1:8080", private = true }, { host = "[::1]:8080", private = true },
-                    { host = "0.0.0.0:8080", private = true }, { host = "me.example:8080", private = true }]"#;
+                    { host = "0.0.0.0:8080", private = true },
+                    { host = "[64:ff9b::127.0.0.1]:8080", private = true }, { host = "me.example:8080", private = true }]"#;
     let outbound = outbound(allow, &[&["127.0.0.1"], &["::ffff:127.0.0.1"]]);
     for address in [
         "http://127.0.0.1:8080/v1",
@@ -178,6 +179,7 @@ async fn the_service_itself_is_never_opened() {
         "http://0.0.0.0:8080/",
         "http://0:8080/",
         "http://[::ffff:127.0.0.1]:8080/",
+        "http://[64:ff9b::127.0.0.1]:8080/",
         "http://me.example:8080/",
         "http://me.example:8080/",
     ] {

@@ -197,7 +197,7 @@ impl Progress<'_> {
 
 /// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
 /// document is there: what is left to do then takes no tab, only somebody else's time.
-pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> RunEnd {
+pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(Document)) -> RunEnd {
     let progress = Progress { present: AtomicU8::default(), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
@@ -215,7 +215,7 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce()) -> Ru
         Ok(document) => document,
         Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
     };
-    published();
+    published(document);
     // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
     let delivered = match &input.deliver_to {
         Some(address) => progress.step(Step::Deliver, deliver::deliver(parts, &input, address)).await,

@@ -20,6 +20,11 @@ async fn a_page_that_runs_is_stopped_and_its_tab_comes_back() {
     for job in [&running, &queued] {
         assert_eq!(app.post(&format!("/v1/documents/{job}/render"), &json!({})).await.0, 202);
     }
+    app.until("the page runs", async || {
+        let metrics = app.client.get(format!("{}/metrics", app.base)).send().await.unwrap();
+        metrics.text().await.unwrap().contains("platen_browser_leased_tabs{lane=\"scripted\"} 1")
+    })
+    .await;
     let waiter = tokio::spawn({
         let request = app.request(Method::GET, &format!("/v1/jobs/{running}?wait=30"));
         async move { request.send().await.unwrap().json::<Value>().await.unwrap() }

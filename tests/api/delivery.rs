@@ -182,3 +182,19 @@ async fn a_delivery_survives_a_kill() {
     assert_eq!(view["success"], true, "{view}");
     assert_eq!(silent.requests().pop().unwrap().body, file_of(&app, &view).await);
 }
+
+#[tokio::test]
+async fn a_document_that_is_being_delivered_counts_when_it_is_cancelled() {
+    let silent = Receiver::silent().await;
+    let app = app_for(&silent, &[]).await;
+    let job = app.prepared("pdf", PAGE, json!({})).await;
+    let body = json!({"uploadPresignedStorageUrl": silent.url("/")});
+    assert_eq!(app.post(&format!("/v1/documents/{job}/render"), &body).await.0, 202);
+    app.until("the receiver has it", async || silent.hits() == 1).await;
+    let answer = app.request(reqwest::Method::DELETE, &format!("/v1/jobs/{job}")).send().await.unwrap();
+    let view: Value = answer.json().await.unwrap();
+    assert_eq!((&view["success"], view["errorCode"].as_str()), (&json!(false), Some("cancelled")), "{view}");
+    assert_eq!(file_of(&app, &view).await, silent.requests()[0].body, "it is kept");
+    let accounts = app.command(&["account", "list"]);
+    assert!(accounts.contains("documents=1/"), "{accounts}");
+}
