@@ -1,7 +1,8 @@
 // Which font families the text of a page asks for first and does not get.
 //
-// Runs where the page's own script does not reach. `known`: families in small letters that are installed.
-// Answers {installed, missing} as JSON: installed are those found just now, missing as the page spells them.
+// Runs where the page's own script does not reach. `known`: families in small letters that are installed, and
+// that are missing. Answers {installed, missing, unloaded} as JSON: installed are those found just now; missing,
+// and those of the page's own that did not load, as the page spells them.
 async known => {
   const TEXTS = 3000;
   const GENERIC = /^(serif|sans-serif|monospace|cursive|fantasy|math|emoji|fangsong|system-ui|ui-.*|-apple-system|blinkmacsystemfont|inherit|initial|unset|revert|revert-layer)$/;
@@ -45,15 +46,16 @@ async known => {
     return Promise.any([local(name), local(`${name} Regular`)]).then(() => true, () => false);
   };
 
-  const [installed, missing] = [[], []];
-  const knows = new Set(known);
+  const [installed, missing, unloaded] = [[], [], []];
+  const [has, lacks] = [new Set(known.installed), new Set(known.missing)];
   for (const [name, spelled] of asked) {
     if (own.has(name)) {
-      if (!own.get(name)) missing.push(spelled);
-    } else if (!knows.has(name)) {
-      if (await isInstalled(spelled)) installed.push(name);
+      if (!own.get(name)) unloaded.push(spelled);
+    } else if (!has.has(name)) {
+      if (!lacks.has(name) && await isInstalled(spelled)) installed.push(name);
       else missing.push(spelled);
     }
   }
-  return JSON.stringify({ installed, missing: missing.slice(0, 20) }).toWellFormed();
+  const some = names => names.slice(0, 20);
+  return JSON.stringify({ installed, missing: some(missing), unloaded: some(unloaded) }).toWellFormed();
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fault::Trouble;
@@ -24,6 +24,11 @@ const ASKING_LIMIT: Duration = Duration::from_secs(1);
 /// Most families kept as installed.
 const KNOWN_LIMIT: usize = 1_000;
 const NAME_LIMIT_CHARS: usize = 100;
+/// Places that are looked at in a text, and how far around each: more is not worth a warning, and a text made
+/// of nothing else would be read a thousand times over.
+const PLACES_LIMIT: usize = 1_000;
+const VALUE_LIMIT_BYTES: usize = 300;
+const FACE_LIMIT_BYTES: usize = 4 << 10;
 /// What asks for no family by name, in small letters.
 const GENERIC: [&str; 20] = [
     "serif",
@@ -48,29 +53,34 @@ const GENERIC: [&str; 20] = [
     "revert-layer",
 ];
 
-/// The families that a browser is known to have, in small letters.
+/// The families that a browser is known to have, and not to have, in small letters. It never gets others.
 #[derive(Debug, Default)]
-pub(super) struct Fonts(Mutex<HashSet<String>>);
+pub(super) struct Fonts(Mutex<Known>);
+
+#[derive(Clone, Debug, Default, Serialize)]
+struct Known {
+    installed: HashSet<String>,
+    missing: HashSet<String>,
+}
 
 impl Fonts {
     fn lacks(&self, family: &str) -> bool {
-        !self.known().contains(family)
+        !self.known().installed.contains(family)
     }
 
-    fn learn(&self, families: Vec<String>) {
+    fn learn(&self, answer: &Answer) {
         let mut known = self.known();
-        for family in families {
-            if known.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
-                known.insert(family);
+        let Known { installed, missing } = &mut *known;
+        for (families, found) in [(installed, &answer.installed), (missing, &answer.missing)] {
+            for family in found {
+                if families.len() < KNOWN_LIMIT && family.chars().count() <= NAME_LIMIT_CHARS {
+                    families.insert(family.to_lowercase());
+                }
             }
         }
     }
 
-    fn list(&self) -> Vec<String> {
-        self.known().iter().cloned().collect()
-    }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,7 +89,10 @@ impl Fonts {
 #[derive(Deserialize)]
 struct Answer {
     installed: Vec<String>,
+    /// As the page spells them.
     missing: Vec<String>,
+    /// What the page brings itself, and could not load.
+    unloaded: Vec<String>,
 }
 
 impl OpenPage {
@@ -89,7 +102,7 @@ impl OpenPage {
         if task.lane == Lane::Static && !asks_for_unknown(task, &fonts) {
             return Ok(());
         }
-        let question = format!("({SCRIPT})({})", json!(fonts.list()));
+        let question = format!("({SCRIPT})({})", json!(*fonts.known()));
         let asking = load::ask(self.tab()?, task.lane, question, ASKING_LIMIT);
         let answer = match self.within(ASKING_LIMIT, asking).await {
             Ok(Some(answer)) => answer,
@@ -98,9 +111,9 @@ impl OpenPage {
             Ok(None) | Err(Trouble::Fault(_) | Trouble::Late) => return Ok(()),
             Err(trouble) => return Err(trouble),
         };
-        let Ok(Answer { installed, missing }) = serde_json::from_str(&answer) else { return Ok(()) };
-        fonts.learn(installed);
-        for family in missing {
+        let Ok(answer) = serde_json::from_str::<Answer>(&answer) else { return Ok(()) };
+        fonts.learn(&answer);
+        for family in answer.missing.into_iter().chain(answer.unloaded) {
             let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
             self.warnings.push(&format!(
                 "font not available: '{family}'; the next one of its list is used (bring it with the template \
@@ -114,7 +127,13 @@ impl OpenPage {
 fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
     let sheets = task.site.files.iter().filter(|(name, _)| has_sheet_ending(name));
     let texts = task.site.files.get_key_value(&task.site.entry).into_iter().chain(sheets);
-    let texts: Vec<&[u8]> = texts.map(|(_, content)| &content[..content.len().min(SCANNED_BYTES)]).collect();
+    let mut left = SCANNED_BYTES;
+    let beginnings = texts.map(|(_, content)| {
+        let length = content.len().min(left);
+        left -= length;
+        &content[..length]
+    });
+    let texts: Vec<&[u8]> = beginnings.collect();
     let own: HashSet<String> = texts.iter().flat_map(|text| own_families(text)).collect();
     texts
         .iter()
@@ -128,10 +147,13 @@ fn has_sheet_ending(name: &str) -> bool {
 
 /// The families that a style sheet, or a page, names first anywhere, in small letters.
 fn first_families(text: &[u8]) -> impl Iterator<Item = String> {
-    memchr::memmem::find_iter(text, b"font").filter_map(|at| {
-        let name_begins = text[..at].iter().rposition(|byte| !is_of_name(*byte)).map_or(0, |it| it + 1);
-        let value = value_behind(&text[at..])?;
-        let name_ends = at + text[at..].iter().take_while(|byte| is_of_name(**byte)).count();
+    memchr::memmem::find_iter(text, b"font").take(PLACES_LIMIT).filter_map(|at| {
+        let before = at.saturating_sub(NAME_LIMIT_CHARS);
+        let behind = &text[at..text.len().min(at + VALUE_LIMIT_BYTES)];
+        let name_begins =
+            text[before..at].iter().rposition(|byte| !is_of_name(*byte)).map_or(before, |it| before + it + 1);
+        let value = value_behind(behind)?;
+        let name_ends = at + behind.iter().take_while(|byte| is_of_name(**byte)).count();
         match &text[name_begins..name_ends] {
             b"font-family" => family(value),
             b"font" => family(behind_size(value)?),
@@ -143,8 +165,8 @@ fn first_families(text: &[u8]) -> impl Iterator<Item = String> {
 
 /// The families that it brings itself.
 fn own_families(text: &[u8]) -> impl Iterator<Item = String> {
-    memchr::memmem::find_iter(text, b"@font-face").filter_map(|at| {
-        let block = &text[at..];
+    memchr::memmem::find_iter(text, b"@font-face").take(PLACES_LIMIT).filter_map(|at| {
+        let block = &text[at..text.len().min(at + FACE_LIMIT_BYTES)];
         let block = &block[..memchr::memchr(b'}', block).unwrap_or(block.len())];
         family(value_behind(&block[memchr::memmem::find(block, b"font-family")?..])?)
     })
@@ -207,6 +229,19 @@ mod tests {
         ] {
             assert_eq!(first(text), [expected], "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_of_nothing_else_is_read_once() {
+        let begun = std::time::Instant::now();
+        for text in ["font".repeat(1 << 18), "@font-face".repeat(1 << 17), "font:".repeat(1 << 18)] {
+            assert!(
+                first_families(text.as_bytes()).count() + own_families(text.as_bytes()).count()
+                    <= PLACES_LIMIT
+            );
+        }
+        // Read anew from each place this takes minutes.
+        assert!(begun.elapsed().as_secs() < 10);
     }
 
     #[test]

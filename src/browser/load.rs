@@ -76,7 +76,7 @@ pub(super) async fn ask(
         Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
             let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
             let first_line = description.lines().next().unwrap_or_default();
-            Err(Trouble::fault(FaultCode::OptionsInvalid, format!("waitForSelector: {first_line}")))
+            Err(Trouble::fault(FaultCode::OptionsInvalid, format!("formatOpts: {first_line}")))
         }
         Ok(answer) => {
             Ok(Some(answer.result.value.and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()))
