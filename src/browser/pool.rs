@@ -219,7 +219,8 @@ impl BrowserPool {
         }));
     }
 
-    fn tell(&self) {
+    /// Shows in the metrics what there is now.
+    pub(super) fn tell(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let up = self.places.iter().filter(|place| matches!(place, Place::Running(_))).count();
         let successors = self.all().count() - up - self.leaving.len();
@@ -283,12 +284,14 @@ impl Handler<LeaseTab> for BrowserPool {
             self.pump(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
-        let waited = tokio::time::timeout(Duration::from_millis(limit_ms), granted);
-        Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, _| match granted {
+        // A block of its own: when it is over, nobody waits there any more.
+        let waited = async move { tokio::time::timeout(Duration::from_millis(limit_ms), granted).await };
+        Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, ctx| match granted {
             Ok(Ok(lease)) => Ok(lease),
             Ok(Err(_)) => Err(LeaseError::Stopping),
             Err(_) => {
                 let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
+                pool.pump(ctx);
                 Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
             }
         }))

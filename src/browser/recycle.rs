@@ -129,6 +129,7 @@ impl BrowserPool {
                 return self.lose(id, "there is no port for its first tab", ctx);
             }
         }
+        self.tell();
     }
 
     /// Remembers that the replacement of a browser failed to start: the old one stays for a while.
@@ -198,6 +199,7 @@ impl BrowserPool {
             tracing::debug!(browser.pid = running.chromium.id(), "a replaced browser is ended");
             ctx.spawn(wrap_future(running.chromium.end()));
         }
+        self.tell();
     }
 
     /// The last pages of a replaced browser took too long: they end with it, and are rendered again.
@@ -212,6 +214,7 @@ impl BrowserPool {
         self.metrics.drains_cut.inc();
         self.spares.retain(|held| held.browser != browser);
         ctx.spawn(wrap_future(running.chromium.end()));
+        self.tell();
     }
 
     /// Forgets a successor that is lost before it took over; its place is still filled.

@@ -100,6 +100,8 @@ async fn an_old_browser_is_replaced_while_nobody_needs_it() {
     pool.until("another one took over", |it| it.recycled == 1).await;
     assert_eq!(pool.metrics.recycles.of(["age"]).get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
+    let leaving = pool.metrics.browsers.of(["leaving"]);
+    pool.until("the metrics show none that leaves", |it| it.leaving.is_empty() && leaving.get() == 0).await;
     pool.finish().await;
 }
 
