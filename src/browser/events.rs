@@ -61,7 +61,15 @@ pub enum PageEnd {
 
 /// Renderers that were killed for the memory they took, told apart from those that crash.
 #[derive(Debug, Default)]
-pub(super) struct Kills(std::sync::Mutex<Vec<Instant>>);
+pub(super) struct Kills(std::sync::Mutex<Vec<Kill>>);
+
+#[derive(Debug)]
+struct Kill {
+    renderer: i32,
+    at: Instant,
+    /// Its page was told.
+    claimed: bool,
+}
 
 /// Hears one page.
 pub(super) struct PageEvents {
@@ -76,20 +84,29 @@ pub(super) struct PageEvents {
 }
 
 impl Kills {
-    /// A renderer is about to be killed.
-    pub(super) fn announce(&self) {
-        self.list().push(Instant::now());
+    /// A renderer is about to be killed. False when that is known: a large one is seen for a while after
+    /// its kill, and announced twice it would let the crash of another pass for a kill.
+    pub(super) fn announce(&self, renderer: i32) -> bool {
+        let mut list = self.list();
+        let is_new = list.iter().all(|kill| kill.renderer != renderer);
+        if is_new {
+            list.push(Kill { renderer, at: Instant::now(), claimed: false });
+        }
+        is_new
     }
 
     /// Whether a renderer that just ended is one that was killed; each is counted once.
     fn claim(&self) -> bool {
         let mut list = self.list();
-        list.retain(|killed| killed.elapsed() < KILL_WINDOW);
-        list.pop().is_some()
+        let open = list.iter_mut().find(|kill| !kill.claimed);
+        open.map(|kill| kill.claimed = true).is_some()
     }
 
-    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Instant>> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Those of late.
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Kill>> {
+        let mut list = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        list.retain(|kill| kill.at.elapsed() < KILL_WINDOW);
+        list
     }
 }
 
@@ -325,5 +342,15 @@ mod tests {
         )
         .unwrap();
         assert_eq!(details.sentence(), "\"stop\"");
+    }
+
+    #[test]
+    fn a_kill_is_counted_once_however_often_its_renderer_is_seen() {
+        let kills = Kills::default();
+        assert!(kills.announce(7) && !kills.announce(7));
+        assert!(kills.claim());
+        assert!(!kills.announce(7), "it is still ending");
+        assert!(!kills.claim(), "this one crashed");
+        assert!(kills.announce(8) && kills.claim());
     }
 }

@@ -9,7 +9,7 @@ use headless_chrome::protocol::cdp::Browser::GetVersion;
 
 use super::chromium::Chromium;
 use super::events::Kills;
-use super::lease::BrowserId;
+use super::lease::{BrowserId, HeldTab};
 use super::memory::Reading;
 use super::pool::BrowserPool;
 use super::process::LaunchError;
@@ -36,6 +36,10 @@ pub(super) struct Running {
     pub kills: Arc<Kills>,
     /// Tabs in it, from when their making begins until they are disposed of.
     pub tabs: usize,
+    /// Those of them that are being made.
+    pub making: usize,
+    /// The first tabs of a successor, until it takes over.
+    pub warm: Vec<HeldTab>,
     /// Leases it has given so far.
     pub documents: u64,
     pub memory: Reading,
@@ -68,11 +72,7 @@ impl BrowserPool {
     }
 
     pub(super) fn least_busy(&self) -> Option<(BrowserId, Maker)> {
-        let running = self.places.iter().filter_map(|state| match state {
-            Place::Running(running) => Some(running),
-            Place::Starting | Place::Pausing => None,
-        });
-        let running = running.min_by_key(|running| running.tabs)?;
+        let running = self.placed().min_by_key(|running| running.tabs)?;
         Some((running.id, self.maker(running)))
     }
 
@@ -85,14 +85,18 @@ impl BrowserPool {
         }
     }
 
-    /// Every process that runs: in its place, about to take one, or with its last pages.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Running> {
-        let placed = self.places.iter().filter_map(|state| match state {
+    /// Every process that gives leases.
+    pub(super) fn placed(&self) -> impl Iterator<Item = &Running> {
+        self.places.iter().filter_map(|state| match state {
             Place::Running(running) => Some(&**running),
             Place::Starting | Place::Pausing => None,
-        });
-        let successors = placed.clone().filter_map(|running| running.successor.as_ref()?.running());
-        placed.chain(successors).chain(&self.leaving)
+        })
+    }
+
+    /// Every process that runs: in its place, about to take one, or with its last pages.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Running> {
+        let successors = self.placed().filter_map(|running| running.successor.as_ref()?.running());
+        self.placed().chain(successors).chain(&self.leaving)
     }
 
     pub(super) fn find(&mut self, browser: BrowserId) -> Option<&mut Running> {
@@ -178,6 +182,8 @@ impl BrowserPool {
             since,
             kills: Arc::default(),
             tabs: 0,
+            making: 0,
+            warm: Vec::new(),
             documents: 0,
             memory: Reading::default(),
             successor: None,
@@ -223,7 +229,10 @@ impl BrowserPool {
         let Place::Running(mut lost) = place else { return None };
         let short = lost.since.elapsed() < SHORT_LIFE;
         match lost.successor.take().map(Successor::into_running) {
-            Some(Some(successor)) => self.places[browser.place] = Place::Running(successor),
+            Some(Some(mut successor)) => {
+                self.spares.extend(successor.warm.drain(..));
+                self.places[browser.place] = Place::Running(successor);
+            }
             // Its launch is under way: it finds the place empty.
             Some(None) => {}
             None if short && lost.failed_starts > 0 => self.pause(browser.place, lost.failed_starts, ctx),

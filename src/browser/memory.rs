@@ -48,13 +48,12 @@ pub(super) fn sweep(browser: i32, limit_bytes: u64, kills: &Kills) -> Reading {
         let size = Size::of(process.id).unwrap_or_default();
         let part = if process.is_renderer { &mut reading.pages } else { &mut reading.other };
         *part += size.resident.saturating_sub(size.shared);
-        if process.is_renderer && size.resident > limit_bytes {
+        if process.is_renderer && size.resident > limit_bytes && kills.announce(process.id) {
             tracing::warn!(
                 renderer.pid = process.id,
                 renderer.bytes = size.resident,
                 "a page takes too much memory and is ended"
             );
-            kills.announce();
             let _ = kill(Pid::from_raw(process.id), Signal::SIGKILL);
         }
     }

@@ -51,7 +51,6 @@ pub struct BrowserPool {
     pub(super) last_generation: u64,
     free_origins: Vec<Arc<Origin>>,
     pub(super) spares: VecDeque<HeldTab>,
-    making: usize,
     pub(super) leased: usize,
     waiters: VecDeque<Waiter>,
     returns: mpsc::UnboundedSender<TabReturned>,
@@ -87,7 +86,6 @@ impl BrowserPool {
             last_generation: 0,
             free_origins: Vec::new(),
             spares: VecDeque::new(),
-            making: 0,
             leased: 0,
             waiters: VecDeque::new(),
             returns,
@@ -118,7 +116,9 @@ impl BrowserPool {
         // A tab made ahead takes a core for a while: it is made when there is one that has no page.
         let idle = self.waiters.is_empty() && self.leased < self.cores;
         let wanted = if idle { self.spare_tabs.min(free) } else { demand };
-        for _ in (self.making + self.spares.len())..wanted {
+        // What a successor makes is nobody's before it takes over.
+        let making: usize = self.placed().map(|running| running.making).sum();
+        for _ in (making + self.spares.len())..wanted {
             let Some((browser, maker)) = self.least_busy() else { return self.note_launch_waits(demand) };
             if !self.make_tab_in(browser, maker, ctx) {
                 return;
@@ -165,8 +165,10 @@ impl BrowserPool {
             }
             return false;
         };
-        self.making += 1;
-        self.count_tab(browser, 1);
+        if let Some(running) = self.find(browser) {
+            running.making += 1;
+            running.tabs += 1;
+        }
         let made = wrap_future::<_, Self>(maker.make(Arc::clone(&origin)));
         ctx.spawn(made.map(move |made, pool, ctx| pool.tab_made(browser, origin, made, ctx)));
         true
@@ -179,15 +181,14 @@ impl BrowserPool {
         made: Result<Tab, CallError>,
         ctx: &mut Context<Self>,
     ) {
-        self.making -= 1;
         if self.stopping {
             return;
         }
+        if let Some(running) = self.find(browser) {
+            running.making -= 1;
+        }
         match made {
-            Ok(tab) => {
-                self.spares.push_back(HeldTab { tab, browser });
-                self.tab_settled(browser, ctx);
-            }
+            Ok(tab) => self.keep_tab(HeldTab { tab, browser }, ctx),
             Err(error) => {
                 if !error.is_of_browser() {
                     self.free_origins.push(origin);
@@ -219,14 +220,16 @@ impl BrowserPool {
         }));
     }
 
-    fn tell(&self) {
+    /// Shows in the metrics what there is now.
+    pub(super) fn tell(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let up = self.places.iter().filter(|place| matches!(place, Place::Running(_))).count();
+        let up = self.placed().count();
+        let making = self.all().map(|running| running.making).sum();
         let successors = self.all().count() - up - self.leaving.len();
         for (state, count) in [("up", up), ("successor", successors), ("leaving", self.leaving.len())] {
             self.metrics.browsers.of([state]).set(level(count));
         }
-        self.metrics.tabs.of(["making"]).set(level(self.making));
+        self.metrics.tabs.of(["making"]).set(level(making));
         self.metrics.tabs.of(["spare"]).set(level(self.spares.len()));
         self.metrics.waiting.set(level(self.waiters.len()));
     }
@@ -283,12 +286,14 @@ impl Handler<LeaseTab> for BrowserPool {
             self.pump(ctx);
         }
         let limit_ms = self.config.lease_timeout_ms;
-        let waited = tokio::time::timeout(Duration::from_millis(limit_ms), granted);
-        Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, _| match granted {
+        // A block of its own: when it is over, nobody waits there any more.
+        let waited = async move { tokio::time::timeout(Duration::from_millis(limit_ms), granted).await };
+        Box::pin(wrap_future::<_, Self>(waited).map(move |granted, pool, ctx| match granted {
             Ok(Ok(lease)) => Ok(lease),
             Ok(Err(_)) => Err(LeaseError::Stopping),
             Err(_) => {
                 let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
+                pool.pump(ctx);
                 Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
             }
         }))

@@ -16,7 +16,7 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::fleet::{Place, Running, pause_after};
-use super::lease::BrowserId;
+use super::lease::{BrowserId, HeldTab};
 use super::memory::{self, Reading};
 use super::pool::BrowserPool;
 
@@ -129,6 +129,7 @@ impl BrowserPool {
                 return self.lose(id, "there is no port for its first tab", ctx);
             }
         }
+        self.tell();
     }
 
     /// Remembers that the replacement of a browser failed to start: the old one stays for a while.
@@ -145,29 +146,37 @@ impl BrowserPool {
         old.successor.as_ref().and_then(Successor::running).is_some_and(|running| running.id == browser)
     }
 
-    /// A tab was made: if it was the last one that a successor needed, that one takes over.
-    pub(super) fn tab_settled(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
-        let Some(Place::Running(old)) = self.places.get_mut(browser.place) else { return };
-        let Some(Successor::Warming { running, tabs_left, .. }) = &mut old.successor else { return };
-        if running.id != browser {
-            return;
-        }
-        *tabs_left = tabs_left.saturating_sub(1);
-        if *tabs_left == 0 {
-            self.take_over(browser.place, ctx);
+    /// Keeps a tab that was made for whoever asks next, or with the successor it was made in: that one
+    /// takes over with the last one that it needed.
+    pub(super) fn keep_tab(&mut self, held: HeldTab, ctx: &mut Context<Self>) {
+        let browser = held.browser;
+        let successor = match self.places.get_mut(browser.place) {
+            Some(Place::Running(old)) => old.successor.as_mut(),
+            _ => None,
+        };
+        match successor {
+            Some(Successor::Warming { running, tabs_left, .. }) if running.id == browser => {
+                running.warm.push(held);
+                *tabs_left = tabs_left.saturating_sub(1);
+                if *tabs_left == 0 {
+                    self.take_over(browser.place, ctx);
+                }
+            }
+            _ => self.spares.push_back(held),
         }
     }
 
     /// From now on leases are the new browser's; the old one may finish what it has.
     fn take_over(&mut self, place: usize, ctx: &mut Context<Self>) {
         let Some(Place::Running(old)) = self.places.get_mut(place) else { return };
-        let Some(Successor::Warming { running, reason, .. }) = old.successor.take() else { return };
+        let Some(Successor::Warming { mut running, reason, .. }) = old.successor.take() else { return };
         tracing::info!(
             browser.pid = running.chromium.id(),
             browser.replaced = old.chromium.id(),
             browser.tabs = old.tabs,
             "a new browser took the place of another"
         );
+        self.spares.extend(running.warm.drain(..));
         let replaced = std::mem::replace(&mut self.places[place], Place::Running(running));
         let Place::Running(old) = replaced else { return };
         self.metrics.recycles.of([reason.name()]).inc();
@@ -198,6 +207,7 @@ impl BrowserPool {
             tracing::debug!(browser.pid = running.chromium.id(), "a replaced browser is ended");
             ctx.spawn(wrap_future(running.chromium.end()));
         }
+        self.tell();
     }
 
     /// The last pages of a replaced browser took too long: they end with it, and are rendered again.
@@ -212,6 +222,7 @@ impl BrowserPool {
         self.metrics.drains_cut.inc();
         self.spares.retain(|held| held.browser != browser);
         ctx.spawn(wrap_future(running.chromium.end()));
+        self.tell();
     }
 
     /// Forgets a successor that is lost before it took over; its place is still filled.

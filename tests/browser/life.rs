@@ -102,6 +102,7 @@ async fn who_waits_is_served_in_turn_or_told_why_not() {
     let lease = pool.lease(Lane::Scripted).await.unwrap();
     let refused = pool.lease(Lane::Static).await.unwrap_err();
     assert!(matches!(refused, LeaseError::Timeout { limit_ms: 700, tabs: 1, .. }), "{refused}");
+    assert_eq!(pool.metrics.waiting.get(), 0, "who was refused waits no more");
     let order = std::cell::RefCell::new(Vec::new());
     let waiter = async |number: u32| {
         let lease = pool.lease(Lane::Scripted).await.unwrap();

@@ -72,6 +72,46 @@ async fn the_replaced_browser_finishes_what_it_has_and_gets_nothing_new() {
 }
 
 #[actix::test]
+async fn while_a_successor_warms_the_old_browser_makes_tabs_for_those_who_wait() {
+    let started = tempfile::tempdir().unwrap();
+    // Chromium may be another user's.
+    std::fs::set_permissions(started.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let script = chromium_after(&format!(": > {}/$$", started.path().display()));
+    let pool = TestPool::start(|config| {
+        config.executable = script.display().to_string();
+        config.tabs = 8;
+        config.spare_tabs = 4;
+        config.recycle_documents = 3;
+        config.recycle_pause_s = 0;
+        // A successor that is stopped is not given up.
+        config.call_timeout_ms = 120_000;
+        config.lease_timeout_ms = 20_000;
+    });
+    let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
+    let mut leases = Vec::new();
+    for _ in 0..3 {
+        leases.push(pool.lease(Lane::Static).await.unwrap());
+    }
+    let warming = pool.metrics.browsers.of(["successor"]);
+    pool.until("its successor answers", |_| warming.get() == 1).await;
+    let names = std::fs::read_dir(started.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut pids = names.map(|name| name.to_str().unwrap().parse::<i32>().unwrap());
+    let second = pids.find(|&pid| pid != first).unwrap();
+    kill(Pid::from_raw(second), Signal::SIGSTOP).unwrap();
+    // One more than could have been made ahead.
+    for _ in 0..5 {
+        leases.push(pool.lease(Lane::Static).await.unwrap());
+    }
+    let status = pool.status().await;
+    assert_eq!((status.recycled, status.browsers), (0, vec![first]), "the old one gave them");
+    kill(Pid::from_raw(second), Signal::SIGCONT).unwrap();
+    pool.until("the successor took over", |it| it.recycled == 1 && it.browsers == [second]).await;
+    assert_eq!(pool.metrics.lost.get(), 0);
+    drop(leases);
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_replaced_browser_that_cannot_finish_is_ended_and_its_job_may_be_repeated() {
     let pool = TestPool::start(|config| {
         config.recycle_documents = 1;
@@ -100,6 +140,8 @@ async fn an_old_browser_is_replaced_while_nobody_needs_it() {
     pool.until("another one took over", |it| it.recycled == 1).await;
     assert_eq!(pool.metrics.recycles.of(["age"]).get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
+    let leaving = pool.metrics.browsers.of(["leaving"]);
+    pool.until("the metrics show none that leaves", |it| it.leaving.is_empty() && leaving.get() == 0).await;
     pool.finish().await;
 }
 
@@ -142,14 +184,8 @@ async fn memory_in_chromiums_own_process_is_bounded_too() {
 
 #[actix::test]
 async fn a_replacement_that_does_not_start_is_put_off_and_the_old_one_serves() {
-    let chromium = platen::browser::find_executable("").unwrap();
     let broken = tempfile::NamedTempFile::new().unwrap().into_temp_path().to_path_buf();
-    let script = tempfile::NamedTempFile::new().unwrap();
-    let text =
-        format!("#!/bin/sh\n[ ! -e {} ] || exit 3\nexec {} \"$@\"\n", broken.display(), chromium.display());
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(script.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let script = script.into_temp_path();
+    let script = chromium_after(&format!("[ ! -e {} ] || exit 3", broken.display()));
     let pool = TestPool::start(|config| {
         config.executable = script.display().to_string();
         config.recycle_documents = 1;
@@ -184,4 +220,14 @@ async fn a_browser_that_dies_while_it_is_replaced_costs_no_further_start() {
     pool.until("the successor runs", |it| it.ready && it.spare > 0).await;
     assert_eq!(pool.metrics.launches.of(["answered"]).get(), 2);
     pool.finish().await;
+}
+
+/// An executable that runs a line of shell and becomes Chromium.
+fn chromium_after(line: &str) -> tempfile::TempPath {
+    let chromium = platen::browser::find_executable("").unwrap();
+    let script = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&script, format!("#!/bin/sh\n{line}\nexec {} \"$@\"\n", chromium.display())).unwrap();
+    std::fs::set_permissions(script.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // A file that is open for writing cannot be executed.
+    script.into_temp_path()
 }
