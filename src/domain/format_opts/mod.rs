@@ -1,7 +1,7 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
-//! [`keys`] is the table of all keys; one file reads what belongs together: the sheet ([`paper`]), what a
-//! PDF gets beside its pages ([`extras`]), what surrounds the page ([`scene`]). The rest is here.
+//! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
+//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`). The rest is here.
 
 mod extras;
 mod keys;
