@@ -107,6 +107,10 @@ impl Rest {
     }
 
     fn verdict(&self) -> Verdict {
+        // What it said last may be long ago.
+        if self.is_flooded() {
+            return Verdict::Pending;
+        }
         let known = self.top.is_some() && self.loading.is_empty() && self.requests.is_empty();
         if !known || self.frames.values().any(|told| matches!(told, Told::Busy(_))) {
             return Verdict::Pending;
@@ -303,4 +307,31 @@ fn frame_of(event: Event<'_>) -> Option<String> {
         frame_id: String,
     }
     event.parse::<Loading>().map(|loading| loading.frame_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hear(rest: &mut Rest, method: &str, params: &str) {
+        let params = serde_json::value::RawValue::from_string(params.to_owned()).unwrap();
+        assert!(rest.hear(Event::of(method, &params)));
+    }
+
+    fn tell(rest: &mut Rest, context: i64, payload: &str) {
+        let params = serde_json::json!({"name": BINDING, "payload": payload, "executionContextId": context});
+        hear(rest, "Runtime.bindingCalled", &params.to_string());
+    }
+
+    #[test]
+    fn a_page_that_is_not_heard_any_more_is_not_at_rest() {
+        let mut rest = Rest::default();
+        for _ in 0..HEARD_LIMIT {
+            tell(&mut rest, 1, "top:rest:");
+        }
+        assert_eq!(rest.verdict(), Verdict::Rest);
+        tell(&mut rest, 1, "top:rest:");
+        assert!(rest.is_flooded());
+        assert_eq!(rest.verdict(), Verdict::Pending);
+    }
 }
