@@ -6,8 +6,8 @@
 // page could have replaced, once the page runs.
 //
 // Two kinds of what is pending. Firm: it is waited for. Loose: it belongs to a page that only ticks (an
-// interval; a timer set by timers that changed nothing for the quiet window; a frame after idle frames), so
-// the page is ready when nothing has changed for the quiet window. It tells `place:status:why` by a binding:
+// interval; a timer set by timers that changed nothing for the quiet window; a frame after idle frames) or was
+// waited for longer than it should take, so the page is ready when nothing has changed for the quiet window. It tells `place:status:why` by a binding:
 // `busy`, `rest` (nothing is left) or `quiet` (only loose things, and nothing changed for the window).
 //
 // name: of the binding; quiet: the window in ms; bound: longest timer waited for, in ms.
@@ -19,10 +19,12 @@
 
   const BEAT_MS = 250;
   const BEATS_A_TELLING = 4;
-  // A frame that never comes (a hidden frame of the page's has none) is not waited for.
+  // A frame that never comes (a hidden frame of the page's has none) is waited for by the window alone.
   const FRAME_LIMIT_MS = 500;
   const FRAME_WAIT_MS = window.top === window ? 200 : 50;
   const IDLE_FRAMES = 3;
+  // Work beside the script that is waited for though nothing changes meanwhile, one after the other.
+  const IDLE_STEPS = 10;
   const TALK_MS = 50;
   const EVERYTHING = { subtree: true, childList: true, attributes: true, characterData: true };
 
@@ -73,6 +75,7 @@
   // Timers that fired, frames that came, since the document last changed.
   let fires = 0;
   let idleFrames = 0;
+  let idleSteps = 0;
   let lastFrame = -1;
   let changedAt = now();
   let requestedAt = changedAt;
@@ -115,7 +118,7 @@
 
   const changed = () => {
     changedAt = now();
-    fires = idleFrames = 0;
+    fires = idleFrames = idleSteps = 0;
     activity++;
     // Who changes something now and then goes on by timers: what they have set is awaited.
     if (loose > 0) {
@@ -140,6 +143,7 @@
     return true;
   };
   const isFirm = () => !loaded || fires === 0 || now() - changedAt <= quiet || hasChanged();
+  const mayStep = () => isFirm() || ++idleSteps <= IDLE_STEPS;
   const isLively = () => !loaded || idleFrames < IDLE_FRAMES || hasChanged();
 
   const begin = (key, what, isFirm, until, timer) => {
@@ -166,9 +170,22 @@
     consider();
   };
 
-  const hold = (what, limit) => {
+  // What takes longer than it should may still come: nothing that is begun is taken for ended.
+  const loosen = wait => {
+    wait.until = Infinity;
+    wait.timer = false;
+    if (!wait.firm) return;
+    wait.firm = false;
+    firm--;
+    loose++;
+    requestedAt = now();
+    stirred();
+    consider();
+  };
+
+  const hold = (what, limit, isFirm = true) => {
     const key = 'h' + ++holds;
-    begin(key, what, true, now() + limit, false);
+    begin(key, what, isFirm, now() + limit, false);
     return key;
   };
   const request = what => {
@@ -265,7 +282,7 @@
     if (!loaded && apply(natives.readyState, document, []) === 'complete') {
       loaded = true;
       changedAt = now();
-      fires = idleFrames = 0;
+      fires = idleFrames = idleSteps = 0;
     }
     // document.open() takes listeners away, and an empty frame's first document is replaced under us.
     listen(window, 'load', onLoad);
@@ -282,7 +299,7 @@
 
   const beat = () => {
     const time = now();
-    for (const key in waits) if (waits[key].until < time) end(key);
+    for (const key in waits) if (waits[key].until < time) loosen(waits[key]);
     if (++beats % BEATS_A_TELLING === 0) {
       const status = told;
       told = '';
@@ -394,24 +411,34 @@
     }
   });
 
-  // What the browser does beside the script, and ends by itself.
+  // What comes of a request after its head.
+  for (const method of ['json', 'text', 'arrayBuffer', 'blob', 'formData', 'bytes']) {
+    around(Response.prototype, method, (target, self, args) => {
+      const promise = apply(target, self, args);
+      untilSettled(promise, answered, request(method + '()'));
+      fires++;
+      return promise;
+    });
+  }
+
+  // What the browser does beside the script, and ends by itself: some of it always, some of it perhaps.
   const promising = [
-    [window, 'createImageBitmap'],
-    [Response.prototype, 'json', 'text', 'arrayBuffer', 'blob', 'formData', 'bytes'],
-    [Blob.prototype, 'text', 'arrayBuffer', 'bytes'],
-    [HTMLImageElement.prototype, 'decode'],
-    [FontFace.prototype, 'load'],
-    [FontFaceSet.prototype, 'load'],
-    [ReadableStreamDefaultReader.prototype, 'read'],
-    [globalThis.WebAssembly, 'compile', 'instantiate', 'compileStreaming', 'instantiateStreaming'],
-    [globalThis.SubtleCrypto?.prototype, 'digest', 'encrypt', 'decrypt', 'sign', 'verify', 'importKey', 'deriveBits'],
-    [globalThis.Scheduler?.prototype, 'postTask', 'yield'],
+    [Infinity, window, 'createImageBitmap'],
+    [Infinity, Blob.prototype, 'text', 'arrayBuffer', 'bytes'],
+    [Infinity, globalThis.WebAssembly, 'compile', 'instantiate', 'compileStreaming', 'instantiateStreaming'],
+    [Infinity, globalThis.SubtleCrypto?.prototype, 'digest', 'encrypt', 'decrypt', 'sign', 'verify', 'importKey',
+      'exportKey', 'generateKey', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'],
+    [bound, HTMLImageElement.prototype, 'decode'],
+    [bound, FontFace.prototype, 'load'],
+    [bound, FontFaceSet.prototype, 'load'],
+    [bound, ReadableStreamDefaultReader.prototype, 'read'],
+    [bound, globalThis.Scheduler?.prototype, 'postTask', 'yield'],
   ];
-  for (const [owner, ...methods] of promising) {
+  for (const [limit, owner, ...methods] of promising) {
     for (const method of methods) {
       around(owner, method, (target, self, args) => {
         const promise = apply(target, self, args);
-        if (isFirm()) untilSettled(promise, end, hold(method + '()', bound));
+        untilSettled(promise, end, hold(method + '()', limit, mayStep()));
         fires++;
         return promise;
       });
@@ -420,14 +447,14 @@
   for (const method of ['readAsText', 'readAsDataURL', 'readAsArrayBuffer']) {
     around(FileReader.prototype, method, (target, self, args) => {
       const result = apply(target, self, args);
-      untilEvent(self, hold('a file being read', bound), end);
+      untilEvent(self, hold('a file being read', Infinity), end);
       return result;
     });
   }
   around(HTMLCanvasElement.prototype, 'toBlob', (target, self, args) => {
     const callback = args[0];
     if (typeof callback !== 'function') return apply(target, self, args);
-    const key = hold('toBlob()', bound);
+    const key = hold('toBlob()', Infinity);
     args[0] = function () {
       end(key);
       return apply(callback, this, arguments);
@@ -447,17 +474,36 @@
   around(MessagePort.prototype, 'postMessage', talk);
   if (globalThis.Worker) {
     const asked = new WeakMap();
-    const ask = worker => {
-      const key = apply(natives.weakGet, asked, [worker]);
-      if (!key || !waits[key]) apply(natives.weakSet, asked, [worker, hold('a worker', bound)]);
-    };
+    const elsewhere = new WeakMap();
+    const carriers = [MessagePort, globalThis.OffscreenCanvas];
     const heard = worker => {
       const key = apply(natives.weakGet, asked, [worker]);
       if (key) end(key);
     };
+    const ask = (worker, limit) => {
+      heard(worker);
+      apply(natives.weakSet, asked, [worker, hold('a worker', limit)]);
+    };
+    // Who was given a port or a canvas may answer there, unseen.
+    const isGiven = options => {
+      const list = (options && options.transfer) || options;
+      for (let at = 0; list && at < list.length; at++) {
+        for (let kind = 0; kind < carriers.length; kind++) {
+          if (carriers[kind] && list[at] instanceof carriers[kind]) return true;
+        }
+      }
+      return false;
+    };
+    // A message may be the answer or the progress towards it. One that only ticks is not waited for again.
+    const answer = worker => {
+      if (mayStep()) ask(worker, bound);
+      else heard(worker);
+      fires++;
+    };
     around(Worker.prototype, 'postMessage', (target, self, args) => {
       const result = apply(target, self, args);
-      ask(self);
+      if (isGiven(args[1])) apply(natives.weakSet, elsewhere, [self, true]);
+      ask(self, apply(natives.weakGet, elsewhere, [self]) ? bound : Infinity);
       return result;
     });
     around(Worker.prototype, 'terminate', (target, self, args) => {
@@ -467,8 +513,8 @@
     proxy(window, 'Worker', {
       construct(target, args, made) {
         const worker = construct(target, args, made);
-        ask(worker);
-        listen(worker, 'message', () => heard(worker));
+        ask(worker, bound);
+        listen(worker, 'message', () => answer(worker));
         listen(worker, 'error', () => heard(worker));
         return worker;
       },

@@ -68,6 +68,12 @@ struct Shared {
 }
 
 impl<'a> Event<'a> {
+    /// An event that nobody sent.
+    #[cfg(test)]
+    pub fn of(method: &'a str, params: &'a RawValue) -> Self {
+        Self { method, params: Some(params) }
+    }
+
     /// How long its members are as text.
     pub fn length(&self) -> usize {
         self.params.map_or(0, |params| params.get().len())

@@ -172,12 +172,14 @@ impl PageEvents {
             unreachable_url: Option<String>,
         }
         let Some(Navigated { frame }) = event.parse() else { return };
-        if frame.id == self.frame {
-            self.state.send_modify(|state| {
-                state.documents += 1;
-                state.unreachable = frame.unreachable_url;
-            });
-        }
+        self.state.send_modify(|state| {
+            if frame.id != self.frame {
+                return state.rest.doubt_frames();
+            }
+            state.documents += 1;
+            state.unreachable = frame.unreachable_url;
+            state.rest.document_changed();
+        });
     }
 
     fn thrown(&self, event: Event<'_>) {
@@ -232,6 +234,7 @@ impl PageEvents {
             drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
             // Which takes the binding of the page's watch away as well.
             drop(self.connection.send(Some(&self.session), &rest_binding()));
+            self.state.send_modify(|state| state.rest.lose_contexts());
         }
     }
 }

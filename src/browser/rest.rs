@@ -37,6 +37,8 @@ const OTHER_REQUESTS: [&str; 8] =
 /// After so many requests and tellings a page is not heard any more: it ends at the cap.
 const HEARD_LIMIT: u32 = 5_000;
 const NAMED_CHARS: usize = 100;
+/// A frame that is there tells again every second.
+const SILENCE: Duration = Duration::from_millis(2_500);
 
 /// What is known of a page's rest.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +53,11 @@ pub struct Rest {
     /// When the last request or load ended.
     ended: Option<Instant>,
     heard: u32,
+    /// Whether nobody tells any more which script contexts have gone.
+    is_deaf: bool,
+    /// Contexts that may have gone with a frame, unless they tell again, and since when.
+    doubted: HashSet<i64>,
+    doubted_at: Option<Instant>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +88,11 @@ impl Rest {
             "Network.requestWillBeSent" => self.requested(event),
             "Network.loadingFinished" | "Network.loadingFailed" => self.answered(event),
             "Page.frameStartedLoading" => self.load_began(event),
-            "Page.frameStoppedLoading" | "Page.frameDetached" => self.load_ended(event),
+            "Page.frameStoppedLoading" => self.load_ended(event),
+            "Page.frameDetached" => {
+                self.load_ended(event);
+                self.doubt_frames();
+            }
             _ => return false,
         }
         true
@@ -90,6 +101,27 @@ impl Rest {
     /// Whether the page has told and requested so much that nothing of it should be heard any more.
     pub(super) fn is_flooded(&self) -> bool {
         self.heard > HEARD_LIMIT
+    }
+
+    /// From now on contexts go without a word.
+    pub(super) fn lose_contexts(&mut self) {
+        self.is_deaf = true;
+    }
+
+    /// The main frame shows another document: the contexts of the last one have gone.
+    pub(super) fn document_changed(&mut self) {
+        if self.is_deaf {
+            self.forget_frames();
+        }
+    }
+
+    /// A frame left, or shows another document: which contexts have gone with it, their silence tells.
+    pub(super) fn doubt_frames(&mut self) {
+        if self.is_deaf {
+            let top = self.top;
+            self.doubted.extend(self.frames.keys().copied().filter(|id| Some(*id) != top));
+            self.doubted_at = Some(Instant::now());
+        }
     }
 
     /// What is pending, in a few words; empty when nothing is known to be.
@@ -107,6 +139,10 @@ impl Rest {
     }
 
     fn verdict(&self) -> Verdict {
+        // What it said last may be long ago.
+        if self.is_flooded() {
+            return Verdict::Pending;
+        }
         let known = self.top.is_some() && self.loading.is_empty() && self.requests.is_empty();
         if !known || self.frames.values().any(|told| matches!(told, Told::Busy(_))) {
             return Verdict::Pending;
@@ -135,13 +171,25 @@ impl Rest {
         if place == Some("top") {
             self.top = Some(called.execution_context_id);
         }
+        self.doubted.remove(&called.execution_context_id);
+        self.forget_silent();
         if self.frames.len() < KNOWN_LIMIT || self.frames.contains_key(&called.execution_context_id) {
             self.frames.insert(called.execution_context_id, told);
         }
     }
 
+    fn forget_silent(&mut self) {
+        if self.doubted_at.is_some_and(|at| at.elapsed() >= SILENCE) {
+            for id in self.doubted.drain() {
+                self.frames.remove(&id);
+            }
+            self.doubted_at = None;
+        }
+    }
+
     fn forget_frames(&mut self) {
         self.frames.clear();
+        self.doubted.clear();
         self.requests.clear();
         self.top = None;
     }
@@ -303,4 +351,50 @@ fn frame_of(event: Event<'_>) -> Option<String> {
         frame_id: String,
     }
     event.parse::<Loading>().map(|loading| loading.frame_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hear(rest: &mut Rest, method: &str, params: &str) {
+        let params = serde_json::value::RawValue::from_string(params.to_owned()).unwrap();
+        assert!(rest.hear(Event::of(method, &params)));
+    }
+
+    fn tell(rest: &mut Rest, context: i64, payload: &str) {
+        let params = serde_json::json!({"name": BINDING, "payload": payload, "executionContextId": context});
+        hear(rest, "Runtime.bindingCalled", &params.to_string());
+    }
+
+    #[test]
+    fn a_page_that_is_not_heard_any_more_is_not_at_rest() {
+        let mut rest = Rest::default();
+        for _ in 0..HEARD_LIMIT {
+            tell(&mut rest, 1, "top:rest:");
+        }
+        assert_eq!(rest.verdict(), Verdict::Rest);
+        tell(&mut rest, 1, "top:rest:");
+        assert!(rest.is_flooded());
+        assert_eq!(rest.verdict(), Verdict::Pending);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_frame_that_left_unheard_is_forgotten_when_it_is_silent() {
+        let mut rest = Rest::default();
+        rest.lose_contexts();
+        for (context, told) in [(1, "top:rest:"), (2, "frame:busy:a timer"), (3, "frame:busy:a fetch")] {
+            tell(&mut rest, context, told);
+        }
+        hear(&mut rest, "Page.frameDetached", r#"{"frameId":"F"}"#);
+        tell(&mut rest, 3, "frame:rest:");
+        tell(&mut rest, 1, "top:rest:");
+        assert_eq!(rest.verdict(), Verdict::Pending);
+        tokio::time::advance(SILENCE).await;
+        tell(&mut rest, 1, "top:rest:");
+        assert_eq!(rest.verdict(), Verdict::Rest);
+        assert!(rest.frames.contains_key(&3));
+        rest.document_changed();
+        assert_eq!(rest.verdict(), Verdict::Pending);
+    }
 }

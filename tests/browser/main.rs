@@ -14,4 +14,5 @@ mod options;
 mod pages;
 mod recycle;
 mod rest;
+mod rest_late;
 mod warnings;

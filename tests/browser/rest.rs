@@ -67,12 +67,6 @@ async fn whatever_draws_later_is_waited_for_and_nothing_else() {
                 ++n < 40 ? c.port2.postMessage(0) : draw() }; c.port2.postMessage(0)</script>",
         ),
         (
-            "a timer that a worker sets",
-            "<p id=p></p><script>const w = new Worker(URL.createObjectURL(new Blob([\
-                'onmessage = () => setTimeout(postMessage, 300, 1)']))); w.onmessage = draw; \
-                w.postMessage(1)</script>",
-        ),
-        (
             "a changed size",
             "<p id=p style='width:9px;overflow:hidden'></p><script>onload = () => setTimeout(() => { \
                 let first = true; new ResizeObserver(() => first ? first = false : draw()).observe(p); \
