@@ -6,9 +6,10 @@
 // page could have replaced, once the page runs.
 //
 // Two kinds of what is pending. Firm: it is waited for. Loose: it belongs to a page that only ticks (an
-// interval; a timer set by timers that changed nothing for the quiet window; a frame after idle frames) or was
-// waited for longer than it should take, so the page is ready when nothing has changed for the quiet window. It tells `place:status:why` by a binding:
-// `busy`, `rest` (nothing is left) or `quiet` (only loose things, and nothing changed for the window).
+// interval; a timer set by timers that changed nothing for the quiet window; a frame after idle frames) or
+// was waited for longer than it should take, so the page is ready when nothing has changed for the quiet
+// window. It tells `place:status:why` by a binding: `busy`, `rest` (nothing is left) or `quiet` (only loose
+// things, and nothing changed for the window).
 //
 // name: of the binding; quiet: the window in ms; bound: longest timer waited for, in ms.
 (function (name, quiet, bound) {

@@ -26,6 +26,18 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// As text that sorts as times do: with as many digits as the largest has. `parse` reads it back.
+    #[must_use]
+    pub fn sortable(self) -> String {
+        format!("{:020}", self.0)
+    }
+
+    /// The time that [`Timestamp::sortable`] wrote.
+    #[must_use]
+    pub fn parse(sortable: &str) -> Option<Self> {
+        sortable.parse().ok().map(Self)
+    }
+
     /// RFC 3339 in UTC, as it goes on the wire (`2026-01-31T08:15:00.123Z`).
     #[must_use]
     pub fn rfc3339(self) -> String {

@@ -96,7 +96,7 @@ impl OpenPage {
         let known = self.state.borrow().end;
         let (fault, retryable) = match (known, trouble) {
             (Some(end), _) | (None, Trouble::Ended(end)) => {
-                (ended(end, self.limits.heap_mb, self.limits.renderer_mb), end == PageEnd::BrowserLost)
+                (ended(end, &self.limits), end == PageEnd::BrowserLost)
             }
             (None, Trouble::Late) if self.is_browser_stalled().await => {
                 let PageFault { fault, retryable, .. } = PageFault::lost();

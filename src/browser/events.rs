@@ -15,10 +15,6 @@ use crate::domain::fault::Warnings;
 
 /// After so many exceptions and console lines a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
-/// A page that has told so much is ended: one whose script never pauses cannot be told to be silent, and
-/// what it tells is read for nothing. A page of the largest upload that has all its pictures in their
-/// addresses tells each of them twice.
-const TOLD_LIMIT_BYTES: u64 = 256 << 20;
 /// A renderer that ended so soon after we killed one is the one we killed.
 const KILL_WINDOW: Duration = Duration::from_secs(2);
 
@@ -81,6 +77,7 @@ pub(super) struct PageEvents {
     deaf: AtomicBool,
     flooded: AtomicBool,
     told_bytes: AtomicU64,
+    told_limit_bytes: u64,
 }
 
 impl Kills {
@@ -111,12 +108,14 @@ impl Kills {
 }
 
 impl PageEvents {
-    /// Begins to hear `session`, whose main frame is `frame`.
+    /// Begins to hear `session`, whose main frame is `frame`, and ends it when it has told more than
+    /// `told_limit_bytes`.
     pub(super) fn listen(
         connection: &Connection,
         session: &Arc<str>,
         frame: &str,
         kills: &Arc<Kills>,
+        told_limit_bytes: u64,
     ) -> watch::Receiver<PageState> {
         let (state, receiver) = watch::channel(PageState::default());
         let events = Self {
@@ -128,6 +127,7 @@ impl PageEvents {
             deaf: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
             told_bytes: AtomicU64::new(0),
+            told_limit_bytes,
         };
         let sink: Arc<dyn EventSink> = Arc::new(events);
         connection.listen(Arc::clone(session), &sink);
@@ -211,7 +211,8 @@ impl PageEvents {
 
     fn count_told(&self, bytes: u64) {
         let told = self.told_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if told > TOLD_LIMIT_BYTES {
+        // One whose script never pauses cannot be told to be silent, and what it tells is read for nothing.
+        if told > self.told_limit_bytes {
             self.end(PageEnd::ToldTooMuch);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::cdp::CallError;
 use super::events::PageEnd;
+use super::page::Limits;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 
 /// Why a page did not become a file.
@@ -38,8 +39,7 @@ impl Trouble {
 impl PageFault {
     /// The browser is gone.
     pub(super) fn lost() -> Self {
-        let fault = ended(PageEnd::BrowserLost, 0, 0);
-        Self { fault, retryable: true, warnings: Warnings::default() }
+        Self { fault: browser_lost(), retryable: true, warnings: Warnings::default() }
     }
 }
 
@@ -54,26 +54,33 @@ impl From<CallError> for Trouble {
     }
 }
 
-/// The fault of a page that ended; `limits` are the memory limits in megabytes (heap, renderer).
-pub(super) fn ended(end: PageEnd, heap_limit_mb: u64, renderer_limit_mb: u64) -> JobFault {
-    match end {
-        PageEnd::Crashed => JobFault::new(
+/// The fault of a page that ended, which names the limit it met.
+pub(super) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
+    let Limits { heap_mb, renderer_mb, told_mb, .. } = limits;
+    let (code, message) = match end {
+        PageEnd::Crashed => (
             FaultCode::PageCrashed,
             format!(
-                "the page crashed: most often its script took more than {heap_limit_mb} MB \
-                 (browser.heap_limit_mb)"
+                "the page crashed: most often its script took more than {heap_mb} MB (browser.heap_limit_mb)"
             ),
         ),
-        PageEnd::TookMemory => JobFault::new(
+        PageEnd::TookMemory => (
             FaultCode::PageMemory,
-            format!("the page took more than {renderer_limit_mb} MB (browser.renderer_memory_limit_mb)"),
+            format!("the page took more than {renderer_mb} MB (browser.renderer_memory_limit_mb)"),
         ),
-        PageEnd::ToldTooMuch => JobFault::new(
+        PageEnd::ToldTooMuch => (
             FaultCode::PageFailed,
-            "the page told too much (more than 256 MiB on the console, in dialogs or in the addresses it \
-             asked for): let its scripts say less",
+            format!(
+                "the page told too much (more than {told_mb} MB on the console, in dialogs or in the \
+                 addresses it asked for; browser.told_limit_mb): let its scripts say less"
+            ),
         ),
-        PageEnd::Closed => JobFault::new(FaultCode::PageFailed, "the page closed itself"),
-        PageEnd::BrowserLost => JobFault::new(FaultCode::BrowserLost, "the browser died"),
-    }
+        PageEnd::Closed => (FaultCode::PageFailed, "the page closed itself".to_owned()),
+        PageEnd::BrowserLost => return browser_lost(),
+    };
+    JobFault::new(code, message)
+}
+
+fn browser_lost() -> JobFault {
+    JobFault::new(FaultCode::BrowserLost, "the browser died")
 }

@@ -80,6 +80,7 @@ impl BrowserPool {
         Maker {
             connection: running.chromium.connection.clone(),
             kills: Arc::clone(&running.kills),
+            told_limit_bytes: self.config.told_limit_mb << 20,
             fonts: Arc::clone(&running.chromium.fonts),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
         }

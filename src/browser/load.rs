@@ -74,9 +74,7 @@ pub(super) async fn ask(
     };
     match tab.call_within(evaluate(expression, context), limit).await {
         Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
-            let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
-            let first_line = description.lines().next().unwrap_or_default();
-            Err(Trouble::fault(FaultCode::OptionsInvalid, format!("formatOpts: {first_line}")))
+            Err(thrown_by("formatOpts", thrown))
         }
         Ok(answer) => {
             Ok(Some(answer.result.value.and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()))
@@ -85,6 +83,13 @@ pub(super) async fn ask(
         Err(CallError::Refused { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Who wrote `option` is told what it threw.
+pub(super) fn thrown_by(option: &str, thrown: Runtime::ExceptionDetails) -> Trouble {
+    let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
+    let first_line = description.lines().next().unwrap_or_default();
+    Trouble::fault(FaultCode::OptionsInvalid, format!("{option}: {first_line}"))
 }
 
 type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;

@@ -4,14 +4,13 @@
 use std::fs;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use super::events::Kills;
 
 /// How deep below Chromium its renderers are: itself, a zygote, the zygote inside its namespace, them.
 const DEPTH: u32 = 4;
 const RENDERER: &[u8] = b"--type=renderer";
-const PAGE_BYTES: u64 = 4_096;
 
 /// What a Chromium holds, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +73,10 @@ struct Size {
 impl Size {
     fn of(process: i32) -> Option<Self> {
         let sizes = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+        // 4 KiB on most machines, 16 or 64 on some of ARM.
+        let page_bytes = u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()?;
         let mut pages = sizes.split_ascii_whitespace().skip(1).map(|text| text.parse::<u64>().ok());
-        Some(Self { resident: pages.next()?? * PAGE_BYTES, shared: pages.next()?? * PAGE_BYTES })
+        Some(Self { resident: pages.next()?? * page_bytes, shared: pages.next()?? * page_bytes })
     }
 }
 

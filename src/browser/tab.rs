@@ -31,6 +31,7 @@ pub struct Tab {
 pub(super) struct Maker {
     pub connection: Connection,
     pub kills: Arc<Kills>,
+    pub told_limit_bytes: u64,
     pub fonts: Arc<Fonts>,
     pub call_limit: Duration,
 }
@@ -51,7 +52,8 @@ impl Maker {
             Ok(attached) => attached,
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
         };
-        let state = PageEvents::listen(&connection, &session, &target, &self.kills);
+        let told = self.told_limit_bytes;
+        let state = PageEvents::listen(&connection, &session, &target, &self.kills, told);
         let (call_limit, fonts) = (limit, self.fonts);
         // The identifier of a page is also that of its main frame.
         let tab = Tab { connection, context, session, frame: target, origin, state, fonts, call_limit };
@@ -219,6 +221,7 @@ mod tests {
         let maker = Maker {
             connection: connection.clone(),
             kills: Arc::default(),
+            told_limit_bytes: 1 << 20,
             fonts: Arc::default(),
             call_limit: Duration::from_secs(10),
         };

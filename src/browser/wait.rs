@@ -8,7 +8,6 @@ use super::cdp::CallError;
 use super::fault::Trouble;
 use super::load;
 use super::page::OpenPage;
-use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::PageOptions;
 
 /// Between two looks at the expression: about a frame, and far below what anybody waits for.
@@ -47,9 +46,7 @@ impl OpenPage {
         let asking = load::evaluate(truth_of(expression), None);
         match self.tab()?.call_within(asking, self.limits.readiness).await {
             Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
-                let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
-                let first_line = description.lines().next().unwrap_or_default();
-                Err(Trouble::fault(FaultCode::OptionsInvalid, format!("waitForExpression: {first_line}")))
+                Err(load::thrown_by("waitForExpression", thrown))
             }
             Ok(answer) => Ok(Some(answer.result.value.is_some_and(|value| value == true))),
             Err(CallError::Refused { .. }) => Ok(None),

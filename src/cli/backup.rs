@@ -31,7 +31,7 @@ pub struct RestoreArguments {
 /// When a service uses it, or the copy cannot be made.
 pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
     let data = Path::new(&config.storage.data_dir);
-    if !data.join("version").is_file() {
+    if DataDir::find(data).is_none() {
         return Err(format!("{} is no data folder; set storage.data_dir to it", data.display()).into());
     }
     let folder = DataDir::open(data)?;

@@ -42,6 +42,8 @@ pub struct BrowserConfig {
     pub heap_limit_mb: u64,
     /// A page's whole renderer process; more ends its job.
     pub renderer_memory_limit_mb: u64,
+    /// What a page may tell by console, dialogs and the addresses it asks for; more ends its job.
+    pub told_limit_mb: u64,
     /// Chromium's own process; more ends it, and its pages are rendered again.
     pub own_memory_limit_mb: u64,
     /// How often the memory of Chromium is looked at while pages are shown.
@@ -96,6 +98,7 @@ impl BrowserConfig {
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);
         let renderer = self.renderer_memory_limit_mb;
         faults.within("browser.renderer_memory_limit_mb", renderer, 128, 65_536);
+        faults.within("browser.told_limit_mb", self.told_limit_mb, 1, 65_536);
         faults.within("browser.own_memory_limit_mb", self.own_memory_limit_mb, 256, 65_536);
         faults.within("browser.recycle_documents", self.recycle_documents, 0, 1_000_000_000);
         faults.within("browser.recycle_age_s", self.recycle_age_s, 0, 31_536_000);

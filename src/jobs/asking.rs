@@ -91,7 +91,7 @@ impl Handler<StartJob> for JobRegistry {
         let (account, job) = (message.account, message.job);
         Box::pin(self.find(account, job).then(move |found, registry, _| match found {
             Ok(Found::Live(live)) if live.view.borrow().status == WireStatus::Initialized => {
-                registry.start(account, job, live, message.deliver_to)
+                registry.start(account, live, message.deliver_to)
             }
             Ok(found) => Box::pin(fut::ready(Ok(found.view()))),
             Err(problem) => Box::pin(fut::ready(Err(problem))),

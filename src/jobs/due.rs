@@ -9,8 +9,6 @@ use crate::domain::job::JobState;
 
 /// The entries `due/<time>/<account>/<job>` stand in the order in which they are due.
 pub(super) const PREFIX: &str = "due/";
-/// Digits of a time: as many as the largest has, so that times sort as text.
-const TIME_DIGITS: usize = 20;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +21,13 @@ pub enum Due {
     DropRecord,
 }
 
-type Milliseconds = u64;
-
 /// How long what is kept.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "units stand last in names")]
 pub struct Retention {
-    start_window: Milliseconds,
-    output: Milliseconds,
-    record: Milliseconds,
+    start_window_ms: u64,
+    output_ms: u64,
+    record_ms: u64,
 }
 
 impl Retention {
@@ -38,9 +35,9 @@ impl Retention {
     #[must_use]
     pub fn of(limits: &JobsConfig) -> Self {
         Self {
-            start_window: limits.start_window_s.saturating_mul(1_000),
-            output: limits.output_retention_s.saturating_mul(1_000),
-            record: limits.record_retention_s.saturating_mul(1_000),
+            start_window_ms: limits.start_window_s.saturating_mul(1_000),
+            output_ms: limits.output_retention_s.saturating_mul(1_000),
+            record_ms: limits.record_retention_s.saturating_mul(1_000),
         }
     }
 
@@ -52,11 +49,11 @@ impl Retention {
             JobState::Queued | JobState::Running => None,
             JobState::Done | JobState::Failed | JobState::Cancelled | JobState::Expired => {
                 let ended_at = record.finished_at.unwrap_or(record.created_at);
-                let drops_output = record.output.is_some() && self.output < self.record;
+                let drops_output = record.output.is_some() && self.output_ms < self.record_ms;
                 Some(if drops_output {
-                    (ended_at.plus_ms(self.output), Due::DropOutput)
+                    (ended_at.plus_ms(self.output_ms), Due::DropOutput)
                 } else {
-                    (ended_at.plus_ms(self.record), Due::DropRecord)
+                    (ended_at.plus_ms(self.record_ms), Due::DropRecord)
                 })
             }
         }
@@ -65,20 +62,20 @@ impl Retention {
     /// When the job expires if nobody starts it.
     #[must_use]
     pub fn expires_at(&self, record: &JobRecord) -> Timestamp {
-        record.created_at.plus_ms(self.start_window)
+        record.created_at.plus_ms(self.start_window_ms)
     }
 }
 
 /// The entry for a job.
 pub(super) fn key(at: Timestamp, account: AccountId, job: JobId) -> String {
-    format!("{PREFIX}{:0TIME_DIGITS$}/{account}/{job}", at.0)
+    format!("{PREFIX}{}/{account}/{job}", at.sortable())
 }
 
 /// The time and the job of an entry.
 pub(super) fn parse(key: &str) -> Option<(Timestamp, AccountId, JobId)> {
     let mut parts = key.strip_prefix(PREFIX)?.split('/');
-    let at = parts.next()?.parse().ok()?;
-    Some((Timestamp(at), parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    let at = Timestamp::parse(parts.next()?)?;
+    Some((at, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 #[cfg(test)]

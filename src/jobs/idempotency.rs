@@ -166,7 +166,7 @@ fn entries(
     let Idempotency { key, request } = idempotency;
     let entry = format!("{}{job}", prefix(account, &key));
     let value = record::encode(RECORD_VERSION, &KeyRecord { request, expires_at })?;
-    let due = format!("{DUE_PREFIX}{:020}/{job}", expires_at.0);
+    let due = format!("{DUE_PREFIX}{}/{job}", expires_at.sortable());
     Ok(Change::new().put(due, entry.clone()).put(entry, value))
 }
 
@@ -193,8 +193,8 @@ fn prefix(account: AccountId, key: &[u8; 32]) -> String {
 }
 
 fn is_due(key: &str, now: Timestamp) -> bool {
-    let time = key.strip_prefix(DUE_PREFIX).and_then(|rest| rest.get(..20));
-    time.and_then(|time| time.parse().ok()).is_some_and(|expires_at: u64| expires_at <= now.0)
+    let time = key.strip_prefix(DUE_PREFIX).and_then(|rest| rest.split('/').next());
+    time.and_then(Timestamp::parse).is_some_and(|expires_at| expires_at <= now)
 }
 
 fn erased(job: JobId) -> Problem {

@@ -1,7 +1,8 @@
 //! The journal: job records in the durable index.
 //!
 //! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
-//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds small inputs.
+//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds
+//! small inputs.
 //! What `due.rs`, `leftovers.rs` and `idempotency.rs` write is explained there.
 
 use std::sync::Arc;

@@ -179,7 +179,6 @@ impl JobRegistry {
     pub(super) fn start(
         &mut self,
         account: AccountId,
-        job: JobId,
         live: Live,
         deliver_to: Option<Admitted>,
     ) -> ResponseActFuture<Self, ViewReply> {
@@ -190,13 +189,7 @@ impl JobRegistry {
         Box::pin(started.map(move |started, registry, ctx| {
             let started = started.map_err(|_| actor_lost()).and_then(|started| started);
             match started {
-                Ok(true) => {
-                    if !live.view.borrow().is_done() {
-                        // It may have left memory as idle while it was being started.
-                        registry.live.entry(job).or_insert_with(|| live.clone());
-                    }
-                    registry.enter(&live.view, ctx);
-                }
+                Ok(true) => registry.enter(&live.view, ctx),
                 Ok(false) | Err(_) => registry.queue.release(account),
             }
             started.map(|_| live.view)

@@ -19,7 +19,6 @@ pub struct Deliveries {
 pub struct Delivering {
     _account: OwnedSemaphorePermit,
     _all: OwnedSemaphorePermit,
-    _turns: Arc<Semaphore>,
 }
 
 impl Deliveries {
@@ -33,9 +32,9 @@ impl Deliveries {
     pub async fn enter(&self, account: AccountId) -> Option<Delivering> {
         let turns = self.turns_of(account);
         // The account's own first: who waits for it takes no turn from the others.
-        let own = Arc::clone(&turns).acquire_owned().await.ok()?;
+        let own = turns.acquire_owned().await.ok()?;
         let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
-        Some(Delivering { _account: own, _all: all, _turns: turns })
+        Some(Delivering { _account: own, _all: all })
     }
 
     fn turns_of(&self, account: AccountId) -> Arc<Semaphore> {

@@ -14,7 +14,6 @@ use super::register::Register;
 const MEMORY: (&str, &str) = ("process_resident_memory_bytes", "Memory of the service, without its children");
 const FILES: (&str, &str) = ("process_open_fds", "Open files and connections of the service");
 const UPTIME: (&str, &str) = ("platen_uptime_seconds", "Time since the service started");
-const PAGE_BYTES: i64 = 4_096;
 
 #[derive(Debug)]
 struct Process {
@@ -52,9 +51,10 @@ fn write(
 }
 
 fn resident_bytes() -> Option<i64> {
-    let sizes = fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: i64 = sizes.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * PAGE_BYTES)
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: i64 = resident.trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib * 1_024)
 }
 
 fn open_files() -> Option<i64> {

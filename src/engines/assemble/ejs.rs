@@ -63,8 +63,8 @@ impl Assembler {
         self.pool.kept()
     }
 
-    /// The page that the site's entry and the data make, for a job of `account`. A page without a tag is its own page, byte by
-    /// byte. `data` is valid JSON.
+    /// The page that the site's entry and the data make, for a job of `account`. A page without a tag is its
+    /// own page, byte by byte. `data` is valid JSON.
     ///
     /// # Errors
     /// A sentence for the template's author, which names file and line where there is one.

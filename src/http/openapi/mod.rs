@@ -24,49 +24,34 @@ use crate::problem::Code;
 
 /// What an operation answers besides its success, by its `operationId`; every one with a token answers
 /// [`COMMON`] as well.
-const PROBLEMS: &[(&str, &[Code])] = &[
-    (
-        "initDocument",
-        &[
-            Code::MalformedJson,
-            Code::ValidationFailed,
-            Code::IdempotencyMismatch,
-            Code::SubscriptionRequired,
-            Code::QuotaExceeded,
-            Code::TemplateNotFound,
-            Code::UnsupportedConversion,
-            Code::PayloadTooLarge,
-        ],
-    ),
+const PROBLEMS: &[(&str, &[&[Code]])] = &[
+    ("initDocument", &[NEW_JOB]),
     (
         "renderDocument",
-        &[
+        &[&[
             Code::MalformedJson,
             Code::ValidationFailed,
             Code::JobNotFound,
             Code::DeliveryAddressRefused,
             Code::PayloadTooLarge,
-        ],
+        ]],
     ),
-    (
-        "immediateRender",
-        &[
-            Code::MalformedJson,
-            Code::ValidationFailed,
-            Code::IdempotencyMismatch,
-            Code::SubscriptionRequired,
-            Code::QuotaExceeded,
-            Code::TemplateNotFound,
-            Code::UnsupportedConversion,
-            Code::DeliveryAddressRefused,
-            Code::RenderFailed,
-            Code::RenderPending,
-            Code::PayloadTooLarge,
-        ],
-    ),
-    ("listJobs", &[Code::ValidationFailed]),
-    ("getJob", &[Code::ValidationFailed, Code::JobNotFound]),
-    ("deleteJob", &[Code::JobNotFound]),
+    ("immediateRender", &[NEW_JOB, &[Code::DeliveryAddressRefused, Code::RenderFailed, Code::RenderPending]]),
+    ("listJobs", &[&[Code::ValidationFailed]]),
+    ("getJob", &[&[Code::ValidationFailed, Code::JobNotFound]]),
+    ("deleteJob", &[&[Code::JobNotFound]]),
+];
+
+/// What may be said of a request for a new job.
+const NEW_JOB: &[Code] = &[
+    Code::MalformedJson,
+    Code::ValidationFailed,
+    Code::IdempotencyMismatch,
+    Code::SubscriptionRequired,
+    Code::QuotaExceeded,
+    Code::TemplateNotFound,
+    Code::UnsupportedConversion,
+    Code::PayloadTooLarge,
 ];
 
 /// What every operation may answer that takes a token.
@@ -132,7 +117,7 @@ fn add_problems(operation: &mut Operation) {
     let name = operation.operation_id.as_deref().unwrap_or_default();
     let own = PROBLEMS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, codes)| codes);
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for code in own.iter().chain(COMMON) {
+    for code in own.iter().copied().flatten().chain(COMMON) {
         by_status.entry(code.status()).or_default().push(code.name());
     }
     for (status, codes) in by_status {

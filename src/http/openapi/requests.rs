@@ -1,6 +1,8 @@
 //! The bodies that callers send, as types for the OpenAPI document. Handlers read bodies leniently, member
 //! by member (`domain::members`); a test holds the two together.
 
+use std::borrow::Cow;
+
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -25,21 +27,9 @@ impl PartialSchema for KindName {
     }
 }
 
-impl ToSchema for KindName {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "TemplateType".into()
-    }
-}
-
 impl PartialSchema for TargetName {
     fn schema() -> RefOr<Schema> {
         choice("What it becomes.", &Target::ALL.map(Target::name))
-    }
-}
-
-impl ToSchema for TargetName {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "Target".into()
     }
 }
 
@@ -49,11 +39,18 @@ impl PartialSchema for StatusName {
     }
 }
 
-impl ToSchema for StatusName {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "Status".into()
-    }
+/// Under which name the document has a type.
+macro_rules! named {
+    ($($type:ty: $name:literal),*) => {$(
+        impl ToSchema for $type {
+            fn name() -> Cow<'static, str> {
+                $name.into()
+            }
+        }
+    )*};
 }
+
+named!(KindName: "TemplateType", TargetName: "Target", StatusName: "Status");
 
 fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
     let schema =
