@@ -21,6 +21,8 @@ pub mod engines;
 pub mod browser;
 pub mod workers;
 
+pub mod templates;
+
 pub mod outbound;
 pub mod storage;
 

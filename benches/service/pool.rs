@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, System};
@@ -42,7 +41,7 @@ pub fn compare_tabs(documents: usize) -> io::Result<()> {
 
 fn task(way: Way) -> PageTask {
     PageTask {
-        site: Arc::new(Site::single("index.html", Bytes::from(invoice::page()))),
+        site: Site::single("index.html", Bytes::from(invoice::page())),
         data: Bytes::from_static(b"{}"),
         lane: Lane::Static,
         direct: way == Way::Put,

@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, System};
@@ -158,10 +157,10 @@ async fn render(
     pool: &Addr<BrowserPool>,
     config: &BrowserConfig,
 ) -> io::Result<(Duration, Vec<u8>)> {
-    let mut site = Site::single("index.html", Bytes::from_static(sample.page.as_bytes()));
-    site.files.insert("n.json".to_owned(), Bytes::from_static(b"{}"));
+    let files = [("index.html", sample.page.as_bytes()), ("n.json", b"{}")];
+    let files = files.map(|(name, text)| (name.to_owned(), Bytes::from_static(text)));
     let task = PageTask {
-        site: Arc::new(site),
+        site: Site::new("index.html", files.into()),
         data: Bytes::from_static(b"{}"),
         lane: sample.lane,
         direct: sample.lane == Lane::Static,

@@ -125,10 +125,11 @@ impl OpenPage {
 }
 
 fn asks_for_unknown(task: &PageTask, fonts: &Fonts) -> bool {
-    let sheets = task.site.files.iter().filter(|(name, _)| has_sheet_ending(name));
-    let texts = task.site.files.get_key_value(&task.site.entry).into_iter().chain(sheets);
+    let sheets =
+        task.site.paths().filter(|path| has_sheet_ending(path)).filter_map(|path| task.site.get(path));
+    let texts = task.site.page().into_iter().chain(sheets);
     let mut left = SCANNED_BYTES;
-    let beginnings = texts.map(|(_, content)| {
+    let beginnings = texts.map(|content| {
         let length = content.len().min(left);
         left -= length;
         &content[..length]

@@ -172,8 +172,8 @@ async fn navigate(tab: &Tab, visit: &Visit, limit: Duration) -> Result<(), Troub
 }
 
 async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), Trouble> {
-    let entry = task.site.files.get(&task.site.entry);
-    let html = entry.map(|content| String::from_utf8_lossy(content).into_owned()).unwrap_or_default();
+    let html =
+        task.site.page().map(|content| String::from_utf8_lossy(content).into_owned()).unwrap_or_default();
     let put = Page::SetDocumentContent { frame_id: tab.frame().to_owned(), html };
     tab.send_large(put).await?.answer(limit).await?;
     Ok(())

@@ -42,7 +42,7 @@ pub struct Origin {
 #[derive(Debug)]
 pub struct Visit {
     host: String,
-    site: Arc<Site>,
+    site: Site,
     /// Served at a path of its own, beside the files: the data of a page where it is large.
     data: Option<Bytes>,
     events: Mutex<Events>,
@@ -81,7 +81,7 @@ impl Origin {
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn serve(&self, site: Arc<Site>, data: Option<Bytes>) -> io::Result<Arc<Visit>> {
+    pub fn serve(&self, site: Site, data: Option<Bytes>) -> io::Result<Arc<Visit>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
         let events = Events { warnings: Warnings::default(), last_request: Instant::now() };
         let visit = Arc::new(Visit {
@@ -112,7 +112,7 @@ impl Visit {
     /// Where the page is: `/` for an entry at the top, so that a router in the page finds its root.
     #[must_use]
     pub fn address(&self) -> String {
-        let folder = self.site.entry.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = self.site.folder();
         let separator = if folder.is_empty() { "" } else { "/" };
         format!("http://{}/{}{separator}", self.host, served::encode_path(folder))
     }

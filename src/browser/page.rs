@@ -30,7 +30,7 @@ const SHORT_LIMIT_BYTES: usize = 128 << 10;
 #[derive(Clone, Debug)]
 pub struct PageTask {
     /// The files; the entry is the page as assembled.
-    pub site: Arc<Site>,
+    pub site: Site,
     /// The data as JSON text, for the page's scripts.
     pub data: Bytes,
     /// Whether script may run.
@@ -160,7 +160,7 @@ impl OpenPage {
         if !goes_direct(task) {
             let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
             let data = fetched.then(|| task.data.clone());
-            let served = self.tab()?.origin().serve(Arc::clone(&task.site), data);
+            let served = self.tab()?.origin().serve(task.site.clone(), data);
             let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }
@@ -242,5 +242,5 @@ fn goes_direct(task: &PageTask) -> bool {
 }
 
 fn entry_length(task: &PageTask) -> usize {
-    task.site.files.get(&task.site.entry).map_or(0, Bytes::len)
+    task.site.page().map_or(0, Bytes::len)
 }

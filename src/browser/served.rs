@@ -34,8 +34,8 @@ pub(super) fn answer(site: &Site, path: &str, method: &Method, headers: &HeaderM
     let Some((name, content)) = find(site, decoded.trim_start_matches('/')) else {
         return Served::Missing(plain(StatusCode::NOT_FOUND, "not found"));
     };
-    let entry = name == site.entry;
-    let start = content_head().header(CONTENT_TYPE, content_type(name, content, entry).as_ref());
+    let entry = name == site.entry();
+    let start = content_head().header(CONTENT_TYPE, content_type(&name, content, entry).as_ref());
     Served::File(match wanted_range(headers, content.len()) {
         None => finish(start.status(StatusCode::OK), content.clone(), method),
         Some(Ok(range)) => {
@@ -80,16 +80,15 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
 }
 
 /// A file by its path; a folder's page; the entry for the folder it lies in.
-fn find<'a>(site: &'a Site, path: &str) -> Option<(&'a str, &'a Bytes)> {
-    let folder = site.entry.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let name = if path.trim_end_matches('/') == folder {
-        Cow::Borrowed(site.entry.as_str())
+fn find<'a>(site: &'a Site, path: &str) -> Option<(String, &'a Bytes)> {
+    let name = if path.trim_end_matches('/') == site.folder() {
+        site.entry().to_owned()
     } else if path.ends_with('/') {
-        Cow::Owned(format!("{path}index.html"))
+        format!("{path}index.html")
     } else {
-        Cow::Borrowed(path)
+        path.to_owned()
     };
-    site.files.get_key_value(name.as_ref()).map(|(name, content)| (name.as_str(), content))
+    site.get(&name).map(|content| (name, content))
 }
 
 /// The entry is what the assembler wrote, UTF-8. Another page may name its own encoding; one that
@@ -130,13 +129,14 @@ mod tests {
     use super::*;
 
     fn site() -> Site {
-        let mut site = Site::single("index.ejs", Bytes::from_static(b"<p>entry"));
-        for (name, content) in
-            [("a b/x.css", "p{}"), ("sub/index.html", "<meta charset=latin1>"), ("n.txt", "0123456789")]
-        {
-            site.files.insert(name.to_owned(), Bytes::from_static(content.as_bytes()));
-        }
-        site
+        let files = [
+            ("index.ejs", "<p>entry"),
+            ("a b/x.css", "p{}"),
+            ("sub/index.html", "<meta charset=latin1>"),
+            ("n.txt", "0123456789"),
+        ];
+        let files = files.map(|(name, text)| (name.to_owned(), Bytes::from_static(text.as_bytes())));
+        Site::new("index.ejs", files.into())
     }
 
     async fn get(path: &str, range: Option<&str>) -> (u16, String, String) {

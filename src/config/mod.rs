@@ -13,6 +13,7 @@ mod log;
 mod metrics;
 mod outbound;
 mod storage;
+mod templates;
 
 use std::fmt;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
 pub use storage::StorageConfig;
+pub use templates::TemplatesConfig;
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
@@ -47,6 +49,8 @@ pub struct Config {
     pub browser: BrowserConfig,
     /// Section `[assemble]`.
     pub assemble: AssembleConfig,
+    /// Section `[templates]`.
+    pub templates: TemplatesConfig,
     /// Section `[storage]`.
     pub storage: StorageConfig,
     /// Section `[accounts]`.
@@ -130,6 +134,7 @@ impl Config {
         self.jobs.validate(faults);
         self.browser.validate(faults);
         self.assemble.validate(faults);
+        self.templates.validate(faults);
         self.storage.validate(faults);
         self.accounts.validate(faults);
         self.metrics.validate(faults);

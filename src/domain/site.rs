@@ -1,29 +1,91 @@
 //! The files of one template, as the assembler reads them and the page's origin serves them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-/// The files of one template by their path (`index.html`, `assets/logo.png`: relative, `/` between
-/// segments, no `.` or `..`). Cloning shares the bytes.
+/// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
+pub type Files = BTreeMap<String, Bytes>;
+
+/// The files of one template. Cloning shares them, so a job may have its own page over the files that
+/// a thousand others share.
 #[derive(Clone, Debug, Default)]
 pub struct Site {
-    /// The path of the entry, the page itself.
-    pub entry: String,
-    /// Every file, the entry included.
-    pub files: BTreeMap<String, Bytes>,
+    entry: Arc<str>,
+    files: Arc<Files>,
+    /// What stands in the entry's place: the page that the assembler made of it.
+    page: Option<Bytes>,
 }
 
 impl Site {
+    /// The site whose page is the file `entry`.
+    #[must_use]
+    pub fn new(entry: &str, files: Files) -> Self {
+        Self { entry: entry.into(), files: Arc::new(files), page: None }
+    }
+
     /// A site of one file.
     #[must_use]
     pub fn single(entry: &str, content: Bytes) -> Self {
-        Self { entry: entry.to_owned(), files: BTreeMap::from([(entry.to_owned(), content)]) }
+        Self::new(entry, Files::from([(entry.to_owned(), content)]))
+    }
+
+    /// The same files with `page` in the entry's place.
+    #[must_use]
+    pub fn with_page(self, page: Bytes) -> Self {
+        Self { page: Some(page), ..self }
+    }
+
+    /// The path of the entry, the page itself.
+    #[must_use]
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
+    /// The folder in which the entry lies, without a slash at its end; empty at the top.
+    #[must_use]
+    pub fn folder(&self) -> &str {
+        self.entry.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// The page: what stands in the entry's place, or the entry.
+    #[must_use]
+    pub fn page(&self) -> Option<&Bytes> {
+        self.page.as_ref().or_else(|| self.files.get(&*self.entry))
+    }
+
+    /// The file at `path`.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&Bytes> {
+        if path == &*self.entry { self.page() } else { self.files.get(path) }
+    }
+
+    /// The paths of all files, the entry included.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
     }
 
     /// Whether there is anything beside the entry.
     #[must_use]
     pub fn has_assets(&self) -> bool {
         self.files.len() > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_stands_in_the_place_of_the_entry_and_the_files_are_shared() {
+        let files = [("a/index.html", "entry"), ("a/x.css", "p{}")];
+        let files = files.map(|(path, text)| (path.to_owned(), Bytes::from_static(text.as_bytes())));
+        let site = Site::new("a/index.html", Files::from(files));
+        let other = site.clone().with_page(Bytes::from_static(b"page"));
+        assert_eq!((site.folder(), site.page().unwrap().as_ref()), ("a", &b"entry"[..]));
+        assert_eq!(other.get("a/index.html").unwrap().as_ref(), b"page");
+        assert_eq!(other.get("a/x.css").unwrap().as_ptr(), site.get("a/x.css").unwrap().as_ptr());
+        assert_eq!(other.paths().collect::<Vec<_>>(), ["a/index.html", "a/x.css"]);
     }
 }

@@ -19,7 +19,6 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::html;
 use crate::engines::render::page::{PageEngine, PageOrder};
@@ -240,7 +239,7 @@ async fn steps(
     }
     let order = PageOrder {
         account: input.account,
-        site: Arc::new(with_entry(site, page)),
+        site: site.with_page(page),
         data,
         target: input.target,
         options: input.options.clone(),
@@ -253,9 +252,4 @@ async fn steps(
 fn impossible(input: &RunInput) -> JobFault {
     let (kind, target) = (input.kind.name(), input.target.name());
     JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
-}
-
-fn with_entry(mut site: Site, page: Bytes) -> Site {
-    site.files.insert(site.entry.clone(), page);
-    site
 }

@@ -329,7 +329,7 @@ async fn a_document_written_anew_is_watched() {
     let page = "<script>onload = () => setTimeout(() => { document.open(); document.write('<p id=p></p>'); \
         document.close(); setTimeout(() => p.textContent = 'drawn', 300) }, 50)</script>";
     let site = Site::single("index.html", Bytes::from(page));
-    let task = PageTask { site: std::sync::Arc::new(site), ..scripted("") };
+    let task = PageTask { site, ..scripted("") };
     assert_eq!(text_at_rest(&pool, &task).await, "drawn");
     pool.finish().await;
 }

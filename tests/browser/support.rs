@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr};
@@ -108,7 +107,7 @@ impl TestPool {
 /// A page of its own with script.
 pub fn scripted(html: &str) -> PageTask {
     PageTask {
-        site: Arc::new(Site::single("index.html", Bytes::from(html.to_owned()))),
+        site: Site::single("index.html", Bytes::from(html.to_owned())),
         data: Bytes::from_static(b"{}"),
         lane: Lane::Scripted,
         direct: false,
@@ -136,11 +135,9 @@ pub fn asking(opts: &str, task: PageTask) -> PageTask {
 
 /// A page with files beside it.
 pub fn with_files(html: &str, files: &[(&str, &str)]) -> PageTask {
-    let mut site = Site::single("index.html", Bytes::from(html.to_owned()));
-    for (name, content) in files {
-        site.files.insert((*name).to_owned(), Bytes::from((*content).to_owned()));
-    }
-    PageTask { site: Arc::new(site), ..scripted("") }
+    let all = files.iter().copied().chain([("index.html", html)]);
+    let all = all.map(|(name, content)| (name.to_owned(), Bytes::from(content.to_owned())));
+    PageTask { site: Site::new("index.html", all.collect()), ..scripted("") }
 }
 
 /// The text of a PDF, its white space made single.

@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["accounts"],
     &["pipeline"],
     &["engines"],
-    &["browser", "workers"],
+    &["browser", "workers", "templates"],
     &["outbound", "storage"],
     &["clock", "config", "domain", "problem", "telemetry"],
 ];
@@ -22,7 +22,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("headless_chrome", &["browser"]),
     ("reqwest", &["outbound"]),
     ("sled", &["storage"]),
-    ("actix", &["cli", "app", "http", "jobs", "accounts", "engines", "browser"]),
+    ("actix", &["cli", "app", "http", "jobs", "accounts", "engines", "browser", "templates"]),
 ];
 
 /// The rules of this file.

@@ -23,7 +23,7 @@ pub fn assembler(config: &AssembleConfig) -> Assembler {
 
 pub fn site(files: &[(&str, &str)]) -> Site {
     let files = files.iter().map(|(name, text)| ((*name).to_owned(), Bytes::from((*text).to_owned())));
-    Site { entry: "index.html".to_owned(), files: files.collect() }
+    Site::new("index.html", files.collect())
 }
 
 async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobFault> {

@@ -70,7 +70,7 @@ impl Assembler {
     /// A sentence for the template's author, which names file and line where there is one.
     pub async fn assemble(&self, account: AccountId, site: &Site, data: &Bytes) -> Result<Bytes, JobFault> {
         let data = object(data)?;
-        let entry = site.files.get(&site.entry).ok_or_else(|| no_entry(site))?;
+        let entry = site.page().ok_or_else(|| no_entry(site))?;
         if entry.starts_with(b"PK\x03\x04") {
             return Err(archive());
         }
@@ -81,12 +81,12 @@ impl Assembler {
             return Err(self.out_of_memory());
         }
         let header = AssembleJob {
-            entry: Cow::Borrowed(&site.entry),
+            entry: Cow::Borrowed(site.entry()),
             entry_bytes: entry.len(),
-            files: site.files.keys().map(|name| Cow::Borrowed(name.as_str())).collect(),
+            files: site.paths().map(Cow::Borrowed).collect(),
         };
         let body = [entry.clone(), data];
-        let files = |name: &str| site.files.get(name).cloned();
+        let files = |name: &str| site.get(name).cloned();
         let done = self.pool.run(account, Job { header: &header, body: &body, files: &files }).await;
         let (assembled, page) = done.map_err(|fault| self.worker_fault(&fault))?;
         self.outcome(assembled, page)
@@ -177,7 +177,7 @@ fn object(data: &Bytes) -> Result<Bytes, JobFault> {
 }
 
 fn no_entry(site: &Site) -> JobFault {
-    JobFault::new(FaultCode::TemplateInvalid, format!("the template has no file '{}'", site.entry))
+    JobFault::new(FaultCode::TemplateInvalid, format!("the template has no file '{}'", site.entry()))
 }
 
 fn archive() -> JobFault {

@@ -1,10 +1,8 @@
 //! Targets pdf, png, jpg: leases a tab, lets the browser make the file, and passes it on in chunks.
 
-use std::cell::RefCell;
-use std::sync::Arc;
-
 use actix::Addr;
 use bytes::Bytes;
+use std::cell::RefCell;
 use tokio::sync::Semaphore;
 
 use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask};
@@ -37,7 +35,7 @@ pub struct PageOrder {
     /// For whom.
     pub account: AccountId,
     /// The assembled page and its assets.
-    pub site: Arc<Site>,
+    pub site: Site,
     /// The data, for the page's scripts.
     pub data: Bytes,
     /// Pdf, png or jpg.
@@ -124,7 +122,7 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         Target::Jpg => PageOutput::Jpg,
         Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
-    let Some(page) = order.site.files.get(&order.site.entry).cloned() else { return Ok(None) };
+    let Some(page) = order.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs.
     let asked = order.options.wait_for_expression.is_some();
     let looked = thread::by_size(page.len(), move || {

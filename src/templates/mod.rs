@@ -1,0 +1,3 @@
+//! Templates: what their archives hold, the registry that owns their index, the cache of what renders need.
+
+pub mod package;
