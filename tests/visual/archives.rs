@@ -1,0 +1,36 @@
+//! The archives of the fixtures hold what was built, whoever is said to have written them.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+
+use crate::fixtures;
+
+#[test]
+fn archives_hold_the_built_files() {
+    for name in fixtures::NAMES {
+        let mut archive = ZipArchive::new(Cursor::new(fixtures::archive(name))).unwrap();
+        let wrapping = if name == "vite-vue" { "dist/" } else { "" };
+        for (path, content) in fixtures::files(name) {
+            let mut read = Vec::new();
+            archive.by_name(&format!("{wrapping}{path}")).unwrap().read_to_end(&mut read).unwrap();
+            assert!(read == content, "{name}: {path}");
+        }
+    }
+}
+
+#[test]
+fn some_archives_are_as_odd_as_real_ones() {
+    let names = |name: &str| {
+        let archive = ZipArchive::new(Cursor::new(fixtures::archive(name))).unwrap();
+        archive.file_names().map(|name| name.unwrap().into_owned()).collect::<Vec<_>>()
+    };
+    let of_macos = names("vite-vue");
+    for junk in ["__MACOSX/dist/._index.html", "dist/.DS_Store"] {
+        assert!(of_macos.iter().any(|name| name == junk), "{of_macos:?}");
+    }
+    assert!(names("vite-react").iter().any(|name| name == "assets/"));
+    // Bit 3 of an entry's flags: the sizes stand behind the content.
+    let flags = |name: &str| fixtures::archive(name)[6];
+    assert_eq!(["parcel", "vite-vue", "paged"].map(|name| flags(name) & 8), [8, 8, 0]);
+}
