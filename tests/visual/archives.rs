@@ -1,10 +1,24 @@
-//! The archives of the fixtures hold what was built, whoever is said to have written them.
+//! The fixtures are all known, and their archives hold what was built, whoever is said to have written them.
 
+use std::fs;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
 
 use crate::fixtures;
+
+#[test]
+fn every_fixture_is_listed_and_described() {
+    let folder = fixtures::checkout().join("tests/fixtures");
+    let described = fs::read_to_string(folder.join("README.md")).unwrap();
+    let entries = fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_dir());
+    let mut found: Vec<_> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    found.sort_unstable();
+    assert_eq!(found, fixtures::NAMES);
+    for name in found {
+        assert!(described.contains(&format!("\n| `{name}` | ")), "the README does not describe '{name}'");
+    }
+}
 
 #[test]
 fn archives_hold_the_built_files() {

@@ -59,3 +59,27 @@ async fn the_sample_invoice() {
     let files = BTreeMap::from([("index.html".to_owned(), Bytes::from(read("index.html")))]);
     assert_eq!(case("invoice", files, read("data.json")).await.pages, 1);
 }
+
+#[actix::test]
+async fn a_book_that_lays_itself_out_in_sheets() {
+    let document = fixture("paged").await;
+    let last = document.text.lines().rfind(|line| line.contains(" / ")).unwrap_or_default();
+    assert_eq!(last, format!("{0} / {0}", document.pages), "the last sheet is there, and knows it");
+    assert!(document.text.contains("the tides are real"), "the book's last words are there");
+}
+
+#[actix::test]
+async fn a_long_book_is_waited_for_to_its_last_sheet() {
+    let mut data: serde_json::Value = serde_json::from_str(&fixtures::data("paged")).unwrap();
+    let chapters = data["chapters"].as_array().unwrap();
+    let many = chapters.iter().cycle().take(chapters.len() * 8).cloned().collect();
+    data["chapters"] = serde_json::Value::Array(many);
+    let studio = Studio::open();
+    let site = Site::new("index.html", fixtures::files("paged"));
+    let document = studio.document("paged-long", &site, data.to_string().into()).await;
+    studio.close().await;
+    assert_eq!(document.faults, [] as [String; 0]);
+    assert!(document.pages > 64, "each chapter has two sheets");
+    assert!(document.text.contains(&format!("{0} / {0}", document.pages)), "{}", document.text);
+    assert!(document.text.contains("the tides are real"), "the book's last words are there");
+}

@@ -8,7 +8,7 @@ use crate::picture::Picture;
 use crate::report;
 
 /// One pixel in a thousand of a picture may differ. The same machine makes the same pixels; another version of
-/// Chromium or of FreeType draws some edges of letters anew. A line of text that is missing or moved is about
+/// Chromium or of `FreeType` draws some edges of letters anew. A line of text that is missing or moved is about
 /// two pixels in a thousand; what it says is compared as text.
 const PIXEL_TOLERANCE: f64 = 0.001;
 /// The size of a picture when nothing is asked.
@@ -22,6 +22,8 @@ pub struct Document {
     pub pages: u32,
     pub pdf: Vec<u8>,
     pub png: Vec<u8>,
+    /// What must not be, whatever the references say: warnings, fonts that are missing.
+    pub faults: Vec<String>,
 }
 
 impl Document {
@@ -32,7 +34,8 @@ impl Document {
         let found = self.findings(&picture);
         report::keep(self, &picture, &found);
         if std::env::var_os("PLATEN_UPDATE_VISUAL").is_some() {
-            return self.write_references(&picture);
+            self.write_references(&picture);
+            return assert!(self.faults.is_empty(), "{}: {}", self.name, self.faults.join("; "));
         }
         assert!(
             found.sentences.is_empty(),
@@ -45,12 +48,12 @@ impl Document {
 
     fn write_references(&self, picture: &Picture) {
         fs::create_dir_all(reference("")).unwrap();
-        fs::write(reference(&format!("{}.png", self.name)), picture.coarse().write()).unwrap();
+        fs::write(reference(&format!("{}.png", self.name)), picture.write()).unwrap();
         fs::write(reference(&format!("{}.txt", self.name)), &self.text).unwrap();
     }
 
     fn findings(&self, picture: &Picture) -> Findings {
-        let mut found = Findings::default();
+        let mut found = Findings { sentences: self.faults.clone(), ..Findings::default() };
         match fs::read_to_string(reference(&format!("{}.txt", self.name))) {
             Err(error) => found.sentences.push(format!("there is no text to compare with ({error})")),
             Ok(expected) if expected != self.text => {

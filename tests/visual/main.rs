@@ -5,6 +5,7 @@
 //! them. What differs lies in `target/visual`, whose `index.html` shows ours, the reference and the difference.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "how long a document took is worth a line")]
 
 #[path = "../fixtures/mod.rs"]
 mod fixtures;

@@ -2,12 +2,9 @@
 
 use std::io::Cursor;
 
-/// Bits of each colour that a kept picture does not have: with 32 steps of red, green and blue it is a third as
-/// large, and the eye sees no difference.
-const DROPPED_BITS: u32 = 3;
-/// How far apart a colour of a pixel may be, of 255: five times what the dropped bits make, and about what
-/// another version of the font rasteriser changes at the edge of a letter.
-const COLOUR_TOLERANCE: u8 = 40;
+/// How far apart a colour of a pixel may be, of 255: what another version of the font rasteriser changes within
+/// the edge of a letter, and the eye does not see.
+const COLOUR_TOLERANCE: u8 = 24;
 
 /// Red, green and blue of each pixel.
 #[derive(Clone, PartialEq, Eq)]
@@ -44,16 +41,6 @@ impl Picture {
         bytes
     }
 
-    /// The picture with fewer colours, as references are kept.
-    pub fn coarse(&self) -> Self {
-        // The highest bits come again in place of the lowest, so that white stays white.
-        let coarse = |colour: &u8| {
-            let kept = colour >> DROPPED_BITS << DROPPED_BITS;
-            kept | kept >> (8 - DROPPED_BITS)
-        };
-        Self { pixels: self.pixels.iter().map(coarse).collect(), ..*self }
-    }
-
     /// What differs: a picture in which it is red over the faded rest, and how many pixels it is. Pictures of
     /// another size differ in every pixel.
     pub fn difference(&self, other: &Self) -> (Self, usize) {
@@ -76,9 +63,9 @@ impl Picture {
 fn what_differs_is_counted_and_shown() {
     let picture = Picture { width: 2, height: 1, pixels: vec![255, 255, 255, 10, 20, 30] };
     assert!(Picture::read(&picture.write()) == picture);
-    assert_eq!(picture.coarse().pixels, [255, 255, 255, 8, 16, 24]);
-    assert_eq!(picture.difference(&picture.coarse()).1, 0);
-    let other = Picture { pixels: vec![255, 255, 214, 10, 20, 30], ..picture };
+    let near = Picture { pixels: vec![255, 231, 255, 34, 20, 30], ..picture };
+    assert_eq!(picture.difference(&near).1, 0);
+    let other = Picture { pixels: vec![255, 255, 230, 10, 20, 30], ..picture };
     let (shown, count) = picture.difference(&other);
     assert_eq!((shown.pixels[..3].to_vec(), count), (vec![220, 0, 30], 1));
     let larger = Picture { width: 1, height: 2, ..picture.clone() };

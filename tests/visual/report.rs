@@ -35,8 +35,7 @@ pub fn keep(document: &Document, picture: &Picture, found: &Findings) {
 
 fn write(own: &std::path::Path, document: &Document, picture: &Picture, found: &Findings) {
     let name = document.name;
-    let mut html =
-        format!("<section><h2>{name}</h2><p>{}</p>", escaped(&found.sentences.join("; ")));
+    let mut html = format!("<section><h2>{name}</h2><p>{}</p>", escaped(&found.sentences.join("; ")));
     fs::write(own.join("ours.pdf"), &document.pdf).unwrap();
     fs::write(own.join("ours.txt"), &document.text).unwrap();
     let mut pictures = vec![("ours", picture.write())];
@@ -51,7 +50,8 @@ fn write(own: &std::path::Path, document: &Document, picture: &Picture, found: &
     html.push_str("</div>");
     if let Some(expected) = &found.text {
         let (ours, expected) = (escaped(&document.text), escaped(expected));
-        let _ = write!(html, "<h3>Text: ours, reference</h3><div><pre>{ours}</pre><pre>{expected}</pre></div>");
+        let _ =
+            write!(html, "<h3>Text: ours, reference</h3><div><pre>{ours}</pre><pre>{expected}</pre></div>");
     }
     let _ = write!(html, "<p><a href='{name}/ours.pdf'>our PDF</a></p></section>");
     fs::write(own.join("part.html"), html).unwrap();
@@ -68,7 +68,8 @@ fn write_page() {
         let _ = fs::remove_dir_all(folder);
         return;
     }
-    let mut html = format!("<!doctype html><meta charset=utf-8><title>What differs</title><style>{STYLE}</style>");
+    let mut html =
+        format!("<!doctype html><meta charset=utf-8><title>What differs</title><style>{STYLE}</style>");
     html.extend(parts.iter().map(|part| fs::read_to_string(part).unwrap()));
     fs::write(folder.join("index.html"), html).unwrap();
 }
