@@ -8,7 +8,7 @@ use crate::picture::Picture;
 use crate::report;
 
 /// One pixel in a thousand of a picture may differ. The same machine makes the same pixels; another version of
-/// Chromium or of `FreeType` draws some edges of letters anew. A line of text that is missing or moved is about
+/// Chromium or of `FreeType` draws some edges of letters anew. A line of text that moved by a pixel is about
 /// two pixels in a thousand; what it says is compared as text.
 const PIXEL_TOLERANCE: f64 = 0.001;
 /// The size of a picture when nothing is asked.

@@ -15,7 +15,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The picture that a PNG holds; transparent is white.
+    /// The picture that a PNG holds.
     pub fn read(png: &[u8]) -> Self {
         let mut decoder = png::Decoder::new(Cursor::new(png));
         decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
@@ -24,7 +24,7 @@ impl Picture {
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!(info.color_type, png::ColorType::Rgba);
         let opaque = |pixel: &[u8]| pixel[3] == u8::MAX;
-        assert!(pixels.chunks_exact(4).all(opaque), "the service's pictures are opaque");
+        assert!(pixels.chunks_exact(4).all(opaque), "a picture of a document is opaque");
         let pixels = pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
         Self { width: info.width, height: info.height, pixels }
     }
