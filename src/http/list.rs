@@ -54,7 +54,7 @@ struct ListBody<'a> {
 pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> Answer {
     let message = Query::of(&request).list(caller.0)?;
     let page = gate::ask(&state, &state.jobs.list, message).await?;
-    let items = page.jobs.iter().map(|job| view::job(&state, job)).collect();
+    let items = page.items.iter().map(|job| view::job(&state, job)).collect();
     Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(cursor) }))
 }
 

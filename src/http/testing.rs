@@ -156,7 +156,7 @@ impl Handler<ListJobs> for StandIn {
         let more = jobs.len() > message.limit;
         jobs.truncate(message.limit);
         let next = jobs.last().filter(|_| more).map(|view| view.id);
-        Ok(JobPage { jobs, next })
+        Ok(JobPage { items: jobs, next })
     }
 }
 

@@ -60,7 +60,11 @@ fn open_address(request: &HttpRequest, state: &HttpState) -> Result<Place, Probl
     let (account, job, part) = match grant.key {
         StorageKey::JobData(account, job) => (account, job, InputPart::Data),
         StorageKey::JobTemplate(account, job) => (account, job, InputPart::Template),
-        StorageKey::JobOutput(..) | StorageKey::Probe(_) => {
+        StorageKey::JobOutput(..)
+        | StorageKey::Probe(_)
+        | StorageKey::UnfinishedPackage(..)
+        | StorageKey::Template(..)
+        | StorageKey::TemplateUpload(..) => {
             return Err(Problem::internal("an upload address was signed for what is no input"));
         }
     };

@@ -10,7 +10,6 @@ use tracing::Instrument as _;
 use super::actor::JobActor;
 use super::deps::Deps;
 use super::inputs;
-use super::leftovers;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -18,6 +17,7 @@ use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, Document, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
+use crate::storage::leftovers;
 use crate::telemetry::Step;
 
 /// How long until the final record is tried again after the index refused it.
@@ -167,7 +167,7 @@ impl JobActor {
         self.deps.parts.metrics.jobs.ended(record.kind, record.target, code);
         let deps = self.deps.clone();
         let written = async move {
-            let gone = leftovers::mark(record.id, &inputs::leftovers(&record));
+            let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record));
             let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
             while let Err(error) = deps.journal.commit(&record, with.clone()).await {
                 tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");
