@@ -19,6 +19,7 @@ use crate::pipeline::{self, Document, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
 use crate::storage::leftovers;
 use crate::telemetry::Step;
+use crate::templates::source::TemplateUse;
 
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);
@@ -80,8 +81,14 @@ impl JobActor {
             options: self.read_options().map_or_else(PageOptions::default, |reading| reading.options),
             held: Held::default(),
             given: self.record.given,
+            template: self.template_use(),
             deliver_to: self.record.deliver_to.clone(),
         }
+    }
+
+    fn template_use(&self) -> Option<TemplateUse> {
+        let JobRecord { account, preview, .. } = self.record;
+        Some(TemplateUse { account, template: self.record.template?, preview })
     }
 
     fn run_ended(&mut self, end: RunEnd, ctx: &mut Context<Self>) {

@@ -7,27 +7,63 @@ use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::site::Site;
 use crate::engines::thread;
+use crate::problem::Code;
 use crate::storage::{StorageKey, StoreError};
+use crate::templates::source::{Loaded, TemplateUse};
 
 /// The template as a site of one file, and the data as the bytes received.
 pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Bytes), JobFault> {
     let (account, job, held) = (input.account, input.job, &input.held);
-    let template = read(parts, held.template.clone(), StorageKey::JobTemplate(account, job));
     let data = read(parts, held.data.clone(), StorageKey::JobData(account, job));
+    if let Some(wanted) = input.template {
+        let (loaded, data) = tokio::try_join!(saved(parts, wanted), data)?;
+        if input.given.data && data.is_none() {
+            return Err(lost());
+        }
+        return Ok((loaded.site, checked(parts, data).await?));
+    }
+    let template = read(parts, held.template.clone(), StorageKey::JobTemplate(account, job));
     let (template, data) = tokio::try_join!(template, data)?;
     if (input.given.template && template.is_none()) || (input.given.data && data.is_none()) {
-        // It was acknowledged; a document without it would be a wrong one.
-        tracing::error!("an input that came with the request is gone");
-        return Err(JobFault::new(FaultCode::Internal, "the service lost an input of the job"));
+        return Err(lost());
     }
     let template = template.ok_or_else(|| {
         let sentence =
             "the job was started without a template: upload one to presignedTemplateUploadUrl first";
         JobFault::new(FaultCode::TemplateMissing, sentence)
     })?;
+    Ok((Site::single("index.html", template), checked(parts, data).await?))
+}
+
+/// The template that the job names, as it is now.
+async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
+    let Some(templates) = &parts.templates else {
+        return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
+    };
+    templates.load(wanted).await.map_err(|problem| {
+        let code = match problem.code {
+            Code::TemplateNotFound | Code::TemplateUnfinished => FaultCode::TemplateMissing,
+            Code::TemplateArchiveInvalid => FaultCode::TemplateInvalid,
+            _ => {
+                tracing::error!(error = %problem, "a saved template cannot be read");
+                FaultCode::Internal
+            }
+        };
+        JobFault::new(code, problem.detail)
+    })
+}
+
+/// It was acknowledged; a document without it would be a wrong one.
+fn lost() -> JobFault {
+    tracing::error!("an input that came with the request is gone");
+    JobFault::new(FaultCode::Internal, "the service lost an input of the job")
+}
+
+/// The data, which is JSON; none counts as an empty object.
+async fn checked(parts: &Parts, data: Option<Bytes>) -> Result<Bytes, JobFault> {
     let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));
     check(parts.limits.json_depth_limit, data.clone()).await?;
-    Ok((Site::single("index.html", template), data))
+    Ok(data)
 }
 
 async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Option<Bytes>, JobFault> {

@@ -27,6 +27,7 @@ use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
+use crate::templates::source::{TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 
@@ -34,6 +35,8 @@ pub use deliveries::Deliveries;
 pub struct Parts {
     /// Where inputs come from and the document goes.
     pub store: Arc<dyn ObjectStore>,
+    /// Where saved templates come from; nowhere, for who has none.
+    pub templates: Option<TemplateSource>,
     /// Template and data to page.
     pub assembler: Assembler,
     /// Page to file.
@@ -84,6 +87,8 @@ pub struct RunInput {
     pub held: Held,
     /// Which inputs came with the request, and must be there.
     pub given: InputSet,
+    /// The template to use, where it does not come with the job.
+    pub template: Option<TemplateUse>,
     /// Where the document is to be delivered; the address opens its store, so it is in no log.
     pub deliver_to: Option<String>,
 }

@@ -108,17 +108,12 @@ impl TemplateIndex {
         listed.await.map_err(|error| IndexError::Failed(error.to_string()))
     }
 
-    /// What was begun before `now`, oldest first, behind `after`; at most `limit`.
+    /// What was begun and is not saved, oldest first; at most `limit`.
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn unfinished(
-        &self,
-        after: Option<&Unfinished>,
-        limit: usize,
-    ) -> Result<Vec<Unfinished>, IndexError> {
-        let after = after.map(Unfinished::key);
-        let page = self.index.scan(UNFINISHED, after.as_deref(), limit).await?;
+    pub(super) async fn unfinished(&self, limit: usize) -> Result<Vec<Unfinished>, IndexError> {
+        let page = self.index.scan(UNFINISHED, None, limit).await?;
         Ok(page.iter().filter_map(|entry| Unfinished::parse(&entry.key)).collect())
     }
 
@@ -170,7 +165,8 @@ impl Unfinished {
         Self { since: record.created_at, account: record.account, template: record.id }
     }
 
-    fn key(&self) -> String {
+    /// The entry that stands for it.
+    pub(super) fn key(&self) -> String {
         format!("{UNFINISHED}{}/{}/{}", self.since.sortable(), self.account, self.template)
     }
 

@@ -11,6 +11,7 @@ mod copy;
 pub mod deps;
 pub mod index;
 mod info;
+pub mod janitor;
 pub mod list;
 pub mod messages;
 pub mod package;
