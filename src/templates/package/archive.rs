@@ -1,5 +1,6 @@
 //! Reading an archive that a stranger packed: every entry is looked at before the first one is unpacked.
 
+use std::collections::HashSet;
 use std::io::{Cursor, Read as _};
 
 use bytes::Bytes;
@@ -35,9 +36,7 @@ pub(super) fn read(upload: &Bytes, limits: &Limits) -> Result<Package, PackageFa
     if let Some(kind) = office::kind_of(&mut archive) {
         return Ok(Package::single(plain_name(kind), kind, upload.clone()));
     }
-    if archive.has_duplicate_names() {
-        return Err(duplicate(&archive, upload));
-    }
+    unique(&archive, upload)?;
     let entries = entries(&archive, limits)?;
     apart(&mut archive, &entries)?;
     layout::package(unpack(&mut archive, entries, upload.len() as u64, limits)?)
@@ -146,24 +145,44 @@ fn method_name(method: CompressionMethod) -> String {
     known.map_or_else(|| format!("an unknown method ({method})"), |(_, name)| (*name).to_owned())
 }
 
-/// The crate keeps one entry of each name, so the second one is sought in the directory itself.
-fn duplicate(archive: &Archive<'_>, upload: &[u8]) -> PackageFault {
-    let mut seen = std::collections::HashSet::new();
-    let mut at = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
-    while let Some(header) = upload.get(at..at.saturating_add(DIRECTORY_HEADER_BYTES)) {
-        if !header.starts_with(DIRECTORY_HEADER) {
-            break;
-        }
-        let length = |field: usize| usize::from(u16::from_le_bytes([header[field], header[field + 1]]));
-        let begin = at + DIRECTORY_HEADER_BYTES;
-        let Some(name) = upload.get(begin..begin + length(28)) else { break };
-        if !seen.insert(name) {
-            let name = String::from_utf8_lossy(name);
-            return paths::twice(&name, &name);
-        }
-        at = begin + length(28) + length(30) + length(32);
+/// The crate keeps one entry of each name, so a second one is sought in the directory itself. A folder, or
+/// what is dropped anyway, may be there twice.
+fn unique(archive: &Archive<'_>, upload: &[u8]) -> Result<(), PackageFault> {
+    if !archive.has_duplicate_names() {
+        return Ok(());
     }
-    fault("the archive has two entries of one name; pack each file once")
+    let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
+    let mut seen = HashSet::new();
+    for name in (Directory { upload, at: start }) {
+        let shown = String::from_utf8_lossy(name);
+        if !seen.insert(name) && !name.ends_with(b"/") && !paths::is_junk(&shown) {
+            return Err(paths::twice(&shown, &shown));
+        }
+    }
+    // Names may also become equal by a field that holds them once more, in UTF-8.
+    if seen.len() == archive.len() {
+        return Ok(());
+    }
+    Err(fault("the archive has two entries of one name; pack each file once"))
+}
+
+/// The names in an archive's directory, as they stand there.
+struct Directory<'a> {
+    upload: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Directory<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.upload.get(self.at..)?;
+        let (header, rest) = rest.split_at_checked(DIRECTORY_HEADER_BYTES)?;
+        let length = |field: usize| usize::from(u16::from_le_bytes([header[field], header[field + 1]]));
+        let name = rest.get(..length(28))?;
+        self.at += DIRECTORY_HEADER_BYTES + length(28) + length(30) + length(32);
+        header.starts_with(DIRECTORY_HEADER).then_some(name)
+    }
 }
 
 /// Checks that no bytes belong to two entries: a small archive that is unpacked many times over.

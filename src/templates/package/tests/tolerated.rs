@@ -56,7 +56,7 @@ fn what_systems_leave_behind_is_dropped() {
     assert_eq!(taken([entries, vec![stored("a/.well-known", b"x")]].concat()), ["a/.well-known"]);
     // Junk is not looked at, so nothing in it is a reason to refuse the rest.
     let link = with_mode(0o120_777, stored("__MACOSX/._link", b"target"));
-    let twice = [stored("._x", b"1"), stored("._X", b"2")];
+    let twice = [stored("._x", b"1"), stored("._X", b"2"), stored("._x", b"3")];
     assert_eq!(taken([vec![link], twice.to_vec()].concat()), [] as [&str; 0]);
 }
 
