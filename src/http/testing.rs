@@ -34,9 +34,12 @@ use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
 use crate::storage::disk::DiskStore;
+use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
 use crate::storage::{ObjectStore, StagedObject, StorageKey};
 use crate::telemetry::metrics::Metrics;
+use crate::templates::deps as templates;
+use crate::templates::registry::TemplateRegistry;
 
 pub(super) const TOKEN: &str = "a-valid-token";
 pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -259,7 +262,13 @@ impl Bench {
         let account = AccountId::generate();
         let clock = Arc::new(FixedClock::at(NOW));
         let registry = StandIn { jobs: Arc::clone(&jobs), store: Arc::clone(&store) }.start();
+        let metrics = Metrics::new();
+        let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
+        let places = (Arc::new(index) as Arc<dyn Index>, Arc::clone(&store));
+        let time = Arc::clone(&clock) as Arc<dyn Clock>;
+        let templates = templates::Deps::new(time, places, &config, metrics.templates.clone());
         let state = HttpState {
+            templates: TemplateRegistry::new(Arc::new(templates), 64).start(),
             jobs: JobGate {
                 init: registry.clone().into(),
                 start: registry.clone().into(),
@@ -281,7 +290,7 @@ impl Bench {
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
             readiness: Arc::new(Ready(Vec::new())),
-            metrics: Metrics::new(),
+            metrics,
         };
         Self { state, jobs, account, clock, _folder: folder }
     }
