@@ -20,5 +20,7 @@ mod options;
 mod receiver;
 mod recovery;
 mod render;
+mod template;
+mod templates;
 mod waiting;
 mod warnings;
