@@ -1,15 +1,17 @@
-//! Fetch: the job's inputs, from memory or from the store, and the check that the data is JSON.
+//! Fetch: the job's inputs, from memory or from the store, what the template is, and whether the data is JSON.
 
 use bytes::Bytes;
 
 use super::{Parts, RunInput};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
+use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::engines::thread;
 use crate::storage::{StorageKey, StoreError};
+use crate::templates::package::Package;
 
-/// The template as a site of one file, and the data as the bytes received.
+/// The template's files, and the data as the bytes received.
 pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Bytes), JobFault> {
     let (account, job, held) = (input.account, input.job, &input.held);
     let template = read(parts, held.template.clone(), StorageKey::JobTemplate(account, job));
@@ -27,7 +29,39 @@ pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Byte
     })?;
     let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));
     check(parts.limits.json_depth_limit, data.clone()).await?;
-    Ok((Site::single("index.html", template), data))
+    Ok((site(parts, input.kind, template).await?, data))
+}
+
+/// What the upload holds, if a job of this kind can use it.
+async fn site(parts: &Parts, kind: TemplateKind, upload: Bytes) -> Result<Site, JobFault> {
+    let read = if Package::is_quick(&upload) {
+        Package::read(&upload, &parts.limits.templates)
+    } else {
+        let limits = parts.limits.templates.clone();
+        thread::apart(move || Package::read(&upload, &limits)).await?
+    };
+    let package = read.map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))?;
+    if !fits(kind, package.kind) {
+        return Err(misfit(kind, &package));
+    }
+    Ok(Site::new(&package.entry, package.files))
+}
+
+/// Pages are one kind, whatever a job calls them: one engine makes them all.
+fn fits(job: TemplateKind, found: TemplateKind) -> bool {
+    let is_page = |kind| matches!(kind, TemplateKind::Framework | TemplateKind::Html | TemplateKind::Ejs);
+    job == found || (is_page(job) && is_page(found))
+}
+
+fn misfit(job: TemplateKind, package: &Package) -> JobFault {
+    let (job, found, entry) = (job.name(), package.kind.name(), &package.entry);
+    JobFault::new(
+        FaultCode::TemplateInvalid,
+        format!(
+            "the template is of the type {found} ({entry}), but the job's type is {job}; upload a template of \
+             that type"
+        ),
+    )
 }
 
 async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Option<Bytes>, JobFault> {
