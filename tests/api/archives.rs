@@ -132,7 +132,7 @@ async fn what_cannot_be_used_fails_the_job_and_is_named() {
 /// Real Office files, where somebody has them: the variable names a folder.
 #[test]
 fn every_office_file_of_the_corpus_is_recognised() {
-    let Ok(corpus) = std::env::var("PLATEN_CORPUS") else { return };
+    let Some(corpus) = std::env::var_os("PLATEN_CORPUS") else { return };
     let mut found = 0;
     let mut folders = vec![Path::new(&corpus).to_owned()];
     while let Some(folder) = folders.pop() {
