@@ -3,6 +3,9 @@
 use std::fs;
 use std::io::{Cursor, Read};
 
+use bytes::Bytes;
+use platen::config::Config;
+use platen::templates::package::Package;
 use zip::ZipArchive;
 
 use crate::fixtures;
@@ -47,4 +50,16 @@ fn some_archives_are_as_odd_as_real_ones() {
     // Bit 3 of an entry's flags: the sizes stand behind the content.
     let flags = |name: &str| fixtures::archive(name)[6];
     assert_eq!(["parcel", "vite-vue", "paged"].map(|name| flags(name) & 8), [8, 8, 0]);
+}
+
+#[test]
+fn the_service_reads_what_was_built_out_of_every_archive() {
+    for name in fixtures::NAMES {
+        let package = Package::read(&Bytes::from(fixtures::archive(name)), &Config::default().templates);
+        let package = package.unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        assert_eq!(package.entry, "index.html", "{name}");
+        let (read, built) = (package.files, fixtures::files(name));
+        assert!(read.keys().eq(built.keys()), "{name}: {:?}", read.keys());
+        assert!(read == built, "{name}: the content is another");
+    }
 }
