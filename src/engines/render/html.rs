@@ -1,4 +1,4 @@
-//! Target html: the assembled page itself, with the data that its scripts expect.
+//! Target html of a template without files beside it: the assembled page itself, with the data that its scripts expect.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use memchr::{memchr, memmem};
