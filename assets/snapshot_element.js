@@ -153,8 +153,8 @@
     for (let at = 0; at < list.length; at += 1) {
       const { name, value } = list[at];
       const lower = name.toLowerCase();
-      if (DROPPED.has(lower) || skipped?.has(lower) || isHandler(lower) || runsScript(lower, value)) continue;
-      const parts = attributeParts(element, lower, value, context);
+      if (DROPPED.has(lower) || skipped?.has(lower) || isHandler(lower)) continue;
+      const parts = runsScript(lower, value) ? deadLink(element, lower) : attributeParts(element, lower, value, context);
       if (parts !== null) writeAttribute(name, parts, out);
     }
     const local = get.local(element);
@@ -168,11 +168,13 @@
   // Whatever an address parser drops may stand in between.
   const runsScript = (name, value) => LEADING.has(name) && /(?:^|;)javascript:/i.test(value.replace(/[\0- ]+/g, ''));
 
+  // A link that ran a script still looks like one; it was never visited.
+  const deadLink = (element, name) => name.endsWith('href') && get.local(element) === 'a' ? ['#0'] : null;
+
   // What stands in an attribute; null: it does not stand there.
   function attributeParts(element, name, value, context) {
     const local = get.local(element);
     if (name === 'style') return inlineParts(element, value, context);
-    if (name === 'srcset' || name === 'imagesrcset') return srcsetParts(value, context.base);
     if (name === 'loading' && (local === 'img' || local === 'iframe')) return null;
     if (Object.hasOwn(FILE_OF, local) && FILE_OF[local].has(name)) {
       return load(value, context.base, isHtml(element, 'img') ? element : undefined) ?? [value];
@@ -191,17 +193,16 @@
     if (style?.(element).cssText === '') return null;
     return styleParts(ownFragments(value, context), context.base);
   }
-  function srcsetParts(value, base) {
-    const parts = [];
+  // The pictures that an image may be of: [address, how large it is].
+  function candidates(value) {
+    const list = [];
     const candidate = /[\s,]*([^\s,]\S*[^\s,]|[^\s,])(,)?((?:[^,(]|\([^)]*\))*)/y;
     for (let found; (found = candidate.exec(value)) !== null && found[0] !== '';) {
       const [, address, comma, descriptor] = found;
       if (comma) candidate.lastIndex -= descriptor.length;
-      const width = comma ? '' : descriptor.trim();
-      if (parts.length > 0) parts.push(', ');
-      parts.push(...(load(address, base) ?? [address]), width === '' ? '' : ` ${width}`);
+      list.push([address, comma ? '' : descriptor.trim()]);
     }
-    return parts;
+    return list;
   }
 
   // ----- Elements of their own kind: what to walk through, or undefined where nothing is special -----
@@ -216,6 +217,14 @@
     link: writeLink,
     canvas: writeCanvas,
     iframe: writeFrame,
+    img: writeImage,
+    picture(element, context, out) {
+      out.push('<picture');
+      writeAttributes(element, context, out);
+      out.push('>');
+      return within(element, 'picture', true, { ...context, picture: element }, out);
+    },
+    source: (element, context) => context.picture === undefined ? undefined : [],
     object: element => { if (holdsPage(element)) warn(short(`a page in an object element is not kept in the document: ${attribute(element, 'data')}`)); },
     frame: element => warn(short(`a frame of a frameset is not kept in the document: ${attribute(element, 'src')}`)),
     input: writeInput,

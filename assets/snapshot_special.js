@@ -67,6 +67,33 @@
     return [];
   }
 
+  // Of the pictures that an image may be of, the one that it is: with what says how large that one is.
+  get.shown = getter(HTMLImageElement, 'currentSrc');
+  function writeImage(element, context, out) {
+    const sources = context.picture === undefined ? [] : childrenOf(context.picture, 'source');
+    const shown = get.shown(element);
+    const chosen = shown === '' ? undefined : [...sources, element].flatMap(from =>
+      candidates(attribute(from, 'srcset') ?? '').map(([address, size]) => ({ from, address, size }))
+    ).find(({ address }) => parse(address, context.base)?.href === shown);
+    out.push('<img');
+    writeAttributes(element, context, out, chosen === undefined ? words('srcset sizes') : words('src srcset sizes'));
+    if (chosen !== undefined) {
+      const { from, address, size } = chosen;
+      writeAttribute('srcset', [...(load(address, context.base, element) ?? [address]), ` ${size}`.trimEnd()], out);
+      const sizes = attribute(from, 'sizes');
+      if (sizes !== null) writeAttribute('sizes', [sizes], out);
+    }
+    out.push('>');
+    return [];
+  }
+  function childrenOf(element, name) {
+    const found = [];
+    for (let child = get.first(element); child !== null; child = get.next(child)) {
+      if (get.type(child) === Node.ELEMENT_NODE && isHtml(child, name)) found.push(child);
+    }
+    return found;
+  }
+
   // ----- A canvas: an image of what is on it, where and as large as the canvas is -----
 
   const PLACED = words('display position top right bottom left z-index float clear box-sizing width height min-width min-height max-width max-height margin-top margin-right margin-bottom margin-left padding-top padding-right padding-bottom padding-left border-top-width border-right-width border-bottom-width border-left-width border-top-style border-right-style border-bottom-style border-left-style border-top-color border-right-color border-bottom-color border-left-color border-top-left-radius border-top-right-radius border-bottom-right-radius border-bottom-left-radius vertical-align object-fit object-position aspect-ratio background-color opacity transform visibility order flex-grow flex-shrink flex-basis align-self justify-self grid-row-start grid-row-end grid-column-start grid-column-end image-rendering');

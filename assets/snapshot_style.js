@@ -60,7 +60,7 @@
   // ----- The text of a sheet -----
 
   const TOKEN = /\/\*|["'\\{};()]|(?<![-\w\\])(?:url\(|(?:-webkit-)?image-set\(|type\()|@import(?![-\w\\])|@font-face(?![-\w\\])|:defined(?![-\w\\])/gi;
-  const BARE_ADDRESS = /[ \t\r\n\f]*([^"'()\\\s]*(?:\\[^][^"'()\\\s]*)*)[ \t\r\n\f]*\)/y;
+  const BARE_ADDRESS = /[ \t\r\n\f]*([^"'()\\\s]*(?:\\[^][^"'()\\\s]*)*)[ \t\r\n\f]*(?:\)|$)/y;
   // What an attribute says of those elements of which the style sheet thinks that they are not defined yet.
   const UNDEFINED = 'platen-undefined';
   const EMPTY = 'data:,';
