@@ -57,7 +57,9 @@ impl ReadyPage {
         };
         match made {
             Ok((source, warnings)) => {
-                warnings.iter().for_each(|warning| page.warnings.push(warning));
+                for warning in &warnings {
+                    page.warnings.push(warning);
+                }
                 let warnings = page.all_warnings();
                 let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
                 let counter = (output == PageOutput::Pdf).then(PageCounter::default);

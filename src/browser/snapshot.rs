@@ -27,6 +27,8 @@ const SLICE_CHARS: usize = 4 << 20;
 /// A text that the script needs may not be larger: what is said to the browser at once ends the
 /// connection beyond about 90 MB (tried).
 const TEXT_LIMIT_BYTES: usize = 16 << 20;
+/// What is answered where the script has not run.
+const LEFT: &str = "left";
 /// How much of a file is encoded at a time; a multiple of three, so that the pieces can be joined.
 const ENCODED_BYTES: usize = 3 << 20;
 
@@ -75,17 +77,19 @@ pub(super) async fn take(
     limit_bytes: u64,
 ) -> Result<(Snapshot, Vec<String>), Trouble> {
     let limit = page.limits.print;
-    let walked: Walked = done(page, script(page, site, limit_bytes), limit, limit_bytes).await?;
+    let walked = ask(page, script(page, site, limit_bytes), limit).await?;
+    let walked: Walked = done(&walked, limit_bytes)?;
     for path in walked.needs {
         let Some(content) = site.get(&path).filter(|content| content.len() <= TEXT_LIMIT_BYTES) else {
             continue;
         };
         let text = String::from_utf8_lossy(content);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let provide = format!("platenSnapshot.provide({},{})", json!(path), json!(text));
-        ask(page, provide, limit).await?;
+        let provide = format!("provide({},{})", json!(path), json!(text));
+        ask_made(page, provide, limit).await?;
     }
-    let written: Written = done(page, "platenSnapshot.finish()".to_owned(), limit, limit_bytes).await?;
+    let finished = ask_made(page, "finish()".to_owned(), limit).await?;
+    let written: Written = done(&finished, limit_bytes)?;
     check_size(site, &written, limit_bytes)?;
     let files = written.uses.into_iter().map(|(path, _)| path).collect();
     let pieces = VecDeque::new();
@@ -98,7 +102,7 @@ impl Snapshot {
         let mut chunk = Vec::new();
         while chunk.len() < size {
             if self.pieces.is_empty() {
-                let asked = ask(page, format!("platenSnapshot.next({SLICE_CHARS})"), self.limit).await?;
+                let asked = ask_made(page, format!("next({SLICE_CHARS})"), self.limit).await?;
                 self.pieces = serde_json::from_str(&asked).map_err(|_| unreadable())?;
             }
             let Some(piece) = self.pieces.pop_front() else { break };
@@ -165,14 +169,8 @@ fn script(page: &OpenPage, site: &Site, limit_bytes: u64) -> String {
     format!("{frame}({})", json!({ "files": files, "host": host, "limit": limit_bytes }))
 }
 
-async fn done<T: serde::de::DeserializeOwned>(
-    page: &OpenPage,
-    expression: String,
-    limit: Duration,
-    limit_bytes: u64,
-) -> Result<T, Trouble> {
-    let answer = ask(page, expression, limit).await?;
-    match serde_json::from_str(&answer) {
+fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Result<T, Trouble> {
+    match serde_json::from_str(answer) {
         Ok(Answer::Done(done)) => Ok(done),
         Ok(Answer::Fault { large: true, .. }) => Err(Trouble::fault(
             FaultCode::OutputTooLarge,
@@ -185,9 +183,15 @@ async fn done<T: serde::de::DeserializeOwned>(
     }
 }
 
+/// Asks what the script made; nothing of it is there when the page has left for another one.
+async fn ask_made(page: &OpenPage, call: String, limit: Duration) -> Result<String, Trouble> {
+    let there = "Object.hasOwn(globalThis,'platenSnapshot')";
+    ask(page, format!("{there}?platenSnapshot.{call}:'{LEFT}'"), limit).await
+}
+
 async fn ask(page: &OpenPage, expression: String, limit: Duration) -> Result<String, Trouble> {
     let answer = load::ask(page.tab()?, page.lane, expression, limit).await?;
-    answer.ok_or_else(|| {
+    answer.filter(|answer| answer != LEFT).ok_or_else(|| {
         Trouble::fault(FaultCode::PageFailed, "the page left for another one while its document was written")
     })
 }

@@ -4,7 +4,7 @@ use platen::browser::{PageOutput, PageTask};
 use platen::domain::fault::FaultCode;
 
 use crate::snapshot::{document, green_png, same};
-use crate::support::{TestPool, fixed, picture_of, scripted, with_bytes, with_files};
+use crate::support::{TestPool, fixed, picture_of, with_bytes, with_files};
 
 #[actix::test]
 async fn a_page_that_replaces_everything_changes_nothing() {

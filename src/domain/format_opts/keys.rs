@@ -5,8 +5,10 @@ use crate::domain::kinds::Target;
 /// What a key has an effect on, of what a page becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The page itself: PDFs and images.
+    /// The page itself: PDFs, images, and html that the browser writes because files lie beside it.
     Page,
+    /// How the page is shown: PDFs and images.
+    Shown,
     /// PDFs.
     Pdf,
     /// Images.
@@ -39,7 +41,7 @@ pub const KEYS: [(&str, Effect); 32] = [
     ("omitBackground", Effect::Png),
     ("quality", Effect::Jpg),
     ("selector", Effect::Page),
-    ("mediaType", Effect::Page),
+    ("mediaType", Effect::Shown),
     ("viewport", Effect::Page),
     ("timezone", Effect::Page),
     ("locale", Effect::Page),
@@ -67,10 +69,11 @@ pub(super) fn is_idle(name: &str, target: Target) -> bool {
 
 fn has_effect(effect: Effect, target: Target) -> bool {
     match target {
-        Target::Pdf => matches!(effect, Effect::Page | Effect::Pdf),
-        Target::Png => matches!(effect, Effect::Page | Effect::Image | Effect::Png),
-        Target::Jpg => matches!(effect, Effect::Page | Effect::Image | Effect::Jpg),
-        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => false,
+        Target::Pdf => matches!(effect, Effect::Page | Effect::Shown | Effect::Pdf),
+        Target::Png => matches!(effect, Effect::Page | Effect::Shown | Effect::Image | Effect::Png),
+        Target::Jpg => matches!(effect, Effect::Page | Effect::Shown | Effect::Image | Effect::Jpg),
+        Target::Html => effect == Effect::Page,
+        Target::Docx | Target::Xlsx | Target::Pptx => false,
     }
 }
 
@@ -92,7 +95,8 @@ mod tests {
             ("omitBackground", [true, false, true, true]),
             ("fullPage", [true, false, false, true]),
             ("outline", [false, true, true, true]),
-            ("viewport", [false, false, false, true]),
+            ("viewport", [false, false, false, false]),
+            ("mediaType", [false, false, false, true]),
             ("dpi", [true, true, true, true]),
             ("zoom", [false, false, false, false]),
         ] {
