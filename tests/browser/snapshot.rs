@@ -194,7 +194,7 @@ async fn shadow_roots_frames_canvases_and_forms_keep_what_is_in_them() {
 async fn pictures_of_every_carrier_are_in_the_file() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><body style='margin:0'><table background='b%20%C3%BC+1.png'><td>t</table>\
-        <picture><source srcset='x.png 1x, x.png 2x' media=all><img src=gone.png></picture>\
+        <picture><source srcset='x.png 1x, y.png 2x' media=all><img src=gone.png></picture>\
         <svg width=90 height=20><image href=x.png width=20 height=20 /><use href='/sprite.svg#box' x=30 />\
         <use xlink:href='sprite.svg#box' x=60 /><rect fill='url(#none) #0f0' x=50 width=9 height=9 /></svg>\
         <picture><source srcset='x.png 40w' sizes=10px><img></picture><object data=d.svg width=20 height=20></object>\
@@ -211,7 +211,7 @@ async fn pictures_of_every_carrier_are_in_the_file() {
         b"<svg xmlns='http://www.w3.org/2000/svg' width='20' height='20'><rect fill='#0f0' width='20' \
         height='20'/></svg>";
     let files: &[(&str, &[u8])] =
-        &[("x.png", &png), ("b ü+1.png", &png), ("sprite.svg", sprite), ("d.svg", drawing)];
+        &[("x.png", &png), ("y.png", &png), ("b ü+1.png", &png), ("sprite.svg", sprite), ("d.svg", drawing)];
     let (html, warnings) = same(&pool, &with_bytes(page, files)).await;
     assert_eq!(warnings, Vec::<String>::new());
     assert!(!html.contains("x.png") && !html.contains(".svg") && !html.contains("blob:"), "{html}");
