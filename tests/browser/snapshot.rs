@@ -4,7 +4,7 @@ use platen::browser::{PageOutput, PageTask};
 use platen::domain::fault::FaultCode;
 
 use crate::support::{
-    Picture, Rendered, TestPool, fixed, picture_of, scripted, text_of, with_bytes, with_files,
+    Picture, Rendered, TestPool, asking, fixed, picture_of, scripted, text_of, with_bytes, with_files,
 };
 
 const GREEN: [u8; 4] = [0, 255, 0, 255];
@@ -281,5 +281,24 @@ async fn a_large_document_comes_in_pieces() {
     let address = html.split("data:image/png;base64,").nth(1).unwrap().split('"').next().unwrap();
     let decoded = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, address).unwrap();
     assert!(decoded == large);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_only_the_engine_knows_is_kept_or_told() {
+    let pool = TestPool::start(|_| {});
+    let font = std::fs::read("/usr/share/fonts/truetype/liberation/LiberationMono-Bold.ttf").unwrap();
+    let page = "<!doctype html><p id=p style='width:9px'>p</p><p id=q>q</p><script>(async () => {\
+        const face = await new FontFace('Made', 'url(f.ttf)').load(); document.fonts.add(face);\
+        await p.animate({width: ['9px', '70px']}, {duration: 1, fill: 'forwards'}).finished;\
+        document.adoptedStyleSheets = [Object.assign(new CSSStyleSheet({media: 'print'}))];\
+        document.adoptedStyleSheets[0].replaceSync('q{color:red}') })()</script>";
+    let task = asking(r##"{"selector":"#p"}"##, with_bytes(page, &[("f.ttf", &font)]));
+    let (html, warnings) = document(&pool, &task).await;
+    assert!(html.contains("<style media=\"print\">q { color: red; }"), "{html}");
+    assert!(html.contains("id=\"p\" style=\"width: 70px;\""), "{html}");
+    assert!(html.contains("id=\"q\" style=\"display: none !important;\""), "{html}");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("the font 'Made' was loaded by a script"), "{warnings:?}");
     pool.finish().await;
 }
