@@ -234,6 +234,7 @@ async fn steps(
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     // What refers to files of its own would not open by itself: the browser puts them in.
     if chain.rendering == Rendering::Page && !site.has_assets() {
+        input.options.unshown_warnings().iter().for_each(|warning| warnings.push(warning));
         let length = page.len() + data.len();
         let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
