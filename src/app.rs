@@ -39,6 +39,10 @@ use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
 use crate::telemetry::metrics::Metrics;
+use crate::templates::deps as templates;
+use crate::templates::janitor::Janitor;
+use crate::templates::registry::TemplateRegistry;
+use crate::templates::source::TemplateSource;
 
 pub use engines::{Basis, Engines};
 use metrics::MetricsPage;
@@ -81,15 +85,21 @@ impl App {
         let metrics = Metrics::new();
         let metrics_page = MetricsPage::open(&config, &metrics)?;
         let lasting = Lasting::open(&config, &metrics).await?;
+        let stopping = CancellationToken::new();
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
         let mut own = vec![listener.local_addr()?];
         own.extend(metrics_page.as_ref().map(MetricsPage::bound));
         let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
+        let templates = templates(&config, &lasting, &clock, &metrics);
+        let registry = TemplateRegistry::new(Arc::clone(&templates), config.jobs.mailbox_limit);
+        let template_registry = start_on(&control_thread, registry);
+        control_thread.spawn(Janitor::new(templates).run(stopping.clone()));
         let basis = Basis {
             executable: std::env::current_exe()?,
             store: lasting.store.clone(),
+            templates: Some(TemplateSource::new(template_registry.clone().recipient())),
             outbound: outbound.clone(),
             metrics: metrics.clone(),
         };
@@ -108,13 +118,13 @@ impl App {
             give_back: accounts.clone().recipient(),
         };
         let slots = slots(&config, &engines.pool).await?;
-        let stopping = CancellationToken::new();
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), &stopping).await?;
 
         let address = http::local_url(listener.local_addr()?);
         let public_url = http::public_url(&config, listener.local_addr()?);
         let state = HttpState {
             jobs: gate(&registry),
+            templates: template_registry,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             signer: lasting.signer.clone(),
@@ -211,6 +221,16 @@ impl Lasting {
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
+}
+
+fn templates(
+    config: &Config,
+    lasting: &Lasting,
+    clock: &Arc<dyn Clock>,
+    metrics: &Metrics,
+) -> Arc<templates::Deps> {
+    let places = (lasting.index.clone(), lasting.store.clone());
+    Arc::new(templates::Deps::new(clock.clone(), places, config, metrics.templates.clone()))
 }
 
 /// The registry, with what the journal says is unfinished, and the sweeper.

@@ -66,6 +66,16 @@ codes! {
     IdempotencyMismatch "idempotency_mismatch" 422 "The key stands for another request";
     /// The result may not be delivered to the address given.
     DeliveryAddressRefused "delivery_address_refused" 422 "The delivery address is refused";
+    /// The template was begun and not saved.
+    TemplateUnfinished "template_unfinished" 422 "The template is not saved yet";
+    /// The upload is no template, or there is none.
+    TemplateArchiveInvalid "template_archive_invalid" 422 "The upload is not a template";
+    /// The template's entry is an Office file.
+    EntryNotText "entry_not_text" 422 "The template is no text";
+    /// A preview is not one of this template, or has no document.
+    PreviewNotUsable "preview_not_usable" 422 "The preview cannot be used";
+    /// A public template of another account.
+    NotOwner "not_owner" 403 "The template is another account's";
     /// Nobody can turn this kind into that target.
     UnsupportedConversion "unsupported_conversion" 422 "The conversion is not supported";
     /// Larger than the limit that the detail names.

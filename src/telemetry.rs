@@ -4,6 +4,7 @@ pub mod metrics;
 mod parts;
 mod process;
 mod register;
+mod templates;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::SystemTime;
@@ -13,6 +14,7 @@ pub use parts::{
     StoreMetrics,
 };
 pub use register::{Label, Labelled};
+pub use templates::TemplateMetrics;
 
 use crate::config::{LogConfig, LogFormat};
 

@@ -15,6 +15,7 @@ use crate::outbound::Outbound;
 use crate::pipeline::{Deliveries, Parts, RunLimits};
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
+use crate::templates::source::TemplateSource;
 use crate::workers::Starter;
 
 /// What engines stand on.
@@ -23,6 +24,8 @@ pub struct Basis {
     pub executable: PathBuf,
     /// Where inputs come from and documents go.
     pub store: Arc<dyn ObjectStore>,
+    /// Where saved templates come from; nowhere, for who has none.
+    pub templates: Option<TemplateSource>,
     /// Where documents are delivered by.
     pub outbound: Outbound,
     /// Where all of it is counted.
@@ -43,7 +46,7 @@ impl Engines {
     /// # Errors
     /// When the system gives no thread, or the template engine cannot be set up.
     pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
-        let Basis { executable, store, outbound, metrics } = basis;
+        let Basis { executable, store, templates, outbound, metrics } = basis;
         let starter = Starter::new(executable)?;
         let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
         let browser = config.browser.clone();
@@ -64,9 +67,11 @@ impl Engines {
             output_limit_bytes: config.storage.output_limit_bytes,
             delivery_tries: config.outbound.delivery_tries,
             delivery_timeout_s: config.outbound.delivery_timeout_s,
+            templates: config.templates.clone(),
         };
         let repeats = Semaphore::new(1);
-        let parts = Parts { store, assembler, pages, outbound, deliveries, repeats, limits, metrics };
+        let parts =
+            Parts { store, templates, assembler, pages, outbound, deliveries, repeats, limits, metrics };
         Ok(Self { pool, parts: Arc::new(parts) })
     }
 }

@@ -98,6 +98,7 @@ fn input_of(arguments: &RenderArguments, config: &Config) -> Result<RunInput, Co
         options: options.unwrap_or_default(),
         held: Held { data, template: Some(arguments.file.read(limit_bytes)?) },
         given: InputSet::default(),
+        template: None,
         deliver_to: None,
     })
 }
@@ -145,6 +146,7 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     let basis = Basis {
         executable: std::env::current_exe()?,
         store: store.clone(),
+        templates: None,
         outbound,
         metrics: Metrics::new(),
     };

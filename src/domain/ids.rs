@@ -59,6 +59,10 @@ id!(
     TemplateId
 );
 id!(
+    /// One stored object of a template; a change of the template makes new ones.
+    ObjectId
+);
+id!(
     /// One access token (the public part: it names the token in lists, it opens nothing).
     TokenId
 );

@@ -8,5 +8,6 @@ pub mod json;
 pub mod kinds;
 pub mod lane;
 pub mod members;
+pub mod search;
 pub mod site;
 pub mod subscription;

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 
 use super::state::HttpState;
 use crate::clock::Timestamp;
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::jobs::messages::InputPart;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
@@ -32,6 +32,12 @@ pub(super) fn for_upload(state: &HttpState, account: AccountId, job: JobId, part
     mint(state, Operation::Put, key, state.config.http.upload_limit_bytes)
 }
 
+/// An address at which the content of a template can be uploaded.
+pub(super) fn for_template(state: &HttpState, account: AccountId, template: TemplateId) -> Address {
+    let key = StorageKey::TemplateUpload(account, template);
+    mint(state, Operation::Put, key, state.config.http.upload_limit_bytes)
+}
+
 /// An address at which an object can be fetched.
 pub(super) fn for_download(state: &HttpState, key: StorageKey) -> Address {
     mint(state, Operation::Get, key, 0)
@@ -53,8 +59,8 @@ pub(super) fn open(state: &HttpState, request: &HttpRequest, operation: Operatio
         AddressFault::Expired => Problem::new(
             Code::AddressExpired,
             format!(
-                "The address has expired: it lives {} seconds (storage.address_ttl_s). Ask for the job again \
-                 to get a fresh one.",
+                "The address has expired: it lives {} seconds (storage.address_ttl_s). Ask again for \
+                 the job or the template to get a fresh one.",
                 state.config.storage.address_ttl_s
             ),
         ),

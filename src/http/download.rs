@@ -10,9 +10,10 @@ use futures_util::stream;
 use super::address;
 use super::problem::{Answer, Failure};
 use super::state::HttpState;
+use crate::domain::kinds::Target;
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
-use crate::storage::{ByteRange, ObjectMeta, StorageKey, StoreError};
+use crate::storage::{ByteRange, ObjectMeta, StorageKey, StoreError, TemplatePart};
 
 /// Served files are not pages of ours: no script, no guess of the type, no copy in a shared cache.
 const SAFETY: [(HeaderName, &str); 5] = [
@@ -60,9 +61,15 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
 fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponseBuilder {
     let (kind, inline) = match key {
         StorageKey::JobOutput(_, _, target) => (target.mime(), target.inline()),
-        StorageKey::JobData(..) | StorageKey::JobTemplate(..) | StorageKey::Probe(_) => {
-            ("application/octet-stream", false)
-        }
+        StorageKey::Template(_, _, _, TemplatePart::PngPreview) => (Target::Png.mime(), true),
+        StorageKey::Template(_, _, _, TemplatePart::PdfPreview) => (Target::Pdf.mime(), true),
+        StorageKey::Template(_, _, _, TemplatePart::Package) => ("application/zip", false),
+        StorageKey::JobData(..)
+        | StorageKey::JobTemplate(..)
+        | StorageKey::TemplateUpload(..)
+        | StorageKey::UnfinishedPackage(..)
+        | StorageKey::Template(..)
+        | StorageKey::Probe(_) => ("application/octet-stream", false),
     };
     let manner = if inline { "inline" } else { "attachment" };
     let mut answer = HttpResponse::build(status);

@@ -1,9 +1,11 @@
 //! The one way from a handler to an actor: bounded, and truthful when the other side is full or gone.
 
-use actix::{MailboxError, Message, Recipient};
+use actix::dev::ToEnvelope;
+use actix::{Context, Handler, MailboxError, Message, Recipient};
 
 use super::state::HttpState;
 use crate::problem::{Code, Problem};
+use crate::templates::registry::TemplateRegistry;
 
 /// Seconds after which a caller that met a full or stopping service may ask again.
 const RETRY_AFTER_S: u64 = 2;
@@ -29,6 +31,20 @@ where
         Ok(answer) => answer,
         Err(MailboxError::Closed | MailboxError::Timeout) => Err(stopping()),
     }
+}
+
+/// The same for the template registry.
+///
+/// # Errors
+/// As for `ask`.
+pub(super) async fn ask_templates<M, T>(state: &HttpState, message: M) -> Result<T, Problem>
+where
+    M: Message<Result = Result<T, Problem>> + Send + 'static,
+    T: Send + 'static,
+    TemplateRegistry: Handler<M>,
+    Context<TemplateRegistry>: ToEnvelope<TemplateRegistry, M>,
+{
+    ask(state, &state.templates.clone().recipient(), message).await
 }
 
 /// Refuses what would begin something new while the service stops.

@@ -14,7 +14,7 @@ use super::job_request::{JobRequest, admit_delivery, read_delivery};
 use super::openapi::ImmediateRequest;
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{body, gate, idempotency, view, wait};
+use super::{body, gate, idempotency, job_request, view, wait};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::jobs::messages::{InitJob, JobSpec};
@@ -55,6 +55,7 @@ pub(super) async fn render(
     };
     let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
     let Wanted { spec, data, template, delivery } = wanted;
+    job_request::check_template(&state, caller.0, &spec).await?;
     let deliver_to = admit_delivery(&state, delivery).await?;
     let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
@@ -102,7 +103,9 @@ fn is_office(kind: TemplateKind) -> bool {
     matches!(kind, TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx)
 }
 
-fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
+/// # Errors
+/// `render_pending`, `render_failed`.
+pub(super) fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
     if !view.is_done() {
         let detail = format!(
             "The document was not done in {} seconds (http.wait_default_s); the job goes on, ask GET /v1/jobs/{}.",

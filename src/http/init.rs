@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::auth::Caller;
 use super::body::Body;
-use super::job_request::JobRequest;
+use super::job_request::{JobRequest, check_template};
 use super::openapi::{InitRequest, TargetName};
 use super::problem::Answer;
 use super::state::HttpState;
@@ -48,6 +48,7 @@ pub(super) async fn init(
     let reader =
         move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
     let ((spec, data), idempotency) = body::read(&request, payload, &state, reader).await?;
+    check_template(&state, caller.0, &spec).await?;
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
     let (account, template, start, deliver_to) = (caller.0, None, false, None);
     let message = InitJob { account, spec, data, template, start, deliver_to, idempotency };

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::conversions;
 use super::state::HttpState;
+use super::templates::path as template_path;
+use super::{conversions, gate};
 use crate::config::Config;
 use crate::domain::format_opts::{self, OptionLimits};
-use crate::domain::ids::TemplateId;
+use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
 use crate::jobs::messages::JobSpec;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
+use crate::templates::source::{CheckTemplate, TemplateUse};
 
 /// What a caller wants rendered, as far as it could be read; faults are with the members.
 #[derive(Debug)]
@@ -41,20 +43,32 @@ impl JobRequest {
         self.kind
     }
 
-    /// The job's specification, once the body has no fault.
+    /// The job's specification, once the body has no fault. Whether the account may use the template is asked later.
     ///
     /// # Errors
-    /// `unsupported_conversion`, `template_not_found`.
+    /// `unsupported_conversion`, `template_not_found` for what is no id.
     pub(super) fn spec(self) -> Result<JobSpec, Problem> {
         let (Some(kind), Some(target)) = (self.kind, self.target) else {
             return Err(Problem::internal("a body without fault has no type or no target"));
         };
         conversions::admit(kind, target)?;
-        if let Some(template) = self.template_id {
-            return Err(no_such_template(&template));
-        }
-        Ok(JobSpec { kind, target, template: None, format_opts: self.format_opts })
+        let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
+        Ok(JobSpec { kind, target, template, preview: false, format_opts: self.format_opts })
     }
+}
+
+/// Asks whether the account may render the template of `spec`, if it names one.
+///
+/// # Errors
+/// `template_not_found`, `template_unfinished`.
+pub(super) async fn check_template(
+    state: &HttpState,
+    account: AccountId,
+    spec: &JobSpec,
+) -> Result<(), Problem> {
+    let Some(template) = spec.template else { return Ok(()) };
+    let wanted = TemplateUse { account, template, preview: spec.preview };
+    gate::ask_templates(state, CheckTemplate(wanted)).await
 }
 
 /// Reads the delivery address by either of its names.
@@ -82,7 +96,7 @@ pub(super) async fn admit_delivery(
     }
 }
 
-fn read_kind(members: &mut Members<'_>) -> Option<TemplateKind> {
+pub(super) fn read_kind(members: &mut Members<'_>) -> Option<TemplateKind> {
     require(members, "type");
     members.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name)
 }
@@ -93,13 +107,13 @@ fn read_target(members: &mut Members<'_>) -> Option<Target> {
 }
 
 /// Notes that a member is missing; null and an empty string are as good as nothing.
-fn require(members: &mut Members<'_>, name: &str) {
+pub(super) fn require(members: &mut Members<'_>, name: &str) {
     if members.raw(name).is_none_or(|value| value.get() == "\"\"") {
         members.fault(name, "is required");
     }
 }
 
-fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Option<Arc<RawValue>> {
+pub(super) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Option<Arc<RawValue>> {
     let sent = members.raw("formatOpts").filter(|sent| !matches!(sent.get(), "\"\""))?;
     let limit_bytes = config.jobs.format_opts_limit_bytes;
     if sent.get().len() as u64 > limit_bytes {
@@ -110,15 +124,4 @@ fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Option<Arc<Ra
     members.take_over(format_opts::read(sent, &OptionLimits::of(&config.browser)).faults);
     let object = members.object("formatOpts")?.to_owned();
     RawValue::from_string(object).ok().map(Arc::from)
-}
-
-fn no_such_template(sent: &str) -> Problem {
-    let shown: String = sent.chars().take(64).collect();
-    let detail = match sent.parse::<TemplateId>() {
-        Ok(_) => {
-            format!("There is no template '{shown}' of yours; upload the template with the job instead.")
-        }
-        Err(_) => format!("'{shown}' is no template id (a UUID); upload the template with the job instead."),
-    };
-    Problem::new(Code::TemplateNotFound, detail)
 }

@@ -2,16 +2,13 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
-use url::form_urlencoded;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::auth::Caller;
 use super::openapi::{KindName, StatusName, TargetName};
 use super::problem::Answer;
+use super::query::{self, Query};
 use super::state::HttpState;
 use super::view::JobBody;
 use super::{gate, view};
@@ -19,13 +16,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::jobs::list::{JobFilter, ListJobs};
 use crate::jobs::view::WireStatus;
-use crate::problem::{Fault, Problem};
-
-/// Jobs of a page when the caller does not say how many.
-const LIMIT_DEFAULT: usize = 20;
-const LIMIT_MOST: usize = 100;
-/// First byte of a cursor: what a later version writes otherwise is not misread.
-const CURSOR_VERSION: u8 = 1;
+use crate::problem::Problem;
 
 /// A page; `nextCursor` is null on the last one.
 #[derive(Serialize, ToSchema)]
@@ -52,75 +43,22 @@ struct ListBody<'a> {
     responses((status = 200, description = "A page of jobs", body = ListBody)),
 )]
 pub(super) async fn list(caller: Caller, state: Data<HttpState>, request: HttpRequest) -> Answer {
-    let message = Query::of(&request).list(caller.0)?;
+    let message = read(&request, caller.0)?;
     let page = gate::ask(&state, &state.jobs.list, message).await?;
-    let items = page.jobs.iter().map(|job| view::job(&state, job)).collect();
-    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(cursor) }))
+    let items = page.items.iter().map(|job| view::job(&state, job)).collect();
+    Ok(HttpResponse::Ok().json(ListBody { items, next_cursor: page.next.map(|last| query::cursor(last.0)) }))
 }
 
-/// The pairs of a query, and what is wrong with them. What nobody asks for is no fault.
-struct Query {
-    pairs: Vec<(String, String)>,
-    faults: Vec<Fault>,
-}
-
-impl Query {
-    fn of(request: &HttpRequest) -> Self {
-        let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
-        Self { pairs, faults: Vec::new() }
-    }
-
-    fn list(mut self, account: AccountId) -> Result<ListJobs, Problem> {
-        let statuses = WireStatus::ALL.map(WireStatus::name).join(", ");
-        let kinds = TemplateKind::ALL.map(TemplateKind::name).join(", ");
-        let targets = Target::ALL.map(Target::name).join(", ");
-        let filter = JobFilter {
-            status: self.read("status", &format!("one of {statuses}"), WireStatus::from_name),
-            success: self.read("success", "true or false", |text| text.parse().ok()),
-            target: self.read("target", &format!("one of {targets}"), Target::from_name),
-            kind: self.read("type", &format!("one of {kinds}"), TemplateKind::from_name),
-        };
-        let limit = self.read("limit", &format!("a number from 1 to {LIMIT_MOST}"), read_limit);
-        let before = self.read("cursor", "nextCursor of an earlier page, as it was", read_cursor);
-        if !self.faults.is_empty() {
-            return Err(Problem::validation(self.faults));
-        }
-        Ok(ListJobs { account, filter, before, limit: limit.unwrap_or(LIMIT_DEFAULT) })
-    }
-
-    /// The value of `name`; an empty one counts as none.
-    fn read<T>(&mut self, name: &str, wanted: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        let mut sent = self.pairs.iter().filter(|(key, value)| key == name && !value.is_empty());
-        let (_, text) = sent.next()?;
-        if sent.next().is_some() {
-            self.faults.push(Fault::new(format!("/{name}"), "is given twice; give it once"));
-            return None;
-        }
-        let value = read(text);
-        if value.is_none() {
-            let shown: String = text.chars().take(64).collect();
-            self.faults.push(Fault::new(format!("/{name}"), format!("'{shown}' is wrong; give {wanted}")));
-        }
-        value
-    }
-}
-
-fn read_limit(text: &str) -> Option<usize> {
-    text.parse().ok().filter(|limit| (1..=LIMIT_MOST).contains(limit))
-}
-
-/// The list goes on behind the job that the cursor names. Whose that is does not matter: the list is the
-/// caller's whatever the cursor says.
-fn cursor(last: JobId) -> String {
-    let mut bytes = vec![CURSOR_VERSION];
-    bytes.extend_from_slice(last.0.as_bytes());
-    URL_SAFE_NO_PAD.encode(bytes)
-}
-
-fn read_cursor(text: &str) -> Option<JobId> {
-    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let (&CURSOR_VERSION, id) = bytes.split_first()? else { return None };
-    Uuid::from_slice(id).ok().map(JobId)
+fn read(request: &HttpRequest, account: AccountId) -> Result<ListJobs, Problem> {
+    let mut query = Query::of(request);
+    let filter = JobFilter {
+        status: query.word("status", &WireStatus::ALL.map(WireStatus::name), WireStatus::from_name),
+        success: query.read("success", "true or false", |text| text.parse().ok()),
+        target: query.word("target", &Target::ALL.map(Target::name), Target::from_name),
+        kind: query.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name),
+    };
+    let (limit, before) = query.page()?;
+    Ok(ListJobs { account, filter, before: before.map(JobId), limit })
 }
 
 #[cfg(test)]
@@ -204,19 +142,12 @@ mod tests {
                 "/cursor 'AAAA' is wrong; give nextCursor of an earlier page, as it was",
             ]
         );
-        let cut = &cursor(JobId::generate())[..20];
+        let cut = &query::cursor(JobId::generate().0)[..20];
         for query in
             ["limit=0", "limit=-1", "limit=ten", "limit=2&limit=3", "cursor=%C3%A4", &format!("cursor={cut}")]
         {
             let (status, problem) = bench.call(Method::GET, &format!("/v1/jobs?{query}"), "").await;
             assert_eq!((status.as_u16(), faults(&problem).len()), (422, 1), "{query}: {problem}");
         }
-    }
-
-    #[test]
-    fn a_cursor_comes_back_as_it_was() {
-        let job = JobId::generate();
-        assert_eq!(read_cursor(&cursor(job)), Some(job));
-        assert!(cursor(job).bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
     }
 }

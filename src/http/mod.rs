@@ -19,12 +19,14 @@ mod list;
 mod metrics;
 mod openapi;
 mod problem;
+mod query;
 mod rate;
 mod request;
 mod routing;
 mod serve;
 mod start;
 mod state;
+mod templates;
 #[cfg(test)]
 mod testing;
 mod traffic;
@@ -63,6 +65,7 @@ fn routes(config: &mut ServiceConfig) {
         .service(resource("/documents/init").post(init::init))
         .service(resource("/documents/immediate-render").post(immediate::render))
         .service(resource("/documents/{jobId}/render").post(start::start))
+        .configure(templates::routes)
         .service(resource("/jobs").get(list::list))
         .service(resource("/jobs/{jobId}").get(job::job).delete(delete::delete))
         .service(

@@ -48,7 +48,8 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     let id = RequestId::generate();
     let span = tracing::info_span!(
         "request", http.request_id = %id, http.method = %request.method(), http.route = Empty,
-        http.status = Empty, account.id = Empty, job.id = Empty
+        http.status = Empty, account.id = Empty, job.id = Empty,
+        template.id = Empty
     );
     let count = Counting::begin(&request);
     let held = unread::hold(&mut request);

@@ -40,7 +40,7 @@ macro_rules! methods {
     };
 }
 
-methods! { delete DELETE get GET head HEAD post POST put PUT options OPTIONS }
+methods! { delete DELETE get GET head HEAD patch PATCH post POST put PUT options OPTIONS }
 
 impl Methods {
     fn route(mut self, method: Method, route: Route) -> Self {

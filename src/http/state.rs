@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use actix::Recipient;
+use actix::{Addr, Recipient};
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::storage::presign::Signer;
 use crate::telemetry::metrics::Metrics;
+use crate::templates::registry::TemplateRegistry;
 
 /// Whether the service can render a document now.
 #[async_trait]
@@ -54,6 +55,8 @@ pub struct JobGate {
 pub struct HttpState {
     /// The job registry.
     pub jobs: JobGate,
+    /// The template registry.
+    pub templates: Addr<TemplateRegistry>,
     /// The accounts: who a token belongs to.
     pub accounts: Recipient<Authenticate>,
     /// How many requests a token may send.

@@ -1,4 +1,4 @@
-//! `PUT` of a presigned address: streams one input of a job into the store. Answers exactly 200, empty.
+//! `PUT` of a presigned address: streams one input of a job, or a template, into the store. Answers exactly 200, empty.
 
 use std::time::Duration;
 
@@ -12,18 +12,42 @@ use super::body::declared_bytes;
 use super::problem::{Answer, Failure};
 use super::state::HttpState;
 use super::{address, gate};
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
 use crate::storage::{StagedObject, StorageKey, StoreError};
+use crate::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
 
 /// What an upload's address stands for.
-struct Place {
-    account: AccountId,
-    job: JobId,
-    part: InputPart,
-    limit_bytes: u64,
+#[derive(Clone, Copy)]
+enum Place {
+    Job(AccountId, JobId, InputPart),
+    Template(AccountId, TemplateId),
+}
+
+impl Place {
+    async fn open(self, state: &HttpState, limit_bytes: u64) -> Result<Box<dyn StagedObject>, Problem> {
+        match self {
+            Self::Job(account, job, _) => {
+                gate::ask(state, &state.jobs.open_upload, OpenUpload { account, job, limit_bytes }).await
+            }
+            Self::Template(account, template) => {
+                gate::ask_templates(state, OpenTemplateUpload { account, template, limit_bytes }).await
+            }
+        }
+    }
+
+    async fn close(self, state: &HttpState, staged: Box<dyn StagedObject>) -> Result<(), Problem> {
+        match self {
+            Self::Job(account, job, part) => {
+                gate::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, staged }).await
+            }
+            Self::Template(account, template) => {
+                gate::ask_templates(state, CloseTemplateUpload { account, template, staged }).await
+            }
+        }
+    }
 }
 
 /// The handler. No header of ours is needed, no Content-Type is looked at. The connection is closed after
@@ -37,13 +61,11 @@ pub(super) async fn upload(request: HttpRequest, mut payload: Payload, state: Da
 }
 
 async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState) -> Result<(), Problem> {
-    let place = open_address(request, state)?;
-    let Place { account, job, part, limit_bytes } = place;
+    let (place, limit_bytes) = open_address(request, state)?;
     if declared_bytes(request).is_some_and(|bytes| bytes > limit_bytes) {
         return Err(too_large(limit_bytes));
     }
-    let opened = OpenUpload { account, job, limit_bytes };
-    let mut staged = gate::ask(state, &state.jobs.open_upload, opened).await?;
+    let mut staged = place.open(state, limit_bytes).await?;
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, staged.as_mut(), limit_bytes));
     arrival.await.unwrap_or_else(|_| {
@@ -52,20 +74,30 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
         );
         Err(Problem::new(Code::BadRequest, detail))
     })?;
-    gate::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, staged }).await
+    place.close(state, staged).await
 }
 
-fn open_address(request: &HttpRequest, state: &HttpState) -> Result<Place, Problem> {
+fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64), Problem> {
     let grant = address::open(state, request, Operation::Put)?;
-    let (account, job, part) = match grant.key {
-        StorageKey::JobData(account, job) => (account, job, InputPart::Data),
-        StorageKey::JobTemplate(account, job) => (account, job, InputPart::Template),
-        StorageKey::JobOutput(..) | StorageKey::Probe(_) => {
-            return Err(Problem::internal("an upload address was signed for what is no input"));
-        }
+    let span = tracing::Span::current();
+    let of_job = |account, job, part| {
+        span.record("job.id", tracing::field::display(job));
+        Ok((Place::Job(account, job, part), grant.limit_bytes))
     };
-    tracing::Span::current().record("job.id", tracing::field::display(job));
-    Ok(Place { account, job, part, limit_bytes: grant.limit_bytes })
+    match grant.key {
+        StorageKey::JobData(account, job) => of_job(account, job, InputPart::Data),
+        StorageKey::JobTemplate(account, job) => of_job(account, job, InputPart::Template),
+        StorageKey::TemplateUpload(account, template) => {
+            span.record("template.id", tracing::field::display(template));
+            Ok((Place::Template(account, template), grant.limit_bytes))
+        }
+        StorageKey::JobOutput(..)
+        | StorageKey::UnfinishedPackage(..)
+        | StorageKey::Template(..)
+        | StorageKey::Probe(_) => {
+            Err(Problem::internal("an upload address was signed for what nobody uploads"))
+        }
+    }
 }
 
 async fn arrive(

@@ -15,7 +15,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::deps::Deps;
 use super::inputs;
-use super::leftovers;
 use super::messages::InputPart;
 use super::notice::{Departure, Notice, Slot};
 use super::record::JobRecord;
@@ -26,6 +25,7 @@ use crate::outbound::Admitted;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
+use crate::storage::leftovers;
 use crate::storage::{StagedObject, StorageKey};
 
 /// The actor of one job.
@@ -160,9 +160,9 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
-        let (deps, gone) = (self.deps.clone(), (self.record.id, inputs::leftovers(&self.record)));
+        let (deps, gone) = (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record)));
         actix::spawn(async move {
-            leftovers::clear(&deps.journal, deps.parts.store.as_ref(), &[gone]).await;
+            leftovers::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
         });
         self.departure.tell(Notice::Ended);
     }

@@ -38,7 +38,8 @@ impl JobRegistry {
         if let Err(problem) = admitted {
             return Box::pin(fut::ready(Err(problem)));
         }
-        let reserved = self.deps.reserve.send(ReserveDocument { account, counts: true }).into_actor(self);
+        let counts = !message.spec.preview;
+        let reserved = self.deps.reserve.send(ReserveDocument { account, counts }).into_actor(self);
         let written = reserved.then(move |reservation, registry, _| {
             let reservation = reservation.map_err(|_| stopping()).and_then(|reserved| reserved);
             match reservation {

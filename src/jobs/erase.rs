@@ -5,7 +5,6 @@ use actix::prelude::*;
 use super::actor;
 use super::inputs;
 use super::journal::Journal;
-use super::leftovers::{self, Gone};
 use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, actor_lost, not_found};
 use super::view::JobView;
@@ -14,6 +13,7 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::problem::Problem;
 use crate::storage::index::{Change, IndexError};
+use crate::storage::leftovers::{self, Gone};
 use crate::storage::{ObjectStore, StorageKey};
 
 /// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
@@ -79,7 +79,7 @@ fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool 
 async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
     let (change, gone) = forgetting(journal, record);
     journal.apply(change).await?;
-    leftovers::clear(journal, store, &[gone]).await;
+    leftovers::clear(journal.index(), store, &[gone]).await;
     Ok(())
 }
 
@@ -87,8 +87,8 @@ async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -
 pub(super) fn forgetting(journal: &Journal, record: &JobRecord) -> (Change, Gone) {
     let mut keys = inputs::objects(record);
     keys.push(output(record));
-    let change = inputs::removal(record).and(leftovers::mark(record.id, &keys));
-    (change.and(journal.forgetting(record)), (record.id, keys))
+    let change = inputs::removal(record).and(leftovers::mark(record.id.0, &keys));
+    (change.and(journal.forgetting(record)), (record.id.0, keys))
 }
 
 /// The document of a job.

@@ -3,7 +3,7 @@
 //! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
 //! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds
 //! small inputs.
-//! What `due.rs`, `leftovers.rs` and `idempotency.rs` write is explained there.
+//! What `due.rs` and `idempotency.rs` write is explained there.
 
 use std::sync::Arc;
 
@@ -38,6 +38,11 @@ impl Journal {
     #[must_use]
     pub fn new(index: Arc<dyn Index>, limits: &JobsConfig) -> Self {
         Self { index, retention: Retention::of(limits), ended: Arc::default() }
+    }
+
+    /// The index that it lies in.
+    pub(super) fn index(&self) -> &dyn Index {
+        self.index.as_ref()
     }
 
     /// Jobs that have ended have no actor: who changes or removes a record of one does it alone.

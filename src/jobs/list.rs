@@ -9,10 +9,8 @@ use super::registry::JobRegistry;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::search::{Page, Search};
 use crate::problem::Problem;
-
-/// Records read at a time while a filter is looking for its jobs.
-const PORTION: usize = 128;
 
 /// Which jobs a list shows; what is not given does not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,72 +50,37 @@ pub struct ListJobs {
     pub limit: usize,
 }
 
-/// A part of a list.
-#[derive(Debug)]
-pub struct JobPage {
-    /// The jobs, newest first.
-    pub jobs: Vec<JobView>,
-    /// Where the next page begins; none when there are no more.
-    pub next: Option<JobId>,
-}
+/// A page of the list.
+pub type JobPage = Page<JobId, JobView>;
 
 /// A job as its record says; nothing when the record cannot be read.
 pub(super) type Listed = (JobId, Option<JobView>);
-
-/// A list under way.
-struct Search {
-    asked: ListJobs,
-    found: Vec<JobView>,
-    /// Records that may still be read.
-    left: usize,
-}
-
-impl Search {
-    /// Records to read next: an unfiltered page needs one more than it shows, to know whether it is the last.
-    fn portion(&self) -> usize {
-        let filtered = self.asked.filter != JobFilter::default();
-        let wanted = if filtered { PORTION } else { self.asked.limit - self.found.len() + 1 };
-        wanted.min(self.left)
-    }
-
-    /// Takes over what a portion of `wanted` records held; answers the page once it is complete.
-    fn take(&mut self, portion: Vec<Listed>, wanted: usize) -> Option<JobPage> {
-        let count = portion.len();
-        for (at, (id, view)) in portion.into_iter().enumerate() {
-            self.asked.before = Some(id);
-            self.left -= 1;
-            self.found.extend(view.filter(|view| self.asked.filter.shows(view)));
-            let more = at + 1 < count || count == wanted;
-            if self.found.len() == self.asked.limit {
-                return Some(self.page(more));
-            }
-        }
-        (count < wanted || self.left == 0).then(|| self.page(count == wanted))
-    }
-
-    fn page(&mut self, more: bool) -> JobPage {
-        JobPage { jobs: std::mem::take(&mut self.found), next: self.asked.before.filter(|_| more) }
-    }
-}
 
 impl Handler<ListJobs> for JobRegistry {
     type Result = ResponseActFuture<Self, Result<JobPage, Problem>>;
 
     fn handle(&mut self, message: ListJobs, _: &mut Self::Context) -> Self::Result {
-        let left = usize::try_from(self.deps.limits.list_scan_limit).unwrap_or(usize::MAX);
-        self.search(Search { asked: message, found: Vec::new(), left })
+        let filtered = message.filter != JobFilter::default();
+        let scan_limit = self.deps.limits.list_scan_limit;
+        self.search(message, Search::new(message.before, message.limit, filtered, scan_limit))
     }
 }
 
 impl JobRegistry {
-    fn search(&self, mut search: Search) -> ResponseActFuture<Self, Result<JobPage, Problem>> {
-        let (journal, asked, wanted) = (self.deps.journal.clone(), search.asked, search.portion());
-        let read = async move { journal.newest(asked.account, asked.before, wanted).await };
+    fn search(
+        &self,
+        asked: ListJobs,
+        mut search: Search<JobId, JobView>,
+    ) -> ResponseActFuture<Self, Result<JobPage, Problem>> {
+        let (journal, before, wanted) = (self.deps.journal.clone(), search.before(), search.portion());
+        let read = async move { journal.newest(asked.account, before, wanted).await };
         Box::pin(read.into_actor(self).then(move |records, registry, _| {
-            let page = records.map(|records| search.take(registry.freshen(records), wanted));
+            let page = records.map(|records| {
+                search.take(registry.freshen(records), wanted, |view| asked.filter.shows(view))
+            });
             match page.map_err(Problem::internal).transpose() {
                 Some(page) => Box::pin(fut::ready(page)),
-                None => registry.search(search),
+                None => registry.search(asked, search),
             }
         }))
     }
@@ -130,86 +93,5 @@ impl JobRegistry {
             None => (id, record),
         };
         records.into_iter().map(known).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Timestamp;
-    use crate::jobs::messages::JobSpec;
-    use crate::jobs::record::JobRecord;
-
-    fn views(count: usize) -> Vec<JobView> {
-        let spec =
-            JobSpec { kind: TemplateKind::Html, target: Target::Pdf, template: None, format_opts: None };
-        let account = AccountId::generate();
-        let view = |_| JobRecord::new(account, spec.clone(), Timestamp(1)).view();
-        let mut views: Vec<_> = (0..count).map(view).collect();
-        views.reverse();
-        views
-    }
-
-    fn listed(job: &JobView) -> Listed {
-        (job.id, Some(job.clone()))
-    }
-
-    /// The pages of a list over `jobs`, as their lengths, and how many records each has read.
-    fn pages(jobs: &[JobView], filter: JobFilter, limit: usize, left: usize) -> Vec<(usize, usize)> {
-        let mut pages = Vec::new();
-        let mut before = None;
-        loop {
-            let asked = ListJobs { account: jobs[0].account, filter, before, limit };
-            let mut search = Search { asked, found: Vec::new(), left };
-            let page = loop {
-                let (wanted, before) = (search.portion(), search.asked.before);
-                assert!(wanted > 0, "a portion of nothing would go on for ever");
-                let older = jobs.iter().filter(|job| before.is_none_or(|before| job.id < before));
-                if let Some(page) = search.take(older.take(wanted).map(listed).collect(), wanted) {
-                    break page;
-                }
-            };
-            pages.push((page.jobs.len(), left - search.left));
-            before = page.next;
-            if before.is_none() {
-                return pages;
-            }
-        }
-    }
-
-    #[test]
-    fn pages_are_full_and_the_last_one_is_known() {
-        let jobs = views(40);
-        let all = JobFilter::default();
-        assert_eq!(pages(&jobs, all, 100, 1_000), [(40, 40)]);
-        assert_eq!(pages(&jobs, all, 40, 1_000), [(40, 40)]);
-        assert_eq!(pages(&jobs, all, 20, 1_000), [(20, 20), (20, 20)]);
-        assert_eq!(pages(&jobs, all, 39, 1_000), [(39, 39), (1, 1)]);
-        assert_eq!(pages(&jobs, all, 30, 30), [(30, 30), (10, 10)], "the bound is as large as the page");
-    }
-
-    #[test]
-    fn a_record_that_cannot_be_read_ends_no_list() {
-        let jobs = views(3);
-        let asked =
-            ListJobs { account: jobs[0].account, filter: JobFilter::default(), before: None, limit: 3 };
-        let mut search = Search { asked, found: Vec::new(), left: 100 };
-        let portion = vec![listed(&jobs[0]), (jobs[1].id, None), listed(&jobs[2])];
-        let page = search.take(portion, 4).unwrap();
-        assert_eq!((page.jobs.len(), page.next), (2, None));
-    }
-
-    #[test]
-    fn a_filter_reads_no_more_than_the_bound_and_finds_everything() {
-        let mut jobs = views(1_000);
-        for at in [0, 500, 501, 999] {
-            jobs[at].target = Target::Png;
-        }
-        let filter = JobFilter { target: Some(Target::Png), ..JobFilter::default() };
-        assert_eq!(pages(&jobs, filter, 20, 300), [(1, 300), (2, 300), (0, 300), (1, 100)]);
-        assert_eq!(pages(&jobs, filter, 2, 1_000), [(2, 501), (2, 499)]);
-        assert_eq!(pages(&jobs, filter, 20, 1_000), [(4, 1_000), (0, 0)]);
-        let none = JobFilter { status: Some(WireStatus::Done), ..JobFilter::default() };
-        assert_eq!(pages(&jobs, none, 20, 400), [(0, 400), (0, 400), (0, 200)]);
     }
 }

@@ -32,6 +32,8 @@ pub struct JobSpec {
     pub target: Target,
     /// The template to use, if it is not uploaded.
     pub template: Option<TemplateId>,
+    /// It shows what a template will look like: the template need not be saved, and nothing is counted.
+    pub preview: bool,
     /// `formatOpts` as the caller sent them (checked already).
     pub format_opts: Option<Arc<RawValue>>,
 }

@@ -8,7 +8,6 @@ pub mod erase;
 pub mod idempotency;
 mod inputs;
 pub mod journal;
-mod leftovers;
 pub mod list;
 pub mod messages;
 mod notice;

@@ -30,6 +30,9 @@ pub struct JobRecord {
     pub target: Target,
     /// The template named at init.
     pub template: Option<TemplateId>,
+    /// It is a preview of that template.
+    #[serde(default)]
+    pub preview: bool,
     /// `formatOpts` as the caller sent them.
     pub format_opts: Option<Box<RawValue>>,
     /// The inputs that came with the request: an uploaded one beside does not count.
@@ -70,6 +73,7 @@ impl JobRecord {
             kind: spec.kind,
             target: spec.target,
             template: spec.template,
+            preview: spec.preview,
             format_opts: spec.format_opts.map(|raw| RawValue::to_owned(&raw)),
             given: InputSet::default(),
             journaled: InputSet::default(),

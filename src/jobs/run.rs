@@ -10,7 +10,6 @@ use tracing::Instrument as _;
 use super::actor::JobActor;
 use super::deps::Deps;
 use super::inputs;
-use super::leftovers;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -18,7 +17,9 @@ use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, Document, Held, RunEnd, RunInput};
 use crate::storage::index::IndexError;
+use crate::storage::leftovers;
 use crate::telemetry::Step;
+use crate::templates::source::TemplateUse;
 
 /// How long until the final record is tried again after the index refused it.
 const FINAL_RETRY: Duration = Duration::from_secs(1);
@@ -80,8 +81,14 @@ impl JobActor {
             options: self.read_options().map_or_else(PageOptions::default, |reading| reading.options),
             held: Held::default(),
             given: self.record.given,
+            template: self.template_use(),
             deliver_to: self.record.deliver_to.clone(),
         }
+    }
+
+    fn template_use(&self) -> Option<TemplateUse> {
+        let JobRecord { account, preview, .. } = self.record;
+        Some(TemplateUse { account, template: self.record.template?, preview })
     }
 
     fn run_ended(&mut self, end: RunEnd, ctx: &mut Context<Self>) {
@@ -167,7 +174,7 @@ impl JobActor {
         self.deps.parts.metrics.jobs.ended(record.kind, record.target, code);
         let deps = self.deps.clone();
         let written = async move {
-            let gone = leftovers::mark(record.id, &inputs::leftovers(&record));
+            let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record));
             let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
             while let Err(error) = deps.journal.commit(&record, with.clone()).await {
                 tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");

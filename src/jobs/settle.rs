@@ -4,12 +4,12 @@
 use super::deps::Deps;
 use super::due::{self, Due, Retention};
 use super::erase;
-use super::leftovers::{self, Gone};
 use super::record::JobRecord;
 use super::sweep::ExpireJob;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::storage::index::{Change, IndexError};
+use crate::storage::leftovers::{self, Gone};
 
 /// A job whose record cannot be read is looked at again after so long.
 const UNREADABLE_PAUSE_MS: u64 = 86_400_000;
@@ -97,9 +97,9 @@ impl<'a> Batch<'a> {
         let kept_s = self.deps.limits.output_retention_s;
         record.output = None;
         record.warnings.push(&format!("the document was removed after {kept_s} s (jobs.output_retention_s)"));
-        let with = leftovers::mark(record.id, &keys).delete(entry);
+        let with = leftovers::mark(record.id.0, &keys).delete(entry);
         self.turn(self.deps.journal.writing(&record, with)?);
-        self.gone.push((record.id, keys));
+        self.gone.push((record.id.0, keys));
         self.outputs += 1;
         Ok(())
     }

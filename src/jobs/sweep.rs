@@ -14,12 +14,12 @@ use super::actor;
 use super::deps::Deps;
 use super::due;
 use super::idempotency;
-use super::leftovers;
 use super::registry::{Found, JobRegistry};
 use super::settle::Batch;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::storage::index::{Entry, IndexError};
+use crate::storage::leftovers;
 use crate::storage::{Folder, StorageKey, StoreError};
 
 /// Jobs that are settled in one batch of the index: enough that ten thousand cost a hundred syncs, few
@@ -27,6 +27,8 @@ use crate::storage::{Folder, StorageKey, StoreError};
 const PAGE: usize = 100;
 /// An object without a record may be one whose record is being written: younger ones are left alone.
 const ORPHAN_AGE_MS: u64 = 3_600_000;
+/// Where the objects of jobs lie, and what probes left.
+const FOLDERS: [Folder; 3] = [Folder::Jobs, Folder::Outputs, Folder::Probes];
 
 /// Ends a job that was not started in time; answers whether it did.
 #[derive(Clone, Copy, Debug, Message)]
@@ -95,7 +97,7 @@ impl Sweeper {
     pub async fn sweep(&mut self) -> Result<Swept, SweepError> {
         let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
         let now = self.deps.clock.now();
-        leftovers::replay(journal, store).await?;
+        leftovers::replay(journal.index(), store).await?;
         idempotency::sweep(journal, now).await?;
         let mut swept = Swept::default();
         self.sweep_due(now, &mut swept).await?;
@@ -134,7 +136,7 @@ impl Sweeper {
         drop(alone);
         swept.outputs += outputs;
         swept.records += records;
-        leftovers::clear(journal, store, &gone).await;
+        leftovers::clear(journal.index(), store, &gone).await;
         let expired = join_all(expired.into_iter().map(|message| self.registry.send(message))).await;
         swept.expired += expired.into_iter().filter(|done| matches!(done, Ok(true))).count() as u64;
         Ok(())
@@ -146,7 +148,7 @@ impl Sweeper {
         let store = self.deps.parts.store.as_ref();
         let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
         let mut orphans = 0;
-        for folder in Folder::ALL {
+        for folder in FOLDERS {
             let after = self.after.filter(|key| key.folder() == folder);
             if self.after.is_some() && after.is_none() {
                 continue;
@@ -178,6 +180,9 @@ impl Sweeper {
                 (account, job, false)
             }
             StorageKey::Probe(_) => return true,
+            StorageKey::TemplateUpload(..) | StorageKey::UnfinishedPackage(..) | StorageKey::Template(..) => {
+                return false;
+            }
         };
         match self.deps.journal.read(account, job).await {
             Ok(None) => true,

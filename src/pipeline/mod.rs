@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use crate::config::TemplatesConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::{AccountId, JobId};
@@ -27,6 +28,7 @@ use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
+use crate::templates::source::{TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 
@@ -34,6 +36,8 @@ pub use deliveries::Deliveries;
 pub struct Parts {
     /// Where inputs come from and the document goes.
     pub store: Arc<dyn ObjectStore>,
+    /// Where saved templates come from; nowhere, for who has none.
+    pub templates: Option<TemplateSource>,
     /// Template and data to page.
     pub assembler: Assembler,
     /// Page to file.
@@ -51,7 +55,7 @@ pub struct Parts {
 }
 
 /// The limits of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunLimits {
     /// `jobs.run_timeout_s`.
     pub run_timeout_s: u64,
@@ -65,6 +69,8 @@ pub struct RunLimits {
     pub delivery_tries: u64,
     /// `outbound.delivery_timeout_s`.
     pub delivery_timeout_s: u64,
+    /// `templates.archive_…`: what an uploaded archive may hold.
+    pub templates: TemplatesConfig,
 }
 
 /// What one run is to do.
@@ -84,6 +90,8 @@ pub struct RunInput {
     pub held: Held,
     /// Which inputs came with the request, and must be there.
     pub given: InputSet,
+    /// The template to use, where it does not come with the job.
+    pub template: Option<TemplateUse>,
     /// Where the document is to be delivered; the address opens its store, so it is in no log.
     pub deliver_to: Option<String>,
 }

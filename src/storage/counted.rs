@@ -57,6 +57,12 @@ impl ObjectStore for CountedStore {
         Ok(ObjectReader { chunks: counted.boxed(), ..reader })
     }
 
+    async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let meta = noted(&self.metrics, "write", self.inner.copy(from, to).await)?;
+        self.metrics.objects.of(["write"]).inc();
+        Ok(meta)
+    }
+
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         noted(&self.metrics, "read", self.inner.head(key).await)
     }

@@ -99,6 +99,11 @@ impl ObjectStore for DiskStore {
         .await
     }
 
+    async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let (from, to) = (*from, *to);
+        self.run(move |place| place.copy(&from, &to)).await
+    }
+
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let key = *key;
         self.run(move |place| place.read(&key).map(|(_, meta)| meta)).await

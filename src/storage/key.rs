@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::clock::Timestamp;
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
 
 /// The name of an object. Its path consists of our own ids and words only (`[A-Za-z0-9/_.-]`).
@@ -15,8 +15,43 @@ pub enum StorageKey {
     JobTemplate(AccountId, JobId),
     /// The document a job made; kept for the output retention.
     JobOutput(AccountId, JobId, Target),
+    /// What was uploaded for a template that is not saved; kept until it is unpacked, or the template goes.
+    TemplateUpload(AccountId, TemplateId),
+    /// The files of a template that is not saved; kept until it is.
+    UnfinishedPackage(AccountId, TemplateId, ObjectId),
+    /// A part of a saved template; kept until a change or the template's end replaces it.
+    Template(AccountId, TemplateId, ObjectId, TemplatePart),
     /// What a probe of the store writes.
     Probe(AccountId),
+}
+
+/// What a saved template consists of. No such object is ever replaced: a change makes new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TemplatePart {
+    /// Its files, as an archive of ours.
+    Package,
+    /// Everything that is known of it, as JSON.
+    Info,
+    /// Its preview as a picture.
+    PngPreview,
+    /// Its preview as a document.
+    PdfPreview,
+}
+
+impl TemplatePart {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Package, Self::Info, Self::PngPreview, Self::PdfPreview];
+
+    /// The ending of its name, after the point.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Package => "zip",
+            Self::Info => "json",
+            Self::PngPreview => Target::Png.name(),
+            Self::PdfPreview => Target::Pdf.name(),
+        }
+    }
 }
 
 /// A kind of objects, which lie together.
@@ -26,13 +61,17 @@ pub enum Folder {
     Jobs,
     /// Documents.
     Outputs,
+    /// Templates that are not saved: all of it may go when it is old, so that a lifecycle rule can sweep it.
+    Unfinished,
+    /// Saved templates.
+    Templates,
     /// What probes wrote.
     Probes,
 }
 
 impl Folder {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Jobs, Self::Outputs, Self::Probes];
+    pub const ALL: [Self; 5] = [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Probes];
 
     /// What the paths of its objects begin with.
     #[must_use]
@@ -40,6 +79,8 @@ impl Folder {
         match self {
             Self::Jobs => "jobs",
             Self::Outputs => "outputs",
+            Self::Unfinished => "unfinished",
+            Self::Templates => "templates",
             Self::Probes => "probes",
         }
     }
@@ -47,13 +88,23 @@ impl Folder {
 
 impl fmt::Display for StorageKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let folder = self.folder().name();
         match self {
-            Self::JobData(account, job) => write!(formatter, "jobs/{account}/{job}/data.json"),
-            Self::JobTemplate(account, job) => write!(formatter, "jobs/{account}/{job}/template"),
+            Self::JobData(account, job) => write!(formatter, "{folder}/{account}/{job}/data.json"),
+            Self::JobTemplate(account, job) => write!(formatter, "{folder}/{account}/{job}/template"),
             Self::JobOutput(account, job, target) => {
-                write!(formatter, "outputs/{account}/{job}/document.{}", target.name())
+                write!(formatter, "{folder}/{account}/{job}/document.{}", target.name())
             }
-            Self::Probe(id) => write!(formatter, "probes/{id}"),
+            Self::TemplateUpload(account, template) => {
+                write!(formatter, "{folder}/{account}/{template}/upload")
+            }
+            Self::UnfinishedPackage(account, template, object) => {
+                write!(formatter, "{folder}/{account}/{template}/{object}.zip")
+            }
+            Self::Template(account, template, object, part) => {
+                write!(formatter, "{folder}/{account}/{template}/{object}.{}", part.extension())
+            }
+            Self::Probe(id) => write!(formatter, "{folder}/{id}"),
         }
     }
 }
@@ -72,6 +123,8 @@ impl StorageKey {
         match self {
             Self::JobData(..) | Self::JobTemplate(..) => Folder::Jobs,
             Self::JobOutput(..) => Folder::Outputs,
+            Self::TemplateUpload(..) | Self::UnfinishedPackage(..) => Folder::Unfinished,
+            Self::Template(..) => Folder::Templates,
             Self::Probe(_) => Folder::Probes,
         }
     }
@@ -81,6 +134,8 @@ impl StorageKey {
     pub fn made_at(&self) -> Timestamp {
         match self {
             Self::JobData(_, job) | Self::JobTemplate(_, job) | Self::JobOutput(_, job, _) => job.made_at(),
+            Self::TemplateUpload(_, template) => template.made_at(),
+            Self::UnfinishedPackage(_, _, object) | Self::Template(_, _, object, _) => object.made_at(),
             Self::Probe(id) => id.made_at(),
         }
     }
@@ -92,6 +147,14 @@ impl StorageKey {
             Self::JobData(..) => "data.json".to_owned(),
             Self::JobTemplate(..) => "template".to_owned(),
             Self::JobOutput(_, _, target) => format!("document.{}", target.name()),
+            Self::TemplateUpload(..) => "upload".to_owned(),
+            Self::UnfinishedPackage(..) => "template.zip".to_owned(),
+            Self::Template(_, _, _, part) => match part {
+                TemplatePart::Package | TemplatePart::Info => format!("template.{}", part.extension()),
+                TemplatePart::PngPreview | TemplatePart::PdfPreview => {
+                    format!("preview.{}", part.extension())
+                }
+            },
             Self::Probe(id) => id.to_string(),
         }
     }
@@ -103,15 +166,31 @@ impl StorageKey {
         if kind == "probes" {
             return Some(Self::Probe(owner));
         }
-        let (job, name) = (next()?.parse::<JobId>().ok()?, next()?);
-        match (kind, name) {
-            ("jobs", "data.json") => Some(Self::JobData(owner, job)),
-            ("jobs", "template") => Some(Self::JobTemplate(owner, job)),
-            ("outputs", name) => {
+        let (id, name) = (next()?, next()?);
+        match kind {
+            "jobs" | "outputs" => Self::of_job(owner, id.parse().ok()?, name),
+            "unfinished" if name == "upload" => Some(Self::TemplateUpload(owner, id.parse().ok()?)),
+            "unfinished" => {
+                let object = name.strip_suffix(".zip")?.parse().ok()?;
+                Some(Self::UnfinishedPackage(owner, id.parse().ok()?, object))
+            }
+            "templates" => {
+                let (object, extension) = name.split_once('.')?;
+                let part = TemplatePart::ALL.into_iter().find(|part| part.extension() == extension)?;
+                Some(Self::Template(owner, id.parse().ok()?, object.parse().ok()?, part))
+            }
+            _ => None,
+        }
+    }
+
+    fn of_job(owner: AccountId, job: JobId, name: &str) -> Option<Self> {
+        match name {
+            "data.json" => Some(Self::JobData(owner, job)),
+            "template" => Some(Self::JobTemplate(owner, job)),
+            name => {
                 let target = Target::from_name(name.strip_prefix("document.")?)?;
                 Some(Self::JobOutput(owner, job, target))
             }
-            _ => None,
         }
     }
 }
@@ -128,6 +207,10 @@ mod tests {
             StorageKey::JobTemplate(account, job),
             StorageKey::Probe(account),
         ];
+        let (template, object) = (TemplateId::generate(), ObjectId::generate());
+        keys.push(StorageKey::TemplateUpload(account, template));
+        keys.push(StorageKey::UnfinishedPackage(account, template, object));
+        keys.extend(TemplatePart::ALL.map(|part| StorageKey::Template(account, template, object, part)));
         keys.extend(Target::ALL.map(|target| StorageKey::JobOutput(account, job, target)));
         for key in keys {
             let path = key.to_string();

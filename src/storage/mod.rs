@@ -6,6 +6,7 @@ pub mod disk;
 pub mod folder;
 pub mod index;
 pub mod key;
+pub mod leftovers;
 mod place;
 pub mod presign;
 pub mod record;
@@ -13,7 +14,7 @@ pub mod record;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-pub use key::{Folder, StorageKey};
+pub use key::{Folder, StorageKey, TemplatePart};
 
 use crate::problem::{Code, Problem};
 
@@ -134,6 +135,10 @@ pub trait ObjectStore: Send + Sync {
         after: Option<StorageKey>,
         limit: usize,
     ) -> Result<Vec<StorageKey>, StoreError>;
+
+    /// Stores the object `from` under `to` as well, durable when it answers. Both are the same content, and each
+    /// goes or is replaced without the other.
+    async fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError>;
 
     /// Removes the object; that there is none is no error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;

@@ -15,7 +15,7 @@ use crate::clock;
 
 /// Folders whose names are known to be on the disk; begun anew when there are more.
 const SETTLED_LIMIT: usize = 10_000;
-/// How deep below the root the folders of single jobs lie (`jobs/<account>/<job>`).
+/// How deep below the root the folders of single jobs and templates lie (`jobs/<account>/<job>`).
 const JOB_DEPTH: usize = 3;
 /// How often a publication makes the folder again that a deletion beside it removed.
 const PUBLISH_ATTEMPTS: usize = 16;
@@ -91,6 +91,24 @@ impl Place {
         })?;
         let meta = meta_of(&file)?;
         Ok((file, meta))
+    }
+
+    /// Gives the file of the object a second name, durably: what lies under a name is never written to, only
+    /// replaced as a whole, so that two names of one file are two objects.
+    pub(super) fn copy(&self, from: &StorageKey, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let (_, meta) = self.read(from)?;
+        let (source, path) = (self.path(from), self.path(to));
+        let staged = self.staging.join(clock::new_id().to_string());
+        std::fs::hard_link(&source, &staged).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => StoreError::NotFound(from.to_string()),
+            _ => told(&error, &source),
+        })?;
+        let renamed = rename(&staged, &path);
+        // Where both are names of one file already, a rename leaves both (POSIX says so).
+        let _ = std::fs::remove_file(&staged);
+        renamed?;
+        self.settle(&path)?;
+        Ok(meta)
     }
 
     /// Removes the object, and the folder of its job when it was the last one there, durably.
@@ -270,7 +288,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// Removes the folders of accounts that have no objects: only before anybody publishes, for then nobody
 /// relies on their names being on the disk.
 fn remove_empty_accounts(root: &Path) -> Result<(), StoreError> {
-    for folder in [Folder::Jobs, Folder::Outputs] {
+    for folder in [Folder::Jobs, Folder::Outputs, Folder::Unfinished, Folder::Templates] {
         let Ok(accounts) = std::fs::read_dir(root.join(folder.name())) else { continue };
         for account in accounts {
             // One that has objects refuses.

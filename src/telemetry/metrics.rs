@@ -17,6 +17,7 @@ use super::parts::{
 };
 use super::process;
 use super::register::{Labelled, Register};
+use super::templates::TemplateMetrics;
 
 /// A number that only grows.
 pub type Count = Counter;
@@ -46,6 +47,8 @@ pub struct Metrics {
     pub store: StoreMetrics,
     /// Records.
     pub index: IndexMetrics,
+    /// Templates.
+    pub templates: TemplateMetrics,
     /// Requests and connections.
     pub http: HttpMetrics,
     listed: Arc<Listed>,
@@ -70,12 +73,13 @@ impl Metrics {
         let browser = BrowserMetrics::new(&mut register);
         let store = StoreMetrics::new(&mut register);
         let index = IndexMetrics::new(&mut register);
+        let templates = TemplateMetrics::new(&mut register);
         let http = HttpMetrics::new(&mut register);
         process::register(&mut register);
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
         let listed = Arc::new(Listed { registry, table });
-        Self { jobs, steps, children, browser, store, index, http, listed }
+        Self { jobs, steps, children, browser, store, index, templates, http, listed }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.

@@ -260,7 +260,7 @@ fn variable(key: &str, value: &str) -> (String, String) {
     (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), value.to_owned())
 }
 
-async fn read(answer: reqwest::Response) -> (u16, Value) {
+pub async fn read(answer: reqwest::Response) -> (u16, Value) {
     let status = answer.status().as_u16();
     let text = answer.text().await.expect("a body");
     let body = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("JSON") };

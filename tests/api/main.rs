@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod app;
+mod archives;
 mod browser_faults;
 mod cancel;
 mod clients;
@@ -20,5 +21,7 @@ mod options;
 mod receiver;
 mod recovery;
 mod render;
+mod template;
+mod templates;
 mod waiting;
 mod warnings;

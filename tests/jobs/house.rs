@@ -105,7 +105,7 @@ impl House {
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
         let metrics = Metrics::new();
         let executable = env!("CARGO_BIN_EXE_platen").into();
-        let basis = Basis { executable, store: store.clone(), outbound, metrics };
+        let basis = Basis { executable, store: store.clone(), templates: None, outbound, metrics };
         let engines = Engines::start(basis, &config, &here).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
@@ -148,8 +148,13 @@ impl House {
         start: bool,
         idempotency: Option<Idempotency>,
     ) -> Result<View, Problem> {
-        let spec =
-            JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
+        let spec = JobSpec {
+            kind: TemplateKind::Html,
+            target: Target::Html,
+            template: None,
+            preview: false,
+            format_opts: None,
+        };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
         let deliver_to = None;

@@ -31,7 +31,13 @@ pub async fn keep(house: &House, account: AccountId, at: Timestamp) -> JobRecord
 }
 
 fn ended(account: AccountId, at: Timestamp) -> JobRecord {
-    let spec = JobSpec { kind: TemplateKind::Html, target: Target::Html, template: None, format_opts: None };
+    let spec = JobSpec {
+        kind: TemplateKind::Html,
+        target: Target::Html,
+        template: None,
+        preview: false,
+        format_opts: None,
+    };
     let mut record = JobRecord::new(account, spec, at);
     record.state = JobState::Done;
     record.started_at = Some(at);

@@ -38,6 +38,7 @@ async fn behaves(store: Store) {
     stages_and_commits(&store).await;
     keeps_the_limit(&store).await;
     replaces_at_once(&store).await;
+    copies(&store).await;
     deletes_repeatably(&store).await;
     survives_writers_of_one_key(&store).await;
     survives_writers_beside_deleters(&store).await;
@@ -146,6 +147,23 @@ async fn replaces_at_once(store: &Store) {
         let meta = store.put(&key, Bytes::from(vec![number])).await.unwrap();
         assert!(seen.insert(meta.etag), "the etag of write {number} was there before");
     }
+}
+
+async fn copies(store: &Store) {
+    let (from, to) = (data_key(), data_key());
+    assert!(
+        matches!(store.copy(&from, &to).await, Err(StoreError::NotFound(path)) if path == from.to_string())
+    );
+    store.put(&from, pattern(300_000)).await.unwrap();
+    store.put(&to, pattern(7)).await.unwrap();
+    assert_eq!(store.copy(&from, &to).await.unwrap().bytes, 300_000);
+    assert_eq!(store.get(&to, LIMIT).await.unwrap(), pattern(300_000));
+    store.put(&from, pattern(9)).await.unwrap();
+    assert_eq!(store.get(&to, LIMIT).await.unwrap(), pattern(300_000), "a copy is an object of its own");
+    store.copy(&to, &to).await.unwrap();
+    store.delete(&from).await.unwrap();
+    assert_eq!(store.get(&to, LIMIT).await.unwrap(), pattern(300_000));
+    store.delete(&to).await.unwrap();
 }
 
 async fn deletes_repeatably(store: &Store) {

@@ -4,6 +4,7 @@
 mod docs;
 mod format_opts;
 mod requests;
+mod template_requests;
 
 use std::collections::BTreeMap;
 
@@ -15,11 +16,14 @@ use utoipa::openapi::{ContentBuilder, PathItem, Ref, ResponseBuilder, ServerBuil
 use utoipa::{Modify, OpenApi};
 
 pub(super) use docs::{index, page};
-pub(super) use requests::{ImmediateRequest, InitRequest, KindName, StartRequest, StatusName, TargetName};
+pub(super) use requests::{
+    ImmediateRequest, InitRequest, KindName, PermissionsName, StartRequest, StatusName, TargetName,
+};
+pub(super) use template_requests::{IndexHtmlRequest, PreviewsRequest, SaveRequest, UpdateRequest};
 
 use super::problem::ProblemBody;
 use super::state::HttpState;
-use super::{delete, health, immediate, init, job, list, start};
+use super::{delete, health, immediate, init, job, list, start, templates};
 use crate::problem::Code;
 
 /// What an operation answers besides its success, by its `operationId`; every one with a token answers
@@ -40,7 +44,44 @@ const PROBLEMS: &[(&str, &[&[Code]])] = &[
     ("listJobs", &[&[Code::ValidationFailed]]),
     ("getJob", &[&[Code::ValidationFailed, Code::JobNotFound]]),
     ("deleteJob", &[&[Code::JobNotFound]]),
+    ("listTemplates", &[&[Code::ValidationFailed]]),
+    ("initTemplate", &[]),
+    ("unzipTemplate", &[WRITING, &[Code::TemplateArchiveInvalid]]),
+    (
+        "renderPreviews",
+        &[
+            SENT,
+            &[
+                Code::TemplateNotFound,
+                Code::TemplateArchiveInvalid,
+                Code::SubscriptionRequired,
+                Code::UnsupportedConversion,
+                Code::RenderFailed,
+                Code::RenderPending,
+            ],
+        ],
+    ),
+    ("saveTemplate", &[WRITING, SENT, &[Code::TemplateArchiveInvalid, Code::PreviewNotUsable]]),
+    (
+        "updateTemplate",
+        &[WRITING, SENT, &[Code::TemplateUnfinished, Code::TemplateArchiveInvalid, Code::PreviewNotUsable]],
+    ),
+    ("getTemplate", &[READING]),
+    ("deleteTemplate", &[WRITING]),
+    ("cloneTemplate", &[READING]),
+    ("getTemplateArchive", &[READING]),
+    ("getIndexHtml", &[&[Code::TemplateNotFound, Code::TemplateArchiveInvalid, Code::EntryNotText]]),
+    ("setIndexHtml", &[WRITING, SENT, &[Code::TemplateArchiveInvalid, Code::EntryNotText]]),
 ];
+
+/// What may be said of a body.
+const SENT: &[Code] = &[Code::MalformedJson, Code::ValidationFailed, Code::PayloadTooLarge];
+
+/// What may be said of a request to read a saved template.
+const READING: &[Code] = &[Code::TemplateNotFound, Code::TemplateUnfinished];
+
+/// What may be said of a request to change a template.
+const WRITING: &[Code] = &[Code::TemplateNotFound, Code::NotOwner];
 
 /// What may be said of a request for a new job.
 const NEW_JOB: &[Code] = &[
@@ -50,6 +91,8 @@ const NEW_JOB: &[Code] = &[
     Code::SubscriptionRequired,
     Code::QuotaExceeded,
     Code::TemplateNotFound,
+    Code::TemplateUnfinished,
+    Code::TemplateArchiveInvalid,
     Code::UnsupportedConversion,
     Code::PayloadTooLarge,
 ];
@@ -68,13 +111,20 @@ const COMMON: &[Code] =
                        `immediate-render`. Unknown members are ignored; `null`, and `\"\"` where an id, a template \
                        or an address is meant, count as left out."
     ),
-    paths(init::init, start::start, immediate::render, list::list, job::job, delete::delete, health::live, health::ready),
+    paths(
+        init::init, start::start, immediate::render, list::list, job::job, delete::delete,
+        templates::list::list, templates::init::init, templates::unzip::unzip, templates::previews::render,
+        templates::save::save, templates::save::update, templates::get::get, templates::delete::delete,
+        templates::copy::copy, templates::archive::address, templates::index_html::read,
+        templates::index_html::write, health::live, health::ready
+    ),
     components(schemas(ProblemBody)),
     modifiers(&Finish),
     security(("token" = [])),
     tags(
         (name = "documents", description = "Make documents"),
         (name = "jobs", description = "Follow them"),
+        (name = "templates", description = "Keep what they are made from"),
         (name = "health", description = "Whether the service answers and can render"),
     )
 )]

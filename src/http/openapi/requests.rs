@@ -10,6 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::format_opts::FormatOpts;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::jobs::view::WireStatus;
+use crate::templates::record::Permissions;
 
 /// `type`: what the template is.
 pub(in super::super) struct KindName;
@@ -39,6 +40,16 @@ impl PartialSchema for StatusName {
     }
 }
 
+/// `permissions`: who may use a template.
+pub(in super::super) struct PermissionsName;
+
+impl PartialSchema for PermissionsName {
+    fn schema() -> RefOr<Schema> {
+        let names = Permissions::ALL.map(Permissions::name);
+        choice("Who may read, render and clone the template beside its owner.", &names)
+    }
+}
+
 /// Under which name the document has a type.
 macro_rules! named {
     ($($type:ty: $name:literal),*) => {$(
@@ -50,7 +61,7 @@ macro_rules! named {
     )*};
 }
 
-named!(KindName: "TemplateType", TargetName: "Target", StatusName: "Status");
+named!(KindName: "TemplateType", TargetName: "Target", StatusName: "Status", PermissionsName: "Permissions");
 
 fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
     let schema =

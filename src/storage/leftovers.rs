@@ -1,55 +1,56 @@
 //! Objects that no record names any more: their keys stand in the index until they are deleted, so that a
 //! crash in between leaves nothing behind.
 //!
-//! `gone/<job>` holds the paths. It is written in the batch that stops naming them.
+//! `gone/<id>` holds the paths. It is written in the batch that stops naming them.
 
-use super::journal::Journal;
-use crate::domain::ids::JobId;
-use crate::storage::index::{Change, IndexError};
-use crate::storage::{ObjectStore, StorageKey};
+use uuid::Uuid;
+
+use super::index::{Change, Index, IndexError};
+use super::{ObjectStore, StorageKey};
 
 const PREFIX: &str = "gone/";
 /// Marks read at a time.
 const PAGE: usize = 500;
 
-/// Objects that a job had.
-pub(super) type Gone = (JobId, Vec<StorageKey>);
+/// Objects that a job or a template had, under its id.
+pub type Gone = (Uuid, Vec<StorageKey>);
 
 /// The part of a batch that remembers what is to be deleted.
-pub(super) fn mark(job: JobId, keys: &[StorageKey]) -> Change {
+#[must_use]
+pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
     if keys.is_empty() {
         return Change::new();
     }
     let paths: Vec<_> = keys.iter().map(ToString::to_string).collect();
-    Change::new().put(mark_key(job), paths.join("\n"))
+    Change::new().put(mark_key(id), paths.join("\n"))
 }
 
 /// Deletes the objects and forgets them; what cannot be deleted now stays remembered.
-pub(super) async fn clear(journal: &Journal, store: &dyn ObjectStore, gone: &[Gone]) {
+pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) {
     let mut forgotten = Change::new();
-    for (job, keys) in gone {
+    for (id, keys) in gone {
         if delete(store, keys).await {
-            forgotten = forgotten.delete(mark_key(*job));
+            forgotten = forgotten.delete(mark_key(*id));
         }
     }
     // What a crash brings back is deleted once more, which does no harm.
-    if let Err(error) = journal.change_unsynced(forgotten).await {
+    if let Err(error) = index.write_unsynced(forgotten).await {
         tracing::warn!(error = %error, "marks of deleted objects stay behind");
     }
 }
 
-/// Deletes what an earlier life of the service, or a failing store, left; answers how many jobs that concerned.
+/// Deletes what an earlier life of the service, or a failing store, left; answers how many marks there were.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(super) async fn replay(journal: &Journal, store: &dyn ObjectStore) -> Result<usize, IndexError> {
-    let marks = journal.scan(PREFIX, PAGE).await?;
+pub async fn replay(index: &dyn Index, store: &dyn ObjectStore) -> Result<usize, IndexError> {
+    let marks = index.scan(PREFIX, None, PAGE).await?;
     let gone = marks.iter().filter_map(|mark| {
-        let job = mark.key.strip_prefix(PREFIX)?.parse().ok()?;
+        let id = mark.key.strip_prefix(PREFIX)?.parse().ok()?;
         let paths = String::from_utf8_lossy(&mark.value);
-        Some((job, paths.lines().filter_map(StorageKey::from_path).collect()))
+        Some((id, paths.lines().filter_map(StorageKey::from_path).collect()))
     });
-    clear(journal, store, &gone.collect::<Vec<_>>()).await;
+    clear(index, store, &gone.collect::<Vec<_>>()).await;
     Ok(marks.len())
 }
 
@@ -63,6 +64,6 @@ async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
     true
 }
 
-fn mark_key(job: JobId) -> String {
-    format!("{PREFIX}{job}")
+fn mark_key(id: Uuid) -> String {
+    format!("{PREFIX}{id}")
 }

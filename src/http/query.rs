@@ -1,0 +1,104 @@
+//! Reads the query of a list: words, numbers, the page and where it begins.
+
+use actix_web::HttpRequest;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use url::form_urlencoded;
+use uuid::Uuid;
+
+use crate::problem::{Fault, Problem};
+
+/// Items of a page when the caller does not say how many.
+const LIMIT_DEFAULT: usize = 20;
+const LIMIT_MOST: usize = 100;
+/// First byte of a cursor: what a later version writes otherwise is not misread.
+const CURSOR_VERSION: u8 = 1;
+
+/// The pairs of a query, and what is wrong with them. What nobody asks for is no fault.
+pub(super) struct Query {
+    pairs: Vec<(String, String)>,
+    faults: Vec<Fault>,
+}
+
+impl Query {
+    /// The query of a request.
+    pub(super) fn of(request: &HttpRequest) -> Self {
+        let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
+        Self { pairs, faults: Vec::new() }
+    }
+
+    /// The value of `name`; an empty one counts as none.
+    pub(super) fn read<T>(
+        &mut self,
+        name: &str,
+        wanted: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let mut sent = self.pairs.iter().filter(|(key, value)| key == name && !value.is_empty());
+        let (_, text) = sent.next()?;
+        if sent.next().is_some() {
+            self.faults.push(Fault::new(format!("/{name}"), "is given twice; give it once"));
+            return None;
+        }
+        let value = read(text);
+        if value.is_none() {
+            let shown: String = text.chars().take(64).collect();
+            self.faults.push(Fault::new(format!("/{name}"), format!("'{shown}' is wrong; give {wanted}")));
+        }
+        value
+    }
+
+    /// One of the words `known`, whatever `from_name` makes of it.
+    pub(super) fn word<T>(
+        &mut self,
+        name: &str,
+        known: &[&str],
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        self.read(name, &format!("one of {}", known.join(", ")), from_name)
+    }
+
+    /// How many items, and behind which.
+    ///
+    /// # Errors
+    /// Every fault of the query, for this is the last question.
+    pub(super) fn page(mut self) -> Result<(usize, Option<Uuid>), Problem> {
+        let limit = self.read("limit", &format!("a number from 1 to {LIMIT_MOST}"), read_limit);
+        let before = self.read("cursor", "nextCursor of an earlier page, as it was", read_cursor);
+        if !self.faults.is_empty() {
+            return Err(Problem::validation(self.faults));
+        }
+        Ok((limit.unwrap_or(LIMIT_DEFAULT), before))
+    }
+}
+
+/// The list goes on behind the item that the cursor names. Whose that is does not matter: the list is the
+/// caller's whatever the cursor says.
+pub(super) fn cursor(last: Uuid) -> String {
+    let mut bytes = vec![CURSOR_VERSION];
+    bytes.extend_from_slice(last.as_bytes());
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn read_limit(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|limit| (1..=LIMIT_MOST).contains(limit))
+}
+
+fn read_cursor(text: &str) -> Option<Uuid> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let (&CURSOR_VERSION, id) = bytes.split_first()? else { return None };
+    Uuid::from_slice(id).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ids::JobId;
+
+    #[test]
+    fn a_cursor_comes_back_as_it_was() {
+        let last = JobId::generate().0;
+        assert_eq!(read_cursor(&cursor(last)), Some(last));
+        assert!(cursor(last).bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')));
+    }
+}

@@ -1,0 +1,37 @@
+//! `GET /templates/{templateId}/presigned-url`: where the template's archive can be fetched.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::path;
+use crate::http::auth::Caller;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::http::{address, gate};
+use crate::templates::messages::LocateArchive;
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = ArchiveAddress)]
+#[serde(rename_all = "camelCase")]
+struct AddressBody {
+    /// To be fetched without a token; it lives for `storage.address_ttl_s`.
+    presigned_url: String,
+}
+
+/// Get an address at which the template's archive can be fetched.
+#[utoipa::path(
+    get, path = "/templates/{templateId}/presigned-url", operation_id = "getTemplateArchive", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    responses((status = 200, description = "The address", body = AddressBody)),
+)]
+pub(in crate::http) async fn address(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+) -> Answer {
+    let message = LocateArchive(path::of(caller.0, &template)?);
+    let key = gate::ask_templates(&state, message).await?;
+    Ok(HttpResponse::Ok().json(AddressBody { presigned_url: address::for_download(&state, key).url }))
+}

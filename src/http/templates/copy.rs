@@ -1,0 +1,32 @@
+//! `POST /templates/{templateId}/clone`: content, info and previews once more.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::path;
+use crate::http::auth::Caller;
+use crate::http::gate;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::templates::messages::CloneTemplate;
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = ClonedTemplate)]
+#[serde(rename_all = "camelCase")]
+struct ClonedBody {
+    new_template_id: String,
+}
+
+/// Copy a saved template, yours or a public one. The copy is yours, saved, and private.
+#[utoipa::path(
+    post, path = "/templates/{templateId}/clone", operation_id = "cloneTemplate", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    responses((status = 200, description = "The copy is there", body = ClonedBody)),
+)]
+pub(in crate::http) async fn copy(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+    let message = CloneTemplate(path::of(caller.0, &template)?);
+    let copy = gate::ask_templates(&state, message).await?;
+    Ok(HttpResponse::Ok().json(ClonedBody { new_template_id: copy.to_string() }))
+}

@@ -1,0 +1,36 @@
+//! `DELETE /templates/{templateId}`: record, files and previews.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::path;
+use crate::http::auth::Caller;
+use crate::http::gate;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::templates::messages::DeleteTemplate;
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = DeletedTemplate)]
+#[serde(rename_all = "camelCase")]
+struct DeletedBody {
+    template_id: String,
+}
+
+/// Delete a template with its files and previews. Renders under way finish with what they began with.
+#[utoipa::path(
+    delete, path = "/templates/{templateId}", operation_id = "deleteTemplate", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    responses((status = 200, description = "Nothing of it is left", body = DeletedBody)),
+)]
+pub(in crate::http) async fn delete(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+) -> Answer {
+    let of = path::of(caller.0, &template)?;
+    gate::ask_templates(&state, DeleteTemplate(of)).await?;
+    Ok(HttpResponse::Ok().json(DeletedBody { template_id: of.template.to_string() }))
+}

@@ -1,0 +1,72 @@
+//! `GET` and `POST /templates/{templateId}/index-html`: the text of the template's entry.
+
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::path;
+use crate::http::auth::Caller;
+use crate::http::body::Body;
+use crate::http::openapi::IndexHtmlRequest;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::http::{body, gate};
+use crate::problem::{Fault, Problem};
+use crate::templates::messages::{ReadIndexHtml, WriteIndexHtml};
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = IndexHtml)]
+#[serde(rename_all = "camelCase")]
+struct IndexHtmlBody {
+    index_html: String,
+}
+
+/// Get the text of the template's entry.
+#[utoipa::path(
+    get, path = "/templates/{templateId}/index-html", operation_id = "getIndexHtml", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    responses((status = 200, description = "The text", body = IndexHtmlBody)),
+)]
+pub(in crate::http) async fn read(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+    let message = ReadIndexHtml(path::of(caller.0, &template)?);
+    let index_html = gate::ask_templates(&state, message).await?;
+    Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html }))
+}
+
+/// Replace the text of the template's entry, in its archive too.
+#[utoipa::path(
+    post, path = "/templates/{templateId}/index-html", operation_id = "setIndexHtml", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    request_body = IndexHtmlRequest,
+    responses((status = 204, description = "The entry is replaced")),
+)]
+pub(in crate::http) async fn write(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    let of = path::of(caller.0, &template)?;
+    let text = body::read(&request, payload, &state, |body, _| text_of(body)).await?;
+    gate::ask_templates(&state, WriteIndexHtml { of, text }).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+fn text_of(body: &Body) -> Result<Bytes, Problem> {
+    let mut members = body.members()?;
+    let current = members.text("indexHtml");
+    let former = members.text("templateIndex");
+    let mut faults = members.into_faults();
+    match current.or(former) {
+        Some(text) if faults.is_empty() => Ok(text.into()),
+        text => {
+            if text.is_none() && faults.is_empty() {
+                faults.push(Fault::new("/indexHtml", "is required"));
+            }
+            Err(Problem::validation(faults))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `previewIds`: the jobs whose documents are to be a template's previews.
+
+use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::kinds::Target;
+use crate::domain::members::Members;
+use crate::http::gate;
+use crate::http::job_request::require;
+use crate::http::state::HttpState;
+use crate::jobs::messages::WatchJob;
+use crate::jobs::view::JobView;
+use crate::problem::{Code, Problem};
+use crate::templates::messages::{PreviewJob, PreviewJobs};
+
+/// The two ids as they were sent.
+#[derive(Debug)]
+pub(super) struct PreviewIds {
+    png: String,
+    pdf: String,
+}
+
+/// Reads `previewIds`; faults are with the members.
+pub(super) fn read(members: &mut Members<'_>) -> Option<PreviewIds> {
+    require(members, "previewIds");
+    let mut sent = members.nested("previewIds", "an object")?;
+    for name in ["pngJobId", "pdfJobId"] {
+        require(&mut sent, name);
+    }
+    let (png, pdf) = (sent.text("pngJobId"), sent.text("pdfJobId"));
+    members.take_over(sent.into_faults());
+    Some(PreviewIds { png: png?, pdf: pdf? })
+}
+
+/// Looks at both jobs. What is wrong with one is for the registry to say, which knows whether it matters.
+///
+/// # Errors
+/// `preview_not_usable` for what is no job id; when nobody can be asked.
+pub(super) async fn look_up(
+    state: &HttpState,
+    account: AccountId,
+    ids: &PreviewIds,
+    of: &[TemplateId],
+) -> Result<PreviewJobs, Problem> {
+    Ok(PreviewJobs {
+        png: look_at(state, account, (&ids.png, Target::Png), of).await?,
+        pdf: look_at(state, account, (&ids.pdf, Target::Pdf), of).await?,
+    })
+}
+
+async fn look_at(
+    state: &HttpState,
+    account: AccountId,
+    (id, target): (&str, Target),
+    of: &[TemplateId],
+) -> Result<PreviewJob, Problem> {
+    let shown: String = id.chars().take(64).collect();
+    let job: JobId = id.parse().map_err(|_| unusable(&shown, "is no job id (a UUID)"))?;
+    let usable = match gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await {
+        Ok(watched) => check(&watched.borrow(), target, of).map_err(|why| unusable(&shown, &why)),
+        Err(problem) if problem.code == Code::JobNotFound => Err(unusable(&shown, "is no job of yours")),
+        Err(problem) => return Err(problem),
+    };
+    Ok(PreviewJob { job, usable })
+}
+
+/// Whether the job's document is a preview of one of the templates.
+fn check(job: &JobView, target: Target, of: &[TemplateId]) -> Result<(), String> {
+    let wanted = target.name();
+    if !job.template.is_some_and(|template| of.contains(&template)) {
+        return Err("belongs to another template".to_owned());
+    }
+    if job.target != target {
+        return Err(format!("makes {}, and {wanted} is wanted", job.target.name()));
+    }
+    if !job.is_done() {
+        return Err("is not done yet; save when it is".to_owned());
+    }
+    if let Some(fault) = &job.fault {
+        return Err(format!("failed: {}", fault.message));
+    }
+    if job.output.is_none() {
+        return Err("has no document any more".to_owned());
+    }
+    Ok(())
+}
+
+fn unusable(id: &str, why: &str) -> Problem {
+    let detail =
+        format!("The preview '{id}' {why}. Use the jobIds that render-previews answered for this template.");
+    Problem::new(Code::PreviewNotUsable, detail)
+}

@@ -1,0 +1,150 @@
+//! `POST /templates/{templateId}/render-previews`: what the template looks like, as PNG and PDF, both or neither.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use futures_util::future::join;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+use super::path;
+use crate::domain::ids::AccountId;
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::http::auth::Caller;
+use crate::http::body::{self, Body};
+use crate::http::immediate::refuse_without_document;
+use crate::http::job_request::{check_template, read_format_opts, read_kind};
+use crate::http::openapi::PreviewsRequest;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::http::{conversions, gate, view, wait};
+use crate::jobs::erase::DeleteJob;
+use crate::jobs::messages::{InitJob, JobSpec};
+use crate::jobs::view::JobView;
+use crate::problem::Problem;
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Previews)]
+#[serde(rename_all = "camelCase")]
+struct PreviewsBody {
+    png_preview: RenderedBody,
+    pdf_preview: RenderedBody,
+}
+
+/// A preview that was rendered.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RenderedPreview)]
+#[serde(rename_all = "camelCase")]
+struct RenderedBody {
+    /// To be fetched without a token.
+    url: String,
+    /// For `previewIds` when the template is saved.
+    job_id: String,
+}
+
+/// What is to be shown of a template.
+struct Wanted {
+    kind: TemplateKind,
+    data: Option<Bytes>,
+    format_opts: Option<Arc<RawValue>>,
+}
+
+/// Render a template, saved or not, as PNG and PDF at once. It counts nothing; the subscription must be active.
+#[utoipa::path(
+    post, path = "/templates/{templateId}/render-previews", operation_id = "renderPreviews", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    request_body = PreviewsRequest,
+    responses((status = 200, description = "Both are there", body = PreviewsBody)),
+)]
+pub(in crate::http) async fn render(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    gate::admit(&state)?;
+    let template = path::of(caller.0, &template)?.template;
+    let Wanted { kind, data, format_opts } = body::read(&request, payload, &state, read).await?;
+    let spec = |target| JobSpec {
+        kind,
+        target,
+        template: Some(template),
+        preview: true,
+        format_opts: format_opts.clone(),
+    };
+    for target in [Target::Png, Target::Pdf] {
+        conversions::admit(kind, target)?;
+    }
+    check_template(&state, caller.0, &spec(Target::Png)).await?;
+    let begin = |target| {
+        let (account, data, template) = (caller.0, data.clone(), None);
+        let (start, deliver_to, idempotency) = (true, None, None);
+        let message = InitJob { account, spec: spec(target), data, template, start, deliver_to, idempotency };
+        gate::ask(&state, &state.jobs.init, message)
+    };
+    let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
+        (Ok(png), Ok(pdf)) => (png, pdf),
+        (png, pdf) => return Err(neither(&state, caller.0, [png, pdf]).await.into()),
+    };
+    let longest = Duration::from_secs(state.config.http.wait_default_s);
+    let ends = join(wait::until_done(&state, png, longest), wait::until_done(&state, pdf, longest)).await;
+    let (png, pdf) = (ends.0?, ends.1?);
+    for (one, other) in [(&png, &pdf), (&pdf, &png)] {
+        if let Err(problem) = refuse_without_document(one, &state) {
+            if one.is_done() {
+                end(&state, caller.0, other).await;
+            }
+            return Err(problem.into());
+        }
+    }
+    Ok(HttpResponse::Ok()
+        .json(PreviewsBody { png_preview: body_of(&state, &png), pdf_preview: body_of(&state, &pdf) }))
+}
+
+fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
+    let mut members = body.members()?;
+    let kind = read_kind(&mut members);
+    let data = members.object("data").map(|data| body.share(data));
+    let format_opts = read_format_opts(&mut members, &state.config);
+    match (kind, members.into_faults()) {
+        (Some(kind), faults) if faults.is_empty() => Ok(Wanted { kind, data, format_opts }),
+        (_, faults) => Err(Problem::validation(faults)),
+    }
+}
+
+fn body_of(state: &HttpState, job: &JobView) -> RenderedBody {
+    RenderedBody { url: view::output_url(state, job), job_id: job.id.to_string() }
+}
+
+/// One of the two was not begun: the other one ends. Answers why.
+async fn neither(
+    state: &HttpState,
+    account: AccountId,
+    begun: [Result<watch::Receiver<JobView>, Problem>; 2],
+) -> Problem {
+    let mut problem = None;
+    for begun in begun {
+        match begun {
+            Ok(job) => {
+                let job = job.borrow().clone();
+                end(state, account, &job).await;
+            }
+            Err(why) => problem = Some(why),
+        }
+    }
+    problem.unwrap_or_else(|| Problem::internal("both previews were begun"))
+}
+
+/// Cancels a preview that nobody will see, or erases it.
+async fn end(state: &HttpState, account: AccountId, job: &JobView) {
+    let ended = gate::ask(state, &state.jobs.delete, DeleteJob { account, job: job.id }).await;
+    if let Err(problem) = ended {
+        tracing::warn!(job.id = %job.id, error = %problem, "a preview stays without the other one");
+    }
+}

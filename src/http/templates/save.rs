@@ -1,0 +1,89 @@
+//! `POST` and `PUT /templates/{templateId}`: saves a template, updates it.
+
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::preview_jobs::{self, PreviewIds};
+use super::{info, path};
+use crate::http::auth::Caller;
+use crate::http::body::{self, Body};
+use crate::http::gate;
+use crate::http::job_request::require;
+use crate::http::openapi::{SaveRequest, UpdateRequest};
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::problem::Problem;
+use crate::templates::messages::{SaveTemplate, TemplateInfo, UpdateTemplate};
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = UpdatedTemplate)]
+#[serde(rename_all = "camelCase")]
+struct UpdatedBody {
+    new_content_id: String,
+}
+
+/// What is said of a template, and its content id where one is asked for.
+type Said = (TemplateInfo, PreviewIds, Option<String>);
+
+/// Save a template: from then on it can be fetched, listed and rendered.
+#[utoipa::path(
+    post, path = "/templates/{templateId}", operation_id = "saveTemplate", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    request_body = SaveRequest,
+    responses((status = 204, description = "The template is saved")),
+)]
+pub(in crate::http) async fn save(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    let of = path::of(caller.0, &template)?;
+    let said = body::read(&request, payload, &state, |body, state| read(body, state, false));
+    let (info, ids, _) = said.await?;
+    let previews = preview_jobs::look_up(&state, caller.0, &ids, &[of.template]).await?;
+    gate::ask_templates(&state, SaveTemplate { of, info, previews }).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Give a saved template the content that was uploaded and previewed under a new id, the `contentId`. That id is gone
+/// afterwards; the template keeps its own.
+#[utoipa::path(
+    put, path = "/templates/{templateId}", operation_id = "updateTemplate", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    request_body = UpdateRequest,
+    responses((status = 200, description = "The template is updated", body = UpdatedBody)),
+)]
+pub(in crate::http) async fn update(
+    caller: Caller,
+    state: Data<HttpState>,
+    template: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Answer {
+    let of = path::of(caller.0, &template)?;
+    let said = body::read(&request, payload, &state, |body, state| read(body, state, true));
+    let (info, ids, content) = said.await?;
+    let content = path::parse_id(&content.unwrap_or_default())?;
+    let previews = preview_jobs::look_up(&state, caller.0, &ids, &[of.template, content]).await?;
+    gate::ask_templates(&state, UpdateTemplate { of, content, info, previews }).await?;
+    Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
+}
+
+fn read(body: &Body, state: &HttpState, with_content: bool) -> Result<Said, Problem> {
+    let mut members = body.members()?;
+    let info = info::read(&mut members, &state.config.templates);
+    let ids = preview_jobs::read(&mut members);
+    if with_content {
+        require(&mut members, "contentId");
+    }
+    let content = members.text("contentId");
+    let faults = members.into_faults();
+    match (info, ids) {
+        (Some(info), Some(ids)) if faults.is_empty() => Ok((info, ids, content)),
+        _ => Err(Problem::validation(faults)),
+    }
+}

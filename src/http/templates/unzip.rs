@@ -1,0 +1,23 @@
+//! `PATCH /templates/{templateId}/unzip`: makes what was uploaded the template's content.
+
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
+
+use super::path;
+use crate::http::auth::Caller;
+use crate::http::gate;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
+use crate::templates::messages::UnzipTemplate;
+
+/// Unpack what was uploaded. Done when it answers; repeated, it does nothing new.
+#[utoipa::path(
+    patch, path = "/templates/{templateId}/unzip", operation_id = "unzipTemplate", tag = "templates",
+    params(("templateId" = String, Path, description = "The template's id")),
+    responses((status = 204, description = "The template has its files")),
+)]
+pub(in crate::http) async fn unzip(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
+    let message = UnzipTemplate(path::of(caller.0, &template)?);
+    gate::ask_templates(&state, message).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

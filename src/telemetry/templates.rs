@@ -1,0 +1,51 @@
+//! What is counted of templates.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::metrics::{Counts, Level};
+use super::register::Register;
+
+/// The template registry.
+#[derive(Clone, Debug)]
+pub struct TemplateMetrics {
+    /// By `change` (`init`, `upload`, `unzip`, `save`, …) and `outcome`: `done`, or the code of the problem.
+    pub changes: Counts<2>,
+    /// Packages that renders asked for, by `outcome`: `hit`, `miss`.
+    pub cache: Counts<1>,
+    /// Bytes of the unpacked packages that are kept.
+    pub cached_bytes: Level,
+    /// What the janitor removed, by `kind`: `unfinished`, `orphan`.
+    pub swept: Counts<1>,
+}
+
+impl TemplateMetrics {
+    pub(super) fn new(register: &mut Register) -> Self {
+        let changes = register.labelled(
+            "platen_template_changes",
+            ["change", "outcome"],
+            "Changes of templates, and how they ended",
+            Counter::default,
+        );
+        let cache = register.labelled(
+            "platen_template_cache",
+            ["outcome"],
+            "Packages asked for: in the content cache, or unpacked",
+            Counter::default,
+        );
+        let meaning = "Bytes of the unpacked packages that are kept";
+        let cached_bytes = register.one("platen_template_cache_bytes", meaning, Gauge::default());
+        let swept = register.labelled(
+            "platen_template_swept",
+            ["kind"],
+            "Unfinished templates and orphaned objects that were removed",
+            Counter::default,
+        );
+        Self {
+            changes,
+            cache: cache.beginning_with([["hit"], ["miss"]]),
+            cached_bytes,
+            swept: swept.beginning_with([["unfinished"], ["orphan"]]),
+        }
+    }
+}

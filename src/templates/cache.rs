@@ -1,0 +1,89 @@
+//! The content cache: what renders of a template need, kept in memory within a bound.
+//!
+//! What lies under a package's id never changes, so nothing in here is ever out of date. Two who want the same
+//! package at once unpack it once.
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::package::Package;
+use crate::domain::ids::ObjectId;
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Site;
+use crate::telemetry::TemplateMetrics;
+
+/// What a file costs beside its bytes: its path, its place in a map.
+const FILE_WEIGHT_BYTES: u64 = 256;
+/// Packages that the cache makes room for at first.
+const FIRST_ROOM: usize = 64;
+
+/// An unpacked package.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its files.
+    pub site: Site,
+    /// What its entry is.
+    pub kind: TemplateKind,
+}
+
+impl From<Package> for Loaded {
+    fn from(package: Package) -> Self {
+        Self { site: Site::new(&package.entry, package.files), kind: package.kind }
+    }
+}
+
+/// Unpacked packages by their id.
+pub(super) struct ContentCache {
+    kept: Cache<ObjectId, Loaded, Weights>,
+    metrics: TemplateMetrics,
+}
+
+#[derive(Clone)]
+struct Weights;
+
+impl Weighter<ObjectId, Loaded> for Weights {
+    fn weight(&self, _: &ObjectId, loaded: &Loaded) -> u64 {
+        let site = &loaded.site;
+        let bytes = site.paths().map(|path| site.get(path).map_or(0, |file| file.len() as u64));
+        bytes.map(|bytes| bytes + FILE_WEIGHT_BYTES).sum()
+    }
+}
+
+impl ContentCache {
+    /// A cache of at most `bytes`.
+    pub fn new(bytes: u64, metrics: TemplateMetrics) -> Self {
+        Self { kept: Cache::with_weighter(FIRST_ROOM, bytes, Weights), metrics }
+    }
+
+    /// The package `id`, unpacked by `load` where it is not kept.
+    ///
+    /// # Errors
+    /// What `load` says; nothing is kept then.
+    pub async fn get<E>(
+        &self,
+        id: ObjectId,
+        load: impl Future<Output = Result<Loaded, E>>,
+    ) -> Result<Loaded, E> {
+        let mut was_loaded = false;
+        let loading = async {
+            was_loaded = true;
+            load.await
+        };
+        let loaded = self.kept.get_or_insert_async(&id, loading).await;
+        self.metrics.cache.of([if was_loaded { "miss" } else { "hit" }]).inc();
+        self.tell();
+        loaded
+    }
+
+    /// Forgets packages that no template names any more.
+    pub fn forget(&self, ids: impl IntoIterator<Item = ObjectId>) {
+        for id in ids {
+            self.kept.remove(&id);
+        }
+        self.tell();
+    }
+
+    fn tell(&self) {
+        self.metrics.cached_bytes.set(i64::try_from(self.kept.weight()).unwrap_or(i64::MAX));
+    }
+}

@@ -1,0 +1,194 @@
+//! The templates' part of the index.
+//!
+//! `template/<account>/<id>` holds a record, `public/<id>` the owner of a template that every account may use,
+//! `unfinished/<time>/<account>/<id>` stands for one that was begun then and is not saved.
+
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use super::record::TemplateRecord;
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, TemplateId};
+use crate::storage::index::{Change, Entry, Index, IndexError};
+use crate::storage::record;
+
+/// The form of a template's record that this version reads and writes.
+const RECORD_VERSION: u8 = 1;
+const RECORDS: &str = "template/";
+const PUBLIC: &str = "public/";
+const UNFINISHED: &str = "unfinished/";
+/// Entries looked at a time when all of them are.
+const PAGE: usize = 1_000;
+
+/// Reads and writes the records of templates.
+#[derive(Clone)]
+pub struct TemplateIndex {
+    index: Arc<dyn Index>,
+}
+
+/// A record in a list, or the id of one that cannot be read.
+pub(super) type Listed = (TemplateId, Option<TemplateRecord>);
+
+/// A template that was begun and not saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unfinished {
+    pub since: Timestamp,
+    pub account: AccountId,
+    pub template: TemplateId,
+}
+
+impl TemplateIndex {
+    /// The templates of `index`.
+    #[must_use]
+    pub fn new(index: Arc<dyn Index>) -> Self {
+        Self { index }
+    }
+
+    /// The index that they lie in.
+    pub(super) fn index(&self) -> &dyn Index {
+        self.index.as_ref()
+    }
+
+    /// The record of a template of `account`.
+    ///
+    /// # Errors
+    /// When the index fails or the record cannot be read.
+    pub async fn read(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+    ) -> Result<Option<TemplateRecord>, IndexError> {
+        let key = record_key(account, id);
+        let bytes = self.index.get(&key).await?;
+        bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
+    }
+
+    /// The record of a template that `account` may use: its own, or a public one.
+    ///
+    /// # Errors
+    /// As for `read`.
+    pub async fn usable(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+    ) -> Result<Option<TemplateRecord>, IndexError> {
+        if let Some(record) = self.read(account, id).await? {
+            return Ok(Some(record));
+        }
+        let owner = self.index.get(&public_key(id)).await?;
+        let owner = owner.and_then(|owner| std::str::from_utf8(&owner).ok()?.parse().ok());
+        let Some(owner) = owner else { return Ok(None) };
+        Ok(self.read(owner, id).await?.filter(TemplateRecord::is_public))
+    }
+
+    /// Writes a batch; durable when it answers.
+    ///
+    /// # Errors
+    /// When the index fails: nothing is written then.
+    pub async fn commit(&self, change: Change) -> Result<(), IndexError> {
+        self.index.commit(change).await
+    }
+
+    /// The newest templates of `account` begun before `before`; at most `limit`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn newest(
+        &self,
+        account: AccountId,
+        before: Option<TemplateId>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, IndexError> {
+        let before = before.map(|id| record_key(account, id));
+        let prefix = format!("{RECORDS}{account}/");
+        let page = self.index.scan_back(&prefix, before.as_deref(), limit).await?;
+        // Many records take too long to read for a thread that actors share.
+        let listed = spawn_blocking(move || page.iter().filter_map(listed).collect());
+        listed.await.map_err(|error| IndexError::Failed(error.to_string()))
+    }
+
+    /// What was begun and is not saved, oldest first; at most `limit`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn unfinished(&self, limit: usize) -> Result<Vec<Unfinished>, IndexError> {
+        let page = self.index.scan(UNFINISHED, None, limit).await?;
+        Ok(page.iter().filter_map(|entry| Unfinished::parse(&entry.key)).collect())
+    }
+
+    /// The batch that removes everything this index says of templates.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn clearing(&self) -> Result<Change, IndexError> {
+        let mut change = Change::new();
+        for prefix in [RECORDS, PUBLIC, UNFINISHED] {
+            let mut after: Option<String> = None;
+            loop {
+                let page = self.index.scan(prefix, after.as_deref(), PAGE).await?;
+                let Some(last) = page.last() else { break };
+                after = Some(last.key.clone());
+                change = page.into_iter().fold(change, |change, entry| change.delete(entry.key));
+            }
+        }
+        Ok(change)
+    }
+}
+
+/// The batch that writes a record and what stands for it.
+///
+/// # Errors
+/// When the record cannot be written as bytes.
+pub fn writing(record: &TemplateRecord) -> Result<Change, IndexError> {
+    let change =
+        Change::new().put(record_key(record.account, record.id), record::encode(RECORD_VERSION, record)?);
+    let change = if record.is_public() {
+        change.put(public_key(record.id), record.account.to_string())
+    } else {
+        change.delete(public_key(record.id))
+    };
+    let unfinished = Unfinished::of(record).key();
+    Ok(if record.unfinished { change.put(unfinished, []) } else { change.delete(unfinished) })
+}
+
+/// The batch that removes a record and what stands for it.
+pub(super) fn removing(record: &TemplateRecord) -> Change {
+    Change::new()
+        .delete(record_key(record.account, record.id))
+        .delete(public_key(record.id))
+        .delete(Unfinished::of(record).key())
+}
+
+impl Unfinished {
+    fn of(record: &TemplateRecord) -> Self {
+        Self { since: record.created_at, account: record.account, template: record.id }
+    }
+
+    /// The entry that stands for it.
+    pub(super) fn key(&self) -> String {
+        format!("{UNFINISHED}{}/{}/{}", self.since.sortable(), self.account, self.template)
+    }
+
+    fn parse(key: &str) -> Option<Self> {
+        let mut parts = key.strip_prefix(UNFINISHED)?.split('/');
+        let since = Timestamp::parse(parts.next()?)?;
+        Some(Self { since, account: parts.next()?.parse().ok()?, template: parts.next()?.parse().ok()? })
+    }
+}
+
+/// One record that cannot be read must not hide the others from their owner.
+fn listed(entry: &Entry) -> Option<Listed> {
+    let id = entry.key.rsplit('/').next()?.parse().ok()?;
+    let read = record::decode::<TemplateRecord>(RECORD_VERSION, &entry.key, &entry.value);
+    let read = read.inspect_err(|error| tracing::error!(error = %error, "a list leaves a template out"));
+    Some((id, read.ok()))
+}
+
+fn record_key(account: AccountId, id: TemplateId) -> String {
+    format!("{RECORDS}{account}/{id}")
+}
+
+fn public_key(id: TemplateId) -> String {
+    format!("{PUBLIC}{id}")
+}

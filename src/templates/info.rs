@@ -1,0 +1,81 @@
+//! The info object: everything that is known of a saved template, beside the files it describes.
+//!
+//! It holds the record itself, so that the index can be made anew from it, and what is too large for a record.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::change::Changing;
+use super::record::TemplateRecord;
+use crate::domain::site::Site;
+use crate::problem::Problem;
+use crate::storage::TemplatePart;
+
+/// The form of the object that this version reads and writes.
+const VERSION: u8 = 1;
+
+/// One file of a template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Its path.
+    pub path: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// What the object holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct InfoObject {
+    version: u8,
+    /// The record as the index has it.
+    pub record: TemplateRecord,
+    /// The data to try the template with: a JSON object, as it was sent.
+    pub sample_data: Box<RawValue>,
+    /// The template's files.
+    pub files: Vec<FileEntry>,
+}
+
+impl InfoObject {
+    /// The object for a record with these files.
+    ///
+    /// # Errors
+    /// When the sample data is no JSON.
+    pub fn new(record: &TemplateRecord, sample_data: &Bytes, site: &Site) -> Result<Self, Problem> {
+        let sample_data = serde_json::from_slice(sample_data).map_err(Problem::internal)?;
+        Ok(Self { version: VERSION, record: record.clone(), sample_data, files: files(site) })
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// When it cannot be read, or another version wrote it.
+    pub fn read(bytes: &[u8]) -> Result<Self, Problem> {
+        let object: Self = serde_json::from_slice(bytes).map_err(Problem::internal)?;
+        if object.version == VERSION {
+            return Ok(object);
+        }
+        let (written, own) = (object.version, VERSION);
+        Err(Problem::internal(format!("the info has version {written}, this platen reads version {own}")))
+    }
+
+    /// Writes it under the id that its record names.
+    ///
+    /// # Errors
+    /// When the record names none, or the store fails.
+    pub async fn write(&self, changing: &mut Changing<'_>) -> Result<(), Problem> {
+        let info = self.record.info.as_ref().ok_or_else(|| Problem::internal("a record without info"))?;
+        let bytes = serde_json::to_vec(self).map_err(Problem::internal)?;
+        changing.put(self.record.key(info.object, TemplatePart::Info), bytes.into()).await
+    }
+}
+
+/// The list of a template's files.
+pub(super) fn files(site: &Site) -> Vec<FileEntry> {
+    let entry = |path: &str| FileEntry {
+        path: path.to_owned(),
+        bytes: site.get(path).map_or(0, |file| file.len() as u64),
+    };
+    site.paths().map(entry).collect()
+}

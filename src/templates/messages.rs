@@ -1,0 +1,156 @@
+//! What can be asked of the template registry. Handlers know nothing else of templates.
+
+use actix::Message;
+use bytes::Bytes;
+
+use super::record::Permissions;
+use super::view::TemplateView;
+use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::kinds::TemplateKind;
+use crate::problem::Problem;
+use crate::storage::{StagedObject, StorageKey};
+
+/// Begins a template: it has the unfinished tag. Durable when it is answered.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<TemplateId, Problem>")]
+pub struct InitTemplate {
+    /// For whom.
+    pub account: AccountId,
+}
+
+/// Asks for a place to stage an upload; refused (`upload_closed`) for a template that is saved.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Box<dyn StagedObject>, Problem>")]
+pub struct OpenTemplateUpload {
+    /// Whose.
+    pub account: AccountId,
+    /// Which template.
+    pub template: TemplateId,
+    /// Most bytes it may have.
+    pub limit_bytes: u64,
+}
+
+/// Makes a staged upload the one that unzip reads, durably.
+#[derive(Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct CloseTemplateUpload {
+    /// Whose.
+    pub account: AccountId,
+    /// Which template.
+    pub template: TemplateId,
+    /// The bytes.
+    pub staged: Box<dyn StagedObject>,
+}
+
+/// One template, and who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TemplateRef {
+    /// Who asks.
+    pub account: AccountId,
+    /// Which template.
+    pub template: TemplateId,
+}
+
+/// Makes the upload the template's content; done when it is answered, and nothing new when it is repeated.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct UnzipTemplate(pub TemplateRef);
+
+/// Asks for the entry's text.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<String, Problem>")]
+pub struct ReadIndexHtml(pub TemplateRef);
+
+/// Replaces the entry's text, in the archive too.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct WriteIndexHtml {
+    /// Which template.
+    pub of: TemplateRef,
+    /// The new text.
+    pub text: Bytes,
+}
+
+/// What a caller says of a template (`templateInfo`), checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateInfo {
+    /// Its title.
+    pub title: String,
+    /// What it is for.
+    pub description: String,
+    /// What it is rendered as.
+    pub kind: TemplateKind,
+    /// A JSON object, as it was sent.
+    pub sample_data: Bytes,
+    /// Words to find it by.
+    pub categories: Vec<String>,
+    /// Who else may use it; as before when the caller says nothing.
+    pub permissions: Option<Permissions>,
+    /// Where its source code is kept.
+    pub link: Option<String>,
+}
+
+/// A job that is to be a template's preview, and what is wrong with it if something is. A preview that the template
+/// has already stays, whatever became of its job.
+#[derive(Debug)]
+pub struct PreviewJob {
+    /// The job.
+    pub job: JobId,
+    /// Whether its document can be taken.
+    pub usable: Result<(), Problem>,
+}
+
+/// Both previews.
+#[derive(Debug)]
+pub struct PreviewJobs {
+    /// The picture's.
+    pub png: PreviewJob,
+    /// The document's.
+    pub pdf: PreviewJob,
+}
+
+/// Saves a template: from then on it is listed, fetched and rendered. Saved again, it is written anew.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct SaveTemplate {
+    /// Which template.
+    pub of: TemplateRef,
+    /// What is said of it.
+    pub info: TemplateInfo,
+    /// Its previews.
+    pub previews: PreviewJobs,
+}
+
+/// Replaces the content of a saved template by that of `content`, which is gone afterwards.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct UpdateTemplate {
+    /// Which template.
+    pub of: TemplateRef,
+    /// The id under which the new content was uploaded; the present one changes info and previews only.
+    pub content: TemplateId,
+    /// What is said of it.
+    pub info: TemplateInfo,
+    /// Its previews.
+    pub previews: PreviewJobs,
+}
+
+/// Asks for a saved template.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<TemplateView, Problem>")]
+pub struct GetTemplate(pub TemplateRef);
+
+/// Asks where the archive of a saved template lies.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<StorageKey, Problem>")]
+pub struct LocateArchive(pub TemplateRef);
+
+/// Deletes a template with everything of it.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct DeleteTemplate(pub TemplateRef);
+
+/// Copies a saved template; answers the copy's id.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<TemplateId, Problem>")]
+pub struct CloneTemplate(pub TemplateRef);

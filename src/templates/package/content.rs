@@ -1,0 +1,109 @@
+//! What bytes are, by themselves: an archive, text of some kind, or something that is no template.
+
+use memchr::{memchr, memmem};
+
+use crate::domain::kinds::TemplateKind;
+
+/// What an upload, or an archive's entry, turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Nothing at all.
+    Empty,
+    /// A zip archive; Office files are such archives too.
+    Archive,
+    /// `Html`, `Ejs` or `Latex`.
+    Text(TemplateKind),
+    /// Something else.
+    Foreign {
+        /// With its article.
+        what: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+}
+
+const LOCAL_HEADER: &[u8] = b"PK\x03\x04";
+/// An archive without entries begins with its end; `PK00` and `PK\x07\x08` mark archives made for several disks.
+const ARCHIVE_STARTS: [&[u8]; 4] = [LOCAL_HEADER, b"PK\x05\x06", b"PK\x07\x08", b"PK00PK"];
+const ARCHIVE_END: &[u8] = b"PK\x05\x06";
+/// The end record and the longest comment behind it.
+const END_LIMIT_BYTES: usize = 22 + 65_535;
+
+const REPACK: &str = "pack the template's files as a zip archive";
+const CONVERT: &str = "upload a page (HTML, EJS), a zip archive, or a .docx, .xlsx or .pptx file";
+const OFFICE: &str = "save it as .docx, .xlsx or .pptx, without a password";
+
+/// What is told by its first bytes.
+const FOREIGN: [(&[u8], &str, &str); 14] = [
+    (b"%PDF-", "a PDF", CONVERT),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old Office file (.doc, .xls, .ppt) or one with a password",
+        OFFICE,
+    ),
+    (b"{\\rtf", "an RTF document", OFFICE),
+    (b"\x1f\x8b", "a gzip archive", REPACK),
+    (b"Rar!\x1a\x07", "a RAR archive", REPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", REPACK),
+    (b"BZh", "a bzip2 archive", REPACK),
+    (b"\xfd7zXZ\0", "an xz archive", REPACK),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", REPACK),
+    (b"\x89PNG\r\n\x1a\n", "a picture (PNG)", CONVERT),
+    (b"\xff\xd8\xff", "a picture (JPEG)", CONVERT),
+    (b"GIF8", "a picture (GIF)", CONVERT),
+    (b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
+];
+
+/// What `bytes` are.
+pub(super) fn of(bytes: &[u8]) -> Content {
+    if bytes.is_empty() {
+        return Content::Empty;
+    }
+    if ARCHIVE_STARTS.iter().any(|start| bytes.starts_with(start)) {
+        return Content::Archive;
+    }
+    if let Some(&(_, what, remedy)) = FOREIGN.iter().find(|(start, ..)| bytes.starts_with(start)) {
+        return Content::Foreign { what, remedy };
+    }
+    if bytes.get(257..262) == Some(b"ustar") {
+        return Content::Foreign { what: "a tar archive", remedy: REPACK };
+    }
+    if memchr(0, bytes).is_none() {
+        return Content::Text(text(bytes));
+    }
+    // Some programs put a few words, or themselves, before the archive.
+    let tail = &bytes[bytes.len().saturating_sub(END_LIMIT_BYTES)..];
+    if memmem::find(tail, ARCHIVE_END).is_some() && memmem::find(bytes, LOCAL_HEADER).is_some() {
+        return Content::Archive;
+    }
+    Content::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }
+}
+
+fn text(bytes: &[u8]) -> TemplateKind {
+    if is_latex(bytes) { TemplateKind::Latex } else { page(bytes) }
+}
+
+/// What a page is: `Ejs` where it has a tag.
+pub(super) fn page(bytes: &[u8]) -> TemplateKind {
+    if memmem::find(bytes, b"<%").is_some() { TemplateKind::Ejs } else { TemplateKind::Html }
+}
+
+/// Whether a line of commands declares a document's class. A page may write about LaTeX, so what begins as
+/// markup is markup.
+fn is_latex(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let markup = matches!(start, [b'<', next, ..] if next.is_ascii_alphabetic() || *next == b'!');
+    if markup {
+        return false;
+    }
+    let mut found = memmem::find_iter(bytes, b"\\document");
+    found.any(|at| {
+        let name = &bytes[at + b"\\document".len()..];
+        let line = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+        let before = bytes[line..at].trim_ascii_start();
+        let before = before.strip_prefix(b"\xef\xbb\xbf").unwrap_or(before);
+        (name.starts_with(b"class") || name.starts_with(b"style"))
+            && (before.is_empty() || before.starts_with(b"\\"))
+    })
+}

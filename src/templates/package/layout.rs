@@ -1,0 +1,129 @@
+//! Which of an archive's files is the template, and where it begins when one folder wraps everything.
+
+use bytes::Bytes;
+
+use super::content::{self, Content};
+use super::paths::quoted;
+use super::{Package, PackageFault, fault, office};
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Files;
+
+/// Names that are the entry, in this order.
+const ENTRIES: [&str; 4] = ["index.html", "index.ejs", "index.tex", "main.tex"];
+
+/// Names that a sentence lists.
+const SHOWN_LIMIT: usize = 5;
+
+/// What the extension of a file makes it, as far as that goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Page,
+    Ejs,
+    Latex,
+    Office,
+}
+
+/// The package of an archive's files.
+pub(super) fn package(files: Files) -> Result<Package, PackageFault> {
+    if files.is_empty() {
+        return Err(fault("the archive holds no files; pack index.html and what belongs to it"));
+    }
+    let files = unwrapped(files);
+    let wrapped_office = files.iter().any(|(path, list)| {
+        path.eq_ignore_ascii_case(office::CONTENT_TYPES) && office::listed(list).is_some()
+    });
+    if wrapped_office {
+        return Err(fault(
+            "the archive is an Office file packed together with the folder it lay in; upload the Office file \
+             itself",
+        ));
+    }
+    let Some(entry) = entry(&files) else { return Err(no_entry(&files)) };
+    let kind = kind(entry, &files[entry])?;
+    Ok(Package { entry: entry.to_owned(), kind, files })
+}
+
+/// The files without the one folder that holds them all.
+fn unwrapped(files: Files) -> Files {
+    let mut paths = files.keys().map(|path| path.split_once('/').map(|(folder, _)| folder));
+    let Some(Some(folder)) = paths.next() else { return files };
+    if paths.any(|other| other != Some(folder)) {
+        return files;
+    }
+    let cut = folder.len() + 1;
+    files.into_iter().map(|(path, content)| (path[cut..].to_owned(), content)).collect()
+}
+
+fn entry(files: &Files) -> Option<&str> {
+    let known = ENTRIES.into_iter().find(|name| files.contains_key(*name));
+    if known.is_some() {
+        return known;
+    }
+    let mut candidates = top(files).filter(|path| sort(path).is_some());
+    let first = candidates.next()?;
+    candidates.next().is_none().then_some(first)
+}
+
+fn top(files: &Files) -> impl Iterator<Item = &str> {
+    files.keys().map(String::as_str).filter(|path| !path.contains('/'))
+}
+
+fn sort(path: &str) -> Option<Sort> {
+    match path.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+        "html" | "htm" => Some(Sort::Page),
+        "ejs" => Some(Sort::Ejs),
+        "tex" => Some(Sort::Latex),
+        "docx" | "docm" | "dotx" | "xlsx" | "xlsm" | "xltx" | "pptx" | "pptm" | "potx" => Some(Sort::Office),
+        _ => None,
+    }
+}
+
+fn kind(entry: &str, content: &Bytes) -> Result<TemplateKind, PackageFault> {
+    let found = content::of(content);
+    let shown = quoted(entry);
+    match (sort(entry), found) {
+        (Some(Sort::Office), _) => office::kind_of_bytes(content).ok_or_else(|| {
+            fault(format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx"))
+        }),
+        (_, Content::Foreign { what, remedy }) => {
+            Err(fault(format!("the archive's {shown} is {what}; {remedy}")))
+        }
+        (_, Content::Archive) => Err(fault(format!(
+            "the archive's {shown} is itself an archive; pack the template's files, not an archive of them"
+        ))),
+        (Some(Sort::Ejs), _) => Ok(TemplateKind::Ejs),
+        (Some(Sort::Latex), _) => Ok(TemplateKind::Latex),
+        (_, Content::Empty | Content::Text(_)) => Ok(content::page(content)),
+    }
+}
+
+fn no_entry(files: &Files) -> PackageFault {
+    let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
+    if !candidates.is_empty() {
+        let names = listed(&candidates);
+        return fault(format!(
+            "the archive has no index.html at its top, and more than one file that could be the template: \
+             {names}; name one of them index.html"
+        ));
+    }
+    let deeper = ENTRIES.iter().find_map(|name| {
+        let lies = |path: &&String| path.rsplit_once('/').is_some_and(|(_, last)| last == *name);
+        files.keys().filter(lies).min_by_key(|path| path.matches('/').count())
+    });
+    if let Some((folder, name)) = deeper.and_then(|path| path.rsplit_once('/')) {
+        let folder = quoted(folder);
+        return fault(format!(
+            "the archive has no index.html at its top; it has {name} in {folder}: pack what that folder holds"
+        ));
+    }
+    let paths: Vec<&str> = files.keys().map(String::as_str).collect();
+    let names = listed(&paths);
+    fault(format!("the archive has no index.html at its top, only {names}; put the page there"))
+}
+
+fn listed(paths: &[&str]) -> String {
+    let names: Vec<String> = paths.iter().take(SHOWN_LIMIT).map(|path| quoted(path)).collect();
+    let more = paths.len().saturating_sub(SHOWN_LIMIT);
+    let names = names.join(", ");
+    if more == 0 { names } else { format!("{names} and {more} more") }
+}

@@ -1,0 +1,123 @@
+//! What an upload holds: decided by its content, not by what somebody says of it.
+
+mod archive;
+mod content;
+mod layout;
+mod office;
+mod paths;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+
+use crate::config::TemplatesConfig;
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Files;
+use content::Content;
+
+/// The files of a template and which of them is the template itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// The path of the entry.
+    pub entry: String,
+    /// What the entry is: `Html`, `Ejs`, `Latex`, `Docx`, `Xlsx` or `Pptx`.
+    pub kind: TemplateKind,
+    /// Every file, the entry included.
+    pub files: Files,
+}
+
+/// Why an upload is no template: a sentence that names the entry and says what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PackageFault(pub String);
+
+/// So much text is looked through in a hundredth of a millisecond.
+const QUICK_LIMIT_BYTES: usize = 64 << 10;
+
+impl Package {
+    /// Reads an upload: an archive is unpacked, an Office file or plain text is the entry by itself.
+    /// What is not [quick](Package::is_quick) takes processor time: read it on a thread for blocking work.
+    ///
+    /// # Errors
+    /// See [`PackageFault`].
+    pub fn read(upload: &Bytes, limits: &TemplatesConfig) -> Result<Self, PackageFault> {
+        match content::of(upload) {
+            Content::Archive => archive::read(upload, &Limits::of(limits)),
+            Content::Text(kind) => Ok(Self::single(plain_name(kind), kind, upload.clone())),
+            Content::Empty => {
+                Err(fault("the template is empty; upload a page, a zip archive or an Office file"))
+            }
+            Content::Foreign { what, remedy } => Err(fault(format!("the template is {what}; {remedy}"))),
+        }
+    }
+
+    /// Reads what [`Package::pack`] wrote. Its limits were those of the day it was uploaded: a template that
+    /// was taken then is not lost because an operator lowered them since.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn reopen(packed: &Bytes) -> Result<Self, PackageFault> {
+        archive::read(packed, &Limits::NONE)
+    }
+
+    /// The archive of these files: the entry first, then the others in the order of their paths.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn pack(&self) -> Result<Bytes, PackageFault> {
+        write::pack(self)
+    }
+
+    /// Whether reading `upload` is no more than a look at a short text; all else belongs on a thread for
+    /// blocking work.
+    #[must_use]
+    pub fn is_quick(upload: &[u8]) -> bool {
+        // Every archive has NUL bytes in its headers.
+        upload.len() <= QUICK_LIMIT_BYTES && memchr::memchr(0, upload).is_none()
+    }
+
+    fn single(entry: &str, kind: TemplateKind, content: Bytes) -> Self {
+        Self { entry: entry.to_owned(), kind, files: Files::from([(entry.to_owned(), content)]) }
+    }
+}
+
+/// Where a template that is one file lies: pages at `index.html`, for that is the name in every message.
+fn plain_name(kind: TemplateKind) -> &'static str {
+    match kind {
+        TemplateKind::Latex => "index.tex",
+        TemplateKind::Docx => "template.docx",
+        TemplateKind::Xlsx => "template.xlsx",
+        TemplateKind::Pptx => "template.pptx",
+        TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => "index.html",
+    }
+}
+
+/// What an archive may hold.
+struct Limits {
+    entries: u64,
+    bytes: u64,
+    ratio: u64,
+    depth: u64,
+    path_bytes: u64,
+}
+
+impl Limits {
+    const NONE: Self =
+        Self { entries: u64::MAX, bytes: u64::MAX, ratio: u64::MAX, depth: u64::MAX, path_bytes: u64::MAX };
+
+    fn of(config: &TemplatesConfig) -> Self {
+        Self {
+            entries: config.archive_entries_limit,
+            bytes: config.archive_bytes_limit,
+            ratio: config.archive_ratio_limit,
+            depth: config.archive_depth_limit,
+            path_bytes: config.archive_path_limit_bytes,
+        }
+    }
+}
+
+fn fault(sentence: impl Into<String>) -> PackageFault {
+    PackageFault(sentence.into())
+}

@@ -1,0 +1,55 @@
+//! Which Office file an archive is, by the content type of its main part.
+
+use std::io::{Cursor, Read as _};
+
+use memchr::memmem;
+use zip::ZipArchive;
+
+use crate::domain::kinds::TemplateKind;
+
+/// The part that lists the content types.
+pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
+
+/// The list of the largest workbooks takes some 100 KB.
+const CONTENT_TYPES_LIMIT_BYTES: u64 = 1 << 20;
+
+/// The content types of main parts, in lower case: documents, templates, and those with macros.
+const MAIN_PARTS: [(&[u8], TemplateKind); 14] = [
+    (b"wordprocessingml.document.main+xml", TemplateKind::Docx),
+    (b"wordprocessingml.template.main+xml", TemplateKind::Docx),
+    (b"ms-word.document.macroenabled.main+xml", TemplateKind::Docx),
+    (b"ms-word.template.macroenabledtemplate.main+xml", TemplateKind::Docx),
+    (b"spreadsheetml.sheet.main+xml", TemplateKind::Xlsx),
+    (b"spreadsheetml.template.main+xml", TemplateKind::Xlsx),
+    (b"ms-excel.sheet.macroenabled.main+xml", TemplateKind::Xlsx),
+    (b"ms-excel.template.macroenabled.main+xml", TemplateKind::Xlsx),
+    (b"presentationml.presentation.main+xml", TemplateKind::Pptx),
+    (b"presentationml.template.main+xml", TemplateKind::Pptx),
+    (b"presentationml.slideshow.main+xml", TemplateKind::Pptx),
+    (b"ms-powerpoint.presentation.macroenabled.main+xml", TemplateKind::Pptx),
+    (b"ms-powerpoint.template.macroenabled.main+xml", TemplateKind::Pptx),
+    (b"ms-powerpoint.slideshow.macroenabled.main+xml", TemplateKind::Pptx),
+];
+
+/// The kind of Office file that `archive` is, if it is one.
+pub(super) fn kind_of(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Option<TemplateKind> {
+    let found = archive.index_for_name(CONTENT_TYPES)?;
+    let part = archive.by_index(found).ok()?;
+    let mut content = Vec::new();
+    part.take(CONTENT_TYPES_LIMIT_BYTES).read_to_end(&mut content).ok()?;
+    listed(&content)
+}
+
+/// The kind of Office file that `bytes` are, if they are one.
+pub(super) fn kind_of_bytes(bytes: &[u8]) -> Option<TemplateKind> {
+    kind_of(&mut ZipArchive::new(Cursor::new(bytes)).ok()?)
+}
+
+/// The kind whose main part the list of content types names.
+pub(super) fn listed(content_types: &[u8]) -> Option<TemplateKind> {
+    let end = content_types.len().min(usize::try_from(CONTENT_TYPES_LIMIT_BYTES).unwrap_or(usize::MAX));
+    // Without its NUL bytes, text in UTF-16 reads like any other as far as the names of types go.
+    let list: Vec<u8> =
+        content_types[..end].iter().filter(|&&byte| byte != 0).map(u8::to_ascii_lowercase).collect();
+    MAIN_PARTS.iter().find(|(name, _)| memmem::find(&list, name).is_some()).map(|&(_, kind)| kind)
+}

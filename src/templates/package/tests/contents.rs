@@ -1,0 +1,160 @@
+//! Content decides: plain text, Office files, what is neither, and which file of an archive is the entry.
+
+use super::*;
+use crate::domain::kinds::TemplateKind;
+
+#[test]
+fn plain_text_is_the_entry_and_is_not_copied() {
+    let cases: [(&str, &str, TemplateKind); 15] = [
+        ("<p>Hi</p>", "index.html", TemplateKind::Html),
+        ("words", "index.html", TemplateKind::Html),
+        (" \n", "index.html", TemplateKind::Html),
+        ("PK is no archive", "index.html", TemplateKind::Html),
+        ("{\"a\": 1}", "index.html", TemplateKind::Html),
+        ("\u{feff}<!doctype html><p>ä", "index.html", TemplateKind::Html),
+        ("<p><%= name %></p>", "index.html", TemplateKind::Ejs),
+        ("<!doctype html><pre>\n\\documentclass{article}</pre>", "index.html", TemplateKind::Html),
+        ("about <p>\\documentclass</p>", "index.html", TemplateKind::Html),
+        ("\\documentation", "index.html", TemplateKind::Html),
+        ("\\documentclass{article}", "index.tex", TemplateKind::Latex),
+        ("\u{feff}\\documentclass{article}", "index.tex", TemplateKind::Latex),
+        ("% a letter\r\n  \\documentstyle{letter}", "index.tex", TemplateKind::Latex),
+        ("\\RequirePackage{x}\\documentclass{article}", "index.tex", TemplateKind::Latex),
+        ("<% const a = 1 %>\n\\documentclass{article}", "index.tex", TemplateKind::Latex),
+    ];
+    for (text, entry, kind) in cases {
+        let upload = Bytes::copy_from_slice(text.as_bytes());
+        let package = Package::read(&upload, &limits()).unwrap();
+        assert_eq!((package.entry.as_str(), package.kind), (entry, kind), "{text:?}");
+        assert_eq!(paths(&package), [entry]);
+        assert_eq!(package.files[entry].as_ptr(), upload.as_ptr(), "{text:?} was copied");
+        assert!(Package::is_quick(&upload));
+    }
+    let latin = read(&b"<p>\xe4 is not UTF-8</p>"[..]).unwrap();
+    assert_eq!(latin.kind, TemplateKind::Html, "the assembler says so where it matters");
+}
+
+#[test]
+fn what_is_no_template_is_refused_by_name_with_the_remedy() {
+    let mut tar = vec![b'a'; 600];
+    tar[257..262].copy_from_slice(b"ustar");
+    let cases: [(&[u8], &str, &str); 13] = [
+        (b"", "is empty", "upload a page"),
+        (b"%PDF-1.7 words", "a PDF", "upload a page"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "an old Office file", "save it as .docx"),
+        (b"{\\rtf1 words}", "an RTF document", "save it as .docx"),
+        (b"\x1f\x8b\x08\0", "a gzip archive", "as a zip archive"),
+        (b"Rar!\x1a\x07\x01\0", "a RAR archive", "as a zip archive"),
+        (b"7z\xbc\xaf\x27\x1c\0", "a 7-Zip archive", "as a zip archive"),
+        (b"BZh91AY", "a bzip2 archive", "as a zip archive"),
+        (&tar, "a tar archive", "as a zip archive"),
+        (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)", "upload a page"),
+        (b"\xff\xfe<\0p\0", "text in UTF-16", "save it as UTF-8"),
+        (b"<p>\0</p>", "no text, for it has NUL bytes", "upload a page"),
+        (b"\x7fELF\x02\x01\x01\0PK\x05\x06", "no text, for it has NUL bytes", "upload a page"),
+    ];
+    for (upload, what, remedy) in cases {
+        let sentence = refused(Bytes::copy_from_slice(upload));
+        assert!(sentence.contains(what) && sentence.contains(remedy), "{sentence}");
+    }
+}
+
+#[test]
+fn an_office_file_is_kept_whole() {
+    let kinds = [
+        ("word/document.xml", "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml", "docx"),
+        ("word/document.xml", "vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml", "docx"),
+        ("word/document.xml", "vnd.ms-word.document.macroEnabled.main+xml", "docx"),
+        ("xl/workbook.xml", "vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml", "xlsx"),
+        ("xl/workbook.xml", "vnd.ms-excel.sheet.macroEnabled.main+xml", "xlsx"),
+        ("ppt/p.xml", "vnd.openxmlformats-officedocument.presentationml.presentation.main+xml", "pptx"),
+        ("ppt/p.xml", "vnd.openxmlformats-officedocument.presentationml.slideshow.main+xml", "pptx"),
+    ];
+    for (part, content_type, name) in kinds {
+        let upload = Bytes::from(office(part, content_type));
+        assert!(!Package::is_quick(&upload));
+        let package = Package::read(&upload, &limits()).unwrap();
+        let entry = format!("template.{name}");
+        assert_eq!((package.entry.as_str(), package.kind.name()), (entry.as_str(), name));
+        assert_eq!(package.files[&entry].as_ptr(), upload.as_ptr(), "not even copied");
+        // An archive of nothing but that file, in a folder.
+        let boxed = archive(&[("box/Letter.DOCX", &upload[..])]);
+        let package = read(boxed).unwrap();
+        assert_eq!((package.entry.as_str(), package.kind.name()), ("Letter.DOCX", name));
+        assert_eq!(package.files["Letter.DOCX"], upload);
+    }
+    let wide: Vec<u8> = "<Types ContentType=\"application/vnd.ms-word.document.macroEnabled.main+xml\"/>"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let package = read(archive(&[("[Content_Types].xml", &wide[..])])).unwrap();
+    assert_eq!(package.kind, TemplateKind::Docx, "XML in UTF-16");
+    let other = office("index.html", "vnd.ms-visio.drawing.main+xml");
+    assert_eq!(read(other).unwrap().entry, "index.html", "an archive like any other");
+}
+
+#[test]
+fn an_office_file_that_is_none_is_told() {
+    let cut = docx().split_off(40);
+    let sentence = refused(archive(&[("letter.docx", &cut[..])]));
+    assert!(
+        sentence.starts_with("the archive's 'letter.docx' is no Office file; save it anew"),
+        "{sentence}"
+    );
+    let types = b"<Override ContentType=\"application/vnd.ms-excel.sheet.macroEnabled.main+xml\"/>";
+    let sentence = refused(archive(&[("book/[Content_Types].xml", &types[..]), ("book/index.html", PAGE)]));
+    assert!(
+        sentence.contains("together with the folder it lay in; upload the Office file itself"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn the_entry_is_a_known_name_or_the_only_file_that_could_be_it() {
+    let cases: [(&[Named], &str, TemplateKind); 10] = [
+        (&[("index.html", PAGE), ("main.tex", b"x"), ("a.html", PAGE)], "index.html", TemplateKind::Html),
+        (&[("index.html", b"<%= a %>"), ("index.ejs", b"x")], "index.html", TemplateKind::Ejs),
+        (&[("index.html", b"")], "index.html", TemplateKind::Html),
+        (&[("index.ejs", b"no tag"), ("index.tex", b"x")], "index.ejs", TemplateKind::Ejs),
+        (&[("index.tex", b"\\input{a}"), ("main.tex", b"x")], "index.tex", TemplateKind::Latex),
+        (&[("main.tex", b"x"), ("a.tex", b"x"), ("logo.png", b"\x89PNG")], "main.tex", TemplateKind::Latex),
+        (&[("Invoice.HTM", PAGE), ("a/index.html", PAGE), ("x.css", b"")], "Invoice.HTM", TemplateKind::Html),
+        (&[("letter.ejs", b"x"), ("parts/row.ejs", b"x")], "letter.ejs", TemplateKind::Ejs),
+        (&[("wrap/index.html", PAGE), ("wrap/a/x.css", b"")], "index.html", TemplateKind::Html),
+        (&[("index.html/index.html", PAGE)], "index.html", TemplateKind::Html),
+    ];
+    for (files, entry, kind) in cases {
+        let package = read(archive(files)).unwrap();
+        assert_eq!((package.entry.as_str(), package.kind), (entry, kind), "{files:?}");
+        assert_eq!(package.files.len(), files.len());
+    }
+}
+
+#[test]
+fn an_archive_without_an_entry_says_what_it_has_instead() {
+    let inner = archive(&[("index.html", PAGE)]);
+    let cases: [(&[Named], &str); 9] = [
+        (&[], "the archive holds no files"),
+        (&[("folder/", b"")], "the archive holds no files"),
+        (
+            &[("a.html", PAGE), ("b.ejs", PAGE)],
+            "more than one file that could be the template: 'a.html', 'b.ejs'",
+        ),
+        (
+            &[("package.json", b"{}"), ("a/b/index.html", PAGE), ("dist/index.html", PAGE)],
+            "no index.html at its top; it has index.html in 'dist': pack what that folder holds",
+        ),
+        (&[("a/b/index.html", PAGE)], "it has index.html in 'b'"),
+        (&[("site.zip", &inner)], "no index.html at its top, only 'site.zip'; put the page there"),
+        (
+            &[("1", b""), ("2", b""), ("3", b""), ("4", b""), ("5", b""), ("6", b"")],
+            "only '1', '2', '3', '4', '5' and 1 more",
+        ),
+        (&[("index.html", b"%PDF-1.4")], "the archive's 'index.html' is a PDF; upload a page"),
+        (&[("index.html", &inner)], "the archive's 'index.html' is itself an archive"),
+    ];
+    for (files, words) in cases {
+        let sentence = refused(archive(files));
+        assert!(sentence.contains(words), "{files:?}: {sentence}");
+    }
+}

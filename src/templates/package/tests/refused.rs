@@ -1,0 +1,230 @@
+//! What a hostile or broken archive is refused for: the sentence names the entry and what to do.
+
+use super::raw::{self, RawEntry, deflated, stored, with_mode};
+use super::*;
+
+/// The sentence for an archive of these entries and an index.html.
+fn sentence(entries: Vec<RawEntry>) -> String {
+    refused(raw::write(&[vec![stored("index.html", PAGE)], entries].concat()))
+}
+
+fn limited(entries: &[RawEntry], limits: &TemplatesConfig) -> Result<Package, String> {
+    let entries = [&[stored("index.html", PAGE)], entries].concat();
+    Package::read(&Bytes::from(raw::write(&entries)), limits).map_err(|fault| fault.0)
+}
+
+#[test]
+fn names_that_lead_elsewhere() {
+    let cases: [(&[u8], &str); 18] = [
+        (b"../evil.css", "'../evil.css' leads out of its folder by '..'"),
+        (b"a/../../evil.css", "'a/../../evil.css' leads out"),
+        (b"a/../b.css", "'a/../b.css' leads out"),
+        (b"..\\evil.css", "'..\\evil.css' leads out"),
+        (b"a\\..\\..\\evil.css", "leads out"),
+        (b"a/..", "'a/..' leads out"),
+        (b"a/../", "'a/../' leads out"),
+        (b"__MACOSX/../../x", "leads out"),
+        (b"/etc/passwd", "'/etc/passwd' has an absolute path"),
+        (b"\\etc\\passwd", "has an absolute path"),
+        (b"//host/share", "has an absolute path"),
+        (b"\\\\host\\share", "has an absolute path"),
+        (b"C:\\x.css", "'C:\\x.css' has an absolute path"),
+        (b"c:x.css", "has an absolute path"),
+        (b"a\0.css", "'a\\u{0}.css' has a control character"),
+        (b"a\n.css", "'a\\u{a}.css' has a control character"),
+        (b"a\x7f.css", "has a control character"),
+        ("a\u{85}.css".as_bytes(), "'a\\u{85}.css' has a control character"),
+    ];
+    for (name, words) in cases {
+        let told = sentence(vec![stored(name, b"x")]);
+        assert!(told.contains(words) && told.contains("; "), "{:?}: {told}", name.escape_ascii().to_string());
+    }
+    let told = sentence(vec![stored(format!("{}\u{202e}/../x", "long".repeat(100)), b"x")]);
+    assert!(told.len() < 300 && told.contains("…'"), "{told}");
+}
+
+#[test]
+fn entries_that_are_no_files() {
+    let types = [
+        (0o120_777, "is a symbolic link; pack the file itself"),
+        (0o010_644, "is a pipe"),
+        (0o020_644, "is a device"),
+        (0o060_644, "is a device"),
+        (0o140_644, "is a socket"),
+    ];
+    for (mode, words) in types {
+        let told = sentence(vec![with_mode(mode, stored("a/odd", b"/etc/passwd"))]);
+        assert!(told.contains(&format!("'a/odd' {words}")), "{told}");
+    }
+}
+
+#[test]
+fn names_that_are_taken() {
+    let pair = |one: &str, other: &str| sentence(vec![stored(one, b"1"), stored(other, b"2")]);
+    assert!(pair("a.css", "a.css").contains("the entry 'a.css' twice; pack it once"), "{}", pair("a", "a"));
+    assert!(pair("a/b.css", "a\\b.css").contains("the entry 'a/b.css' twice"));
+    assert!(pair("a/b.css", "./a/b.css").contains("the entry 'a/b.css' twice"));
+    assert!(sentence(vec![stored("index.html", b"another")]).contains("the entry 'index.html' twice"));
+    // One of them only by the field for names in UTF-8.
+    let mut extra = vec![1];
+    extra.extend(raw::crc(b"x.css").to_le_bytes());
+    extra.extend(b"y.css");
+    let extra = [&b"\x75\x70\x0a\0"[..], &extra].concat();
+    let told = sentence(vec![stored("y.css", b"1"), RawEntry { extra, ..stored("x.css", b"2") }]);
+    assert!(told.contains("two entries of one name"), "{told}");
+    let told = pair("a/Logo.png", "a/logo.PNG");
+    assert!(told.contains("'a/Logo.png' and 'a/logo.PNG' differ only in capital letters"), "{told}");
+    assert!(pair("Ä.css", "ä.css").contains("differ only in capital letters"));
+    for (one, other) in
+        [("a", "a/b"), ("a/b", "a"), ("A", "a/b/c"), ("a/b/c", "a/B"), ("a", "a/"), ("a/", "a")]
+    {
+        let told = pair(one, other);
+        assert!(
+            told.contains("as a file and") && told.contains("as a folder; rename one"),
+            "{one} {other}: {told}"
+        );
+    }
+}
+
+#[test]
+fn entries_that_cannot_be_read_without_more() {
+    let locked = RawEntry { flags: 1, ..stored("secret.css", b"x") };
+    let told = sentence(vec![locked]);
+    assert_eq!(told, "the archive's entry 'secret.css' is encrypted; pack it without a password");
+    let strong = RawEntry { flags: 1, method: 99, ..stored("secret.css", b"x") };
+    assert!(sentence(vec![strong]).contains("'secret.css' is encrypted"));
+    let methods = [
+        (6, "implode"),
+        (9, "deflate64"),
+        (12, "bzip2"),
+        (14, "LZMA"),
+        (20, "zstd"),
+        (93, "zstd"),
+        (95, "xz"),
+        (98, "PPMd"),
+        (77, "an unknown method"),
+    ];
+    for (method, name) in methods {
+        let told = sentence(vec![RawEntry { method, ..stored("a.css", b"x") }]);
+        assert!(told.contains(&format!("'a.css' is compressed by {name}")), "{told}");
+        assert!(told.contains("pack it by deflate"), "{told}");
+    }
+}
+
+#[test]
+fn damage() {
+    let text = "some text that shrinks, some text that shrinks, some text that shrinks".repeat(9);
+    let good = deflated("a.css", text.as_bytes());
+    let mut flipped = good.packed.clone();
+    flipped[9] ^= 0x55;
+    let cases = [
+        RawEntry { crc: good.crc ^ 1, ..good.clone() },
+        RawEntry { crc: 7, ..stored("a.css", b"text") },
+        RawEntry { packed: flipped, ..good.clone() },
+        RawEntry { packed: good.packed[..9].to_vec(), ..good.clone() },
+        RawEntry { packed: Vec::new(), ..good.clone() },
+        RawEntry { size: good.size - 1, ..good.clone() },
+        RawEntry { header_start: Some(3), ..good.clone() },
+        RawEntry { header_start: Some(u32::MAX - 1), ..good.clone() },
+    ];
+    for entry in cases {
+        let told = sentence(vec![entry]);
+        assert!(told.contains("the archive's entry 'a.css' is damaged ("), "{told}");
+        assert!(told.contains("pack it anew"), "{told}");
+    }
+    let told = sentence(vec![RawEntry { reach: 1, ..stored("a.css", b"text") }]);
+    assert!(told.contains("'a.css' is damaged (it reaches into the archive's directory)"), "{told}");
+    let whole = raw::write(&[stored("index.html", PAGE), good]);
+    for end in [4, 5, 30, whole.len() / 2, whole.len() - 23, whole.len() - 1] {
+        let told = refused(whole[..end].to_vec());
+        assert!(told.starts_with("the archive is damaged or cut off ("), "{end}: {told}");
+        assert!(told.contains("pack it anew, as zip, and upload it again"), "{told}");
+    }
+    let several = [b"PK\x07\x08", &whole[..]].concat();
+    assert_eq!(read(several).unwrap().files.len(), 2, "one that was to be split, and is not");
+    let mut split = whole;
+    let length = split.len();
+    split[length - 18] = 1;
+    assert!(refused(split).contains("Multi-disk"));
+}
+
+#[test]
+fn bombs() {
+    let small = TemplatesConfig { archive_bytes_limit: 3 << 20, ..limits() };
+    let zeros = |name: &str, mib: usize| deflated(name, &vec![0; mib << 20]);
+    let told = limited(&[zeros("bomb.bin", 2)], &limits()).unwrap_err();
+    assert!(told.contains("'bomb.bin' becomes more than 200 times as large"), "{told}");
+    assert!(told.contains("(templates.archive_ratio_limit)"), "{told}");
+    // Its size is a lie: what counts is what comes out.
+    let lying = RawEntry { size: 100, ..zeros("bomb.bin", 2) };
+    assert!(limited(&[lying], &limits()).unwrap_err().contains("'bomb.bin' is damaged (File is larger"));
+    let lying = RawEntry { size: u32::MAX, ..stored("a.bin", b"small") };
+    assert_eq!(limited(&[lying], &limits()).unwrap().files["a.bin"], &b"small"[..]);
+
+    assert!(limited(&[zeros("a.bin", 1)], &limits()).is_ok(), "so much is no bomb");
+    let many: Vec<_> = (0..9).map(|number| zeros(&format!("{number}.bin"), 1)).collect();
+    let told = limited(&many, &limits()).unwrap_err();
+    assert!(told.contains("the archive becomes more than 200 times as large"), "{told}");
+    assert!(told.contains("reached at '2.bin'"), "{told}");
+
+    let large = stored("a.bin", &vec![7; 2 << 20]);
+    let more = stored("b.bin", &vec![7; 1 << 20]);
+    let told = limited(&[large.clone(), more], &small).unwrap_err();
+    assert!(
+        told.contains("more than 3145728 bytes when it is unpacked (templates.archive_bytes_limit)"),
+        "{told}"
+    );
+    assert!(told.contains("reached at 'b.bin'"), "{told}");
+    assert!(limited(&[large], &small).is_ok());
+}
+
+#[test]
+fn entries_that_share_bytes() {
+    let first = deflated("a.css", &[b'a'; 5_000]);
+    let start = raw::write(&[stored("index.html", PAGE)]).len() - 22 - 46 - "index.html".len();
+    let again = RawEntry {
+        name: b"b.css".to_vec(),
+        header_start: Some(u32::try_from(start).unwrap()),
+        ..first.clone()
+    };
+    let told = sentence(vec![first.clone(), again]);
+    assert!(told.contains("'a.css' and 'b.css' share bytes, as in a zip bomb"), "{told}");
+    // One entry whose content is the header and content of the next.
+    let mut quine = stored("a.css", b"");
+    quine.packed = Vec::new();
+    let inner = raw::write(&[first]);
+    let outer = RawEntry { name: b"b.css".to_vec(), ..stored("b.css", &inner) };
+    let at = u32::try_from(start + 30 + "b.css".len()).unwrap();
+    let hidden = RawEntry { header_start: Some(at), ..deflated("a.css", &[b'a'; 5_000]) };
+    let told = sentence(vec![outer, hidden]);
+    assert!(told.contains("'b.css' and 'a.css' share bytes"), "{told}");
+}
+
+#[test]
+fn limits_on_entries_depth_and_paths() {
+    let tight = TemplatesConfig {
+        archive_entries_limit: 3,
+        archive_depth_limit: 2,
+        archive_path_limit_bytes: 16,
+        ..limits()
+    };
+    assert!(limited(&[stored("a/b/c.css", b""), stored("0123456789ab.css", b"")], &tight).is_ok());
+    let cases = [
+        (
+            stored("a/b/c/d.css", b""),
+            "'a/b/c/d.css' lies in more than 2 folders",
+            "templates.archive_depth_limit",
+        ),
+        (stored("0123456789abc.css", b""), "is longer than 16 bytes", "templates.archive_path_limit_bytes"),
+        (stored("ääääää.css", b""), "", ""),
+    ];
+    for (entry, words, key) in cases {
+        match limited(&[entry], &tight) {
+            Err(told) => assert!(!key.is_empty() && told.contains(words) && told.contains(key), "{told}"),
+            Ok(_) => assert_eq!(key, ""),
+        }
+    }
+    let folders = [stored("a/", b""), stored("b/", b""), stored("__MACOSX/x", b"")];
+    let told = limited(&folders, &tight).unwrap_err();
+    assert!(told.contains("has 4 entries, more than 3 (templates.archive_entries_limit)"), "{told}");
+}

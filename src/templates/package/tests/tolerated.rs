@@ -1,0 +1,150 @@
+//! What real programs write and strict readers stumble over: it is taken.
+
+use std::io::{Cursor, Write as _};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::raw::{self, RawEntry, deflated, stored, streamed, with_mode};
+use super::*;
+
+/// The paths that these entries become, beside an index.html.
+fn taken(entries: Vec<RawEntry>) -> Vec<String> {
+    let entries = [entries, vec![stored("index.html", PAGE)]].concat();
+    let package = read(raw::write(&entries)).unwrap();
+    assert_eq!(package.files["index.html"], PAGE);
+    package.files.into_keys().filter(|path| path != "index.html").collect()
+}
+
+#[test]
+fn names_are_read_whatever_their_encoding() {
+    let utf8 = |flags, name: &str| RawEntry { flags, ..stored(name, b"x") };
+    assert_eq!(taken(vec![utf8(0x800, "bücher/ä.css")]), ["bücher/ä.css"]);
+    assert_eq!(taken(vec![utf8(0, "bücher/漢字.css")]), ["bücher/漢字.css"], "the flag is missing");
+    assert_eq!(taken(vec![stored(b"b\x81cher.css", b"x")]), ["bücher.css"], "code page 437");
+    let lying = RawEntry { flags: 0x800, ..stored(b"b\xfccher.css", b"x") };
+    assert_eq!(taken(vec![lying]).len(), 1, "flagged as UTF-8, and not");
+    assert_eq!(
+        taken(vec![stored("a\\b\\c.css", b"x")]),
+        ["a/b/c.css"],
+        "as old programs of Windows wrote them"
+    );
+    assert_eq!(taken(vec![stored("./a//./b.css", b"x"), stored("./", b"")]), ["a/b.css"]);
+    assert_eq!(taken(vec![stored("a/..b/c...css", b"x"), stored("...", b"")]), ["...", "a/..b/c...css"]);
+    // The name in UTF-8 in a field of its own, beside one in another encoding.
+    let mut extra = vec![1];
+    extra.extend(raw::crc(b"b?cher.css").to_le_bytes());
+    extra.extend("bücher.css".as_bytes());
+    let extra = [&b"\x75\x70"[..], &u16::try_from(extra.len()).unwrap().to_le_bytes(), &extra].concat();
+    assert_eq!(taken(vec![RawEntry { extra, ..stored("b?cher.css", b"x") }]), ["bücher.css"]);
+}
+
+#[test]
+fn what_systems_leave_behind_is_dropped() {
+    let junk = [
+        "__MACOSX/._index.html",
+        "__MACOSX/wrap/._x",
+        "a/__MACOSX/x.css",
+        ".DS_Store",
+        "a/.DS_Store",
+        "._index.html",
+        "Thumbs.db",
+        "a/thumbs.db",
+        "Desktop.ini",
+    ];
+    let entries = junk.map(|name| stored(name, b"\0junk")).to_vec();
+    assert_eq!(taken([entries, vec![stored("a/.well-known", b"x")]].concat()), ["a/.well-known"]);
+    // Junk is not looked at, so nothing in it is a reason to refuse the rest.
+    let link = with_mode(0o120_777, stored("__MACOSX/._link", b"target"));
+    let twice = [stored("._x", b"1"), stored("._X", b"2"), stored("._x", b"3")];
+    assert_eq!(taken([vec![link], twice.to_vec()].concat()), [] as [&str; 0]);
+}
+
+#[test]
+fn one_wrapping_folder_is_taken_off() {
+    let files: [&[Named]; 4] = [
+        &[("build/index.html", PAGE), ("build/assets/x.css", b"")],
+        &[("build/", b""), ("build/index.html", PAGE), ("build/assets/", b""), ("build/assets/x.css", b"")],
+        &[
+            (".DS_Store", b""),
+            ("build/index.html", PAGE),
+            ("build/assets/x.css", b""),
+            ("__MACOSX/build/._x", b""),
+        ],
+        &[("build\\index.html", PAGE), ("build\\assets\\x.css", b""), ("empty/", b"")],
+    ];
+    for files in files {
+        assert_eq!(paths(&read(archive(files)).unwrap()), ["assets/x.css", "index.html"], "{files:?}");
+    }
+    let beside = archive(&[("build/x.css", b""), ("index.html", PAGE)]);
+    assert_eq!(paths(&read(beside).unwrap()), ["build/x.css", "index.html"], "it wraps not everything");
+}
+
+#[test]
+fn folders_modes_and_fields_that_say_nothing_are_passed_over() {
+    let folders = [
+        stored("a/", b""),
+        stored("b\\", b""),
+        with_mode(0o040_755, stored("c", b"")),
+        RawEntry { attributes: 0x10, ..stored("d", b"") },
+        stored("a/", b""),
+    ];
+    assert_eq!(taken(folders.to_vec()), [] as [&str; 0]);
+    let file = with_mode(0o100_644, stored("a/x.css", b"x"));
+    let empty = stored("a/empty.css", b"");
+    assert_eq!(taken([folders.to_vec(), vec![file, empty]].concat()), ["a/empty.css", "a/x.css"]);
+    // A field of a length that nobody knows, and padding that is no field at all.
+    let padded = RawEntry { extra: b"\xfe\xca\x04\0abcd\0\0\0".to_vec(), ..stored("x.css", b"x") };
+    assert_eq!(taken(vec![padded]), ["x.css"]);
+}
+
+#[test]
+fn sizes_may_come_behind_the_content() {
+    let text = "long ".repeat(1_000);
+    let bytes = raw::write(&[streamed("index.html", text.as_bytes()), streamed("a.css", b"p{}")]);
+    let package = read(bytes).unwrap();
+    assert_eq!(
+        (&package.files["index.html"][..], &package.files["a.css"][..]),
+        (text.as_bytes(), &b"p{}"[..])
+    );
+    let mut unsigned = streamed("index.html", text.as_bytes());
+    unsigned.descriptor.drain(..4);
+    let package = read(raw::write(&[unsigned, deflated("a.css", b"p{}")])).unwrap();
+    assert_eq!(package.files["index.html"], text.as_bytes());
+}
+
+#[test]
+fn bytes_around_the_archive_do_no_harm() {
+    let plain = archive(&[("index.html", PAGE), ("x.css", b"p{}")]);
+    let whole = [&b"#!/bin/sh\nexec unzip\n"[..], &plain].concat();
+    assert_eq!(read(whole).unwrap().files["index.html"], PAGE, "words before it");
+    let whole = [&plain[..], b"\r\nwords behind it\0"].concat();
+    assert_eq!(read(whole).unwrap().files["x.css"], &b"p{}"[..]);
+    let mut commented = plain;
+    let length = commented.len();
+    commented[length - 2..].copy_from_slice(&9_u16.to_le_bytes());
+    commented.extend(b"a comment");
+    assert_eq!(read(commented).unwrap().files.len(), 2);
+}
+
+#[test]
+fn large_headers_and_both_methods_are_read() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().large_file(true);
+    for (name, method) in [("index.html", CompressionMethod::Deflated), ("a.css", CompressionMethod::Stored)]
+    {
+        writer.start_file(name, options.compression_method(method)).unwrap();
+        writer.write_all(PAGE).unwrap();
+    }
+    writer.set_raw_zip64_extensible_data_sector(Box::new([0; 8]));
+    let whole = writer.finish().unwrap().into_inner();
+    assert!(whole.windows(4).any(|window| window == b"PK\x06\x06"), "no end of the large kind");
+    assert_eq!(read(whole).unwrap().files["a.css"], PAGE);
+}
+
+#[test]
+fn an_archive_may_lie_in_a_template_as_a_file() {
+    let inner = archive(&[("../x", b"never unpacked"), ("a", b"")]);
+    let package = read(archive(&[("index.html", PAGE), ("download.zip", &inner)])).unwrap();
+    assert_eq!(package.files["download.zip"], inner);
+}

@@ -1,0 +1,61 @@
+//! Our own archive of a package: the same bytes for the same files.
+
+use std::io::Cursor;
+
+use bytes::Bytes;
+use zip::result::ZipResult;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, PreparedZipFile, System, ZipWriter};
+
+use super::paths::quoted;
+use super::{Package, PackageFault, fault};
+
+/// What is compressed already: to do it again costs time and wins nothing.
+const COMPRESSED: [&str; 24] = [
+    "png", "jpg", "jpeg", "gif", "webp", "avif", "woff", "woff2", "gz", "br", "zst", "zip", "mp4", "webm",
+    "mp3", "ogg", "docx", "docm", "xlsx", "xlsm", "pptx", "pptm", "pdf", "jxl",
+];
+
+/// A file that would shrink further is stored as it is, so that whoever downloads the archive can upload it
+/// again: far below the ratio at which an archive is taken for a bomb.
+const RATIO_LIMIT: u64 = 100;
+
+/// The archive of a package.
+pub(super) fn pack(package: &Package) -> Result<Bytes, PackageFault> {
+    if !package.files.contains_key(&package.entry) {
+        let entry = quoted(&package.entry);
+        return Err(fault(format!("the template has no file {entry}, which is to be its entry")));
+    }
+    let failed = |error| fault(format!("the template's archive cannot be written: {error}"));
+    written(package).map_err(failed)
+}
+
+fn written(package: &Package) -> ZipResult<Bytes> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let entry = package.files.get_key_value(&package.entry);
+    let others = package.files.iter().filter(|(path, _)| **path != package.entry);
+    for (path, content) in entry.into_iter().chain(others) {
+        writer.add_prepared_file(prepared(path, content)?)?;
+    }
+    Ok(Bytes::from(writer.finish()?.into_inner()))
+}
+
+fn prepared(path: &str, content: &[u8]) -> ZipResult<PreparedZipFile> {
+    let store = || PreparedZipFile::from_data(path, options(CompressionMethod::Stored), content);
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    if content.is_empty() || extension.is_some_and(|extension| COMPRESSED.contains(&extension.as_str())) {
+        return store();
+    }
+    let deflated = PreparedZipFile::from_data(path, options(CompressionMethod::Deflated), content)?;
+    let (before, after) = (deflated.uncompressed_size(), deflated.compressed_size());
+    if after >= before || before > after.saturating_mul(RATIO_LIMIT) { store() } else { Ok(deflated) }
+}
+
+/// Nothing in them comes from the clock or the machine.
+fn options(method: CompressionMethod) -> SimpleFileOptions {
+    SimpleFileOptions::default()
+        .compression_method(method)
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644)
+        .system(System::Unix)
+}

@@ -1,0 +1,163 @@
+//! A template as it lasts: its record in the index.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
+use crate::domain::kinds::TemplateKind;
+use crate::storage::{StorageKey, TemplatePart};
+
+/// Everything of a template but what may be large: its files, previews and sample data are objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateRecord {
+    /// Which template.
+    pub id: TemplateId,
+    /// Whose.
+    pub account: AccountId,
+    /// The unfinished tag: it was begun and not saved yet.
+    pub unfinished: bool,
+    /// When it was begun.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Its files, once there are some.
+    pub content: Option<Content>,
+    /// What was said of it when it was saved.
+    pub info: Option<Info>,
+    /// Its previews, from when it was saved.
+    pub previews: Option<Previews>,
+}
+
+/// The stored files of a template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// The id under which they were uploaded.
+    pub id: TemplateId,
+    /// The archive that holds them.
+    pub object: ObjectId,
+    /// The path of the entry.
+    pub entry: String,
+    /// What the entry is.
+    pub kind: TemplateKind,
+}
+
+/// What its owner says of a template.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Info {
+    /// The object that holds all of it, the sample data and the list of files included.
+    pub object: ObjectId,
+    /// Its title.
+    pub title: String,
+    /// What it is for.
+    pub description: String,
+    /// What it is rendered as.
+    pub kind: TemplateKind,
+    /// Words to find it by.
+    pub categories: Vec<String>,
+    /// Who else may use it.
+    pub permissions: Permissions,
+    /// Where its source code is kept.
+    pub link: Option<String>,
+}
+
+/// Who may read, render and clone a template beside its owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Permissions {
+    /// Nobody.
+    #[default]
+    Private,
+    /// Every account.
+    Public,
+}
+
+impl Permissions {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Private, Self::Public];
+
+    /// Its name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Public => "public",
+        }
+    }
+
+    /// The one of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|permissions| permissions.name() == name)
+    }
+}
+
+/// The previews of a saved template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Previews {
+    /// As a picture.
+    pub png: Preview,
+    /// As a document.
+    pub pdf: Preview,
+}
+
+/// One preview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preview {
+    /// The object.
+    pub object: ObjectId,
+    /// The job that made it, where it was one of the owner's.
+    pub job: Option<JobId>,
+}
+
+impl TemplateRecord {
+    /// A template as it is begun at `now`.
+    #[must_use]
+    pub fn begun(account: AccountId, now: Timestamp) -> Self {
+        Self {
+            id: TemplateId::generate(),
+            account,
+            unfinished: true,
+            created_at: now,
+            updated_at: now,
+            content: None,
+            info: None,
+            previews: None,
+        }
+    }
+
+    /// Whether others than its owner may use it.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        !self.unfinished && self.info.as_ref().is_some_and(|info| info.permissions == Permissions::Public)
+    }
+
+    /// The key of a part of it.
+    #[must_use]
+    pub fn key(&self, object: ObjectId, part: TemplatePart) -> StorageKey {
+        StorageKey::Template(self.account, self.id, object, part)
+    }
+
+    /// The key of its archive.
+    #[must_use]
+    pub fn package(&self, content: &Content) -> StorageKey {
+        if self.unfinished {
+            StorageKey::UnfinishedPackage(self.account, self.id, content.object)
+        } else {
+            self.key(content.object, TemplatePart::Package)
+        }
+    }
+
+    /// The objects that it names, the one that tells of all others first. An upload is not among them.
+    #[must_use]
+    pub fn objects(&self) -> Vec<StorageKey> {
+        let info = self.info.iter().map(|info| self.key(info.object, TemplatePart::Info));
+        let content = self.content.iter().map(|content| self.package(content));
+        let previews = self.previews.iter().flat_map(|previews| {
+            [
+                self.key(previews.png.object, TemplatePart::PngPreview),
+                self.key(previews.pdf.object, TemplatePart::PdfPreview),
+            ]
+        });
+        info.chain(content).chain(previews).collect()
+    }
+}

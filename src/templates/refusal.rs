@@ -1,0 +1,59 @@
+//! Why something is not done for a caller, in sentences that name the remedy.
+
+use super::record::TemplateRecord;
+use crate::domain::ids::{AccountId, TemplateId};
+use crate::problem::{Code, Problem};
+
+/// There is none, or it is nobody's business of this account.
+pub(super) fn not_found(template: TemplateId) -> Problem {
+    Problem::new(Code::TemplateNotFound, format!("There is no template '{template}' of yours."))
+}
+
+/// It was begun and not saved.
+pub(super) fn unfinished(template: TemplateId) -> Problem {
+    let detail = format!(
+        "Template '{template}' is not saved yet: upload it, unzip it, render its previews and save it by POST \
+         /templates/{template}."
+    );
+    Problem::new(Code::TemplateUnfinished, detail)
+}
+
+/// It is another account's.
+pub(super) fn not_owner(template: TemplateId) -> Problem {
+    let detail = format!(
+        "Template '{template}' is public and another account's; clone it by POST /templates/{template}/clone and \
+         change the clone."
+    );
+    Problem::new(Code::NotOwner, detail)
+}
+
+/// It has no files.
+pub(super) fn empty(template: TemplateId) -> Problem {
+    let detail = format!(
+        "Template '{template}' has no files: upload its archive to presignedTemplateUploadUrl, then unzip it by \
+         PATCH /templates/{template}/unzip."
+    );
+    Problem::new(Code::TemplateArchiveInvalid, detail)
+}
+
+/// The record as one that `account` may change.
+///
+/// # Errors
+/// `template_not_found`, `not_owner`.
+pub(super) fn own(
+    record: Option<TemplateRecord>,
+    account: AccountId,
+    template: TemplateId,
+) -> Result<TemplateRecord, Problem> {
+    let record = record.ok_or_else(|| not_found(template))?;
+    if record.account == account { Ok(record) } else { Err(not_owner(template)) }
+}
+
+/// The record as one that is saved.
+///
+/// # Errors
+/// `template_not_found`, `template_unfinished`.
+pub(super) fn saved(record: Option<TemplateRecord>, template: TemplateId) -> Result<TemplateRecord, Problem> {
+    let record = record.ok_or_else(|| not_found(template))?;
+    if record.unfinished { Err(unfinished(template)) } else { Ok(record) }
+}

@@ -1,0 +1,56 @@
+//! The template registry: the one actor that changes what the index says of templates.
+//!
+//! A change is a future of its own, so that unpacking one archive keeps nobody waiting; changes of one template come
+//! one after the other (`turns`).
+
+use std::sync::Arc;
+
+use actix::prelude::*;
+use tracing::Instrument as _;
+
+use super::deps::Deps;
+use crate::problem::Problem;
+
+/// The template registry.
+pub struct TemplateRegistry {
+    pub(super) deps: Arc<Deps>,
+    mailbox_limit: usize,
+}
+
+impl TemplateRegistry {
+    /// A registry over what `deps` hold, before which at most `mailbox_limit` messages wait.
+    #[must_use]
+    pub fn new(deps: Arc<Deps>, mailbox_limit: u64) -> Self {
+        Self { deps, mailbox_limit: usize::try_from(mailbox_limit).unwrap_or(usize::MAX) }
+    }
+
+    /// A change, counted under its name, in a span of its own.
+    pub(super) fn change<T, F>(
+        &self,
+        name: &'static str,
+        change: impl FnOnce(Arc<Deps>) -> F,
+    ) -> ResponseFuture<Result<T, Problem>>
+    where
+        T: 'static,
+        F: Future<Output = Result<T, Problem>> + 'static,
+    {
+        let metrics = self.deps.metrics.clone();
+        let work = change(Arc::clone(&self.deps));
+        let counted = async move {
+            let done = work.await;
+            let outcome = done.as_ref().map_or_else(|problem| problem.code.name(), |_| "done");
+            metrics.changes.of([name, outcome]).inc();
+            tracing::debug!(template.outcome = outcome, "template change");
+            done
+        };
+        Box::pin(counted.instrument(tracing::info_span!("template", template.change = name)))
+    }
+}
+
+impl Actor for TemplateRegistry {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.set_mailbox_capacity(self.mailbox_limit);
+    }
+}

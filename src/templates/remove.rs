@@ -1,0 +1,36 @@
+//! Delete: record, files and previews. What renders began with, they finish with.
+
+use actix::prelude::*;
+
+use super::change::Changing;
+use super::deps::Deps;
+use super::index;
+use super::messages::{DeleteTemplate, TemplateRef};
+use super::record::TemplateRecord;
+use super::refusal;
+use super::registry::TemplateRegistry;
+use crate::problem::Problem;
+use crate::storage::StorageKey;
+
+impl Handler<DeleteTemplate> for TemplateRegistry {
+    type Result = ResponseFuture<Result<(), Problem>>;
+
+    fn handle(&mut self, message: DeleteTemplate, _: &mut Self::Context) -> Self::Result {
+        self.change("delete", move |deps| async move {
+            let TemplateRef { account, template } = message.0;
+            let _turn = deps.turns.of(template).await;
+            let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
+            remove(&deps, &refusal::own(record, account, template)?).await
+        })
+    }
+}
+
+/// Removes a template whose turn the caller has.
+pub(super) async fn remove(deps: &Deps, record: &TemplateRecord) -> Result<(), Problem> {
+    // The info object is the first to go: without it nothing can be made of the others.
+    let mut gone = record.objects();
+    if record.unfinished {
+        gone.push(StorageKey::TemplateUpload(record.account, record.id));
+    }
+    Changing::begin(deps).commit(index::removing(record), gone).await
+}

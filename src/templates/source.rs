@@ -1,0 +1,173 @@
+//! What renders get of a template: its files, from the content cache.
+
+use std::sync::Arc;
+
+use actix::prelude::*;
+
+pub use super::cache::Loaded;
+use super::deps::{Deps, lost};
+use super::package::Package;
+use super::record::{Content, TemplateRecord};
+use super::refusal;
+use super::registry::TemplateRegistry;
+use crate::config::TemplatesConfig;
+use crate::domain::ids::{AccountId, TemplateId};
+use crate::problem::{Code, Problem};
+use crate::storage::{StorageKey, StoreError};
+
+/// How often a package is looked for anew that a change took away between two looks.
+const ATTEMPTS: usize = 4;
+
+/// Asks whether a template may be rendered.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<(), Problem>")]
+pub struct CheckTemplate(pub TemplateUse);
+
+/// Asks for the files of a template.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<Loaded, Problem>")]
+pub struct LoadTemplate(pub TemplateUse);
+
+/// Who wants to render which template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TemplateUse {
+    /// For whom.
+    pub account: AccountId,
+    /// Which template.
+    pub template: TemplateId,
+    /// For a preview: one that is not saved will do.
+    pub preview: bool,
+}
+
+/// Where the pipeline gets templates from.
+#[derive(Clone)]
+pub struct TemplateSource(Recipient<LoadTemplate>);
+
+impl TemplateSource {
+    /// What `registry` has.
+    #[must_use]
+    pub fn new(registry: Recipient<LoadTemplate>) -> Self {
+        Self(registry)
+    }
+
+    /// The files of a template, as they are now.
+    ///
+    /// # Errors
+    /// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
+    pub async fn load(&self, wanted: TemplateUse) -> Result<Loaded, Problem> {
+        self.0.send(LoadTemplate(wanted)).await.unwrap_or_else(|error| Err(Problem::internal(error)))
+    }
+}
+
+impl Handler<CheckTemplate> for TemplateRegistry {
+    type Result = ResponseFuture<Result<(), Problem>>;
+
+    fn handle(&mut self, message: CheckTemplate, _: &mut Self::Context) -> Self::Result {
+        let deps = Arc::clone(&self.deps);
+        Box::pin(async move { usable(&deps, message.0).await.map(drop) })
+    }
+}
+
+impl Handler<LoadTemplate> for TemplateRegistry {
+    type Result = ResponseFuture<Result<Loaded, Problem>>;
+
+    fn handle(&mut self, message: LoadTemplate, _: &mut Self::Context) -> Self::Result {
+        let deps = Arc::clone(&self.deps);
+        Box::pin(async move { present(&deps, message.0).await.map(|(_, loaded)| loaded) })
+    }
+}
+
+/// The content of a template as it is now, and its unpacked files.
+///
+/// # Errors
+/// `template_not_found`, `template_unfinished`, `template_archive_invalid` when it has no files.
+pub(super) async fn present(deps: &Deps, wanted: TemplateUse) -> Result<(Content, Loaded), Problem> {
+    let mut attempts = 1;
+    loop {
+        let (record, content) = usable(deps, wanted).await?;
+        match load(deps, &record, &content).await {
+            Ok(loaded) => return Ok((content, loaded)),
+            // A change has replaced it since; the record names another one now.
+            Err(LoadFault::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+}
+
+/// Why a package is not there.
+pub(super) enum LoadFault {
+    /// The store has none.
+    Gone(StoreError),
+    /// Anything else.
+    Other(Problem),
+}
+
+impl From<LoadFault> for Problem {
+    fn from(fault: LoadFault) -> Self {
+        match fault {
+            LoadFault::Gone(error) => lost(error),
+            LoadFault::Other(problem) => problem,
+        }
+    }
+}
+
+/// The unpacked files of a template.
+///
+/// # Errors
+/// See [`LoadFault`].
+pub(super) async fn load(
+    deps: &Deps,
+    record: &TemplateRecord,
+    content: &Content,
+) -> Result<Loaded, LoadFault> {
+    let key = record.package(content);
+    deps.cache.get(content.object, unpack(deps, key)).await
+}
+
+/// Reads an archive of ours.
+pub(super) async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
+    // It is never closed, so there is always a permit to wait for.
+    let _permit = deps.unpacking.acquire().await.ok();
+    let bytes = deps.store.get(&key, u64::MAX).await.map_err(|error| match error {
+        StoreError::NotFound(_) => LoadFault::Gone(error),
+        StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
+            LoadFault::Other(error.into())
+        }
+    })?;
+    let limits = unlimited(&deps.limits);
+    let read = tokio::task::spawn_blocking(move || Package::read(&bytes, &limits)).await;
+    let package = read.map_err(|error| LoadFault::Other(Problem::internal(error)))?;
+    let package = package.map_err(|fault| LoadFault::Other(Problem::internal(format!("{key}: {fault}"))))?;
+    Ok(package.into())
+}
+
+async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Content), Problem> {
+    let TemplateUse { account, template, preview } = wanted;
+    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
+    let record = if preview {
+        record.ok_or_else(|| refusal::not_found(template))
+    } else {
+        refusal::saved(record, template)
+    };
+    let mut record = record?;
+    let content = record.content.take().ok_or_else(|| refusal::empty(template))?;
+    Ok((record, content))
+}
+
+/// The limits are those of uploads: what was taken once stays readable when they are lowered, and an archive of ours
+/// may be packed tighter than the one it was made of.
+fn unlimited(limits: &TemplatesConfig) -> TemplatesConfig {
+    TemplatesConfig {
+        archive_entries_limit: u64::MAX,
+        archive_bytes_limit: u64::MAX,
+        archive_ratio_limit: u64::MAX,
+        archive_depth_limit: u64::MAX,
+        archive_path_limit_bytes: u64::MAX,
+        ..limits.clone()
+    }
+}
+
+/// What a caller is told of a package that it uploaded.
+pub(super) fn refused(fault: &super::package::PackageFault) -> Problem {
+    Problem::new(Code::TemplateArchiveInvalid, format!("The upload is refused: {fault}."))
+}

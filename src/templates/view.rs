@@ -1,0 +1,119 @@
+//! A template as its readers see it.
+
+use std::sync::Arc;
+
+use actix::prelude::*;
+use bytes::Bytes;
+
+use super::change::named;
+use super::deps::Deps;
+pub use super::info::FileEntry;
+use super::info::InfoObject;
+use super::messages::{GetTemplate, LocateArchive, TemplateRef};
+use super::record::{Content, Info, Previews, TemplateRecord};
+use super::refusal;
+use super::registry::TemplateRegistry;
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, TemplateId};
+use crate::problem::Problem;
+use crate::storage::{StorageKey, TemplatePart};
+
+/// A saved template, as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateSummary {
+    /// Which template.
+    pub id: TemplateId,
+    /// Whose.
+    pub account: AccountId,
+    /// When it was begun.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+    /// Its files.
+    pub content: Content,
+    /// What its owner says of it.
+    pub info: Info,
+    /// Its previews.
+    pub previews: Previews,
+}
+
+/// A saved template, whole.
+#[derive(Clone, Debug)]
+pub struct TemplateView {
+    /// What a list shows.
+    pub summary: TemplateSummary,
+    /// The data to try it with: a JSON object.
+    pub sample_data: Bytes,
+    /// Its files.
+    pub files: Vec<FileEntry>,
+}
+
+impl TemplateSummary {
+    /// What is shown of a record; nothing of one that is not saved.
+    #[must_use]
+    pub fn of(record: TemplateRecord) -> Option<Self> {
+        let TemplateRecord { id, account, unfinished, created_at, updated_at, content, info, previews } =
+            record;
+        if unfinished {
+            return None;
+        }
+        let (content, info, previews) = (content?, info?, previews?);
+        Some(Self { id, account, created_at, updated_at, content, info, previews })
+    }
+
+    /// Where a part of it lies.
+    #[must_use]
+    pub fn key(&self, part: TemplatePart) -> StorageKey {
+        let object = match part {
+            TemplatePart::Package => self.content.object,
+            TemplatePart::Info => self.info.object,
+            TemplatePart::PngPreview => self.previews.png.object,
+            TemplatePart::PdfPreview => self.previews.pdf.object,
+        };
+        StorageKey::Template(self.account, self.id, object, part)
+    }
+}
+
+impl Handler<GetTemplate> for TemplateRegistry {
+    type Result = ResponseFuture<Result<TemplateView, Problem>>;
+
+    fn handle(&mut self, message: GetTemplate, _: &mut Self::Context) -> Self::Result {
+        let deps = Arc::clone(&self.deps);
+        Box::pin(async move {
+            let mut summary = saved(&deps, message.0).await?;
+            let object = loop {
+                let key = summary.key(TemplatePart::Info);
+                match named(&deps, &key).await {
+                    Ok(bytes) => break InfoObject::read(&bytes)?,
+                    Err(problem) => {
+                        // A change may have replaced it since; the record names another one then.
+                        summary = saved(&deps, message.0).await?;
+                        if summary.key(TemplatePart::Info) == key {
+                            return Err(problem);
+                        }
+                    }
+                }
+            };
+            let sample_data = Bytes::from(Box::<str>::from(object.sample_data).into_string());
+            Ok(TemplateView { summary, sample_data, files: object.files })
+        })
+    }
+}
+
+impl Handler<LocateArchive> for TemplateRegistry {
+    type Result = ResponseFuture<Result<StorageKey, Problem>>;
+
+    fn handle(&mut self, message: LocateArchive, _: &mut Self::Context) -> Self::Result {
+        let deps = Arc::clone(&self.deps);
+        Box::pin(async move { Ok(saved(&deps, message.0).await?.key(TemplatePart::Package)) })
+    }
+}
+
+async fn saved(
+    deps: &Deps,
+    TemplateRef { account, template }: TemplateRef,
+) -> Result<TemplateSummary, Problem> {
+    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
+    let record = refusal::saved(record, template)?;
+    TemplateSummary::of(record).ok_or_else(|| Problem::internal("a saved template without its parts"))
+}
