@@ -240,9 +240,14 @@ async fn steps(
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
+    let unshown = input.options.unshown_warnings();
     // What refers to files of its own would not open by itself: the browser puts them in.
-    if chain.rendering == Rendering::Page && !site.has_assets() {
-        input.options.unshown_warnings().iter().for_each(|warning| warnings.push(warning));
+    let is_file = chain.rendering == Rendering::Page
+        && (!site.has_assets() || (unshown.is_empty() && html::opens_by_itself(&page).await?));
+    if is_file {
+        for warning in &unshown {
+            warnings.push(warning);
+        }
         let length = page.len() + data.len();
         let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
