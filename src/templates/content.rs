@@ -95,12 +95,17 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let former = record.content.clone().ok_or_else(|| refusal::empty(template))?;
     check_text(&former)?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
-    let content = Content { object: ObjectId::generate(), ..former.clone() };
-    let archive = packing(deps, {
-        let (site, entry, kind) = (site.clone(), content.entry.clone(), content.kind);
-        move || Package { entry, kind, files: all(&site) }.pack()
+    let repacked = packing(deps, {
+        let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
+        move || {
+            let archive = package.pack()?;
+            // By the new text a page becomes a template or a template a page.
+            let kind = Package::reopen(&archive)?.kind;
+            Ok((archive, kind))
+        }
     });
-    let archive = archive.await?;
+    let (archive, kind) = repacked.await?;
+    let content = Content { object: ObjectId::generate(), kind, ..former.clone() };
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
     let mut gone = vec![record.package(&former)];
