@@ -5,12 +5,15 @@
 mod app;
 mod archives;
 mod browser_faults;
+mod builds;
 mod cancel;
 mod clients;
 mod command_line;
 mod delivery;
 mod doctor;
 mod errors;
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
 mod flow;
 mod hostile;
 mod idempotency;
