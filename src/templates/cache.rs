@@ -14,8 +14,8 @@ use crate::telemetry::TemplateMetrics;
 
 /// What a file costs beside its bytes: its path, its place in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
-/// Packages that the cache makes room for at first.
-const FIRST_ROOM: usize = 64;
+/// Packages that the cache makes room for at first; so few that it is in one part, and one package may fill it.
+const FIRST_ROOM: usize = 32;
 
 /// An unpacked package.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ pub mod record;
 mod refusal;
 pub mod registry;
 mod remove;
+mod room;
 mod save;
 pub mod source;
 mod turns;

@@ -11,7 +11,7 @@ use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use crate::domain::ids::{AccountId, TemplateId};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::storage::{StorageKey, StoreError};
 
 /// How often a package is looked for anew that a change took away between two looks.
@@ -123,10 +123,8 @@ pub(super) async fn load(
     deps.cache.get(content.object, unpack(deps, key)).await
 }
 
-/// Reads an archive of ours.
-pub(super) async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
-    // It is never closed, so there is always a permit to wait for.
-    let _permit = deps.unpacking.acquire().await.ok();
+async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
+    let _place = deps.room.load().await;
     let bytes = deps.store.get(&key, u64::MAX).await.map_err(|error| match error {
         StoreError::NotFound(_) => LoadFault::Gone(error),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
@@ -151,9 +149,4 @@ async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Con
     let mut record = record?;
     let content = record.content.take().ok_or_else(|| refusal::empty(template))?;
     Ok((record, content))
-}
-
-/// What a caller is told of a package that it uploaded.
-pub(super) fn refused(fault: &super::package::PackageFault) -> Problem {
-    Problem::new(Code::TemplateArchiveInvalid, format!("The upload is refused: {fault}."))
 }
