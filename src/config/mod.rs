@@ -28,7 +28,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
-pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
+pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use storage::StorageConfig;
 pub use templates::TemplatesConfig;
 
