@@ -7,7 +7,6 @@ mod support;
 mod banners;
 mod builds;
 mod faults;
-mod fence;
 mod floods;
 mod life;
 mod losses;
