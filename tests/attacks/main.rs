@@ -13,7 +13,9 @@ mod canary;
 mod carriers;
 mod host;
 mod service;
+mod spellings;
 #[path = "../browser/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of pages")]
 mod support;
 mod table;
+mod ways;

@@ -48,13 +48,17 @@ impl TestPool {
 
     /// A pool whose pages reach what `outbound` allows.
     pub fn with_outbound(outbound: OutboundConfig, change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        Self::with(Outbound::new(outbound, &[], Arc::new(SystemResolver)), change)
+    }
+
+    /// A pool whose pages go by `outbound`.
+    pub fn with(outbound: Outbound, change: impl FnOnce(&mut BrowserConfig)) -> Self {
         let mut config = Config::default().browser;
         config.tabs = 2;
         config.quiet_window_ms = 50;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let outbound = Outbound::new(outbound, &[], Arc::new(SystemResolver));
         let address = BrowserPool::new(config.clone(), starter, outbound, metrics.browser.clone()).start();
         Self { address, config, metrics: metrics.browser }
     }
