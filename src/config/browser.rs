@@ -134,9 +134,8 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_refused_by_name() {
-        let load = |keys: &str| {
-            Config::load(None, [("PLATEN__BROWSER__TRUSTED_KEYS".to_owned(), keys.to_owned())])
-        };
+        let load =
+            |keys: &str| Config::load(None, [("PLATEN__BROWSER__TRUSTED_KEYS".to_owned(), keys.to_owned())]);
         let key = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
         assert_eq!(load(&format!("[\"{key}\"]")).unwrap().browser.trusted_keys, [key]);
         for wrong in ["x", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuF,=", "--no-sandbox"] {

@@ -16,11 +16,15 @@ const FONT: &str = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 
 fn serve(asked: &Asked) -> Reply {
     match asked.path().split('?').next().unwrap_or_default() {
-        "/a.css" => Reply::ok("text/css", "p::after{content:' styled'} @font-face{font-family:far;src:url(far.ttf)}"),
+        "/a.css" => {
+            Reply::ok("text/css", "p::after{content:' styled'} @font-face{font-family:far;src:url(far.ttf)}")
+        }
         "/a.js" => Reply::ok("text/javascript", "document.body.append(' scripted')"),
         "/m.mjs" => Reply::ok("text/javascript", "export const word = ' imported'"),
         "/far.ttf" => Reply::ok("font/ttf", std::fs::read(FONT).unwrap()),
-        "/a.svg" => Reply::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>"),
+        "/a.svg" => {
+            Reply::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>")
+        }
         "/data" => Reply::ok("application/json", r#"{"word":" fetched"}"#),
         "/echo" => Reply::ok("text/plain", asked.body.clone()),
         "/frame" => Reply::ok("text/html", "<p>framed"),

@@ -11,6 +11,7 @@ mod allowed;
 mod app;
 mod canary;
 mod carriers;
+mod files;
 mod host;
 mod service;
 mod spellings;

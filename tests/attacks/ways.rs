@@ -1,6 +1,6 @@
 //! Suite B, ways round a decision: redirects, names that change, the service itself, other people's templates.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -27,10 +27,17 @@ fn sent_on(kind: &str, base: &str) -> String {
         "iframe" => format!("<iframe src={}></iframe>", from("go")),
         "frame of a script" => format!("<iframe src={}></iframe>", from("script")),
         "frame of a refresh" => format!("<iframe src={}></iframe>", from("refresh")),
-        "font" => format!("<style>@font-face{{font-family:f;src:url({})}}p{{font-family:f}}</style>", from("go")),
+        "font" => {
+            format!("<style>@font-face{{font-family:f;src:url({})}}p{{font-family:f}}</style>", from("go"))
+        }
         "fetch" => format!("<script>{GOT}fetch('{}').then(got, () => 0)</script>", from("go")),
-        "no-cors" => format!("<script>{GOT}fetch('{}',{{mode:'no-cors'}}).then(got, () => 0)</script>", from("go")),
-        "post" => format!("<script>{GOT}fetch('{}',{{method:'POST',body:'x'}}).then(got, () => 0)</script>", from("go")),
+        "no-cors" => {
+            format!("<script>{GOT}fetch('{}',{{mode:'no-cors'}}).then(got, () => 0)</script>", from("go"))
+        }
+        "post" => format!(
+            "<script>{GOT}fetch('{}',{{method:'POST',body:'x'}}).then(got, () => 0)</script>",
+            from("go")
+        ),
         "worker" => format!(
             "<script>new Worker(URL.createObjectURL(new Blob([`fetch('{}',{{mode:'no-cors'}})`])))</script>",
             from("go")
@@ -108,42 +115,52 @@ async fn an_allowed_host_sends_nobody_anywhere_else() {
         (302, "chrome://version"),
     ] {
         let canary = Canary::listen();
-        outcomes.push(send_on(if status == 303 { "iframe" } else { "fetch" }, status, to, &canary, false).await);
+        outcomes
+            .push(send_on(if status == 303 { "iframe" } else { "fetch" }, status, to, &canary, false).await);
     }
     report("suite B, redirects by an allowed host (hits on a canary beside it)", outcomes);
 }
 
-/// Each question takes the next answer.
-struct Rebinding(Mutex<VecDeque<Vec<SocketAddr>>>);
+/// Each question for a name takes its next answer; the last one stays.
+struct Rebinding(Mutex<BTreeMap<&'static str, VecDeque<Vec<SocketAddr>>>>);
 
 #[async_trait]
 impl Resolve for Rebinding {
-    async fn resolve(&self, _: &str, _: u16) -> std::io::Result<Vec<SocketAddr>> {
-        self.0.lock().unwrap().pop_front().ok_or(std::io::ErrorKind::NotFound.into())
+    async fn resolve(&self, name: &str, _: u16) -> std::io::Result<Vec<SocketAddr>> {
+        let mut names = self.0.lock().unwrap();
+        let answers = names.get_mut(name).ok_or(std::io::ErrorKind::NotFound)?;
+        Ok(if answers.len() > 1 { answers.pop_front().unwrap() } else { answers[0].clone() })
     }
 }
 
-fn rebinding(answers: &[&[SocketAddr]]) -> Arc<Rebinding> {
-    Arc::new(Rebinding(Mutex::new(answers.iter().map(|answer| answer.to_vec()).collect())))
+fn rebinding(names: &[(&'static str, &[&[SocketAddr]])]) -> Arc<Rebinding> {
+    let answers = |answers: &[&[SocketAddr]]| answers.iter().map(|answer| answer.to_vec()).collect();
+    Arc::new(Rebinding(Mutex::new(names.iter().map(|(name, all)| (*name, answers(all))).collect())))
 }
 
 #[actix::test]
 async fn a_name_that_changes_is_decided_upon_each_time() {
-    let (host, canary) = (Host::http(|_| Reply::ok("text/plain", "x").with("Connection: close")).await, Canary::listen());
+    let (host, canary) =
+        (Host::http(|_| Reply::ok("text/plain", "x").with("Connection: close")).await, Canary::listen());
     let (good, own): (SocketAddr, SocketAddr) =
         (([127, 0, 0, 1], host.port).into(), ([127, 0, 0, 1], canary.port).into());
-    // The second answer means the service's own port, the third mixes it with a good one.
-    let names = rebinding(&[&[good], &[own], &[good, own], &[good]]);
-    let config = allowing(&["{ host = \"rebind.test:9000\", private = true }".to_owned()], &[]);
+    let names = rebinding(&[
+        ("first.test", &[&[good], &[own]]),
+        ("mixed.test", &[&[good, own]]),
+        ("good.test", &[&[good]]),
+    ]);
+    let entries =
+        ["first", "mixed", "good"].map(|name| format!("{{ host = \"{name}.test:9000\", private = true }}"));
+    let config = allowing(&entries, &[]);
     let outbound = Outbound::new(config, &[own], names);
     let pool = TestPool::with(outbound, |_| {});
-    let page = "<p>page<script type=module>for (let i = 0; i < 4; i++) {\
-        const word = await fetch('http://rebind.test:9000/' + i, {mode:'no-cors'}).then(() => 'yes', () => 'no');\
+    let page = "<p>page<script type=module>for (const name of ['first', 'first', 'mixed', 'good']) {\
+        const word = await fetch(`http://${name}.test:9000/${name}`, {mode:'no-cors'}).then(() => 'yes', () => 'no');\
         document.body.append(' ' + word) }</script>";
     let made = pool.render(&scripted(page)).await.unwrap();
     assert_eq!(text_of(&made.bytes), "page yes no no yes", "{:?}", made.warnings);
     assert!(made.warnings[0].ends_with("(it is this service itself)"), "{:?}", made.warnings);
-    assert_eq!(host.hits().keys().collect::<Vec<_>>(), ["/0", "/3"]);
+    assert_eq!(host.hits().keys().collect::<Vec<_>>(), ["/first", "/good"]);
     assert_eq!(canary.hits(), [""; 0]);
     pool.finish().await;
 }
@@ -152,9 +169,18 @@ async fn a_name_that_changes_is_decided_upon_each_time() {
 async fn public_first_and_private_next_is_refused_at_the_decision() {
     let public: SocketAddr = "1.1.1.1:443".parse().unwrap();
     let mut outcomes = Vec::new();
-    for next in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::10.0.0.1", "fd00::1"] {
+    for next in [
+        "127.0.0.1",
+        "10.0.0.1",
+        "169.254.169.254",
+        "::1",
+        "::ffff:127.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "fd00::1",
+    ] {
         let private = SocketAddr::new(next.parse().unwrap(), 443);
-        let names = rebinding(&[&[public], &[private], &[public, private], &[private, public]]);
+        let answers = [&[public][..], &[private], &[public, private], &[private, public]];
+        let names = rebinding(&[("cdn.test", &answers)]);
         let outbound = Outbound::new(allowing(&["\"cdn.test\"".to_owned()], &[]), &[], names);
         let url = Url::parse("https://cdn.test/x").unwrap();
         assert!(outbound.decide_page(&url).await.is_ok(), "the first answer is public");
@@ -162,7 +188,12 @@ async fn public_first_and_private_next_is_refused_at_the_decision() {
             let decided = outbound.decide_page(&url).await;
             let leaks = decided.as_ref().ok().map(|pinned| format!("{pinned:?}")).into_iter().collect();
             let told = decided.err().map(|refusal| refusal.to_string()).unwrap_or_default();
-            outcomes.push(Outcome { name: format!("rebinding to {next}"), carrier: carrier.to_owned(), leaks, told });
+            outcomes.push(Outcome {
+                name: format!("rebinding to {next}"),
+                carrier: carrier.to_owned(),
+                leaks,
+                told,
+            });
         }
     }
     report("suite B, names that change", outcomes);
