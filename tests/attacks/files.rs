@@ -196,6 +196,30 @@ async fn no_spelling_of_a_file_is_read() {
     );
 }
 
+/// What shows nothing on paper though it was there, or only as a picture.
+const UNSEEN: [&str; 4] = ["preload.js", "track.vtt", "canvas.png", "open.html"];
+
+#[actix::test]
+async fn a_carrier_that_reaches_a_file_shows_it() {
+    let (app, planted) = (TestApp::start().await, plant());
+    let names: Vec<_> = CARRIERS.iter().chain(SCRIPTS).map(|(_, name, _)| *name).collect();
+    let contents: Vec<_> =
+        names.iter().map(|name| std::fs::read(planted.path().join(name)).unwrap()).collect();
+    let page = page("/PATH", Path::new("planted"));
+    let paths: Vec<_> = names.iter().map(|name| format!("planted/{name}")).collect();
+    let mut files: Vec<(&str, &[u8])> =
+        paths.iter().map(String::as_str).zip(contents.iter().map(Vec::as_slice)).collect();
+    files.push(("index.html", page.as_bytes()));
+    for target in ["pdf", "png"] {
+        let made =
+            render(&app, &app.token, Order { template: archive(&files), target, opts: json!({}) }).await;
+        for name in &names {
+            let expected = if target == "pdf" { !UNSEEN.contains(name) } else { *name == "canvas.png" };
+            assert_eq!(!leaks_of(&made, name).is_empty(), expected, "{name} to {target}: {}", made.told());
+        }
+    }
+}
+
 /// A carrier that leaves the page.
 const LEAVING: &[(&str, &str)] = &[
     ("meta refresh", "<meta http-equiv=refresh content='0;url=ADDRESS'>"),

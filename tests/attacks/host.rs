@@ -68,6 +68,11 @@ impl Reply {
         Self { head: head.to_owned(), body: Vec::new(), hangs: false }
     }
 
+    /// Nothing at all.
+    pub fn never() -> Self {
+        Self { head: String::new(), body: Vec::new(), hangs: true }
+    }
+
     /// The same with a header more.
     pub fn with(mut self, header: &str) -> Self {
         self.head = format!("{}\r\n{header}", self.head);
@@ -160,6 +165,9 @@ where
         let reply = answer(&asked);
         if let Some(key) = asked.header("sec-websocket-key") {
             return greet(stream, key).await;
+        }
+        if reply.head.is_empty() {
+            std::future::pending::<()>().await;
         }
         let length = reply.body.len() + usize::from(reply.hangs);
         let head = format!("HTTP/1.1 {}\r\nContent-Length: {length}\r\n\r\n", reply.head);

@@ -9,6 +9,7 @@ mod allowed;
 #[path = "../api/app.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod app;
+mod bounds;
 mod canary;
 mod carriers;
 mod files;
