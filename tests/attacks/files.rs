@@ -69,7 +69,7 @@ const CARRIERS: &[(&str, &str, &str)] = &[
     ("svg use", "use.svg", "<svg><use href=\"ADDRESS#a\" /></svg>"),
     ("stylesheet", "link.css", "<link rel=stylesheet href=\"ADDRESS\"><b class=link></b>"),
     ("import", "import.css", "<style>@import \"ADDRESS\";</style><b class=import></b>"),
-    ("url()", "url.svg", "<p style='background:url(\"ADDRESS\");width:99px;height:99px'></p>"),
+    ("url()", "url.svg", "<p style='content:url(\"ADDRESS\")'></p>"),
     ("script", "script.js", "<script src=\"ADDRESS\"></script>"),
     ("module", "module.js", "<script type=module src=\"ADDRESS\"></script>"),
     (
