@@ -13,6 +13,7 @@ mod bounds;
 mod canary;
 mod carriers;
 mod files;
+mod given;
 mod host;
 mod service;
 mod spellings;
@@ -20,4 +21,5 @@ mod spellings;
 #[expect(dead_code, reason = "shared with the tests of pages")]
 mod support;
 mod table;
+mod traces;
 mod ways;

@@ -16,7 +16,7 @@ use crate::service::{Order, render};
 use crate::table::{Outcome, report};
 
 /// What stands for the loopback on this machine, and what parsers take for it.
-const LOOPBACK: &[&str] = &[
+pub const LOOPBACK: &[&str] = &[
     "127.0.0.1",
     "127.0.0.2",
     "127.1",
@@ -70,7 +70,7 @@ const LOOPBACK: &[&str] = &[
 ];
 
 /// What is not public and not the loopback: private, link-local, metadata, shared, reserved.
-const ELSEWHERE: &[&str] = &[
+pub const ELSEWHERE: &[&str] = &[
     "10.0.0.1",
     "0xa.1",
     "012.0.0.1",
