@@ -39,7 +39,7 @@ impl Canary {
     /// Everybody who came, by the first line that was said. Checks that it was not deaf: who came before the
     /// control is heard before it.
     pub fn hits(&self) -> Vec<String> {
-        let streams = self.listeners.iter().flat_map(|listener| connections(listener));
+        let streams = self.listeners.iter().flat_map(connections);
         let datagrams = self.sockets.iter().flat_map(datagrams);
         streams.chain(datagrams).collect()
     }

@@ -149,10 +149,9 @@ fn page(spelling: &str, folder: &Path) -> String {
         page += &carrier.replace("ADDRESS", &address(name).replace('"', "&quot;"));
     }
     for (_, name, carrier) in SCRIPTS {
-        page += &format!(
-            "<script>{{ const to = {}; try {{ {carrier} }} catch {{}} }}</script>",
-            json!(address(name))
-        );
+        let to = json!(address(name)).to_string();
+        let script = ["<script>{ const to = ", &to, "; try { ", carrier, " } catch {} }</script>"];
+        page.extend(script);
     }
     let passwd = spelling.replace("PATH", "etc/passwd").replace('"', "&quot;");
     page + &format!("<iframe src=\"{passwd}\"></iframe><object data=\"{passwd}\"></object>")
@@ -163,7 +162,7 @@ fn leaks_of(made: &Made, name: &str) -> Vec<String> {
     let mut leaks = Vec::new();
     leaks.extend(made.holds(&format!("{SECRET}{name}")).then(|| format!("the bytes of {name}")));
     leaks.extend(made.holds(PASSWD).then(|| "the bytes of /etc/passwd".to_owned()));
-    if made.target == "png" && name.ends_with(".png") && !made.file.is_empty() {
+    if made.target == "png" && name.contains(".png") && !made.file.is_empty() {
         let seen = crate::support::picture_of(&made.file).count([MAGENTA[0], MAGENTA[1], MAGENTA[2], 255]);
         leaks.extend((seen > 100).then(|| format!("{seen} pixels of {name}")));
     }

@@ -182,7 +182,7 @@ where
 }
 
 async fn read<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut Vec<u8>) -> Option<Asked> {
-    let mut chunk = [0; 16 << 10];
+    let mut chunk = vec![0; 16 << 10];
     loop {
         if let Some(end) = buffer.windows(4).position(|end| end == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&buffer[..end + 4]).into_owned();

@@ -15,11 +15,15 @@ mod carriers;
 mod files;
 mod given;
 mod host;
+mod public;
 mod service;
 mod spellings;
 #[path = "../browser/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of pages")]
 mod support;
 mod table;
+#[path = "../api/template.rs"]
+#[expect(dead_code, reason = "shared with the tests of the interface")]
+mod template;
 mod traces;
 mod ways;

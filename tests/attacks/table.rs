@@ -20,15 +20,15 @@ pub fn report(suite: &str, mut outcomes: Vec<Outcome>) {
         .filter(|outcome| !outcome.leaks.is_empty())
         .map(|outcome| format!("{} by {}: {}", outcome.name, outcome.carrier, outcome.leaks.join("; ")))
         .collect();
-    let mut text = format!("\n{suite}\n");
+    let mut lines = vec![String::new(), suite.to_owned()];
     for Outcome { name, carrier, leaks, told } in &outcomes {
         let result = if leaks.is_empty() { "stopped" } else { "GOT THROUGH" };
         let told: String = told.chars().take(70).collect();
-        text += &format!("  {name:<34} {carrier:<22} {result:<12} {told}\n");
+        lines.push(format!("  {name:<34} {carrier:<22} {result:<12} {told}"));
     }
-    text += &format!("  {} attacks, {} got through\n", outcomes.len(), through.len());
+    lines.push(format!("  {} attacks, {} got through\n", outcomes.len(), through.len()));
     // Not by a macro, whose words are kept back from a test that holds.
-    std::io::stderr().write_all(text.as_bytes()).unwrap();
+    std::io::stderr().write_all(lines.join("\n").as_bytes()).unwrap();
     assert!(!outcomes.is_empty(), "{suite}: no attack was tried");
     assert!(through.is_empty(), "{suite}: got through:\n{}", through.join("\n"));
 }
