@@ -87,7 +87,7 @@ pub(super) async fn pass(
 
 impl Passage {
     /// Waits for a place where there are too many.
-    async fn begin(visit: &Arc<Visit>, shown: String) -> Result<Self, Refused> {
+    pub(super) async fn begin(visit: &Arc<Visit>, shown: String) -> Result<Self, Refused> {
         let fence = visit.fence();
         let refuse = |why: &str| {
             visit.refuse(&shown, why);

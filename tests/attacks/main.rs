@@ -15,6 +15,7 @@ mod carriers;
 mod files;
 mod given;
 mod host;
+mod network;
 mod public;
 mod service;
 mod spellings;
