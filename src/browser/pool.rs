@@ -275,6 +275,12 @@ impl Actor for BrowserPool {
         if !self.config.sandbox {
             tracing::warn!("Chromium's sandbox is off (browser.sandbox): pages are not caged");
         }
+        if !self.config.trusted_keys.is_empty() {
+            tracing::warn!(
+                browser.keys = self.config.trusted_keys.len(),
+                "pages trust certificates by browser.trusted_keys, whatever name and dates are in them"
+            );
+        }
         tokio::task::spawn_blocking(Profile::sweep);
         self.start_browsers(ctx);
     }

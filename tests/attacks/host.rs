@@ -35,7 +35,7 @@ pub struct Host {
     pub port: u16,
     seen: Arc<Mutex<Vec<Asked>>>,
     connections: Arc<Mutex<usize>>,
-    /// The SHA-256 of its public key, where it speaks TLS.
+    /// The SHA-256 of its authority's public key, where it speaks TLS.
     pub key: Option<String>,
     _end: DropGuard,
 }
@@ -91,18 +91,25 @@ impl Host {
         Self::serve(None, Arc::new(answer)).await
     }
 
-    /// Speaks https with a certificate of its own making for `name`.
+    /// Speaks https with a certificate for `name` by an authority of its own making, which it sends along.
     pub async fn https(name: &str, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
-        let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
-        let public = rcgen::PublicKeyData::subject_public_key_info(&made.signing_key);
-        let key = STANDARD.encode(Sha256::digest(public));
-        let private = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let (authority_key, key) = (rcgen::KeyPair::generate().unwrap(), rcgen::KeyPair::generate().unwrap());
+        let mut authority = rcgen::CertificateParams::new([]).unwrap();
+        authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let signed = authority.self_signed(&authority_key).unwrap();
+        let issuer = rcgen::Issuer::from_params(&authority, &authority_key);
+        let certificate =
+            rcgen::CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+        let public = rcgen::PublicKeyData::subject_public_key_info(&authority_key);
+        let digest = STANDARD.encode(Sha256::digest(public));
+        let private = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let ring = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(ring).with_safe_default_protocol_versions().unwrap();
         let config = config.with_no_client_auth();
-        let config = config.with_single_cert(vec![made.cert.der().clone()], private).unwrap();
+        let config =
+            config.with_single_cert(vec![certificate.der().clone(), signed.der().clone()], private).unwrap();
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        Self { key: Some(key), ..Self::serve(Some(acceptor), Arc::new(answer)).await }
+        Self { key: Some(digest), ..Self::serve(Some(acceptor), Arc::new(answer)).await }
     }
 
     async fn serve(tls: Option<TlsAcceptor>, answer: Arc<Answer>) -> Self {
