@@ -218,6 +218,8 @@ impl Lasting {
             DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
         );
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
+        #[cfg(debug_assertions)]
+        let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }

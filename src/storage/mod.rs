@@ -3,6 +3,8 @@
 pub mod backup;
 pub mod counted;
 pub mod disk;
+#[cfg(debug_assertions)]
+pub mod failpoint;
 pub mod folder;
 pub mod index;
 pub mod key;
