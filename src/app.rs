@@ -41,6 +41,7 @@ use crate::storage::presign::Signer;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
+use crate::templates::rebuild;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
 
@@ -214,6 +215,7 @@ impl Lasting {
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
+        rebuild::refuse_half(index.as_ref()).await?;
         let disk = Arc::new(
             DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
         );

@@ -3,6 +3,8 @@
 //!
 //! `gone/<id>` holds the paths. It is written in the batch that stops naming them.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::index::{Change, Index, IndexError};
@@ -16,7 +18,6 @@ const PAGE: usize = 500;
 pub type Gone = (Uuid, Vec<StorageKey>);
 
 /// The part of a batch that remembers what is to be deleted.
-#[must_use]
 pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
     if keys.is_empty() {
         return Change::new();
@@ -52,6 +53,23 @@ pub async fn replay(index: &dyn Index, store: &dyn ObjectStore) -> Result<usize,
     });
     clear(index, store, &gone.collect::<Vec<_>>()).await;
     Ok(marks.len())
+}
+
+/// Everything that is deleted and only not gone yet.
+///
+/// # Errors
+/// When the index cannot be read.
+pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
+    let (mut marked, mut after) = (HashSet::new(), None::<String>);
+    loop {
+        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
+        let Some(last) = page.last() else { return Ok(marked) };
+        after = Some(last.key.clone());
+        for mark in &page {
+            let paths = String::from_utf8_lossy(&mark.value);
+            marked.extend(paths.lines().filter_map(StorageKey::from_path));
+        }
+    }
 }
 
 async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {

@@ -19,7 +19,7 @@ impl Handler<InitTemplate> for TemplateRegistry {
 
     fn handle(&mut self, message: InitTemplate, _: &mut Self::Context) -> Self::Result {
         self.change("init", move |deps| async move {
-            let record = TemplateRecord::begun(message.account, deps.clock.now());
+            let record = TemplateRecord::begun(message.account);
             let change = index::writing(&record).map_err(Problem::internal)?;
             Changing::begin(&deps).commit(change, Vec::new()).await?;
             Ok(record.id)

@@ -13,8 +13,9 @@ use crate::telemetry::TemplateMetrics;
 
 /// What a file costs beside its bytes: its path, its place in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
-/// Packages that the cache makes room for at first.
-const FIRST_ROOM: usize = 64;
+/// Packages that the cache makes room for at first. Of more, it would make parts that share the bound among them,
+/// and a package larger than a part would never be kept.
+const FIRST_ROOM: usize = 32;
 
 /// An unpacked package.
 #[derive(Clone, Debug)]
@@ -66,6 +67,12 @@ impl ContentCache {
         self.metrics.cache.of([if was_loaded { "miss" } else { "hit" }]).inc();
         self.tell();
         loaded
+    }
+
+    /// Keeps a package that is unpacked already.
+    pub fn keep(&self, id: ObjectId, loaded: Loaded) {
+        self.kept.insert(id, loaded);
+        self.tell();
     }
 
     /// Forgets packages that no template names any more.

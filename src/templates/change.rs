@@ -54,7 +54,9 @@ impl<'a> Changing<'a> {
         let change = change.and(leftovers::mark(mark, &gone));
         deps.index.commit(change).await.map_err(Problem::internal)?;
         deps.cache.forget(gone.iter().filter_map(package_of));
-        leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+        if !gone.is_empty() {
+            leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+        }
         Ok(())
     }
 }
@@ -68,8 +70,9 @@ impl Drop for Changing<'_> {
     }
 }
 
+/// The last one first: it tells of all others, and without it nothing can be made of them.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
-    for key in keys {
+    for key in keys.into_iter().rev() {
         if let Err(error) = store.delete(&key).await {
             tracing::warn!(storage.key = %key, error = %error, "an object stays behind until it is swept");
         }

@@ -57,6 +57,10 @@ async fn unzip(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> R
     let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
     let mut record = refusal::own(record, account, template)?;
     let upload = StorageKey::TemplateUpload(account, template);
+    if !record.unfinished {
+        // It was unpacked before it was saved. An upload that a crash left is about to go.
+        return Ok(());
+    }
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // It was unpacked already: a repeated request is answered like the first one.
@@ -76,8 +80,7 @@ async fn unzip(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> R
     let content = Content { id: template, object: ObjectId::generate(), entry, kind };
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
-    record.content = Some(content);
-    record.updated_at = deps.clock.now();
+    record = TemplateRecord::unfinished(account, template, Some(content));
     let change = index::writing(&record).map_err(Problem::internal)?;
     changing.commit(change, former.into_iter().collect()).await?;
     // Not marked as gone with the others: a later upload has the same name.
@@ -95,17 +98,26 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let former = record.content.clone().ok_or_else(|| refusal::empty(template))?;
     check_text(&former)?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
-    let content = Content { object: ObjectId::generate(), ..former.clone() };
-    let archive = packing(deps, {
-        let (site, entry, kind) = (site.clone(), content.entry.clone(), content.kind);
-        move || Package { entry, kind, files: all(&site) }.pack()
-    });
-    let archive = archive.await?;
+    let repack = {
+        let (site, entry, kind) = (site.clone(), former.entry.clone(), former.kind);
+        move || {
+            let archive = Package { entry, kind, files: all(&site) }.pack()?;
+            // A text that makes it something else than a page would be found out by every render.
+            let package = Package::reopen(&archive)?;
+            Ok((package.kind, archive))
+        }
+    };
+    let (kind, archive) = packing(deps, repack).await?;
+    let content = Content { object: ObjectId::generate(), kind, ..former.clone() };
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
     let mut gone = vec![record.package(&former)];
-    record.content = Some(content);
-    record.updated_at = deps.clock.now();
+    if record.unfinished {
+        record = TemplateRecord::unfinished(account, template, Some(content));
+    } else {
+        record.content = Some(content);
+        record.updated_at = deps.clock.now();
+    }
     gone.extend(rewrite_info(deps, &mut record, &site, &mut changing).await?);
     changing.commit(index::writing(&record).map_err(Problem::internal)?, gone).await
 }

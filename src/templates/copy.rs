@@ -27,8 +27,7 @@ async fn copy(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> Re
     let _turn = deps.turns.of(template).await;
     let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
     let original = refusal::saved(record, template)?;
-    let now = deps.clock.now();
-    let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(account, now) };
+    let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(account) };
     let mut changing = Changing::begin(deps);
 
     let content = original.content.clone().ok_or_else(|| refusal::empty(template))?;

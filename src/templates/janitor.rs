@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::deps::Deps;
-use super::index::Unfinished;
+use super::index::{self, Unfinished};
 use super::remove::remove;
 use crate::clock::Timestamp;
 use crate::problem::Problem;
@@ -69,12 +69,22 @@ impl Janitor {
 
     async fn sweep_unfinished(&self, now: Timestamp) -> Result<u64, Problem> {
         let kept_ms = self.deps.limits.unfinished_retention_s.saturating_mul(1_000);
-        let oldest = self.deps.index.unfinished(self.limit()).await.map_err(Problem::internal)?;
-        let mut removed = 0;
-        for begun in oldest.into_iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms) {
-            removed += u64::from(self.expire(&begun).await?);
+        let (mut removed, mut after) = (0, None::<String>);
+        loop {
+            // Those that cannot be read stay the oldest for ever: behind them it goes on.
+            let page = self.deps.index.unfinished(after.as_deref(), self.limit()).await;
+            let page = page.map_err(Problem::internal)?;
+            for begun in page.iter().filter_map(|key| Unfinished::parse(key)) {
+                if now.since_ms(begun.since) < kept_ms || removed == self.deps.limits.sweep_limit {
+                    return Ok(removed);
+                }
+                removed += u64::from(self.expire(&begun).await?);
+            }
+            after = page.last().cloned();
+            if page.len() < self.limit() {
+                return Ok(removed);
+            }
         }
-        Ok(removed)
     }
 
     /// Removes the template unless it was saved meanwhile.
@@ -106,7 +116,7 @@ impl Janitor {
             }
             let page = self.deps.store.list(folder, after, self.limit()).await?;
             for key in &page {
-                orphans += u64::from(self.remove_orphan(key, now).await?);
+                orphans += u64::from(self.remove_orphan(key, now).await);
             }
             if page.len() == self.limit() {
                 self.after = page.last().copied();
@@ -117,30 +127,31 @@ impl Janitor {
         Ok(orphans)
     }
 
-    async fn remove_orphan(&self, key: &StorageKey, now: Timestamp) -> Result<bool, Problem> {
-        let (account, template) = match *key {
-            StorageKey::TemplateUpload(account, template)
-            | StorageKey::UnfinishedPackage(account, template, _)
-            | StorageKey::Template(account, template, ..) => (account, template),
-            StorageKey::JobData(..)
-            | StorageKey::JobTemplate(..)
-            | StorageKey::JobOutput(..)
-            | StorageKey::Probe(_) => return Ok(false),
-        };
+    /// Removes the object if no template names it; what cannot be known or done is left for later.
+    async fn remove_orphan(&self, key: &StorageKey, now: Timestamp) -> bool {
+        let Some((account, template)) = index::owner(key) else { return false };
         if now.since_ms(key.made_at()) < ORPHAN_AGE_MS {
-            return Ok(false);
+            return false;
         }
         // A change under way names its objects at its end.
         let _turn = self.deps.turns.of(template).await;
-        let record = self.deps.index.read(account, template).await.map_err(Problem::internal)?;
-        let is_named = record.is_some_and(|record| match key {
-            StorageKey::TemplateUpload(..) => record.unfinished,
-            _ => record.objects().contains(key),
-        });
-        if !is_named {
-            self.deps.store.delete(key).await?;
+        let is_named = match self.deps.index.read(account, template).await {
+            Ok(None) => self.deps.index.is_damaged(account, template).await.unwrap_or(true),
+            Ok(Some(record)) if matches!(key, StorageKey::TemplateUpload(..)) => record.unfinished,
+            Ok(Some(record)) => record.objects().contains(key),
+            Err(error) => {
+                tracing::warn!(storage.key = %key, error = %error, "an object stays, for its template cannot be read");
+                true
+            }
+        };
+        if is_named {
+            return false;
         }
-        Ok(!is_named)
+        let deleted = self.deps.store.delete(key).await;
+        if let Err(error) = &deleted {
+            tracing::warn!(storage.key = %key, error = %error, "an object that no template names cannot be deleted");
+        }
+        deleted.is_ok()
     }
 
     fn limit(&self) -> usize {
@@ -156,7 +167,7 @@ impl Janitor {
                 tracing::info!(sweep.unfinished = unfinished, sweep.orphans = orphans, "swept templates");
             }
             Err(error) => {
-                tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on")
+                tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on");
             }
         }
     }

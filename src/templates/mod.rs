@@ -15,6 +15,7 @@ pub mod janitor;
 pub mod list;
 pub mod messages;
 pub mod package;
+pub mod rebuild;
 pub mod record;
 mod refusal;
 pub mod registry;

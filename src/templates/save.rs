@@ -78,7 +78,7 @@ impl Saving {
         let Self { former, draft, info, previews } = self;
         let source = draft.as_ref().unwrap_or(&former);
         let content = source.content.clone().ok_or_else(|| refusal::empty(source.id))?;
-        let site = load(deps, source, &content).await.map_err(Problem::from)?.site;
+        let loaded = load(deps, source, &content).await.map_err(Problem::from)?;
 
         let mut record = former.clone();
         record.unfinished = false;
@@ -95,7 +95,7 @@ impl Saving {
         });
         let sample_data = info.sample_data.clone();
         record.info = Some(info_of(&former, info));
-        InfoObject::new(&record, &sample_data, &site)?.write(&mut changing).await?;
+        InfoObject::new(&record, &sample_data, &loaded.site)?.write(&mut changing).await?;
 
         let mut change = index::writing(&record).map_err(Problem::internal)?;
         if let Some(draft) = &draft {
@@ -107,21 +107,28 @@ impl Saving {
         gone.retain(|key| !named.contains(key));
         let begun = [&former].into_iter().chain(&draft).filter(|record| record.unfinished);
         gone.extend(begun.map(|record| StorageKey::TemplateUpload(record.account, record.id)));
-        changing.commit(change, gone).await
+        changing.commit(change, gone).await?;
+        if let Some(content) = record.content {
+            deps.cache.keep(content.object, loaded);
+        }
+        Ok(())
     }
 }
 
-/// Copies the files to where they last, unless they lie there.
+/// Copies the files to where they last, unless they lie there. The copy has a name of its own: what a save that
+/// fails takes away again is never what the next one has written.
 async fn keep_content(
     changing: &mut Changing<'_>,
     source: &TemplateRecord,
     record: &TemplateRecord,
     content: Content,
 ) -> Result<Content, Problem> {
-    let (from, to) = (source.package(&content), record.package(&content));
-    if from != to {
-        changing.copy(&from, to).await.map_err(lost)?;
+    let from = source.package(&content);
+    if from == record.package(&content) {
+        return Ok(content);
     }
+    let content = Content { object: ObjectId::generate(), ..content };
+    changing.copy(&from, record.package(&content)).await.map_err(lost)?;
     Ok(content)
 }
 

@@ -131,8 +131,12 @@ impl House {
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
-        let request =
-            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: documents };
+        let request = Request::CreateAccount {
+            name: name.to_owned(),
+            plan: None,
+            documents_per_month: documents,
+            id: None,
+        };
         let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
         self.accounts.insert(name, view.account.id);
     }

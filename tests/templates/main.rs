@@ -3,7 +3,9 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod crash;
+mod house;
 mod operation;
+mod rebuild;
 mod service;
 mod state;
 mod world;

@@ -41,21 +41,14 @@ impl Operation {
     pub fn fewest_points(self) -> u64 {
         let changes = match self {
             Self::Upload => 1,
-            // Package, commit, upload.
-            Self::Unzip => 3,
-            // Package, commit, former package.
-            Self::IndexHtmlOfDraft => 3,
-            // Package and info, commit, both former ones.
-            Self::IndexHtmlOfSaved => 5,
-            // Package, two previews, info; commit; unfinished package, upload.
+            // What is new (a package or an info); the commit; what it replaces, or the upload.
+            Self::Unzip | Self::IndexHtmlOfDraft | Self::SaveAgain | Self::DeleteDraft => 3,
+            // Package and info, commit, both former ones; four parts, commit; commit, four parts.
+            Self::IndexHtmlOfSaved | Self::Clone | Self::DeleteSaved => 5,
+            // Four parts; commit; unfinished package, upload.
             Self::Save => 7,
-            // Info, commit, former info.
-            Self::SaveAgain => 3,
             // Four parts; commit; four former parts, unfinished package, upload.
             Self::Update => 11,
-            Self::Clone => 5,
-            Self::DeleteDraft => 3,
-            Self::DeleteSaved => 5,
         };
         2 * changes
     }
