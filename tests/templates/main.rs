@@ -4,8 +4,10 @@
 
 mod crash;
 mod house;
+mod janitor;
 mod operation;
 mod rebuild;
+mod registry;
 mod service;
 mod state;
 mod world;

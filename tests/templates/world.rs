@@ -57,9 +57,16 @@ impl Copy {
 
 /// An archive with the page that shows `text` and the data's `name`.
 pub fn archive(text: &str) -> Vec<u8> {
+    archive_of(&[("index.html", format!("<!doctype html><p>{text} <%= name %></p>"))])
+}
+
+/// An archive of these files.
+pub fn archive_of(files: &[(&str, String)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    writer.start_file("index.html", SimpleFileOptions::default()).unwrap();
-    write!(writer, "<!doctype html><p>{text} <%= name %></p>").unwrap();
+    for (path, content) in files {
+        writer.start_file(*path, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    }
     writer.finish().unwrap().into_inner()
 }
 
