@@ -68,12 +68,18 @@ async fn a_save_that_fails_takes_nothing_from_the_next_one() {
     let house = House::build(|_| {}).await;
     for round in 0..20 {
         let template = house.unzipped(&format!("round {round}")).await;
+        let object = async || {
+            let record = house.places.records().await.into_iter().find(|record| record.id == template);
+            record.unwrap().content.unwrap().object
+        };
+        let before = object().await;
         let lost = |job| PreviewJob { job, usable: Ok(()) };
         let lost = PreviewJobs { png: lost(JobId::generate()), pdf: lost(JobId::generate()) };
         let (failed, saved) =
             futures_util::future::join(house.save_with(template, lost), house.save(template, "T", Private))
                 .await;
         assert_eq!((failed, saved), (Err(Code::PreviewNotUsable), Ok(())));
+        assert_ne!(object().await, before, "a save that wrote under this name may yet delete it");
     }
     // What the failed ones wrote is deleted beside: wait for it, then look.
     let objects = async {
