@@ -80,6 +80,13 @@ fn the_tour_works_as_it_stands_in_the_readme() {
     let invoice = service.run("pdftotext", &["-layout", "invoice.pdf", "-"]);
     assert!(invoice.contains("Müller & Søn") && invoice.contains("€ 3,987.18"), "{invoice}");
 
+    let saved = blocks(section("## Templates and data"), "sh");
+    let printed = service.run(
+        "bash",
+        &["-c", &format!("set -euo pipefail\n{}\n{saved}", service.adapted(settings_and_helpers(&shell)))],
+    );
+    assert!(printed.trim_end().ends_with('}') && printed.contains("document.pdf"), "{printed}");
+
     service.run("python3", &["-c", &service.adapted(&blocks(tour, "python"))]);
     let greeting = service.run("pdftotext", &["hello.pdf", "-"]);
     assert_eq!(greeting.trim(), "Grüße, Zoë!");
@@ -107,6 +114,11 @@ fn command(folder: &Path, program: &str) -> Command {
 fn section(heading: &str) -> &'static str {
     let (_, after) = README.split_once(&format!("\n{heading}\n")).unwrap();
     after.split_once("\n## ").map_or(after, |(section, _)| section)
+}
+
+/// The first lines of the tour: where the service is, and how it is asked.
+fn settings_and_helpers(shell: &str) -> &str {
+    &shell[..shell.find("\njob=").unwrap()]
 }
 
 /// The code blocks of one language, one after the other.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use platen::clock::{Clock as _, SystemClock};
 use platen::config::Config;
@@ -38,6 +40,11 @@ impl Filled {
     /// One of the templates: another one for each number, in no order.
     pub fn template(&self, number: usize) -> TemplateId {
         self.templates[number.wrapping_mul(7_919) % self.templates.len()]
+    }
+
+    /// Where a page of the list may begin, as the service writes it.
+    pub fn cursor(&self, number: usize) -> String {
+        URL_SAFE_NO_PAD.encode([&[1], &self.template(number).0.as_bytes()[..]].concat())
     }
 }
 

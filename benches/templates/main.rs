@@ -45,12 +45,12 @@ fn main() -> io::Result<()> {
     for (limit, what) in [(20, "a page of 20"), (100, "a page of 100")] {
         let first = |_| format!("/v1/templates?limit={limit}");
         print_line(&format!("list, {what}, the first"), service.ask_all(1, PAGES, first)?);
-        let deep = |at: usize| format!("/v1/templates?limit={limit}&cursor={}", filled.template(at));
+        let deep = |at: usize| format!("/v1/templates?limit={limit}&cursor={}", filled.cursor(at));
         print_line(&format!("list, {what}, anywhere"), service.ask_all(1, PAGES, deep)?);
         print_line(&format!("list, {what}, anywhere, 8 at once"), service.ask_all(8, PAGES, deep)?);
     }
     for (text, what) in [("zebra", "one in a thousand"), ("unheard-of", "none")] {
-        let rare = |at: usize| format!("/v1/templates?q={text}&cursor={}", filled.template(at));
+        let rare = |at: usize| format!("/v1/templates?q={text}&cursor={}", filled.cursor(at));
         print_line(&format!("list, q that {what} has"), service.ask_all(1, PAGES, rare)?);
     }
     for clients in [1, 8] {

@@ -67,6 +67,7 @@ impl Engines {
             output_limit_bytes: config.storage.output_limit_bytes,
             delivery_tries: config.outbound.delivery_tries,
             delivery_timeout_s: config.outbound.delivery_timeout_s,
+            templates: config.templates.clone(),
         };
         let repeats = Semaphore::new(1);
         let parts =

@@ -31,7 +31,7 @@ macro_rules! fault_codes {
 fault_codes! {
     /// Started without a template.
     TemplateMissing "template_missing";
-    /// The template cannot be used: not text, an archive, no entry.
+    /// The template cannot be used: the error names the file and says why.
     TemplateInvalid "template_invalid";
     /// The template's code failed: the error names file and line.
     TemplateError "template_error";

@@ -13,9 +13,14 @@ pub async fn by_size<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JobFault> {
-    if bytes <= HERE_BYTES {
-        return Ok(work());
-    }
+    if bytes <= HERE_BYTES { Ok(work()) } else { apart(work).await }
+}
+
+/// Does `work` on a thread for blocking work, however small it is.
+///
+/// # Errors
+/// `internal` when the thread's work panicked.
+pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JobFault> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| JobFault::new(FaultCode::Internal, error.to_string()))
 }

@@ -1,23 +1,21 @@
 //! For the tests of this folder: the application with small real actors where registry and accounts stand.
 
+mod served;
+
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use actix::{Actor, Context, Handler, ResponseFuture};
 use actix_web::body::to_bytes;
-use actix_web::dev::{ServerHandle, ServiceResponse};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::{Method, StatusCode, header};
 use actix_web::test::{self, TestRequest};
 use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::rate::RateLimit;
@@ -40,6 +38,8 @@ use crate::storage::{ObjectStore, StagedObject, StorageKey};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::registry::TemplateRegistry;
+
+pub(super) use served::{Served, answer_of, answer_until};
 
 pub(super) const TOKEN: &str = "a-valid-token";
 pub(super) const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -307,7 +307,7 @@ impl Bench {
         let server = serve(listener, self.state.clone()).unwrap();
         let handle = server.handle();
         actix_web::rt::spawn(server);
-        Served { address, handle }
+        Served::new(address, handle)
     }
 
     /// The answer to a request as it is.
@@ -347,46 +347,6 @@ impl Bench {
     pub(super) fn local(&self, url: &Value) -> String {
         url.as_str().unwrap().strip_prefix(&self.state.public_url).unwrap().to_owned()
     }
-}
-
-/// A server that is stopped by [`Served::stop`].
-pub(super) struct Served {
-    pub(super) address: SocketAddr,
-    handle: ServerHandle,
-}
-
-impl Served {
-    /// Connects and sends; what comes back is read with [`answer_of`].
-    pub(super) async fn send(&self, bytes: &[u8]) -> TcpStream {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(bytes).await.unwrap();
-        stream
-    }
-
-    pub(super) async fn stop_gracefully(self) {
-        self.handle.stop(true).await;
-    }
-
-    pub(super) async fn stop(self) {
-        self.handle.stop(false).await;
-    }
-}
-
-/// Everything that comes until the other side closes; fails when it does not close within five seconds.
-pub(super) async fn answer_of(stream: &mut TcpStream) -> String {
-    let mut bytes = Vec::new();
-    timeout(Duration::from_secs(5), stream.read_to_end(&mut bytes)).await.expect("it closes").unwrap();
-    String::from_utf8(bytes).unwrap()
-}
-
-/// What comes until `end` has come; fails when it does not within five seconds.
-pub(super) async fn answer_until(stream: &mut TcpStream, end: &str) -> String {
-    let mut text = String::new();
-    while !text.ends_with(end) {
-        let byte = timeout(Duration::from_secs(5), stream.read_u8()).await.expect("it answers").unwrap();
-        text.push(char::from(byte));
-    }
-    text
 }
 
 /// Status and JSON of an answer.

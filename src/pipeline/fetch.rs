@@ -1,41 +1,52 @@
-//! Fetch: the job's inputs, from memory or from the store, and the check that the data is JSON.
+//! Fetch: the job's inputs, from memory or from the store, what the template is, and whether the data is JSON.
 
 use bytes::Bytes;
 
 use super::{Parts, RunInput};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
+use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::engines::thread;
 use crate::problem::Code;
 use crate::storage::{StorageKey, StoreError};
+use crate::templates::package::Package;
 use crate::templates::source::{Loaded, TemplateUse};
 
-/// The template as a site of one file, and the data as the bytes received.
+/// The template's files, and the data as the bytes received.
 pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Bytes), JobFault> {
-    let (account, job, held) = (input.account, input.job, &input.held);
-    let data = read(parts, held.data.clone(), StorageKey::JobData(account, job));
-    if let Some(wanted) = input.template {
-        let (loaded, data) = tokio::try_join!(saved(parts, wanted), data)?;
-        if input.given.data && data.is_none() {
-            return Err(lost());
-        }
-        return Ok((loaded.site, checked(parts, data).await?));
-    }
-    let template = read(parts, held.template.clone(), StorageKey::JobTemplate(account, job));
-    let (template, data) = tokio::try_join!(template, data)?;
-    if (input.given.template && template.is_none()) || (input.given.data && data.is_none()) {
+    let key = StorageKey::JobData(input.account, input.job);
+    let data = read(parts, input.held.data.clone(), key);
+    let (template, data) = tokio::try_join!(template(parts, input), data)?;
+    if input.given.data && data.is_none() {
         return Err(lost());
     }
-    let template = template.ok_or_else(|| {
-        let sentence =
-            "the job was started without a template: upload one to presignedTemplateUploadUrl first";
-        JobFault::new(FaultCode::TemplateMissing, sentence)
-    })?;
-    Ok((Site::single("index.html", template), checked(parts, data).await?))
+    let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));
+    check(parts.limits.json_depth_limit, data.clone()).await?;
+    if !fits(input.kind, template.kind) {
+        return Err(misfit(input.kind, &template));
+    }
+    Ok((template.site, data))
 }
 
-/// The template that the job names, as it is now.
+/// The template that the job names, or what came with it.
+async fn template(parts: &Parts, input: &RunInput) -> Result<Loaded, JobFault> {
+    if let Some(wanted) = input.template {
+        return saved(parts, wanted).await;
+    }
+    let key = StorageKey::JobTemplate(input.account, input.job);
+    match read(parts, input.held.template.clone(), key).await? {
+        Some(upload) => uploaded(parts, upload).await,
+        None if input.given.template => Err(lost()),
+        None => {
+            let sentence =
+                "the job was started without a template: upload one to presignedTemplateUploadUrl first";
+            Err(JobFault::new(FaultCode::TemplateMissing, sentence))
+        }
+    }
+}
+
+/// A template as its registry has it now.
 async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
     let Some(templates) = &parts.templates else {
         return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
@@ -53,17 +64,38 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
     })
 }
 
+/// What an upload holds.
+async fn uploaded(parts: &Parts, upload: Bytes) -> Result<Loaded, JobFault> {
+    let read = if Package::is_quick(&upload) {
+        Package::read(&upload, &parts.limits.templates)
+    } else {
+        let limits = parts.limits.templates.clone();
+        thread::apart(move || Package::read(&upload, &limits)).await?
+    };
+    read.map(Loaded::from).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
+}
+
 /// It was acknowledged; a document without it would be a wrong one.
 fn lost() -> JobFault {
     tracing::error!("an input that came with the request is gone");
     JobFault::new(FaultCode::Internal, "the service lost an input of the job")
 }
 
-/// The data, which is JSON; none counts as an empty object.
-async fn checked(parts: &Parts, data: Option<Bytes>) -> Result<Bytes, JobFault> {
-    let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));
-    check(parts.limits.json_depth_limit, data.clone()).await?;
-    Ok(data)
+/// Pages are one kind, whatever a job calls them: one engine makes them all.
+fn fits(job: TemplateKind, found: TemplateKind) -> bool {
+    let is_page = |kind| matches!(kind, TemplateKind::Framework | TemplateKind::Html | TemplateKind::Ejs);
+    job == found || (is_page(job) && is_page(found))
+}
+
+fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
+    let (job, found, entry) = (job.name(), template.kind.name(), template.site.entry());
+    JobFault::new(
+        FaultCode::TemplateInvalid,
+        format!(
+            "the template is of the type {found} ({entry}), but the job's type is {job}; use a template of that \
+             type"
+        ),
+    )
 }
 
 async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Option<Bytes>, JobFault> {

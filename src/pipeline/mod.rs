@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
+use crate::config::TemplatesConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::{AccountId, JobId};
@@ -54,7 +55,7 @@ pub struct Parts {
 }
 
 /// The limits of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunLimits {
     /// `jobs.run_timeout_s`.
     pub run_timeout_s: u64,
@@ -68,6 +69,8 @@ pub struct RunLimits {
     pub delivery_tries: u64,
     /// `outbound.delivery_timeout_s`.
     pub delivery_timeout_s: u64,
+    /// `templates.archive_…`: what an uploaded archive may hold.
+    pub templates: TemplatesConfig,
 }
 
 /// What one run is to do.

@@ -6,6 +6,7 @@
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use super::package::Package;
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
@@ -24,6 +25,12 @@ pub struct Loaded {
     pub site: Site,
     /// What its entry is.
     pub kind: TemplateKind,
+}
+
+impl From<Package> for Loaded {
+    fn from(package: Package) -> Self {
+        Self { site: Site::new(&package.entry, package.files), kind: package.kind }
+    }
 }
 
 /// Unpacked packages by their id.

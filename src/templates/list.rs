@@ -19,7 +19,7 @@ pub struct TemplateFilter {
     pub kind: Option<TemplateKind>,
     /// Templates with this category.
     pub category: Option<String>,
-    /// Templates whose title, description or categories contain this, whatever its case.
+    /// Templates whose title, description or categories contain this, whatever their case; in small letters.
     pub text: Option<String>,
 }
 
@@ -28,12 +28,11 @@ impl TemplateFilter {
     #[must_use]
     pub fn shows(&self, template: &TemplateSummary) -> bool {
         let info = &template.info;
-        let wanted = self.text.as_ref().map(|text| text.to_lowercase());
         self.kind.is_none_or(|kind| kind == info.kind)
             && self.category.as_ref().is_none_or(|category| info.categories.contains(category))
-            && wanted.is_none_or(|wanted| {
+            && self.text.as_ref().is_none_or(|wanted| {
                 let mut texts = [&info.title, &info.description].into_iter().chain(&info.categories);
-                texts.any(|text| text.to_lowercase().contains(&wanted))
+                texts.any(|text| text.to_lowercase().contains(wanted))
             })
     }
 }

@@ -12,7 +12,6 @@ use super::refusal;
 use super::registry::TemplateRegistry;
 use crate::config::TemplatesConfig;
 use crate::domain::ids::{AccountId, TemplateId};
-use crate::domain::site::Site;
 use crate::problem::{Code, Problem};
 use crate::storage::{StorageKey, StoreError};
 
@@ -139,7 +138,7 @@ pub(super) async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadF
     let read = tokio::task::spawn_blocking(move || Package::read(&bytes, &limits)).await;
     let package = read.map_err(|error| LoadFault::Other(Problem::internal(error)))?;
     let package = package.map_err(|fault| LoadFault::Other(Problem::internal(format!("{key}: {fault}"))))?;
-    Ok(Loaded { site: Site::new(&package.entry, package.files), kind: package.kind })
+    Ok(package.into())
 }
 
 async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Content), Problem> {

@@ -9,6 +9,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::template;
 
 const INIT: &str = "/v1/documents/init";
 const IMMEDIATE: &str = "/v1/documents/immediate-render";
@@ -57,6 +58,7 @@ async fn every_code_is_met_with_its_status_and_its_shape() {
     requests(&small, &mut caused).await;
     bodies(&small, &mut caused).await;
     addresses(&small, &mut caused).await;
+    templates(&small, &mut caused).await;
     renders(&small, &mut caused).await;
     accounts(&small, &mut caused).await;
     drop(small);
@@ -148,6 +150,35 @@ async fn addresses(app: &TestApp, caused: &mut Caused) {
     let file = output.split_once("/objects/").unwrap().1.split_once('?').unwrap().0;
     std::fs::remove_file(app.data_dir().join("objects").join(file)).unwrap();
     caused.by(Code::ObjectNotFound, app.client.get(output)).await;
+}
+
+/// What is wrong with a template, or with who asks for it.
+async fn templates(app: &TestApp, caused: &mut Caused) {
+    let id = app.unzipped(template::archive(&[("index.html", "<p>1")])).await;
+    let path = format!("/v1/templates/{id}");
+    caused.by(Code::TemplateUnfinished, app.request(Method::GET, &path)).await;
+    let previews = template::Previews { png: id.clone(), pdf: id.clone() };
+    caused.by(Code::PreviewNotUsable, post(app, &path, &template::said("T", &previews))).await;
+    let office = app.unzipped(template::word_file()).await;
+    let entry = app.request(Method::GET, &format!("/v1/templates/{office}/index-html"));
+    let problem = caused.by(Code::EntryNotText, entry).await;
+    assert!(problem["detail"].as_str().unwrap().contains(".docx"), "{problem}");
+    let begun = app.begin().await;
+    assert_eq!(app.put(&begun.upload_url, "\0").await, 200);
+    let unzip = app.request(Method::PATCH, &format!("/v1/templates/{}/unzip", begun.id));
+    caused.by(Code::TemplateArchiveInvalid, unzip).await;
+    for id in ["01900000-0000-7000-8000-000000000000", "nonsense"] {
+        let request = app.request(Method::GET, &format!("/v1/templates/{id}"));
+        caused.by(Code::TemplateNotFound, request).await;
+    }
+    let previews = app.previews(&id).await;
+    let mut body = template::said("T", &previews);
+    body["templateInfo"]["permissions"] = json!("public");
+    assert_eq!(app.post(&path, &body).await.0, 204);
+    app.command(&["account", "create", "reader"]);
+    let token = app.command(&["token", "create", "--account", "reader"]);
+    let foreign = app.client.delete(format!("{}{path}", app.base)).bearer_auth(token);
+    caused.by(Code::NotOwner, foreign).await;
 }
 
 /// An address that is too old.

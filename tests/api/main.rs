@@ -3,13 +3,17 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod app;
+mod archives;
 mod browser_faults;
+mod builds;
 mod cancel;
 mod clients;
 mod command_line;
 mod delivery;
 mod doctor;
 mod errors;
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
 mod flow;
 mod hostile;
 mod idempotency;

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::template;
 
 /// A tool that `scripts/setup --test` installs.
 #[expect(
@@ -69,6 +71,7 @@ async fn every_member_of_the_answers_is_described_and_met() {
     met.check("Problem", &failed);
     let (_, wrong) = app.post("/v1/documents/init", &json!({"type": "html"})).await;
     met.check("Problem", &wrong);
+    templates(&app, &mut met).await;
     app.command(&["account", "set", "test", "--documents-per-month", "0"]);
     let (status, exceeded) = app.post("/v1/documents/init", &init).await;
     assert_eq!(status, 402, "{exceeded}");
@@ -87,6 +90,21 @@ async fn every_member_of_the_answers_is_described_and_met() {
         "Output",
         "OutputData",
         "OutputMetadata",
+        "NewTemplate",
+        "Previews",
+        "RenderedPreview",
+        "Template",
+        "TemplatePreviews",
+        "TemplatePreview",
+        "TemplateSource",
+        "TemplateFile",
+        "TemplateSummary",
+        "TemplatePage",
+        "ClonedTemplate",
+        "UpdatedTemplate",
+        "ArchiveAddress",
+        "IndexHtml",
+        "DeletedTemplate",
     ] {
         for member in met.schemas[answer]["properties"].as_object().unwrap().keys() {
             assert!(
@@ -95,6 +113,25 @@ async fn every_member_of_the_answers_is_described_and_met() {
             );
         }
     }
+}
+
+/// Every answer about a template.
+async fn templates(app: &TestApp, met: &mut Met<'_>) {
+    met.check("NewTemplate", &app.get("/v1/templates/init").await.1);
+    let id = app.saved("One", template::page("one")).await;
+    let at = |path: &str| format!("/v1/templates/{id}{path}");
+    let body = json!({"type": "html", "data": {"name": "Ann"}});
+    met.check("Previews", &app.post(&at("/render-previews"), &body).await.1);
+    met.check("Template", &app.get(&at("")).await.1);
+    met.check("TemplatePage", &app.get("/v1/templates").await.1);
+    met.check("ClonedTemplate", &app.post(&at("/clone"), &json!({})).await.1);
+    met.check("ArchiveAddress", &app.get(&at("/presigned-url")).await.1);
+    met.check("IndexHtml", &app.get(&at("/index-html")).await.1);
+    let content = app.unzipped(template::page("two")).await;
+    let mut said = template::said("Two", &app.previews(&content).await);
+    said["contentId"] = json!(content);
+    met.check("UpdatedTemplate", &app.update(&at(""), &said).await.1);
+    met.check("DeletedTemplate", &app.send(Method::DELETE, &at("")).await.1);
 }
 
 #[tokio::test]
@@ -121,6 +158,27 @@ async fn every_member_of_the_requests_is_taken() {
                 status == 422 && pointers.contains(&&json!(format!("/{name}"))),
                 "{path} does not read {name}: {answer}"
             );
+        }
+    }
+    let id = app.unzipped(template::page("one")).await;
+    let said = template::said("One", &app.previews(&id).await);
+    for (path, schema, part) in [
+        ("/render-previews", "PreviewsRequest", ""),
+        ("/index-html", "IndexHtmlRequest", ""),
+        ("", "SaveRequest", ""),
+        ("", "TemplateInfo", "templateInfo"),
+        ("", "PreviewIds", "previewIds"),
+    ] {
+        for name in names(schema) {
+            let mut body = said.clone();
+            body["type"] = json!("html");
+            let whole = if part.is_empty() { &mut body } else { &mut body[part] };
+            whole[&name] = json!(0);
+            let (status, answer) = app.post(&format!("/v1/templates/{id}{path}"), &body).await;
+            let wanted = json!(format!("/{part}/{name}").replace("//", "/"));
+            let faults = answer["errors"].as_array().unwrap_or_else(|| panic!("{schema}.{name}: {answer}"));
+            let found = faults.iter().any(|fault| fault["pointer"] == wanted);
+            assert!(status == 422 && found, "{schema} does not read {name}: {answer}");
         }
     }
     let job = app.prepared("html", "<p>", json!({})).await;

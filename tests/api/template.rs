@@ -33,6 +33,14 @@ pub fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
+/// A Word file with one paragraph.
+pub fn word_file() -> Vec<u8> {
+    let types = "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
+        <Override PartName=\"/word/document.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.\
+        wordprocessingml.document.main+xml\"/></Types>";
+    archive(&[("[Content_Types].xml", types), ("word/document.xml", "<w:document/>")])
+}
+
 /// An archive of a page that shows `text` and the data's `name`.
 pub fn page(text: &str) -> Vec<u8> {
     let page = format!("<!doctype html><link rel=stylesheet href=/a.css><p>{text} <%= name %></p>");

@@ -180,7 +180,10 @@ async fn previews_are_both_or_neither_and_count_nothing() {
     let good = json!({"type": "react", "data": {"name": {"first": "Ann"}}, "formatOpts": {"format": "a5"}});
     let (status, answer) = app.post(&path, &good).await;
     assert_eq!(status, 200, "{answer}");
-    let before = app.get("/v1/jobs").await.1["items"].as_array().unwrap().len();
+    let jobs = app.get("/v1/jobs").await.1["items"].as_array().unwrap().clone();
+    let [one, other] = [&jobs[0], &jobs[1]].map(run_of);
+    assert!(one.start < other.end && other.start < one.end, "they run at once: {one:?} {other:?}");
+    let before = jobs.len();
     let (status, answer) = app.post(&path, &json!({"type": "html", "data": {}})).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("render_failed")), "{answer}");
     assert!(answer["detail"].as_str().unwrap().contains("name"), "{answer}");
@@ -193,6 +196,17 @@ async fn previews_are_both_or_neither_and_count_nothing() {
     app.command(&["account", "set", "test", "--status", "canceled"]);
     let (status, answer) = app.post(&path, &good).await;
     assert_eq!((status, answer["code"].as_str()), (402, Some("subscription_required")), "{answer}");
+}
+
+/// When the job's run began and ended, in milliseconds.
+fn run_of(job: &Value) -> std::ops::Range<u64> {
+    let at = |member: &str| -> i128 {
+        let text = job[member].as_str().unwrap();
+        let moment = time::OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339);
+        moment.unwrap().unix_timestamp_nanos() / 1_000_000
+    };
+    let queue = job["output"]["metadata"]["queueTime"].as_u64().unwrap();
+    u64::try_from(at("startedAt")).unwrap() + queue..u64::try_from(at("finishedAt")).unwrap()
 }
 
 #[tokio::test]

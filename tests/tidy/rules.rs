@@ -77,6 +77,19 @@ pub const RULES: &[Rule] = &[
         good: &[("tests/api.rs", "sleep(Duration::from_millis(10)).await; // poll\n")],
     },
     Rule {
+        name: "exact packages",
+        applies: |path| path.starts_with("tests/fixtures/") && path.ends_with("/package.json"),
+        check: loose_packages,
+        bad: &[
+            ("tests/fixtures/a/package.json", "  \"ejs\": \"^3.1.10\"\n"),
+            ("tests/fixtures/a/package.json", "\"vue\": \"latest\",\n"),
+        ],
+        good: &[(
+            "tests/fixtures/a/package.json",
+            "\"scripts\": { \"build\": \"vite build\" },\n\"ejs\": \"3.1.10\",\n",
+        )],
+    },
+    Rule {
         name: "no machine's paths",
         applies: |path| !path.starts_with("tests/tidy"),
         check: machine_paths,
@@ -166,6 +179,17 @@ fn sleeps(source: &Source) -> Vec<(usize, String)> {
     let fixed = |(_, line): &(usize, &str)| line.contains("sleep(") && !line.trim_end().ends_with("// poll");
     let sentence = "wait for the condition with a deadline; a pause between two looks is marked '// poll'";
     source.lines().filter(fixed).map(|(number, _)| (number, sentence.to_owned())).collect()
+}
+
+/// What is installed today is installed tomorrow.
+fn loose_packages(source: &Source) -> Vec<(usize, String)> {
+    let value =
+        |line: &str| line.trim_end_matches(',').rsplit_once("\": \"").map(|(_, rest)| rest.to_owned());
+    let loose = |(_, line): &(usize, &str)| {
+        value(line).is_some_and(|value| value.starts_with(['^', '~', '>', '*']) || value == "latest\"")
+    };
+    let sentence = "name the exact version of the package".to_owned();
+    source.lines().filter(loose).map(|(number, _)| (number, sentence.clone())).collect()
 }
 
 fn machine_paths(source: &Source) -> Vec<(usize, String)> {

@@ -71,9 +71,6 @@ impl Assembler {
     pub async fn assemble(&self, account: AccountId, site: &Site, data: &Bytes) -> Result<Bytes, JobFault> {
         let data = object(data)?;
         let entry = site.page().ok_or_else(|| no_entry(site))?;
-        if entry.starts_with(b"PK\x03\x04") {
-            return Err(archive());
-        }
         if memmem::find(entry, b"<%").is_none() {
             return Ok(entry.clone());
         }
@@ -178,14 +175,6 @@ fn object(data: &Bytes) -> Result<Bytes, JobFault> {
 
 fn no_entry(site: &Site) -> JobFault {
     JobFault::new(FaultCode::TemplateInvalid, format!("the template has no file '{}'", site.entry()))
-}
-
-fn archive() -> JobFault {
-    JobFault::new(
-        FaultCode::TemplateInvalid,
-        "the template is a zip archive, which this version does not unpack; upload the page itself, with \
-         its styles and images inside it",
-    )
 }
 
 fn count(value: u64) -> usize {

@@ -49,7 +49,13 @@ async fn the_document_is_served_by_both_bases_and_names_only_what_is_there() {
         for (path, item) in served["paths"].as_object().unwrap() {
             for method in item.as_object().unwrap().keys() {
                 let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
-                let (_, body) = bench.call(method, &format!("/v1{path}").replace("{jobId}", "x"), "").await;
+                let (_, body) = bench
+                    .call(
+                        method,
+                        &format!("/v1{path}").replace("{jobId}", "x").replace("{templateId}", "x"),
+                        "",
+                    )
+                    .await;
                 let code = body["code"].as_str().unwrap_or_default();
                 assert!(!matches!(code, "route_not_found" | "method_not_allowed"), "{path}: {body}");
             }

@@ -53,7 +53,7 @@ fn read(request: &HttpRequest, account: AccountId) -> Result<ListTemplates, Prob
     let filter = TemplateFilter {
         kind: query.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name),
         category: query.read("category", "one category", |text| Some(text.to_owned())),
-        text: query.read("q", "one text", |text| Some(text.to_owned())),
+        text: query.read("q", "one text", |text| Some(text.to_lowercase())),
     };
     let (limit, before) = query.page()?;
     Ok(ListTemplates { account, filter, before: before.map(TemplateId), limit })

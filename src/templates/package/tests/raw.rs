@@ -14,6 +14,8 @@ pub struct RawEntry {
     pub method: u16,
     pub crc: u32,
     pub packed: Vec<u8>,
+    /// How much longer than that it is said to be.
+    pub reach: u32,
     pub size: u32,
     pub made_by: u16,
     pub attributes: u32,
@@ -31,6 +33,7 @@ pub fn stored(name: impl AsRef<[u8]>, content: &[u8]) -> RawEntry {
         method: 0,
         crc: crc(content),
         packed: content.to_vec(),
+        reach: 0,
         size: u32::try_from(content.len()).unwrap(),
         made_by: 20,
         attributes: 0,
@@ -102,7 +105,7 @@ fn fields(entry: &RawEntry, known: bool) -> Vec<u8> {
     bytes.extend(entry.flags.to_le_bytes());
     bytes.extend(entry.method.to_le_bytes());
     bytes.extend([0, 0, 0x21, 0]);
-    for value in [entry.crc, length(&entry.packed), entry.size] {
+    for value in [entry.crc, length(&entry.packed) + entry.reach, entry.size] {
         bytes.extend(if known { value } else { 0 }.to_le_bytes());
     }
     bytes.extend(u16::try_from(entry.name.len()).unwrap().to_le_bytes());

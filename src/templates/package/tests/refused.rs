@@ -132,6 +132,8 @@ fn damage() {
         assert!(told.contains("the archive's entry 'a.css' is damaged ("), "{told}");
         assert!(told.contains("pack it anew"), "{told}");
     }
+    let told = sentence(vec![RawEntry { reach: 1, ..stored("a.css", b"text") }]);
+    assert!(told.contains("'a.css' is damaged (it reaches into the archive's directory)"), "{told}");
     let whole = raw::write(&[stored("index.html", PAGE), good]);
     for end in [4, 5, 30, whole.len() / 2, whole.len() - 23, whole.len() - 1] {
         let told = refused(whole[..end].to_vec());
