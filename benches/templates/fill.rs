@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -79,7 +80,15 @@ async fn write(folder: &DataDir, count: usize) -> io::Result<Vec<TemplateId>> {
             index.commit(std::mem::take(&mut change)).await.map_err(io::Error::other)?;
         }
     }
+    // What the first start finds is what a kill leaves: nothing was closed.
+    let (path, killed) = (folder.index(), folder.path().join("index.killed"));
+    let copied = Command::new("cp").arg("-a").args([&path, &killed]).status()?;
     index.close().await;
+    if !copied.success() {
+        return Err(io::Error::other("the index could not be copied"));
+    }
+    fs::remove_dir_all(&path)?;
+    fs::rename(&killed, &path)?;
     Ok(templates)
 }
 

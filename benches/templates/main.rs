@@ -9,7 +9,7 @@ mod fill;
 mod service;
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use service::Service;
 
@@ -19,7 +19,6 @@ const TEMPLATES: usize = 100_000;
 const REQUESTS: usize = 4_000;
 const PAGES: usize = 200;
 const RENDERS: usize = 200;
-const STARTS: usize = 3;
 
 fn main() -> io::Result<()> {
     let count = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(TEMPLATES);
@@ -27,10 +26,10 @@ fn main() -> io::Result<()> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let filled = fill::fill(folder.path(), count)?;
     println!("{count} templates of one account were made in {:.1} s", filled.seconds);
-    for _ in 0..STARTS {
+    for before in ["a kill", "a stop", "a stop"] {
         let (service, started) = Service::start(folder.path(), &filled)?;
         println!(
-            "start: alive after {:.0} ms, the first template after {:.0} ms; resident {} MiB",
+            "start after {before}: alive after {:.0} ms, the first template after {:.0} ms; resident {} MiB",
             ms(started.alive),
             ms(started.answered),
             service.resident_mb()
@@ -60,6 +59,10 @@ fn main() -> io::Result<()> {
     let again = service.render_all(1, RENDERS, |_| filled.template(0).to_string())?;
     print_line("render to html by id, always the same", again);
     println!("resident memory of the service: {} MiB", service.resident_mb());
+    drop(service);
+    let begun = Instant::now();
+    let said = service::command(folder.path(), &["index", "rebuild"])?;
+    println!("index rebuild in {:.1} s: {said}", begun.elapsed().as_secs_f64());
     Ok(())
 }
 

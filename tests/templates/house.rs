@@ -38,29 +38,29 @@ pub struct House {
     pub janitor: Janitor,
     pub account: AccountId,
     /// Goes with the house, when it was made for it.
-    _root: Option<tempfile::TempDir>,
+    root: Option<tempfile::TempDir>,
 }
 
 impl House {
     pub async fn build(change: impl FnOnce(&mut Config)) -> Self {
-        let root = tempfile::tempdir().unwrap();
-        let mut house = Self::open(root.path(), change).await;
-        house._root = Some(root);
+        let folder = tempfile::tempdir().unwrap();
+        let mut house = Self::open(folder.path(), change).await;
+        house.root = Some(folder);
         house
     }
 
     /// On a folder that may have been lived in.
-    pub async fn open(root: &Path, change: impl FnOnce(&mut Config)) -> Self {
+    pub async fn open(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::default();
         change(&mut config);
-        let places = Places::open(&root.join("data")).await;
+        let places = Places::open(&folder.join("data")).await;
         let (clock, metrics) = (Arc::new(FixedClock::at(SystemClock.now())), Metrics::new());
         let both = (Arc::clone(&places.index), Arc::clone(&places.store));
         let time = Arc::clone(&clock) as Arc<dyn Clock>;
         let deps = Arc::new(Deps::new(time, both, &config, metrics.templates.clone()));
         let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
         let (janitor, account) = (Janitor::new(deps), AccountId::generate());
-        Self { places, registry, clock, metrics, janitor, account, _root: None }
+        Self { places, registry, clock, metrics, janitor, account, root: None }
     }
 
     pub fn of(&self, template: TemplateId) -> TemplateRef {

@@ -14,7 +14,7 @@ use platen::telemetry::metrics::Metrics;
 use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
 use platen::templates::record::TemplateRecord;
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::service::Service;
@@ -74,9 +74,9 @@ async fn seen_of(service: &Service, id: &str) -> Vec<String> {
 async fn shown(service: &Service, id: &str) -> String {
     let body = json!({"type": "html", "target": "html", "templateId": id, "data": {"name": "Bob"}});
     let (status, answer) = service.post("/v1/documents/immediate-render", &body).await;
-    match &answer["url"] {
-        Value::Null => format!("{status} {}", answer["code"]),
-        url => String::from_utf8(service.fetch(url).await).unwrap(),
+    match answer.get("url") {
+        None => format!("{status} {}", answer["code"]),
+        Some(url) => String::from_utf8(service.fetch(url).await).unwrap(),
     }
 }
 
