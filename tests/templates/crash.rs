@@ -77,7 +77,9 @@ async fn run(world: &World, operation: Option<Operation>, number: u64) -> (bool,
     service.kill();
     let places = Places::open(&copy.data()).await;
     places.sweep().await;
-    places.assert_whole(&format!("{operation:?} {number}")).await;
+    let when = format!("{operation:?} {number}");
+    places.assert_whole(&when).await;
+    places.assert_rebuildable(&when).await;
     places.index.close().await;
     (answered, state)
 }

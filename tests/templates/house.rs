@@ -175,15 +175,6 @@ impl House {
         (of("hit"), of("miss"))
     }
 
-    /// Everything that the index says of templates.
-    pub async fn entries(&self) -> Vec<(String, Vec<u8>)> {
-        let mut entries = Vec::new();
-        for prefix in ["template/", "public/", "unfinished/", "damaged/"] {
-            entries.extend(self.places.index.scan(prefix, None, usize::MAX).await.unwrap());
-        }
-        entries.into_iter().map(|entry| (entry.key, entry.value)).collect()
-    }
-
     /// Sweeps until there is nothing to do; what was done.
     pub async fn sweep(&mut self) -> Tidied {
         let mut done = Tidied::default();

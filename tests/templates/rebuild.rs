@@ -6,7 +6,7 @@ use std::process::Stdio;
 use bytes::Bytes;
 use platen::domain::ids::{AccountId, ObjectId, TemplateId};
 use platen::problem::Code;
-use platen::storage::index::Change;
+use platen::storage::index::{Change, Entry};
 use platen::storage::{Folder, StorageKey, TemplatePart};
 use platen::templates::rebuild::{Damaged, Rebuilt, rebuild};
 use platen::templates::record::Permissions::{Private, Public};
@@ -47,13 +47,6 @@ impl House {
         rebuild(self.places.index.clone(), self.places.store.clone()).await.unwrap()
     }
 
-    /// Loses what the index says of templates.
-    async fn wipe(&self) {
-        let entries = self.entries().await;
-        let change = entries.into_iter().fold(Change::new(), |change, (key, _)| change.delete(key));
-        self.places.index.commit(change).await.unwrap();
-    }
-
     /// Stores something that no record names.
     async fn leave(&self, template: TemplateId, part: TemplatePart, bytes: &'static [u8]) -> StorageKey {
         let key = StorageKey::Template(self.account, template, ObjectId::generate(), part);
@@ -66,15 +59,15 @@ impl House {
 async fn what_is_rebuilt_equals_what_was_lost() {
     let house = House::build(|_| {}).await;
     let (saved, unfinished) = furnish(&house).await;
-    let before = house.entries().await;
+    let before = house.places.entries().await;
     for lost in [true, true, false] {
         if lost {
-            house.wipe().await;
+            house.places.wipe().await;
         }
         let rebuilt = house.rebuild().await;
         assert_eq!((rebuilt.saved, rebuilt.unfinished, rebuilt.damaged), (saved, unfinished, Vec::new()));
         assert_eq!(rebuilt.owners, [(house.account, saved + unfinished)].into());
-        assert_eq!(house.entries().await, before, "lost: {lost}");
+        assert_eq!(house.places.entries().await, before, "lost: {lost}");
     }
 }
 
@@ -82,14 +75,14 @@ async fn what_is_rebuilt_equals_what_was_lost() {
 async fn a_rebuild_removes_what_is_not_in_the_store() {
     let house = House::build(|_| {}).await;
     furnish(&house).await;
-    let before = house.entries().await;
+    let before = house.places.entries().await;
     let strangers = ["template", "public", "unfinished", "damaged"];
     let strangers = strangers.into_iter().fold(Change::new(), |change, prefix| {
         change.put(format!("{prefix}/{}/{}", AccountId::generate(), TemplateId::generate()), "stray")
     });
     house.places.index.commit(strangers.put("job/x", "not ours")).await.unwrap();
     house.rebuild().await;
-    assert_eq!(house.entries().await, before);
+    assert_eq!(house.places.entries().await, before);
     assert!(house.places.index.get("job/x").await.unwrap().is_some());
 }
 
@@ -98,7 +91,7 @@ async fn leftovers_of_changes_that_were_broken_off_confuse_nothing() {
     let mut house = House::build(|_| {}).await;
     let plain = house.saved("plain", Private).await;
     let draft = house.unzipped("draft").await;
-    let before = house.entries().await;
+    let before = house.places.entries().await;
     // A save that copied files and a preview, a change that was killed before its info, a copy without one.
     house.leave(draft, TemplatePart::Package, b"copied").await;
     house.leave(draft, TemplatePart::PngPreview, b"copied").await;
@@ -107,11 +100,11 @@ async fn leftovers_of_changes_that_were_broken_off_confuse_nothing() {
     let stray = house.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len();
     for lost in [false, true] {
         if lost {
-            house.wipe().await;
+            house.places.wipe().await;
         }
         let rebuilt = house.rebuild().await;
         assert_eq!((rebuilt.saved, rebuilt.unfinished, rebuilt.damaged), (1, 1, Vec::new()));
-        assert_eq!(house.entries().await, before, "lost: {lost}");
+        assert_eq!(house.places.entries().await, before, "lost: {lost}");
     }
     house.clock.advance_ms(2 * 3_600_000);
     assert_eq!(house.sweep().await.orphans, 4);
@@ -186,12 +179,9 @@ fn rebuild_by_command(copy: &Copy, armed: bool) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-async fn entries(copy: &Copy) -> Vec<platen::storage::index::Entry> {
+async fn entries(copy: &Copy) -> Vec<Entry> {
     let places = Places::open(&copy.data()).await;
-    let mut entries = Vec::new();
-    for prefix in ["template/", "public/", "unfinished/", "rebuilding/"] {
-        entries.extend(places.index.scan(prefix, None, usize::MAX).await.unwrap());
-    }
+    let entries = places.entries().await;
     places.index.close().await;
     entries
 }
@@ -204,9 +194,7 @@ async fn killed_anywhere_it_is_done_again_and_no_service_starts_on_half_of_it() 
     for number in 1..POINTS_LIMIT {
         let copy = world.copy();
         let places = Places::open(&copy.data()).await;
-        let lost = places.index.scan("template/", None, usize::MAX).await.unwrap();
-        let lost = lost.into_iter().fold(Change::new(), |change, entry| change.delete(entry.key));
-        places.index.commit(lost).await.unwrap();
+        places.wipe().await;
         places.index.close().await;
         copy.arm(number);
         let ended = rebuild_by_command(&copy, true);

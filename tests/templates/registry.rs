@@ -294,6 +294,6 @@ async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
     house.account = stranger;
     assert_eq!(house.get(public).await.unwrap_err(), Code::TemplateNotFound);
     assert!(house.page(copy).await.unwrap().contains("public"), "a copy lives on");
-    let entries = house.entries().await;
-    assert!(!entries.iter().any(|(key, _)| key.starts_with("public/")), "{entries:?}");
+    let entries = house.places.entries().await;
+    assert!(!entries.iter().any(|entry| entry.key.starts_with("public/")), "{entries:?}");
 }

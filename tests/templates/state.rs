@@ -8,11 +8,12 @@ use platen::clock::{Clock, FixedClock, SystemClock};
 use platen::config::Config;
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
-use platen::storage::index::{Index, SledIndex};
+use platen::storage::index::{Change, Entry, Index, SledIndex};
 use platen::storage::{Folder, ObjectStore, StorageKey, leftovers, record};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
+use platen::templates::rebuild::rebuild;
 use platen::templates::record::TemplateRecord;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -135,6 +136,32 @@ impl Places {
         let begun = records.iter().filter(|record| record.unfinished);
         let uploads = begun.map(|record| StorageKey::TemplateUpload(record.account, record.id).to_string());
         (named, uploads.collect())
+    }
+
+    /// Everything that the index says of templates.
+    pub async fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for prefix in ["template/", "public/", "unfinished/", "damaged/", "rebuilding/"] {
+            entries.extend(self.index.scan(prefix, None, usize::MAX).await.unwrap());
+        }
+        entries
+    }
+
+    /// Loses what the index says of templates.
+    pub async fn wipe(&self) {
+        let entries = self.entries().await.into_iter();
+        self.index
+            .commit(entries.fold(Change::new(), |change, entry| change.delete(entry.key)))
+            .await
+            .unwrap();
+    }
+
+    /// What is lost comes back from the store.
+    pub async fn assert_rebuildable(&self, when: &str) {
+        let before = self.entries().await;
+        self.wipe().await;
+        let rebuilt = rebuild(Arc::clone(&self.index), Arc::clone(&self.store)).await.unwrap();
+        assert_eq!(self.entries().await, before, "{when}: {rebuilt:?}");
     }
 
     /// Every object that a record names is there, and no other.
