@@ -141,6 +141,10 @@ impl Index for FailingIndex {
         self.switch.around(self.inner.write_unsynced(change)).await
     }
 
+    async fn sync(&self) -> Result<(), IndexError> {
+        self.inner.sync().await
+    }
+
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         self.inner.get(key).await
     }

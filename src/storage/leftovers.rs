@@ -46,6 +46,11 @@ pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) {
 /// When the index cannot be read.
 pub async fn replay(index: &dyn Index, store: &dyn ObjectStore) -> Result<usize, IndexError> {
     let marks = index.scan(PREFIX, None, PAGE).await?;
+    if marks.is_empty() {
+        return Ok(0);
+    }
+    // A batch can be seen before it is on the disk: what it names no more may be what a crash brings back.
+    index.sync().await?;
     let gone = marks.iter().filter_map(|mark| {
         let id = mark.key.strip_prefix(PREFIX)?.parse().ok()?;
         let paths = String::from_utf8_lossy(&mark.value);
@@ -53,6 +58,23 @@ pub async fn replay(index: &dyn Index, store: &dyn ObjectStore) -> Result<usize,
     });
     clear(index, store, &gone.collect::<Vec<_>>()).await;
     Ok(marks.len())
+}
+
+/// Deletes objects that no record names, as the index says now; answers how many went.
+pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[StorageKey]) -> u64 {
+    if keys.is_empty() {
+        return 0;
+    }
+    // As for marks: what is not on the disk yet is not the truth.
+    if let Err(error) = index.sync().await {
+        tracing::warn!(error = %error, "objects that nobody names stay, for the index cannot be written");
+        return 0;
+    }
+    let mut removed = 0;
+    for key in keys {
+        removed += u64::from(delete(store, std::slice::from_ref(key)).await);
+    }
+    removed
 }
 
 /// Everything that is deleted and only not gone yet.

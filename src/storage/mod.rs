@@ -12,6 +12,7 @@ pub mod leftovers;
 mod place;
 pub mod presign;
 pub mod record;
+pub mod walk;
 
 use async_trait::async_trait;
 use bytes::Bytes;

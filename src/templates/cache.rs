@@ -14,8 +14,7 @@ use crate::telemetry::TemplateMetrics;
 
 /// What a file costs beside its bytes: its path, its place in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
-/// Packages that the cache makes room for at first. Of more, it would make parts that share the bound among them,
-/// and a package larger than a part would never be kept.
+/// Packages that the cache makes room for at first; so few that it is in one part, and one package may fill it.
 const FIRST_ROOM: usize = 32;
 
 /// An unpacked package.
@@ -76,10 +75,12 @@ impl ContentCache {
         loaded
     }
 
-    /// Keeps a package that is unpacked already.
-    pub fn keep(&self, id: ObjectId, loaded: Loaded) {
-        self.kept.insert(id, loaded);
-        self.tell();
+    /// What is kept under one id is kept under the other as well: they are the same package.
+    pub fn share(&self, id: ObjectId, other: ObjectId) {
+        if let Some(loaded) = self.kept.peek(&id).filter(|_| id != other) {
+            self.kept.insert(other, loaded);
+            self.tell();
+        }
     }
 
     /// Forgets packages that no template names any more.

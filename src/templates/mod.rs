@@ -20,6 +20,7 @@ pub mod record;
 mod refusal;
 pub mod registry;
 mod remove;
+mod room;
 mod save;
 pub mod source;
 mod turns;

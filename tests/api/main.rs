@@ -25,6 +25,7 @@ mod receiver;
 mod recovery;
 mod render;
 mod template;
+mod template_faults;
 mod templates;
 mod waiting;
 mod warnings;

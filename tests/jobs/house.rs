@@ -162,7 +162,8 @@ impl House {
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
         let deliver_to = None;
-        let message = InitJob { account, spec, data: None, template, start, deliver_to, idempotency };
+        let message =
+            InitJob { account, spec, data: None, template, start, deliver_to, refusal: None, idempotency };
         self.registry.send(message).await.unwrap()
     }
 

@@ -24,6 +24,8 @@ use platen::templates::registry::TemplateRegistry;
 use platen::templates::source::{LoadTemplate, Loaded, TemplateUse};
 use platen::templates::view::TemplateView;
 
+use serde_json::value::RawValue;
+
 use crate::state::Places;
 use crate::world::archive;
 
@@ -118,13 +120,13 @@ impl House {
     }
 
     pub async fn save(&self, template: TemplateId, title: &str, permissions: Permissions) -> Answer<()> {
-        let previews = self.previews(title).await;
+        let previews = self.previews(template, title).await;
         let info = info(title, permissions);
         self.ask(SaveTemplate { of: self.of(template), info, previews }).await
     }
 
     pub async fn update(&self, template: TemplateId, content: TemplateId, title: &str) -> Answer<()> {
-        let previews = self.previews(title).await;
+        let previews = self.previews(content, title).await;
         let info = TemplateInfo { permissions: None, ..info(title, Permissions::Private) };
         self.ask(UpdateTemplate { of: self.of(template), content, info, previews }).await
     }
@@ -158,13 +160,13 @@ impl House {
     }
 
     /// Two jobs with their documents, whose text tells what they show.
-    pub async fn previews(&self, text: &str) -> PreviewJobs {
+    pub async fn previews(&self, of: TemplateId, text: &str) -> PreviewJobs {
         let preview = async |target| {
             let job = JobId::generate();
             let document = format!("{text} as {target:?}");
             let key = StorageKey::JobOutput(self.account, job, target);
             self.places.store.put(&key, document.into()).await.unwrap();
-            PreviewJob { job, usable: Ok(()) }
+            PreviewJob { job, shows: Ok(of) }
         };
         PreviewJobs { png: preview(Target::Png).await, pdf: preview(Target::Pdf).await }
     }
@@ -195,7 +197,7 @@ pub fn info(title: &str, permissions: Permissions) -> TemplateInfo {
         title: title.to_owned(),
         description: "For tests.".to_owned(),
         kind: TemplateKind::Html,
-        sample_data: Bytes::from_static(b"{\"name\": \"Ann\"}"),
+        sample_data: RawValue::from_string(r#"{"name": "Ann"}"#.to_owned()).unwrap(),
         categories: vec!["invoice".to_owned()],
         permissions: Some(permissions),
         link: None,

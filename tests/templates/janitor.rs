@@ -73,7 +73,7 @@ async fn what_was_begun_goes_in_time_with_everything_of_it_and_what_is_saved_sta
 
 #[actix::test]
 async fn orphans_older_than_an_hour_go_younger_and_named_ones_stay() {
-    let mut house = House::build(|config| config.templates.sweep_limit = 3).await;
+    let mut house = House::build(|config| config.templates.sweep_objects_limit = 3).await;
     let (saved, draft) = (house.saved("saved", Private).await, house.unzipped("draft").await);
     house.upload(draft, crate::world::archive("again")).await.unwrap();
     let now = house.now();
@@ -104,7 +104,7 @@ async fn orphans_older_than_an_hour_go_younger_and_named_ones_stay() {
 
 #[actix::test]
 async fn a_record_that_cannot_be_read_stops_no_sweep() {
-    let mut house = House::build(|config| config.templates.sweep_limit = 1).await;
+    let mut house = House::build(|config| config.templates.sweep_objects_limit = 1).await;
     let mut spoiled = Vec::new();
     for number in 0..3 {
         spoiled.push(house.unzipped(&format!("spoiled {number}")).await);

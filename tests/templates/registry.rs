@@ -13,8 +13,14 @@ use crate::world::archive_of;
 
 /// The same jobs again, whose documents are gone meanwhile.
 fn gone(jobs: (JobId, JobId)) -> PreviewJobs {
-    let gone = |job| PreviewJob { job, usable: Err(Problem::new(Code::PreviewNotUsable, "it is gone")) };
+    let gone = |job| PreviewJob { job, shows: Err(Problem::new(Code::PreviewNotUsable, "it is gone")) };
     PreviewJobs { png: gone(jobs.0), pdf: gone(jobs.1) }
+}
+
+/// Jobs whose documents have gone since somebody looked at them.
+fn lost(shown: TemplateId) -> PreviewJobs {
+    let lost = || PreviewJob { job: JobId::generate(), shows: Ok(shown) };
+    PreviewJobs { png: lost(), pdf: lost() }
 }
 
 impl House {
@@ -45,7 +51,7 @@ impl House {
 async fn a_save_can_be_repeated_when_its_previews_are_gone() {
     let house = House::build(|_| {}).await;
     let template = house.unzipped("one").await;
-    let previews = house.previews("one").await;
+    let previews = house.previews(template, "one").await;
     let jobs = (previews.png.job, previews.pdf.job);
     house.save_with(template, previews).await.unwrap();
     let before = house.places.records().await.remove(0);
@@ -57,8 +63,7 @@ async fn a_save_can_be_repeated_when_its_previews_are_gone() {
     assert_eq!(house.save_with(template, others).await.unwrap_err(), Code::PreviewNotUsable);
     assert_eq!(house.places.records().await.remove(0).info, after.info, "a refusal changes nothing");
     // Their documents may go between the look at them and the save.
-    let lost = |job| PreviewJob { job, usable: Ok(()) };
-    let lost = PreviewJobs { png: lost(JobId::generate()), pdf: lost(JobId::generate()) };
+    let lost = lost(template);
     assert_eq!(house.save_with(template, lost).await.unwrap_err(), Code::PreviewNotUsable);
     house.places.assert_whole("after the refusals").await;
 }
@@ -73,8 +78,7 @@ async fn a_save_that_fails_takes_nothing_from_the_next_one() {
             record.unwrap().content.unwrap().object
         };
         let before = object().await;
-        let lost = |job| PreviewJob { job, usable: Ok(()) };
-        let lost = PreviewJobs { png: lost(JobId::generate()), pdf: lost(JobId::generate()) };
+        let lost = lost(template);
         let (failed, saved) =
             futures_util::future::join(house.save_with(template, lost), house.save(template, "T", Private))
                 .await;
@@ -287,7 +291,7 @@ async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
     house.account = owner;
     house.save(public, "open", Public).await.unwrap();
     house.delete(public).await.unwrap();
-    let previews = house.previews("x").await;
+    let previews = house.previews(draft, "x").await;
     let of = house.of(public);
     let update = UpdateTemplate { of, content: draft, info: info("x", Private), previews };
     assert_eq!(house.ask(update).await.unwrap_err(), Code::TemplateNotFound);

@@ -69,7 +69,14 @@ impl Studio {
         let account = AccountId::generate();
         let page = self.assembler.assemble(account, site, &data).await.unwrap();
         let site = site.clone().with_page(page);
-        let order = PageOrder { account, site, data, target: Target::Pdf, options: PageOptions::default() };
+        let order = PageOrder {
+            account,
+            site,
+            data,
+            target: Target::Pdf,
+            options: PageOptions::default(),
+            limit_bytes: 64 << 20,
+        };
         let pdf = self.file(&order).await;
         let png = self.file(&PageOrder { target: Target::Png, ..order }).await;
         eprintln!("{name}: PDF in {:?}, PNG in {:?}", pdf.took, png.took);

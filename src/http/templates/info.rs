@@ -1,9 +1,8 @@
 //! `templateInfo`: what a caller says of a template, read from a body.
 
-use bytes::Bytes;
+use serde_json::value::RawValue;
 
 use crate::config::TemplatesConfig;
-use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::http::job_request::{read_kind, require};
 use crate::templates::messages::TemplateInfo;
@@ -28,14 +27,12 @@ pub(super) fn read(members: &mut Members<'_>, limits: &TemplatesConfig) -> Optio
     limits.check(&mut sent, "sourceCode", link.as_deref().unwrap_or_default(), longest);
     let kind = read_kind(&mut sent);
     let sample_data = sent.object("sampleData").unwrap_or("{}");
-    let sample_data = Bytes::copy_from_slice(sample_data.as_bytes());
+    let sample_data = RawValue::from_string(sample_data.to_owned());
     let categories = limits.categories(&mut sent);
     let names = Permissions::ALL.map(Permissions::name);
     let permissions = sent.word("permissions", &names, Permissions::from_name);
-    let faults = sent.into_faults();
-    let is_sound = faults.is_empty();
-    members.take_over(faults);
-    let kind = kind.or(Some(TemplateKind::Html).filter(|_| !is_sound))?;
+    members.take_over(sent.into_faults());
+    let (kind, sample_data) = (kind?, sample_data.ok()?);
     Some(TemplateInfo { title, description, kind, sample_data, categories, permissions, link })
 }
 

@@ -129,7 +129,6 @@ pub(super) fn whole<'a>(
     reader: AccountId,
     template: &'a TemplateView,
 ) -> Result<TemplateBody<'a>, Problem> {
-    let sample_data = serde_json::from_slice(&template.sample_data).map_err(Problem::internal)?;
     let source_code = SourceBody {
         url: address::for_download(state, template.summary.key(TemplatePart::Package)).url,
         entry: &template.summary.content.entry,
@@ -160,7 +159,7 @@ pub(super) fn whole<'a>(
         created_at,
         updated_at,
         source_code,
-        sample_data,
+        sample_data: &template.sample_data,
     })
 }
 

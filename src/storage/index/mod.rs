@@ -161,6 +161,12 @@ pub trait Index: Send + Sync {
     /// As for `commit`.
     async fn write_unsynced(&self, change: Change) -> Result<(), IndexError>;
 
+    /// Everything that can be seen now is durable when this answers.
+    ///
+    /// # Errors
+    /// `Full`, `Failed` or `Closed`.
+    async fn sync(&self) -> Result<(), IndexError>;
+
     /// The value of a key.
     ///
     /// # Errors
