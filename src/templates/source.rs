@@ -131,7 +131,9 @@ async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
             LoadFault::Other(error.into())
         }
     })?;
-    let read = tokio::task::spawn_blocking(move || Package::reopen(&bytes).map(Loaded::from)).await;
+    // What a look for templates among the files costs belongs there as well.
+    let read = move || Package::reopen(&bytes).map(Loaded::kept);
+    let read = tokio::task::spawn_blocking(read).await;
     let loaded = read.map_err(|error| LoadFault::Other(Problem::internal(error)))?;
     loaded.map_err(|fault| LoadFault::Other(Problem::internal(format!("{key}: {fault}"))))
 }
