@@ -52,13 +52,14 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
         return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
     };
     templates.load(wanted).await.map_err(|problem| {
-        let code = match problem.code {
-            Code::TemplateNotFound | Code::TemplateUnfinished => FaultCode::TemplateMissing,
-            Code::TemplateArchiveInvalid => FaultCode::TemplateInvalid,
-            _ => {
-                tracing::error!(error = %problem, "a saved template cannot be read");
-                FaultCode::Internal
-            }
+        let missing = matches!(problem.code, Code::TemplateNotFound | Code::TemplateUnfinished);
+        let code = if missing {
+            FaultCode::TemplateMissing
+        } else if problem.code == Code::TemplateArchiveInvalid {
+            FaultCode::TemplateInvalid
+        } else {
+            tracing::error!(error = %problem, "a saved template cannot be read");
+            FaultCode::Internal
         };
         JobFault::new(code, problem.detail)
     })

@@ -68,16 +68,14 @@ impl Room {
     /// # Errors
     /// `overloaded` when none is free in time.
     pub async fn pack(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        match timeout(self.wait, self.packing.acquire()).await {
-            Ok(permit) => permit.map_err(Problem::internal),
-            Err(_) => {
-                let limit_ms = self.wait.as_millis();
-                let detail = format!(
-                    "Other archives were being unpacked for {limit_ms} ms (templates.unpacking_timeout_ms); try again."
-                );
-                Err(Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S))
-            }
+        if let Ok(permit) = timeout(self.wait, self.packing.acquire()).await {
+            return permit.map_err(Problem::internal);
         }
+        let limit_ms = self.wait.as_millis();
+        let detail = format!(
+            "Other archives were being unpacked for {limit_ms} ms (templates.unpacking_timeout_ms); try again."
+        );
+        Err(Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S))
     }
 
     /// A place for a package that is unpacked, until it is dropped.
