@@ -237,8 +237,7 @@ async fn a_package_is_unpacked_once_however_many_want_it() {
 
 #[actix::test]
 async fn the_cache_keeps_to_its_bound() {
-    // A template weighs seven times its length: what EJS generates of it has its room from the beginning.
-    const BOUND: u64 = 700_000;
+    const BOUND: u64 = 100_000;
     let house = House::build(|config| config.templates.cache_bytes = BOUND).await;
     // No EJS: what may be generated of it would count as well.
     let page = async |number: usize, length: usize| {
