@@ -71,7 +71,15 @@ async fn uploaded(parts: &Parts, upload: Bytes) -> Result<Loaded, JobFault> {
         Package::read(&upload, &parts.limits.templates)
     } else {
         let limits = parts.limits.templates.clone();
-        thread::apart(move || Package::read(&upload, &limits)).await?
+        // It is never closed, so there is always a permit to wait for.
+        let place = parts.unpacking.clone().acquire_owned().await.ok();
+        let unpack = move || {
+            // The place is the work's: it goes on when the job that wanted it is over.
+            let read = Package::read(&upload, &limits);
+            drop(place);
+            read
+        };
+        thread::apart(unpack).await?
     };
     read.map(Loaded::from).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
 }

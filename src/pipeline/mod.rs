@@ -38,6 +38,8 @@ pub struct Parts {
     pub store: Arc<dyn ObjectStore>,
     /// Where saved templates come from; nowhere, for who has none.
     pub templates: Option<TemplateSource>,
+    /// Uploaded archives unpacked at once: each is held in memory.
+    pub unpacking: Arc<Semaphore>,
     /// Template and data to page.
     pub assembler: Assembler,
     /// Page to file.

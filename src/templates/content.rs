@@ -61,7 +61,7 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
         // Saved, so it was unpacked: a repeated request is answered like the first one.
         return Ok(());
     }
-    let _place = deps.room.pack().await?;
+    let _place = deps.room.pack(of.account).await?;
     let upload = StorageKey::TemplateUpload(of.account, of.template);
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
@@ -109,7 +109,7 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let former = record.content.clone().ok_or_else(|| refusal::empty(of.template))?;
     check_text(&former)?;
     // Before anything is unpacked: who waits must not hold an archive meanwhile.
-    let _place = deps.room.pack().await?;
+    let _place = deps.room.pack(of.account).await?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
