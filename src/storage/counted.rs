@@ -82,6 +82,12 @@ impl ObjectStore for CountedStore {
         Ok(())
     }
 
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        noted(&self.metrics, "delete", self.inner.delete_all(keys).await)?;
+        self.metrics.objects.of(["delete"]).inc_by(keys.len() as u64);
+        Ok(())
+    }
+
     async fn probe(&self) -> Result<(), StoreError> {
         self.inner.probe().await
     }
