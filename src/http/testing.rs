@@ -33,6 +33,7 @@ use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
+use crate::storage::addresses::OwnAddresses;
 use crate::storage::presign::Signer;
 use crate::storage::{ObjectStore, StagedObject, StorageKey};
 use crate::telemetry::metrics::Metrics;
@@ -280,6 +281,12 @@ impl Bench {
             },
             accounts: OneAccount(account).start().into(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
+            addresses: Arc::new(OwnAddresses::new(
+                Arc::new(Signer::new(&[7; 32])),
+                Arc::clone(&clock) as Arc<dyn Clock>,
+                "https://render.example".to_owned(),
+                config.storage.address_ttl_s,
+            )),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
             bodies: Arc::new(Semaphore::new(super::body_room(&config.http))),

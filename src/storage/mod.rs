@@ -1,11 +1,13 @@
 //! Objects and index: what lasts.
 
+pub mod addresses;
 pub mod backup;
 pub mod counted;
 pub mod disk;
 pub mod folder;
 pub mod index;
 pub mod key;
+pub mod landing;
 pub mod leftovers;
 mod place;
 pub mod presign;
@@ -17,7 +19,8 @@ use std::io::ErrorKind;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-pub use key::{Folder, StorageKey, TemplatePart};
+pub use key::{Folder, StorageKey, TemplatePart, Upload};
+pub use landing::Landing;
 
 use crate::problem::{Code, Problem};
 
@@ -157,7 +160,12 @@ pub trait ObjectStore: Send + Sync {
     /// Removes the object; that there is none is no error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;
 
-    /// Removes the objects, in this order or at once; some may be gone when it fails.
+    /// Where uploads land to whose addresses this store's callers are sent.
+    fn landing(&self) -> Landing {
+        Landing::Final
+    }
+
+    /// Removes the objects, the first one before all others; some may be gone when it fails.
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
         for key in keys {
             self.delete(key).await?;

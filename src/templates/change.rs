@@ -69,10 +69,8 @@ impl Drop for Changing<'_> {
 }
 
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
-    for key in keys {
-        if let Err(error) = store.delete(&key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until it is swept");
-        }
+    if let Err(error) = store.delete_all(&keys).await {
+        tracing::warn!(error = %error, "objects of a change that was broken off stay behind until they are swept");
     }
 }
 
@@ -86,6 +84,7 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
+        | StorageKey::Upload(..)
         | StorageKey::Probe(_) => None,
     }
 }

@@ -56,12 +56,17 @@ async fn unzip(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> R
     let _turn = deps.turns.of(template).await;
     let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
     let mut record = refusal::own(record, account, template)?;
-    let upload = StorageKey::TemplateUpload(account, template);
+    let upload = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
+    if !record.unfinished && record.content.is_some() {
+        // Its upload was closed when it was saved; an address of the store itself does not know that.
+        return Ok(());
+    }
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // It was unpacked already: a repeated request is answered like the first one.
         Err(StoreError::NotFound(_)) if record.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(refusal::empty(template)),
+        Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
         Err(error) => return Err(error.into()),
     };
     let limits = deps.limits.clone();
@@ -160,6 +165,14 @@ fn check_text(content: &Content) -> Result<(), Problem> {
             Err(Problem::new(Code::EntryNotText, detail))
         }
     }
+}
+
+/// Only an address of the store itself takes as much as comes.
+fn too_large(limit_bytes: u64) -> Problem {
+    let detail = format!(
+        "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
 }
 
 fn not_utf8(content: &Content) -> Problem {

@@ -13,12 +13,12 @@ use super::remove::remove;
 use crate::clock::Timestamp;
 use crate::problem::Problem;
 use crate::storage::index::Change;
-use crate::storage::{Folder, StorageKey};
+use crate::storage::{Folder, StorageKey, Upload};
 
 /// An object without a record may be one whose record is being written: younger ones are left alone.
 const ORPHAN_AGE_MS: u64 = 3_600_000;
 /// Where the objects of templates lie.
-const FOLDERS: [Folder; 2] = [Folder::Unfinished, Folder::Templates];
+const FOLDERS: [Folder; 3] = [Folder::Unfinished, Folder::Templates, Folder::Uploads];
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,11 +120,13 @@ impl Janitor {
     async fn remove_orphan(&self, key: &StorageKey, now: Timestamp) -> Result<bool, Problem> {
         let (account, template) = match *key {
             StorageKey::TemplateUpload(account, template)
+            | StorageKey::Upload(account, Upload::Content(template))
             | StorageKey::UnfinishedPackage(account, template, _)
             | StorageKey::Template(account, template, ..) => (account, template),
             StorageKey::JobData(..)
             | StorageKey::JobTemplate(..)
             | StorageKey::JobOutput(..)
+            | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
             | StorageKey::Probe(_) => return Ok(false),
         };
         if now.since_ms(key.made_at()) < ORPHAN_AGE_MS {
@@ -134,7 +136,7 @@ impl Janitor {
         let _turn = self.deps.turns.of(template).await;
         let record = self.deps.index.read(account, template).await.map_err(Problem::internal)?;
         let is_named = record.is_some_and(|record| match key {
-            StorageKey::TemplateUpload(..) => record.unfinished,
+            StorageKey::TemplateUpload(..) | StorageKey::Upload(..) => record.unfinished,
             _ => record.objects().contains(key),
         });
         if !is_named {

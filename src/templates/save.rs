@@ -106,7 +106,8 @@ impl Saving {
             former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects)).collect();
         gone.retain(|key| !named.contains(key));
         let begun = [&former].into_iter().chain(&draft).filter(|record| record.unfinished);
-        gone.extend(begun.map(|record| StorageKey::TemplateUpload(record.account, record.id)));
+        let landing = deps.store.landing();
+        gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
         changing.commit(change, gone).await
     }
 }

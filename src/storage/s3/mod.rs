@@ -4,6 +4,7 @@
 //! words, so that none needs an encoding that servers do differently; there are no tags, for prefixes say what may go.
 //! A PUT is durable and atomic when it is answered: that is the protocol's promise.
 
+mod addresses;
 mod fault;
 mod staged;
 mod wire;
@@ -19,11 +20,15 @@ use futures_util::{StreamExt, TryStreamExt};
 use s3::serde_types::ObjectIdentifier;
 use tokio::time::timeout;
 
+pub use addresses::S3Addresses;
+
 use self::fault::{Doing, Fault};
 use self::staged::{Staged, of_memory};
 use self::wire::{Arriving, Chunks, Wire, plain_tag};
 use super::place::Place;
-use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds};
+use super::{
+    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
+};
 use crate::config::S3Config;
 use crate::domain::ids::AccountId;
 
@@ -228,8 +233,14 @@ impl ObjectStore for S3Store {
         }
     }
 
+    fn landing(&self) -> Landing {
+        Landing::Apart
+    }
+
     async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
-        for batch in keys.chunks(BATCH) {
+        let Some((first, others)) = keys.split_first() else { return Ok(()) };
+        self.delete(first).await?;
+        for batch in others.chunks(BATCH) {
             match batch {
                 [key] => self.delete(key).await?,
                 keys => self.delete_batch(keys).await?,
