@@ -8,12 +8,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::objects::{self, ObjectServer};
+
 /// How long anything may take on a loaded machine before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running service with an account and a token.
 pub struct TestApp {
     child: Option<Child>,
+    /// The server that keeps the objects, when the disk does not.
+    pub objects: Option<ObjectServer>,
     folder: tempfile::TempDir,
     settings: Vec<(String, String)>,
     /// The base of the service, without a trailing slash.
@@ -42,16 +46,42 @@ impl TestApp {
     /// Starts the service with further settings (`http.wait_default_s`, value).
     pub async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
+        let is_s3 = std::env::var_os("PLATEN_TEST_STORE").is_some_and(|store| store == "s3");
+        let objects = is_s3.then(|| ObjectServer::start(&folder.path().join("bucket")));
+        Self::launched(folder, objects, settings).await
+    }
+
+    /// The same with the objects in a bucket of `objects`, which is reached over `endpoint`.
+    pub async fn over(objects: ObjectServer, endpoint: &str, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let further = [&[("s3.endpoint", endpoint)], settings].concat();
+        Self::launched(folder, Some(objects), &further).await
+    }
+
+    /// The same with the objects on the disk, whatever the other tests use.
+    pub async fn on_disk(settings: &[(&str, &str)]) -> Self {
+        Self::launched(tempfile::tempdir().expect("a temporary folder"), None, settings).await
+    }
+
+    async fn launched(
+        folder: tempfile::TempDir,
+        objects: Option<ObjectServer>,
+        settings: &[(&str, &str)],
+    ) -> Self {
         let mut all = vec![
             variable("http.bind", "127.0.0.1:0"),
             variable("storage.data_dir", &folder.path().join("data").display().to_string()),
             variable("log.filter", "warn"),
             variable("browser.tabs", "2"),
         ];
+        if let Some(server) = &objects {
+            let kept_there = objects::settings(&server.endpoint());
+            all.extend(kept_there.iter().map(|(key, value)| variable(key, value)));
+        }
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
         let (base, token) = (String::new(), String::new());
-        let mut app = Self { child: None, folder, settings: all, base, metrics_url: None, token, client };
+        let mut app = Self { child: None, objects, folder, settings: all, base, metrics_url: None, token, client };
         app.launch();
         app.command(&["account", "create", "test"]);
         app.token = app.command(&["token", "create", "--account", "test"]);

@@ -16,11 +16,14 @@ mod hostile;
 mod idempotency;
 mod list;
 mod metrics;
+#[path = "../objects/mod.rs"]
+mod objects;
 mod openapi;
 mod options;
 mod receiver;
 mod recovery;
 mod render;
+mod s3;
 mod template;
 mod templates;
 mod waiting;

@@ -8,6 +8,19 @@ pub mod server;
 pub use proxy::{Mode, Proxy};
 pub use server::ObjectServer;
 
+/// The settings that put objects there.
+pub fn settings(endpoint: &str) -> Vec<(&'static str, String)> {
+    let fixed = [
+        ("storage.objects", "s3"),
+        ("s3.endpoint", endpoint),
+        ("s3.bucket", BUCKET),
+        ("s3.access_key", ACCESS_KEY),
+        ("s3.secret_key", SECRET_KEY),
+        ("s3.path_style", "true"),
+    ];
+    fixed.map(|(key, value)| (key, value.to_owned())).to_vec()
+}
+
 /// The bucket that the server has.
 pub const BUCKET: &str = "documents";
 /// Who may use it.

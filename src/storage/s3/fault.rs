@@ -148,7 +148,7 @@ impl fmt::Display for Doing {
     }
 }
 
-fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
+pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
     let Place { bucket, host, region } = place;
     let told = told(answer);
     let why = match (answer.code.as_str(), answer.status) {

@@ -7,6 +7,7 @@
 mod addresses;
 mod fault;
 mod staged;
+pub mod trial;
 mod wire;
 
 use std::path::PathBuf;

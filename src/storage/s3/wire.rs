@@ -84,6 +84,11 @@ impl Wire {
         &self.bucket
     }
 
+    /// The client, for who has an address.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Does what can be repeated, until it succeeds, is refused, or was repeated often enough.
     pub async fn repeat<T, F>(&self, request: impl Fn() -> F) -> Result<T, Fault>
     where
