@@ -45,17 +45,17 @@ impl TestApp {
 
     /// Starts the service with further settings (`http.wait_default_s`, value).
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
         let is_s3 = std::env::var_os("PLATEN_TEST_STORE").is_some_and(|store| store == "s3");
-        let objects = is_s3.then(|| ObjectServer::start(&folder.path().join("bucket")));
-        Self::launched(folder, objects, settings).await
+        if is_s3 { Self::with_bucket(settings).await } else { Self::on_disk(settings).await }
     }
 
-    /// The same with the objects in a bucket of `objects`, which is reached over `endpoint`.
-    pub async fn over(objects: ObjectServer, endpoint: &str, settings: &[(&str, &str)]) -> Self {
+    /// The same with the objects in a bucket, whatever the other tests use.
+    pub async fn with_bucket(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let further = [&[("s3.endpoint", endpoint)], settings].concat();
-        Self::launched(folder, Some(objects), &further).await
+        let objects = ObjectServer::start(&folder.path().join("bucket"));
+        let further = objects::settings(&objects.endpoint());
+        let further: Vec<_> = further.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        Self::launched(folder, Some(objects), &[&further, settings].concat()).await
     }
 
     /// The same with the objects on the disk, whatever the other tests use.
@@ -74,10 +74,6 @@ impl TestApp {
             variable("log.filter", "warn"),
             variable("browser.tabs", "2"),
         ];
-        if let Some(server) = &objects {
-            let kept_there = objects::settings(&server.endpoint());
-            all.extend(kept_there.iter().map(|(key, value)| variable(key, value)));
-        }
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
         let (base, token) = (String::new(), String::new());
@@ -147,6 +143,11 @@ impl TestApp {
     /// The data folder.
     pub fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    /// What the addresses begin with that are handed out.
+    pub fn addresses(&self) -> String {
+        self.objects.as_ref().map_or_else(|| self.base.clone(), |server| format!("{}/{}/", server.endpoint(), objects::BUCKET))
     }
 
     /// A folder for files of the test.

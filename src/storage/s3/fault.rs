@@ -153,7 +153,7 @@ pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
     let told = told(answer);
     let why = match (answer.code.as_str(), answer.status) {
         ("NoSuchBucket", _) => return format!("there is no bucket '{bucket}' at {host}: make it, or correct s3.bucket"),
-        ("InvalidAccessKeyId", _) => {
+        ("InvalidAccessKeyId" | "NotSignedUp", _) => {
             "does not know the access key; check s3.access_key, or AWS_ACCESS_KEY_ID where that is empty".to_owned()
         }
         ("SignatureDoesNotMatch", _) => "refuses the key; check s3.secret_key (or AWS_SECRET_ACCESS_KEY), and that \

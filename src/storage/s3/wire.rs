@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 use reqwest::header::{CONTENT_LENGTH, ETAG, RANGE};
 use reqwest::redirect::Policy;
@@ -129,7 +129,7 @@ impl Wire {
         let request = self.client.put(url).header(CONTENT_LENGTH, bytes).body(reqwest::Body::wrap_stream(body));
         let answer = tokio::select! {
             answer = self.answer(request) => answer?,
-            () = self.stalled(&moved) => return Err(self.silent()),
+            fault = self.stalled(&moved, bytes) => return Err(fault),
         };
         Ok(tag_of(&answer))
     }
@@ -169,21 +169,22 @@ impl Wire {
         Err(Fault::of_answer(status.as_u16(), &body))
     }
 
-    /// Ends when nothing was taken of a body, and nothing answered, for too long.
-    async fn stalled(&self, moved: &AtomicU64) {
+    /// Ends when nothing was taken of a body of so many bytes for too long; or, when all of it was taken, and the
+    /// system's buffers had time to empty themselves, nothing was answered.
+    async fn stalled(&self, moved: &AtomicU64, bytes: u64) -> Fault {
         let mut before = moved.load(Ordering::Relaxed);
         loop {
             sleep(self.stall_limit).await;
             let now = moved.load(Ordering::Relaxed);
+            if now >= bytes {
+                sleep(self.answer_limit).await;
+                return self.unanswered();
+            }
             if now == before {
-                return;
+                return silent(self.stall_limit);
             }
             before = now;
         }
-    }
-
-    fn silent(&self) -> Fault {
-        silent(self.stall_limit)
     }
 
     fn unanswered(&self) -> Fault {
@@ -236,12 +237,12 @@ pub(super) fn plain_tag(tag: &str) -> String {
     tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"').to_owned()
 }
 
-/// The chunks, and how much of them was taken so far.
+/// The chunks, and how many bytes of them were taken so far.
 fn watched(chunks: Chunks) -> (Arc<AtomicU64>, impl futures_util::Stream<Item = std::io::Result<Bytes>>) {
     let moved = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&moved);
-    let counted = chunks.inspect(move |_| {
-        counter.fetch_add(1, Ordering::Relaxed);
+    let counted = chunks.inspect_ok(move |chunk| {
+        counter.fetch_add(chunk.len() as u64, Ordering::Relaxed);
     });
     (moved, counted)
 }
