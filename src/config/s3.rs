@@ -67,7 +67,7 @@ pub struct S3Config {
     pub stall_timeout_ms: u64,
     /// Until `/health/ready` knows whether the store works.
     pub probe_timeout_ms: u64,
-    /// How often a request is repeated when the store fails or is not there.
+    /// How often a request is repeated when the store fails or is not there; once when it is silent.
     pub retries: u64,
     /// Before the first repetition; each further one waits twice as long.
     pub retry_pause_ms: u64,

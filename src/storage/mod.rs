@@ -47,6 +47,14 @@ pub enum StoreError {
     Failed(#[from] std::io::Error),
 }
 
+impl StoreError {
+    /// Whether it is the store that cannot be reached, or fails: what was asked may succeed later.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
+    }
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let kind = match &error {

@@ -53,7 +53,18 @@ impl TestApp {
     pub async fn with_bucket(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let objects = ObjectServer::start(&folder.path().join("bucket"));
-        let further = objects::settings(&objects.endpoint());
+        let endpoint = objects.endpoint();
+        Self::over(folder, objects, &endpoint, settings).await
+    }
+
+    /// The same with a way to the bucket that the test has made.
+    pub async fn over(
+        folder: tempfile::TempDir,
+        objects: ObjectServer,
+        endpoint: &str,
+        settings: &[(&str, &str)],
+    ) -> Self {
+        let further = objects::settings(endpoint);
         let further: Vec<_> = further.iter().map(|(key, value)| (*key, value.as_str())).collect();
         Self::launched(folder, Some(objects), &[&further, settings].concat()).await
     }

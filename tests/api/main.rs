@@ -24,6 +24,7 @@ mod receiver;
 mod recovery;
 mod render;
 mod s3;
+mod store_faults;
 mod template;
 mod templates;
 mod waiting;

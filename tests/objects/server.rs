@@ -42,7 +42,7 @@ impl ObjectServer {
     pub fn revive(&mut self) {
         let started = std::time::Instant::now();
         let listener = loop {
-            match bind_again(self.address) {
+            match TcpListener::bind(self.address) {
                 Ok(listener) => break listener,
                 Err(error) => assert!(started.elapsed().as_secs() < 20, "the port is taken: {error}"),
             }
@@ -105,14 +105,4 @@ impl Drop for ObjectServer {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// A port whose last connections are not forgotten yet can be taken all the same.
-fn bind_again(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = tokio::net::TcpSocket::new_v4()?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let _inside = runtime.enter();
-    socket.listen(1_024)?.into_std()
 }

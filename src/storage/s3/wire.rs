@@ -17,7 +17,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Proxy, RequestBuilder, Response};
 use s3::error::S3Error;
 use s3::{Bucket, Region};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::fault::Fault;
 use crate::config::S3Config;
@@ -94,13 +94,15 @@ impl Wire {
     where
         F: Future<Output = Result<T, Fault>>,
     {
-        let mut pause = self.pause;
-        let mut left = self.retries;
+        let (began, mut pause, mut repeated) = (Instant::now(), self.pause, 0);
         loop {
             match request().await {
-                Err(Fault::Passing(cause)) if left > 0 => {
+                // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
+                Err(Fault::Passing(cause))
+                    if repeated < self.retries && (repeated == 0 || began.elapsed() < self.answer_limit) =>
+                {
                     tracing::debug!(error = %cause, "the store failed; the request is repeated");
-                    left -= 1;
+                    repeated += 1;
                     sleep(pause).await;
                     pause = (pause * 2).min(PAUSE_LIMIT);
                 }
@@ -177,7 +179,7 @@ impl Wire {
             sleep(self.stall_limit).await;
             let now = moved.load(Ordering::Relaxed);
             if now >= bytes {
-                sleep(self.answer_limit).await;
+                sleep(self.answer_limit.saturating_sub(self.stall_limit)).await;
                 return self.unanswered();
             }
             if now == before {
