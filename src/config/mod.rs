@@ -22,6 +22,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+pub use self::s3::{S3Config, Secret};
 pub use accounts::AccountsConfig;
 pub use assemble::AssembleConfig;
 pub use browser::BrowserConfig;
@@ -30,7 +31,6 @@ pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
-pub use s3::{S3Config, Secret};
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
 
@@ -145,8 +145,8 @@ impl Config {
         let is_s3 = self.storage.objects() == Some(Objects::S3);
         if is_s3 {
             let (output, upload) = (self.storage.output_limit_bytes, self.http.upload_limit_bytes);
-            faults.within("storage.output_limit_bytes", output, 1_024, s3::OBJECT_LIMIT_BYTES);
-            faults.within("http.upload_limit_bytes", upload, 1_024, s3::OBJECT_LIMIT_BYTES);
+            faults.within("storage.output_limit_bytes", output, 1_024, self::s3::OBJECT_LIMIT_BYTES);
+            faults.within("http.upload_limit_bytes", upload, 1_024, self::s3::OBJECT_LIMIT_BYTES);
         }
         self.s3.validate(is_s3, faults);
         self.accounts.validate(faults);

@@ -96,7 +96,9 @@ impl S3Config {
         faults.within("s3.retries", self.retries, 0, 20);
         faults.within("s3.retry_pause_ms", self.retry_pause_ms, 10, 10_000);
         faults.within("s3.spool_bytes", self.spool_bytes, 65_536, 1 << 30);
-        for (key, endpoint) in [("s3.endpoint", &self.endpoint), ("s3.public_endpoint", &self.public_endpoint)] {
+        for (key, endpoint) in
+            [("s3.endpoint", &self.endpoint), ("s3.public_endpoint", &self.public_endpoint)]
+        {
             if !endpoint.is_empty() && !is_endpoint(endpoint) {
                 faults.add(key, "is no address of a store; write https://HOST or https://HOST:PORT");
             }
@@ -123,7 +125,10 @@ impl S3Config {
             faults.add("s3.bucket", detail);
         }
         if self.bucket.contains('.') && !self.path_style && !self.endpoint.starts_with("http://") {
-            faults.add("s3.path_style", "must be true for a bucket with a point in its name: no certificate covers it");
+            faults.add(
+                "s3.path_style",
+                "must be true for a bucket with a point in its name: no certificate covers it",
+            );
         }
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if self.region.is_empty() || !self.region.chars().all(is_word) {
@@ -133,7 +138,10 @@ impl S3Config {
             [("s3.access_key", KEYS[0], &self.access_key), ("s3.secret_key", KEYS[1], &self.secret_key)]
         {
             if value.is_empty() {
-                faults.add(key, format!("is empty, and so is {variable}; set both keys here or both variables"));
+                faults.add(
+                    key,
+                    format!("is empty, and so is {variable}; set both keys here or both variables"),
+                );
             } else if value.expose().chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
                 faults.add(key, "has a blank in it; copy the key anew");
             }
@@ -243,11 +251,13 @@ mod tests {
 
     #[test]
     fn names_that_no_store_takes_are_refused() {
-        for (prefix, good) in [("", true), ("a/", true), ("a/b-1/", true), ("a", false), ("a//", false), ("../", false)]
+        for (prefix, good) in
+            [("", true), ("a/", true), ("a/b-1/", true), ("a", false), ("a//", false), ("../", false)]
         {
             assert_eq!(is_prefix(prefix), good, "{prefix}");
         }
-        for (bucket, good) in [("abc", true), ("a.b-9", true), ("ab", false), ("Abc", false), ("-abc", false)] {
+        for (bucket, good) in [("abc", true), ("a.b-9", true), ("ab", false), ("Abc", false), ("-abc", false)]
+        {
             assert_eq!(is_bucket(bucket), good, "{bucket}");
         }
         for endpoint in ["ftp://a", "https://u:p@a", "https://a?b", "a:9000"] {

@@ -7,9 +7,9 @@ use super::state::HttpState;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::jobs::messages::InputPart;
 use crate::problem::{Code, Problem};
+use crate::storage::StorageKey;
 use crate::storage::addresses::Address;
 use crate::storage::presign::{AddressFault, Grant, Operation};
-use crate::storage::StorageKey;
 
 /// The route of the signed addresses, below `/v1`.
 pub(super) const PATTERN: &str = "/objects/{path:.*}";

@@ -31,9 +31,9 @@ use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJo
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
+use crate::storage::addresses::OwnAddresses;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
-use crate::storage::addresses::OwnAddresses;
 use crate::storage::presign::Signer;
 use crate::storage::{ObjectStore, StagedObject, StorageKey};
 use crate::telemetry::metrics::Metrics;

@@ -160,7 +160,8 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
-        let (deps, gone) = (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
+        let (deps, gone) =
+            (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
         actix::spawn(async move {
             leftovers::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
         });

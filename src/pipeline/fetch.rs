@@ -108,7 +108,10 @@ async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Opt
         Err(error @ (StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_))) => {
             tracing::error!(storage.key = %key, error = %error, "an input cannot be read");
             let why = if error.is_passing() { STORE_SILENT } else { "" };
-            Err(JobFault::new(FaultCode::Internal, format!("the service could not read the job's inputs{why}")))
+            Err(JobFault::new(
+                FaultCode::Internal,
+                format!("the service could not read the job's inputs{why}"),
+            ))
         }
     }
 }

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
 
-use super::{ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use super::{
+    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+};
 use crate::telemetry::StoreMetrics;
 
 /// A store in front of another one. The probe of `/health/ready` is not counted.

@@ -12,7 +12,9 @@ use futures_util::stream::{self, BoxStream};
 use tokio::task::spawn_blocking;
 
 use super::place::{Place, StagedFile};
-use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds};
+use super::{
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
+};
 use crate::domain::ids::AccountId;
 
 /// How much is read, or gathered before it is written, at a time: enough that handing the work to a

@@ -166,9 +166,13 @@ impl StorageKey {
     #[must_use]
     pub fn made_at(&self) -> Timestamp {
         match self {
-            Self::JobData(_, job) | Self::JobTemplate(_, job) | Self::JobOutput(_, job, _) => job.made_at(),
-            Self::Upload(_, Upload::Data(job) | Upload::Template(job)) => job.made_at(),
-            Self::TemplateUpload(_, template) | Self::Upload(_, Upload::Content(template)) => template.made_at(),
+            Self::JobData(_, job)
+            | Self::JobTemplate(_, job)
+            | Self::JobOutput(_, job, _)
+            | Self::Upload(_, Upload::Data(job) | Upload::Template(job)) => job.made_at(),
+            Self::TemplateUpload(_, template) | Self::Upload(_, Upload::Content(template)) => {
+                template.made_at()
+            }
             Self::UnfinishedPackage(_, _, object) | Self::Template(_, _, object, _) => object.made_at(),
             Self::Probe(id) => id.made_at(),
         }

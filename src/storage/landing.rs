@@ -19,16 +19,21 @@ impl Landing {
     /// Where an upload lands that is to become the object `key`.
     #[must_use]
     pub fn of(self, key: &StorageKey) -> StorageKey {
-        match (self, *key) {
-            (Self::Final, key) => key,
-            (Self::Apart, StorageKey::JobData(account, job)) => StorageKey::Upload(account, Upload::Data(job)),
-            (Self::Apart, StorageKey::JobTemplate(account, job)) => {
-                StorageKey::Upload(account, Upload::Template(job))
-            }
-            (Self::Apart, StorageKey::TemplateUpload(account, template)) => {
+        if self == Self::Final {
+            return *key;
+        }
+        match *key {
+            StorageKey::JobData(account, job) => StorageKey::Upload(account, Upload::Data(job)),
+            StorageKey::JobTemplate(account, job) => StorageKey::Upload(account, Upload::Template(job)),
+            StorageKey::TemplateUpload(account, template) => {
                 StorageKey::Upload(account, Upload::Content(template))
             }
-            (Self::Apart, key) => key,
+            // Nobody uploads these.
+            key @ (StorageKey::JobOutput(..)
+            | StorageKey::UnfinishedPackage(..)
+            | StorageKey::Template(..)
+            | StorageKey::Upload(..)
+            | StorageKey::Probe(_)) => key,
         }
     }
 }

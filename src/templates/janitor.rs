@@ -163,3 +163,42 @@ impl Janitor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Clock as _, FixedClock};
+    use crate::config::Config;
+    use crate::domain::ids::{AccountId, JobId, TemplateId};
+    use crate::storage::disk::DiskStore;
+    use crate::storage::index::{Index, SledIndex};
+    use crate::storage::{ObjectStore as _, StoreError};
+    use crate::telemetry::metrics::Metrics;
+    use crate::templates::index;
+    use crate::templates::record::TemplateRecord;
+
+    #[actix::test]
+    async fn an_upload_that_lies_apart_goes_when_its_template_is_not_unfinished() {
+        let (folder, config) = (tempfile::tempdir().unwrap(), Config::default());
+        let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
+        let store = Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
+        let account = AccountId::generate();
+        let begun = TemplateRecord::begun(account, Timestamp(0));
+        let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(ORPHAN_AGE_MS + 60_000)));
+        let begun = TemplateRecord { created_at: clock.now(), ..begun };
+        index.commit(index::writing(&begun).unwrap()).await.unwrap();
+        let upload = |upload| StorageKey::Upload(account, upload);
+        let kept = upload(Upload::Content(begun.id));
+        let gone = upload(Upload::Content(TemplateId::generate()));
+        let of_a_job = upload(Upload::Data(JobId::generate()));
+        for key in [&kept, &gone, &of_a_job] {
+            store.put(key, "x".into()).await.unwrap();
+        }
+        let places = (Arc::new(index) as Arc<dyn Index>, store.clone() as Arc<_>);
+        let deps = Deps::new(clock, places, &config, Metrics::new().templates.clone());
+        let tidied = Janitor::new(Arc::new(deps)).sweep().await.unwrap();
+        assert_eq!(tidied, Tidied { unfinished: 0, orphans: 1 });
+        assert!(matches!(store.head(&gone).await, Err(StoreError::NotFound(_))));
+        assert!(store.head(&kept).await.is_ok() && store.head(&of_a_job).await.is_ok());
+    }
+}

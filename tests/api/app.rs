@@ -88,7 +88,8 @@ impl TestApp {
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
         let (base, token) = (String::new(), String::new());
-        let mut app = Self { child: None, objects, folder, settings: all, base, metrics_url: None, token, client };
+        let mut app =
+            Self { child: None, objects, folder, settings: all, base, metrics_url: None, token, client };
         app.launch();
         app.command(&["account", "create", "test"]);
         app.token = app.command(&["token", "create", "--account", "test"]);
@@ -158,7 +159,9 @@ impl TestApp {
 
     /// What the addresses begin with that are handed out.
     pub fn addresses(&self) -> String {
-        self.objects.as_ref().map_or_else(|| self.base.clone(), |server| format!("{}/{}/", server.endpoint(), objects::BUCKET))
+        self.objects
+            .as_ref()
+            .map_or_else(|| self.base.clone(), |server| format!("{}/{}/", server.endpoint(), objects::BUCKET))
     }
 
     /// A folder for files of the test.

@@ -10,6 +10,7 @@ mod clients;
 mod command_line;
 mod delivery;
 mod doctor;
+mod doctor_store;
 mod errors;
 mod flow;
 mod hostile;

@@ -120,7 +120,10 @@ async fn an_upload_that_is_too_large_is_told_at_the_start() {
     assert_eq!(app.put(&template, "x".repeat(2_049)).await, 200);
     let (status, problem) = app.post(&render, &json!({})).await;
     assert_eq!((status, problem["code"].as_str()), (413, Some("payload_too_large")), "{problem}");
-    assert!(problem["detail"].as_str().unwrap().contains("2048 bytes (http.upload_limit_bytes)"), "{problem}");
+    assert!(
+        problem["detail"].as_str().unwrap().contains("2048 bytes (http.upload_limit_bytes)"),
+        "{problem}"
+    );
     assert_eq!(app.get(&format!("/v1/jobs/{}", job.id)).await.1["status"], "initialized");
     assert_eq!(app.put(&template, "<p>small").await, 200);
     assert_eq!(app.finish(&job.id).await["success"], true);

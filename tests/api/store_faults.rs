@@ -57,7 +57,11 @@ async fn assert_true(app: &TestApp, job: &str, number: usize) -> bool {
         assert_eq!(file.status(), 200, "a success without its document: {view}");
         let file = file.bytes().await.unwrap();
         assert_eq!(file.len() as u64, view["output"]["data"]["bytes"].as_u64().unwrap());
-        let text = if view["target"] == "pdf" { app.text_of(&file) } else { String::from_utf8_lossy(&file).into_owned() };
+        let text = if view["target"] == "pdf" {
+            app.text_of(&file)
+        } else {
+            String::from_utf8_lossy(&file).into_owned()
+        };
         assert!(text.contains(&format!("job {number}")), "another's document: {view}");
         return true;
     }
@@ -79,20 +83,23 @@ async fn a_store_that_is_killed_in_the_middle_of_a_hundred_renders_loses_nothing
         let answers = join_all(started.iter().map(|job| start(&app, job))).await;
         assert!(answers.iter().all(|(status, _)| matches!(status, 200 | 202)), "{answers:?}");
     }
-    let mut states = BTreeMap::new();
+    let mut done_by_job = BTreeMap::new();
     app.until("a fifth of the jobs is done", async || {
         for job in &jobs {
             let (_, view) = app.get(&format!("/v1/jobs/{job}")).await;
-            states.insert(job.clone(), view["success"] == true);
+            done_by_job.insert(job.clone(), view["success"] == true);
         }
-        states.values().filter(|done| **done).count() >= 20
+        done_by_job.values().filter(|done| **done).count() >= 20
     })
     .await;
-    let acknowledged: Vec<_> = states.iter().filter(|(_, done)| **done).map(|(job, _)| job.clone()).collect();
+    let acknowledged: Vec<_> = done_by_job.iter().filter(|(_, done)| **done).map(|(job, _)| job.clone()).collect();
     app.objects.as_mut().unwrap().kill();
     let at_the_kill = acknowledged.len();
     app.until("it is not ready, for its store", async || {
-        reasons(&app).await.iter().any(|reason| reason.starts_with("store: ") && reason.contains("s3.endpoint"))
+        reasons(&app)
+            .await
+            .iter()
+            .any(|reason| reason.starts_with("store: ") && reason.contains("s3.endpoint"))
     })
     .await;
     let (status, problem) = start(&app, &late).await;
@@ -107,7 +114,7 @@ async fn a_store_that_is_killed_in_the_middle_of_a_hundred_renders_loses_nothing
         assert!(succeeded || !acknowledged.contains(job), "job {number} was done, and is not any more");
         made += usize::from(succeeded);
     }
-    assert!(assert_true(&app, &app.finish(&late).await["jobId"].as_str().unwrap().to_owned(), 100).await);
+    assert!(assert_true(&app, app.finish(&late).await["jobId"].as_str().unwrap(), 100).await);
     println!("of 100 renders {at_the_kill} were done at the kill, {made} in the end");
     assert!(made > at_the_kill, "what waited for its turn, or for the store, was rendered");
     let accounts = app.command(&["account", "list"]);
@@ -153,7 +160,8 @@ async fn a_store_that_fails_hangs_or_is_slow_is_told_and_comes_back() {
     let (app, proxy) = behind_a_proxy().await;
     for (number, mode) in [Mode::Fail, Mode::Hang].into_iter().enumerate() {
         let job = prepare(&app, number).await;
-        let other = app.init(json!({"type": "html", "target": "html", "data": {"pad": "x".repeat(100)}})).await;
+        let other =
+            app.init(json!({"type": "html", "target": "html", "data": {"pad": "x".repeat(100)}})).await;
         assert_eq!(app.put(&other.template_url.unwrap(), "<p>job").await, 200);
         proxy.set(mode);
         let began = Instant::now();
@@ -163,7 +171,10 @@ async fn a_store_that_fails_hangs_or_is_slow_is_told_and_comes_back() {
         let (status, problem) = app.post("/v1/documents/init", &large).await;
         assert_eq!(status, 503, "what cannot be kept is not acknowledged: {problem}");
         let told = reasons(&app).await;
-        assert!(told.iter().any(|reason| reason.starts_with("store: the store failed: the store 127.0.0.1:")), "{told:?}");
+        assert!(
+            told.iter().any(|reason| reason.starts_with("store: the store failed: the store 127.0.0.1:")),
+            "{told:?}"
+        );
         assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
         proxy.set(Mode::Pass);
         app.until_ready().await;

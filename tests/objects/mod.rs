@@ -1,6 +1,7 @@
 //! An S3-compatible server in this process, and what may happen on the way to it.
 
 #![expect(dead_code, reason = "each test program uses some of it")]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 pub mod proxy;
 pub mod server;

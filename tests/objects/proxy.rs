@@ -12,7 +12,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
 const CHUNK_BYTES: usize = 16 << 10;
-const FAILURE: &[u8] = b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+const FAILURE: &[u8] =
+    b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 type Answer = Arc<Mutex<OwnedWriteHalf>>;
 

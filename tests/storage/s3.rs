@@ -26,7 +26,8 @@ pub(crate) fn settings(endpoint: &str, changes: &[(&str, &str)]) -> S3Config {
         ("retry_pause_ms", "20"),
         ("stall_timeout_ms", "1000"),
     ];
-    let variable = |&(key, value): &(&str, &str)| (format!("PLATEN__S3__{}", key.to_uppercase()), value.to_owned());
+    let variable =
+        |&(key, value): &(&str, &str)| (format!("PLATEN__S3__{}", key.to_uppercase()), value.to_owned());
     Config::load(None, fixed.iter().chain(changes).map(variable)).unwrap().s3
 }
 
@@ -113,7 +114,12 @@ async fn what_fails_for_a_moment_is_repeated() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_fails_for_long_is_told_in_time_and_leaves_nothing() {
-    let patience = [("retries", "1"), ("stall_timeout_ms", "500"), ("answer_timeout_ms", "500"), ("spool_bytes", "65536")];
+    let patience = [
+        ("retries", "1"),
+        ("stall_timeout_ms", "500"),
+        ("answer_timeout_ms", "500"),
+        ("spool_bytes", "65536"),
+    ];
     let rig = Rig::with(&patience).await;
     let (key, bytes) = (data_key(), pattern(1_000_000));
     let there = data_key();
@@ -134,7 +140,10 @@ async fn what_fails_for_long_is_told_in_time_and_leaves_nothing() {
         assert!(began.elapsed() < Duration::from_secs(20), "{mode:?}: {:?}", began.elapsed());
         for outcome in outcomes {
             let told = outcome.unwrap_err();
-            assert!(matches!(&told, StoreError::Failed(cause) if cause.kind() == ErrorKind::NetworkDown), "{told:?}");
+            assert!(
+                matches!(&told, StoreError::Failed(cause) if cause.kind() == ErrorKind::NetworkDown),
+                "{told:?}"
+            );
             let told = told.to_string();
             assert!(told.contains(&rig.proxy.address.to_string()) && told.contains("'documents'"), "{told}");
             assert!(!told.contains(SECRET_KEY) && !told.contains("Signature"), "{told}");
@@ -148,7 +157,8 @@ async fn what_fails_for_long_is_told_in_time_and_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_line_has_no_limit_as_long_as_something_moves() {
-    let rig = Rig::with(&[("retries", "0"), ("stall_timeout_ms", "2000"), ("answer_timeout_ms", "4000")]).await;
+    let rig =
+        Rig::with(&[("retries", "0"), ("stall_timeout_ms", "2000"), ("answer_timeout_ms", "4000")]).await;
     let (key, bytes) = (data_key(), pattern(12_000_000));
     rig.proxy.set(Mode::Slow);
     let began = Instant::now();
@@ -183,8 +193,10 @@ async fn a_refusal_names_the_setting_and_is_no_absence() {
     ] {
         let store = open(&settings(&endpoint, &changes), rig.root.path()).await;
         let began = Instant::now();
-        for outcome in [store.put(&data_key(), pattern(1)).await.map(drop), store.list(Folder::Jobs, None, 1).await.map(drop)]
-        {
+        for outcome in [
+            store.put(&data_key(), pattern(1)).await.map(drop),
+            store.list(Folder::Jobs, None, 1).await.map(drop),
+        ] {
             let told = outcome.unwrap_err();
             assert!(matches!(&told, StoreError::Failed(_)) && told.to_string().contains(words), "{told}");
             assert!(!told.to_string().contains("another"), "{told}");

@@ -33,7 +33,8 @@ async fn bucket(config: &Config) -> Vec<Finding> {
     };
     if faults.is_empty() {
         let bucket = &config.s3.bucket;
-        let detail = format!("bucket '{bucket}': put, get, range, copy, list, delete and presigned addresses work");
+        let detail =
+            format!("bucket '{bucket}': put, get, range, copy, list, delete and presigned addresses work");
         return vec![Finding::ok(PART, detail)];
     }
     faults.into_iter().map(missing).collect()

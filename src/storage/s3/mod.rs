@@ -28,7 +28,8 @@ use self::staged::{Staged, of_memory};
 use self::wire::{Arriving, Chunks, Wire, plain_tag};
 use super::place::Place;
 use super::{
-    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
+    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+    bounds,
 };
 use crate::config::S3Config;
 use crate::domain::ids::AccountId;
@@ -96,7 +97,11 @@ impl S3Store {
     }
 
     /// Begins to read an object, or the part of it that `range` names.
-    async fn arriving(&self, key: &StorageKey, range: Option<ByteRange>) -> Result<(Arriving, Part), StoreError> {
+    async fn arriving(
+        &self,
+        key: &StorageKey,
+        range: Option<ByteRange>,
+    ) -> Result<(Arriving, Part), StoreError> {
         let (reach, path) = (&self.reach, self.reach.path(key));
         let fault = |fault: Fault| reach.error(fault, Doing::Get, key);
         if range.is_none() {
@@ -160,7 +165,8 @@ impl ObjectStore for S3Store {
 
     async fn get(&self, key: &StorageKey, limit_bytes: u64) -> Result<Bytes, StoreError> {
         let (reach, path) = (&self.reach, self.reach.path(key));
-        let whole = reach.wire.repeat(|| async { reach.wire.get_once(&path, None).await?.whole(limit_bytes).await });
+        let whole =
+            reach.wire.repeat(|| async { reach.wire.get_once(&path, None).await?.whole(limit_bytes).await });
         let whole = whole.await.map_err(|fault| reach.error(fault, Doing::Get, key))?;
         whole.ok_or(StoreError::TooLarge { limit_bytes })
     }
@@ -201,9 +207,11 @@ impl ObjectStore for S3Store {
         let mut after = after.map(|key| reach.path(&key));
         while keys.len() < limit {
             let most = (limit - keys.len()).min(PAGE);
-            let request = || reach.wire.bucket().list_page(below.clone(), None, None, after.clone(), Some(most));
+            let request =
+                || reach.wire.bucket().list_page(below.clone(), None, None, after.clone(), Some(most));
             let listed = reach.wire.ask(request).await;
-            let (page, _) = listed.map_err(|fault| fault.into_error(&reach.place, Doing::List, folder.name()))?;
+            let (page, _) =
+                listed.map_err(|fault| fault.into_error(&reach.place, Doing::List, folder.name()))?;
             let paths = page.contents.iter().filter_map(|object| object.key.strip_prefix(&*reach.prefix));
             // A name that is none of ours is passed over.
             keys.extend(paths.filter_map(StorageKey::from_path));
@@ -273,5 +281,6 @@ async fn put(
 }
 
 fn wire_to(config: &S3Config, endpoint: &str) -> Result<Wire, StoreError> {
-    Wire::new(config, endpoint).map_err(|fault| fault.into_error(&fault::Place::of(config), Doing::Get, "store"))
+    Wire::new(config, endpoint)
+        .map_err(|fault| fault.into_error(&fault::Place::of(config), Doing::Get, "store"))
 }

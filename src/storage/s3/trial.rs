@@ -51,11 +51,11 @@ impl<'a> Trial<'a> {
         if !is_reached {
             return self.faults;
         }
-        let missing = self.missing().await;
-        self.note(missing);
         let listed = self.listed(is_there).await;
         self.note(listed);
         if is_there {
+            let missing = self.missing().await;
+            self.note(missing);
             let read = self.read().await;
             self.note(read);
             let copied = self.store.copy(&self.own, &self.copy).await;
@@ -99,7 +99,8 @@ impl<'a> Trial<'a> {
 
     /// As callers do it: without any key.
     async fn addressed(&mut self) {
-        let manner = Manner { content_type: "text/plain", disposition: "attachment; filename=\"a.txt\"".to_owned() };
+        let manner =
+            Manner { content_type: "text/plain", disposition: "attachment; filename=\"a.txt\"".to_owned() };
         let (put, get) =
             (self.addresses.upload(&self.own, 0).url, self.addresses.download(&self.own, &manner).url);
         let answered = self.call(Method::PUT, &put, CONTENT).await;
@@ -121,9 +122,15 @@ impl<'a> Trial<'a> {
         self.note(faults);
     }
 
-    async fn call(&self, method: Method, url: &str, body: &'static [u8]) -> Result<(u16, String, Bytes), StoreError> {
+    async fn call(
+        &self,
+        method: Method,
+        url: &str,
+        body: &'static [u8],
+    ) -> Result<(u16, String, Bytes), StoreError> {
         let shown = |response: &Response| {
-            let disposition = response.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
+            let disposition =
+                response.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
             disposition.unwrap_or_default().to_owned()
         };
         let answered = async {

@@ -128,7 +128,8 @@ impl Wire {
         let signed = self.bucket.presign_put(path, SIGNED_FOR_S, None, None).await;
         let url = signed.map_err(|error| Fault::of_library(&error))?;
         let (moved, body) = watched(chunks);
-        let request = self.client.put(url).header(CONTENT_LENGTH, bytes).body(reqwest::Body::wrap_stream(body));
+        let request =
+            self.client.put(url).header(CONTENT_LENGTH, bytes).body(reqwest::Body::wrap_stream(body));
         let answer = tokio::select! {
             answer = self.answer(request) => answer?,
             fault = self.stalled(&moved, bytes) => return Err(fault),
@@ -190,14 +191,18 @@ impl Wire {
     }
 
     fn unanswered(&self) -> Fault {
-        Fault::Passing(format!("no answer within {} ms (s3.answer_timeout_ms)", self.answer_limit.as_millis()))
+        Fault::Passing(format!(
+            "no answer within {} ms (s3.answer_timeout_ms)",
+            self.answer_limit.as_millis()
+        ))
     }
 }
 
 impl Arriving {
     /// The next chunk; none at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
-        let chunk = timeout(self.stall_limit, self.response.chunk()).await.map_err(|_| silent(self.stall_limit))?;
+        let chunk =
+            timeout(self.stall_limit, self.response.chunk()).await.map_err(|_| silent(self.stall_limit))?;
         chunk.map_err(|error| Fault::of_connection(&error))
     }
 
@@ -243,10 +248,10 @@ pub(super) fn plain_tag(tag: &str) -> String {
 fn watched(chunks: Chunks) -> (Arc<AtomicU64>, impl futures_util::Stream<Item = std::io::Result<Bytes>>) {
     let moved = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&moved);
-    let counted = chunks.inspect_ok(move |chunk| {
+    let watched = chunks.inspect_ok(move |chunk| {
         counter.fetch_add(chunk.len() as u64, Ordering::Relaxed);
     });
-    (moved, counted)
+    (moved, watched)
 }
 
 pub(super) fn bucket(config: &S3Config, endpoint: &str) -> Result<Bucket, S3Error> {
