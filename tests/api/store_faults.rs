@@ -92,7 +92,8 @@ async fn a_store_that_is_killed_in_the_middle_of_a_hundred_renders_loses_nothing
         done_by_job.values().filter(|done| **done).count() >= 20
     })
     .await;
-    let acknowledged: Vec<_> = done_by_job.iter().filter(|(_, done)| **done).map(|(job, _)| job.clone()).collect();
+    let acknowledged: Vec<_> =
+        done_by_job.iter().filter(|(_, done)| **done).map(|(job, _)| job.clone()).collect();
     app.objects.as_mut().unwrap().kill();
     let at_the_kill = acknowledged.len();
     app.until("it is not ready, for its store", async || {

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use hyper_util::rt::TokioIo;
+use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
 use s3s_fs::FileSystem;
@@ -17,16 +18,34 @@ pub struct ObjectServer {
     /// Where it listens, the same after each start.
     pub address: SocketAddr,
     folder: PathBuf,
+    denied: Vec<&'static str>,
     runtime: Option<Runtime>,
+}
+
+/// A key that may do everything but what is listed.
+struct Rights(Vec<&'static str>);
+
+#[async_trait::async_trait]
+impl S3Access for Rights {
+    async fn check(&self, asked: &mut S3AccessContext<'_>) -> s3s::S3Result<()> {
+        let is_denied = asked.credentials().is_none() || self.0.contains(&asked.s3_op().name());
+        if is_denied { Err(s3s::s3_error!(AccessDenied)) } else { Ok(()) }
+    }
 }
 
 impl ObjectServer {
     /// Starts a server on a free port that keeps its objects in `folder`.
     pub fn start(folder: &Path) -> Self {
+        Self::denying(folder, &[])
+    }
+
+    /// The same with a key that may not do what is listed, by the protocol's names.
+    pub fn denying(folder: &Path, denied: &[&'static str]) -> Self {
         std::fs::create_dir_all(folder.join(BUCKET)).expect("the bucket's folder");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let mut server = Self { address, folder: folder.to_owned(), runtime: None };
+        let denied = denied.to_vec();
+        let mut server = Self { address, folder: folder.to_owned(), denied, runtime: None };
         server.serve(listener);
         server
     }
@@ -79,6 +98,7 @@ impl ObjectServer {
         let files = FileSystem::new(&self.folder).expect("the server's folder");
         let mut service = S3ServiceBuilder::new(files);
         service.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
+        service.set_access(Rights(self.denied.clone()));
         let service = service.build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

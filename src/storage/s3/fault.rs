@@ -74,7 +74,10 @@ impl Fault {
     }
 
     /// What the library's error means.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the library may get more; all others are ours, not the store's")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library may get more; all others are ours, not the store's"
+    )]
     pub fn of_library(error: &S3Error) -> Self {
         match error {
             S3Error::HttpFailWithBody(status, body) => Self::of_answer(*status, body.as_bytes()),
@@ -104,7 +107,10 @@ impl Fault {
     pub fn into_error(self, place: &Place, doing: Doing, object: &str) -> StoreError {
         match self {
             Self::Absent => StoreError::NotFound(object.to_owned()),
-            Self::Refused(answer) => StoreError::Failed(Error::other(refusal(&answer, place, doing))),
+            Self::Refused(answer) => {
+                let kind = if answer.denies() { ErrorKind::PermissionDenied } else { ErrorKind::Other };
+                StoreError::Failed(Error::new(kind, refusal(&answer, place, doing)))
+            }
             Self::Passing(cause) => {
                 let Place { bucket, host, .. } = place;
                 let words = format!(
@@ -114,6 +120,13 @@ impl Fault {
                 StoreError::Failed(Error::new(ErrorKind::NetworkDown, words))
             }
         }
+    }
+}
+
+impl Answer {
+    /// Whether the key is good, and lacks a permission.
+    fn denies(&self) -> bool {
+        matches!((self.code.as_str(), self.status), ("AccessDenied" | "AllAccessDisabled" | "", 401 | 403))
     }
 }
 
@@ -197,7 +210,7 @@ pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
             "finds the session over; start the service with a fresh AWS_SESSION_TOKEN, or with keys that last"
                 .to_owned()
         }
-        ("AccessDenied" | "AllAccessDisabled" | "", 401 | 403) => {
+        _ if answer.denies() => {
             let permission = doing.permission();
             format!("does not let the key {doing} it; allow {permission} on the bucket, and check the keys")
         }

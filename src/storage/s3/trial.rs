@@ -1,5 +1,6 @@
 //! The store as it is, tried: each operation that the service needs, and what is wrong in a sentence.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -44,18 +45,26 @@ impl<'a> Trial<'a> {
     }
 
     async fn run(mut self) -> Vec<String> {
-        let put = self.store.put(&self.own, Bytes::from_static(CONTENT)).await;
-        let is_there = put.is_ok();
-        let is_reached = !matches!(&put, Err(StoreError::Failed(cause)) if cause.kind() == std::io::ErrorKind::NetworkDown);
-        self.note(put.map(drop));
-        if !is_reached {
+        let listed = self.store.list(Folder::Probes, None, 1).await;
+        // Only of a bucket that is reached and denies something there is more to learn.
+        let goes_on = match &listed {
+            Err(StoreError::Failed(cause)) => cause.kind() == ErrorKind::PermissionDenied,
+            Ok(_) | Err(StoreError::NotFound(_) | StoreError::TooLarge { .. } | StoreError::Range { .. }) => {
+                true
+            }
+        };
+        self.note(listed.map(drop));
+        if !goes_on {
             return self.faults;
         }
-        let listed = self.listed(is_there).await;
-        self.note(listed);
+        let put = self.store.put(&self.own, Bytes::from_static(CONTENT)).await;
+        let is_there = put.is_ok();
+        self.note(put.map(drop));
         if is_there {
             let missing = self.missing().await;
             self.note(missing);
+            let listed = self.listed().await;
+            self.note(listed);
             let read = self.read().await;
             self.note(read);
             let copied = self.store.copy(&self.own, &self.copy).await;
@@ -79,9 +88,9 @@ impl<'a> Trial<'a> {
         }
     }
 
-    async fn listed(&self, is_there: bool) -> Result<(), StoreError> {
+    async fn listed(&self) -> Result<(), StoreError> {
         let keys = self.store.list(Folder::Probes, None, usize::MAX).await?;
-        if is_there && !keys.contains(&self.own) {
+        if !keys.contains(&self.own) {
             return Err(wrong("the list of the bucket lacks an object that was put there"));
         }
         Ok(())
