@@ -1,8 +1,10 @@
 // Renders one template with EJS inside the assembling child, and says where a fault is.
 //
 // Evaluated once, before the job is there. `host` brings the npm package's two modules as functions, and
-// `read(name)`, which gives a file of the template or null. What it makes takes the job and returns
-// ['page', html], ['large'], ['deep', sentence] or ['failed', sentence, message or null].
+// `read(name)`, which gives undefined or a file of the template: its text, and its script or ''.
+// It makes three functions. `assemble` takes a job and returns ['page', html], ['large'], ['deep', sentence] or
+// ['failed', sentence, message or null]; `compile` takes files and returns the JSON of their scripts; `generated`
+// says how many scripts EJS generated.
 (function (host) {
   'use strict';
 
@@ -12,6 +14,11 @@
   // The template's files by absolute path ('/index.html'), and what of them has been read.
   let files = new Set();
   const texts = new Map();
+  // What EJS generated of them in a clean engine, before this job.
+  const sources = new Map();
+  let generated = 0;
+  // Scripts are made for later jobs, and none is run.
+  let ahead = false;
   let depthLimit = 0;
   let depth = 0;
   // The template that EJS compiles at this moment: {name, text}.
@@ -48,9 +55,11 @@
     existsSync: (name) => files.has(name),
     readFileSync(name) {
       if (texts.has(name)) return texts.get(name);
-      const text = files.has(name) ? host.read(name.slice(1)) : null;
-      if (text === null) throw new Error(`the template has no file '${name.slice(1)}' to include`);
+      const given = files.has(name) ? host.read(name.slice(1)) : undefined;
+      if (given === undefined) throw new Error(`the template has no file '${name.slice(1)}' to include`);
+      const text = given[0];
       texts.set(name, text);
+      if (given[1] !== '') sources.set(name, given[1]);
       return text;
     },
   };
@@ -79,6 +88,8 @@
   // and the error handler in it is ours.
   function TemplateFunction(parameters, code) {
     if (code === undefined) return new Function(parameters);
+    // Not even parsed: a text may end the function that it is put into and go on outside of it.
+    if (ahead) return quiet;
     const { name, text } = compiling;
     let run;
     try {
@@ -244,13 +255,27 @@
   modules.utils = load(host.utils);
   const ejs = load(host.ejs);
 
+  const generateSource = ejs.Template.prototype.generateSource;
+  ejs.Template.prototype.generateSource = function () {
+    generated += 1;
+    return generateSource.call(this);
+  };
+
   const compile = ejs.compile;
+  function compileKept(text, options, source) {
+    const template = new ejs.Template(text, options);
+    // EJS generates only what is not there.
+    template.source = source;
+    return template.compile();
+  }
+
   ejs.compile = function (text, options) {
     const outer = compiling;
     compiling = { name: options.filename, text };
+    const source = sources.get(options.filename);
     let render;
     try {
-      render = compile(text, options);
+      render = source === undefined ? compile(text, options) : compileKept(text, options, source);
     } catch (error) {
       if (fault === null || !Object.is(fault.error, error)) placeUnclosed(error, text, options.filename);
       throw error;
@@ -298,19 +323,49 @@
     return `${first}: ${message}` + (chain === '' ? '' : ` (included from ${chain})`);
   }
 
-  return function (job) {
+  const withoutMark = (text) => text.replace(/^\uFEFF/, '');
+
+  // Only these options: nothing of the data is one.
+  const optionsOf = (filename) => ({ filename, cache: true, root: '/' });
+
+  function assemble(job) {
     files = new Set(job.files.map((name) => `/${name}`));
     depthLimit = job.depth;
     const filename = `/${job.entry}`;
-    const text = job.text.replace(/^\uFEFF/, '');
+    if (job.source !== undefined) sources.set(filename, job.source);
+    const text = withoutMark(job.text);
     try {
-      // Only these options: nothing of the data is one.
-      const render = ejs.compile(text, { filename, cache: true, root: '/' });
+      const render = ejs.compile(text, optionsOf(filename));
       const html = render(job.data);
       return html.length > job.limit ? ['large'] : ['page', html.toWellFormed()];
     } catch (error) {
       if (tooDeep !== null && Object.is(error, tooDeep)) return ['deep', sentence(error)];
       return ['failed', sentence(error), messageOf(error)];
     }
-  };
+  }
+
+  function scriptOf(name, original) {
+    const text = withoutMark(original);
+    const template = new ejs.Template(text, optionsOf(name));
+    try {
+      template.compile();
+    } catch {
+      // The job that needs it says what is wrong with it.
+      return null;
+    }
+    // EJS has cut blanks around some tags. The mark stays: whoever reads the text cuts it off once more.
+    const mark = original.slice(0, original.length - text.length);
+    const read = template.templateText;
+    return { text: read === text ? null : mark + read, source: template.source };
+  }
+
+  // Of all that is in the files nothing runs here, and there is no data: the scripts are for other jobs.
+  function compileAhead(job) {
+    ahead = true;
+    const end = Date.now() + job.time;
+    const scripts = job.files.map(({ name, text }) => (Date.now() < end ? scriptOf(`/${name}`, text) : null));
+    return JSON.stringify(scripts);
+  }
+
+  return { assemble, compile: compileAhead, generated: () => generated };
 })

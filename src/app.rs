@@ -43,6 +43,7 @@ use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
+use crate::templates::rebuild;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
 
@@ -95,20 +96,16 @@ impl App {
         own.extend(metrics_page.as_ref().map(MetricsPage::bound));
         let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
         let templates = templates(&config, &lasting, &clock, &metrics);
-        let registry = TemplateRegistry::new(Arc::clone(&templates), config.jobs.mailbox_limit);
-        let template_registry = start_on(&control_thread, registry);
-        control_thread.spawn(Janitor::new(templates).run(stopping.clone()));
+        let templates = start_templates(templates, &config, (&control_thread, &stopping));
         let basis = Basis {
             executable: std::env::current_exe()?,
             store: lasting.store.clone(),
-            templates: Some(TemplateSource::new(template_registry.clone().recipient())),
+            templates: Some(TemplateSource::new(templates.clone().recipient())),
             outbound: outbound.clone(),
             metrics: metrics.clone(),
         };
         let engines = Engines::start(basis, &config, &control_thread)?;
-        let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let accounts =
-            start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
+        let accounts = start_accounts(&config, &lasting, &clock, &control_thread).await?;
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
         let deps = Deps {
@@ -126,7 +123,7 @@ impl App {
         let public_url = http::public_url(&config, listener.local_addr()?);
         let state = HttpState {
             jobs: gate(&registry),
-            templates: template_registry,
+            templates,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
             addresses: lasting.addresses(&config, &clock, public_url.clone())?,
@@ -142,19 +139,17 @@ impl App {
             clock,
             config: Arc::new(config.clone()),
         };
-        let grace = Duration::from_secs(config.http.shutdown_grace_s);
         let server = http::serve(listener, state)?;
-        let pool = engines.pool;
-        let metrics = metrics_page;
+        let grace = Duration::from_secs(config.http.shutdown_grace_s);
         Ok(Self {
             address,
             public_url,
             grace,
             server,
-            metrics,
+            metrics: metrics_page,
             stopping,
             registry,
-            pool,
+            pool: engines.pool,
             lasting,
             control,
             arbiters,
@@ -217,8 +212,11 @@ impl Lasting {
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
+        rebuild::refuse_half(index.as_ref()).await?;
         let store = store(config, &folder).await?;
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        #[cfg(debug_assertions)]
+        let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
@@ -239,8 +237,11 @@ impl Lasting {
     }
 }
 
-/// Where objects live.
-async fn store(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, StoreError> {
+/// The store of objects that the settings name.
+///
+/// # Errors
+/// When its folder cannot be used, or its settings make no address.
+pub async fn store(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, StoreError> {
     let (place, free_limit_bytes) = (folder.objects(), config.storage.objects_free_limit_bytes);
     Ok(match config.storage.objects() {
         Some(Objects::S3) => Arc::new(S3Store::open(&config.s3, place, free_limit_bytes).await?),
@@ -256,6 +257,26 @@ fn templates(
 ) -> Arc<templates::Deps> {
     let places = (lasting.index.clone(), lasting.store.clone());
     Arc::new(templates::Deps::new(clock.clone(), places, config, metrics.templates.clone()))
+}
+
+async fn start_accounts(
+    config: &Config,
+    lasting: &Lasting,
+    clock: &Arc<dyn Clock>,
+    control_thread: &ArbiterHandle,
+) -> Result<Addr<Accounts>, AppError> {
+    let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
+    Ok(start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit)))
+}
+
+/// The template registry, and the janitor.
+fn start_templates(
+    deps: Arc<templates::Deps>,
+    config: &Config,
+    (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
+) -> Addr<TemplateRegistry> {
+    control_thread.spawn(Janitor::new(Arc::clone(&deps)).run(stopping.clone()));
+    start_on(control_thread, TemplateRegistry::new(deps, config.jobs.mailbox_limit))
 }
 
 /// The registry, with what the journal says is unfinished, and the sweeper.

@@ -54,8 +54,8 @@ codes! {
     AddressInvalid "address_invalid" 403 "The address is not valid";
     /// A presigned address is older than its lifetime.
     AddressExpired "address_expired" 403 "The address has expired";
-    /// An upload after the job was started.
-    UploadClosed "upload_closed" 403 "The job takes no uploads any more";
+    /// An upload after the job was started, or the template saved.
+    UploadClosed "upload_closed" 403 "No more uploads are taken";
     /// The body is not JSON, or nested too deeply.
     MalformedJson "malformed_json" 400 "The body is not valid JSON";
     /// The request itself cannot be read (a broken transfer, a range that makes no sense).

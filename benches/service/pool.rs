@@ -47,6 +47,7 @@ fn task(way: Way) -> PageTask {
         direct: way == Way::Put,
         options: PageOptions::default(),
         output: PageOutput::Pdf,
+        limit_bytes: u64::MAX,
     }
 }
 

@@ -166,6 +166,7 @@ async fn render(
         direct: sample.lane == Lane::Static,
         options: PageOptions::default(),
         output: PageOutput::Pdf,
+        limit_bytes: u64::MAX,
     };
     let message = LeaseTab { account: AccountId::generate(), lane: task.lane };
     let lease = pool.send(message).await.map_err(io::Error::other)?.map_err(io::Error::other)?;

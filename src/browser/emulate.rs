@@ -63,7 +63,10 @@ impl Surroundings {
 /// A printer asks for print by itself, a picture does not.
 fn media(wanted: Media, output: PageOutput) -> Option<Emulation::SetEmulatedMedia> {
     let media = match (wanted, output) {
-        (Media::Print, PageOutput::Pdf) | (Media::Screen, PageOutput::Png | PageOutput::Jpg) => return None,
+        (Media::Print, PageOutput::Pdf)
+        | (Media::Screen, PageOutput::Png | PageOutput::Jpg)
+        // A document is of no medium: its style sheets have the words for each.
+        | (_, PageOutput::Html) => return None,
         (Media::Print, PageOutput::Png | PageOutput::Jpg) => "print",
         (Media::Screen, PageOutput::Pdf) => "screen",
     };

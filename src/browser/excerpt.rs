@@ -48,11 +48,17 @@ pub(super) async fn clip(page: &OpenPage, options: &PageOptions) -> Result<Optio
     Ok(Some(Page::Viewport { x, y, width, height, scale: 1.0 }))
 }
 
-/// Takes out of the page what is not to be printed, and gives it its title, where the options say so.
-pub(super) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<(), Trouble> {
+/// Takes out of the page what is not to be printed, where the options say so.
+pub(super) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<(), Trouble> {
     if let Some(selector) = &options.selector {
         found(page, ISOLATE, selector).await?;
     }
+    Ok(())
+}
+
+/// The same, and gives it its title.
+pub(super) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<(), Trouble> {
+    isolate(page, options).await?;
     if let Some(title) = &options.extras.metadata.title {
         let set = format!("(document.title = {}, '')", json!(title));
         load::ask(page.tab()?, page.lane, set, page.limits.print).await?;

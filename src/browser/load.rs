@@ -17,6 +17,8 @@ use crate::domain::lane::Lane;
 
 /// The world that our scripts run in.
 const WORLD: &str = "platen";
+/// A script longer than this is made into a message on a thread that may take its time.
+const LARGE_BYTES: usize = 256 << 10;
 
 /// Shows the page of `task`, from its origin or, without one, as it is; returns after the load event.
 pub(super) async fn load(
@@ -72,7 +74,10 @@ pub(super) async fn ask(
             Err(error) => return Err(error.into()),
         },
     };
-    match tab.call_within(evaluate(expression, context), limit).await {
+    let large = expression.len() > LARGE_BYTES;
+    let call = evaluate(expression, context);
+    let sent = if large { tab.send_large(call).await? } else { tab.send(&call)? };
+    match sent.answer(limit).await {
         Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
             Err(thrown_by("formatOpts", thrown))
         }

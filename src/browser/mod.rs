@@ -6,6 +6,7 @@
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
+//!                          │      └── snapshot: or from template to a document that opens by itself
 //!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
 //! ```
 
@@ -27,6 +28,7 @@ mod lease;
 mod load;
 mod memory;
 mod messages;
+mod mime;
 mod origin;
 mod page;
 mod pages;
@@ -40,6 +42,7 @@ mod rest;
 mod router;
 mod scripts;
 mod served;
+mod snapshot;
 mod tab;
 mod wait;
 mod wire;

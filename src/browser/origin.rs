@@ -117,6 +117,12 @@ impl Visit {
         format!("http://{}/{}{separator}", self.host, served::encode_path(folder))
     }
 
+    /// The name of its host, which no other page has.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Where the page's data is, when it is served.
     #[must_use]
     pub fn data_path(&self) -> String {

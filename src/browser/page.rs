@@ -41,6 +41,8 @@ pub struct PageTask {
     pub options: PageOptions,
     /// What it becomes.
     pub output: PageOutput,
+    /// Largest file; larger ones may be given up before they are made.
+    pub limit_bytes: u64,
 }
 
 /// What a page becomes.
@@ -52,6 +54,8 @@ pub enum PageOutput {
     Png,
     /// The same as a JPEG.
     Jpg,
+    /// Its document as it stands, with the files that it refers to in it.
+    Html,
 }
 
 /// What is being done with a page; each step has a deadline of its own.
@@ -98,6 +102,8 @@ pub(super) struct Limits {
 pub struct ReadyPage {
     pub(super) page: OpenPage,
     pub(super) output: PageOutput,
+    pub(super) limit_bytes: u64,
+    pub(super) site: Site,
     pub(super) options: PageOptions,
     /// It may fill so many sheets that they are worth counting.
     pub(super) may_be_long: bool,
@@ -126,7 +132,9 @@ pub async fn open(
         return Err(page.fail(PageStep::Readiness, trouble, &task.options).await);
     }
     let may_be_long = task.lane == Lane::Scripted || entry_length(task) > SHORT_LIMIT_BYTES;
-    Ok(ReadyPage { page, output: task.output, options: task.options.clone(), may_be_long })
+    let (output, limit_bytes) = (task.output, task.limit_bytes);
+    let (site, options) = (task.site.clone(), task.options.clone());
+    Ok(ReadyPage { page, output, limit_bytes, site, options, may_be_long })
 }
 
 impl Limits {

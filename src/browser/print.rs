@@ -12,8 +12,10 @@ use super::excerpt;
 use super::fault::{PageFault, Trouble};
 use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
 use super::pages::PageCounter;
+use super::snapshot::{self, Snapshot};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
+use crate::domain::site::Site;
 
 /// Texts larger than this are decoded on a thread that may take its time.
 const INLINE_LIMIT_BYTES: usize = 256 << 10;
@@ -34,6 +36,8 @@ enum Source {
     Stream(IO::StreamHandle),
     /// The whole file, as it came.
     Text(String),
+    /// A document that the page holds.
+    Document(Box<Snapshot>),
     /// Everything has been given.
     Ended,
 }
@@ -44,16 +48,17 @@ impl ReadyPage {
     /// # Errors
     /// Why not; the tab is given back.
     pub async fn print(self) -> Result<Printed, PageFault> {
-        let Self { mut page, output, options, may_be_long } = self;
+        let Self { mut page, output, limit_bytes, site, options, may_be_long } = self;
         let limit = page.limits.print;
         let made = match output {
             PageOutput::Pdf => page.within(limit, print(&page, &options, may_be_long)).await,
             PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
+            PageOutput::Html => page.within(limit, write(&page, &options, &site, limit_bytes)).await,
         };
         match made {
-            Ok((source, warning)) => {
-                if let Some(warning) = warning {
-                    page.warnings.push(&warning);
+            Ok((source, warnings)) => {
+                for warning in &warnings {
+                    page.warnings.push(warning);
                 }
                 let warnings = page.all_warnings();
                 let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
@@ -123,7 +128,7 @@ impl Printed {
 }
 
 /// A source, and what there is to say of it.
-type Made = (Source, Option<String>);
+type Made = (Source, Vec<String>);
 
 async fn print(page: &OpenPage, options: &PageOptions, may_be_long: bool) -> Result<Made, Trouble> {
     excerpt::prepare(page, options).await?;
@@ -131,7 +136,7 @@ async fn print(page: &OpenPage, options: &PageOptions, may_be_long: bool) -> Res
     let call = pdf(options, untagged.is_none());
     let printed = page.tab()?.call_within(call, page.limits.print).await;
     match printed.map_err(|error| explain(error, options))?.stream {
-        Some(stream) => Ok((Source::Stream(stream), untagged)),
+        Some(stream) => Ok((Source::Stream(stream), untagged.into_iter().collect())),
         None => Err(Trouble::fault(FaultCode::PageFailed, "the browser made no file")),
     }
 }
@@ -152,7 +157,18 @@ async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Re
         from_surface: None,
         optimize_for_speed: None,
     };
-    Ok((Source::Text(page.tab()?.call_within(picture, page.limits.print).await?.data), None))
+    Ok((Source::Text(page.tab()?.call_within(picture, page.limits.print).await?.data), Vec::new()))
+}
+
+async fn write(
+    page: &OpenPage,
+    options: &PageOptions,
+    site: &Site,
+    limit_bytes: u64,
+) -> Result<Made, Trouble> {
+    excerpt::isolate(page, options).await?;
+    let (snapshot, warnings) = snapshot::take(page, site, limit_bytes).await?;
+    Ok((Source::Document(Box::new(snapshot)), warnings))
 }
 
 /// Tags double the time of a long document, and bookmarks are made of them: who asks for those gets both.
@@ -173,6 +189,13 @@ async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Troubl
     let handle = match source {
         Source::Ended => return Ok((Bytes::new(), Source::Ended)),
         Source::Text(text) => return Ok((decode(text).await?, Source::Ended)),
+        Source::Document(mut snapshot) => {
+            let size = usize::try_from(page.limits.chunk_bytes).unwrap_or(usize::MAX);
+            return Ok(match snapshot.next(page, size).await? {
+                Some(chunk) => (chunk, Source::Document(snapshot)),
+                None => (Bytes::new(), Source::Ended),
+            });
+        }
         Source::Stream(handle) => handle,
     };
     let (tab, limit) = (page.tab()?, page.limits.print);

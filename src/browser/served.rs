@@ -1,23 +1,24 @@
-//! The answers of an origin: which file a path means, its type, its ranges.
+//! The answers of an origin: which file a path means, its ranges, and what a router in the page means.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, RANGE,
+    ACCEPT, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, IF_RANGE,
+    LOCATION, RANGE,
 };
 use hyper::http::response::Builder;
 use hyper::{Method, Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+use super::mime;
 use crate::domain::site::Site;
 
 /// What a path may contain as it is, beside letters and digits.
 const PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// How far a browser looks for an encoding in a page.
-const ENCODING_WINDOW_BYTES: usize = 1_024;
+/// The entry is what the assembler wrote.
+const PAGE: &str = "text/html; charset=utf-8";
 
 /// An answer, and whether the file was there.
 pub(super) enum Served {
@@ -31,24 +32,18 @@ pub(super) fn answer(site: &Site, path: &str, method: &Method, headers: &HeaderM
         return Served::File(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD"));
     }
     let decoded = percent_decode_str(path).decode_utf8_lossy();
-    let Some((name, content)) = find(site, decoded.trim_start_matches('/')) else {
-        return Served::Missing(plain(StatusCode::NOT_FOUND, "not found"));
-    };
-    let entry = name == site.entry();
-    let start = content_head().header(CONTENT_TYPE, content_type(&name, content, entry).as_ref());
-    Served::File(match wanted_range(headers, content.len()) {
-        None => finish(start.status(StatusCode::OK), content.clone(), method),
-        Some(Ok(range)) => {
-            let shown = format!("bytes {}-{}/{}", range.start, range.end - 1, content.len());
-            let start = start.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, shown);
-            finish(start, content.slice(range), method)
+    let wanted = decoded.trim_start_matches('/');
+    match find(site, wanted) {
+        Found::File(name, content) => Served::File(file(site, &name, content, method, headers)),
+        Found::Folder => Served::File(moved(path)),
+        // A reload of an address that the page's router made up, or a move to one. What the page fetches
+        // there by script is no page: it would read html where it asked for data, and nobody would be told.
+        Found::Nothing if is_route(wanted) && is_navigation(headers) => {
+            let page = site.page().cloned().unwrap_or_default();
+            Served::File(file(site, site.entry(), &page, method, headers))
         }
-        Some(Err(Unsatisfiable)) => {
-            let shown = format!("bytes */{}", content.len());
-            let start = start.status(StatusCode::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, shown);
-            finish(start, Bytes::new(), method)
-        }
-    })
+        Found::Nothing => Served::Missing(plain(StatusCode::NOT_FOUND, "not found")),
+    }
 }
 
 /// The data of a page.
@@ -63,6 +58,39 @@ pub(super) fn encode_path(path: &str) -> String {
 }
 
 struct Unsatisfiable;
+
+/// What a path leads to.
+enum Found<'a> {
+    File(String, &'a Bytes),
+    /// A folder with a page of its own, its slash missing: what the page refers to would lie beside it.
+    Folder,
+    Nothing,
+}
+
+fn file(
+    site: &Site,
+    name: &str,
+    content: &Bytes,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Response<Full<Bytes>> {
+    let entry = name == site.entry();
+    let content_type = if entry { PAGE.into() } else { mime::content_type(name, content) };
+    let start = content_head().header(CONTENT_TYPE, content_type.as_ref());
+    match wanted_range(method, headers, content.len()) {
+        None => finish(start.status(StatusCode::OK), content.clone(), method),
+        Some(Ok(range)) => {
+            let shown = format!("bytes {}-{}/{}", range.start, range.end - 1, content.len());
+            let start = start.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, shown);
+            finish(start, content.slice(range), method)
+        }
+        Some(Err(Unsatisfiable)) => {
+            let shown = format!("bytes */{}", content.len());
+            let start = start.status(StatusCode::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, shown);
+            finish(start, Bytes::new(), method)
+        }
+    }
+}
 
 fn content_head() -> Builder {
     Response::builder().header(CACHE_CONTROL, "no-store").header(ACCEPT_RANGES, "bytes")
@@ -79,8 +107,14 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     finish(start.status(status), Bytes::from_static(text.as_bytes()), &Method::GET)
 }
 
+/// To the same folder with its slash.
+fn moved(path: &str) -> Response<Full<Bytes>> {
+    let start = content_head().status(StatusCode::PERMANENT_REDIRECT).header(LOCATION, format!("{path}/"));
+    finish(start, Bytes::new(), &Method::GET)
+}
+
 /// A file by its path; a folder's page; the entry for the folder it lies in.
-fn find<'a>(site: &'a Site, path: &str) -> Option<(String, &'a Bytes)> {
+fn find<'a>(site: &'a Site, path: &str) -> Found<'a> {
     let name = if path.trim_end_matches('/') == site.folder() {
         site.entry().to_owned()
     } else if path.ends_with('/') {
@@ -88,35 +122,50 @@ fn find<'a>(site: &'a Site, path: &str) -> Option<(String, &'a Bytes)> {
     } else {
         path.to_owned()
     };
-    site.get(&name).map(|content| (name, content))
-}
-
-/// The entry is what the assembler wrote, UTF-8. Another page may name its own encoding; one that
-/// names none is UTF-8 too.
-fn content_type(name: &str, content: &[u8], entry: bool) -> Cow<'static, str> {
-    let guessed = mime_guess::from_path(name).first_or_octet_stream();
-    let is_page = guessed.essence_str() == "text/html" || entry;
-    if !is_page {
-        return Cow::Owned(guessed.to_string());
+    match site.get(&name) {
+        Some(content) => Found::File(name, content),
+        None if !path.ends_with('/') && site.get(&format!("{path}/index.html")).is_some() => Found::Folder,
+        None => Found::Nothing,
     }
-    let head = &content[..content.len().min(ENCODING_WINDOW_BYTES)];
-    let names_its_own = !entry && String::from_utf8_lossy(head).to_ascii_lowercase().contains("charset");
-    Cow::Borrowed(if names_its_own { "text/html" } else { "text/html; charset=utf-8" })
 }
 
-/// The one range asked for; several, or what is no range, count as none asked for (RFC 9110 §14.2).
-fn wanted_range(headers: &HeaderMap, length: usize) -> Option<Result<Range<usize>, Unsatisfiable>> {
+/// No file is meant: the last segment has no extension.
+fn is_route(path: &str) -> bool {
+    !path.rsplit('/').next().unwrap_or_default().contains('.')
+}
+
+/// The page, or a frame in it, goes there. Chromium says so of every request; who does not say it may
+/// still say that html is wanted.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    match headers.get("sec-fetch-mode") {
+        Some(mode) => mode == "navigate",
+        None => {
+            headers.get(ACCEPT).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("text/html"))
+        }
+    }
+}
+
+/// The one range asked for. Several, what is no range, and what holds only for another state of the file
+/// (we give none a name) count as none asked for (RFC 9110 §14.2, §13.1.5).
+fn wanted_range(
+    method: &Method,
+    headers: &HeaderMap,
+    length: usize,
+) -> Option<Result<Range<usize>, Unsatisfiable>> {
+    if method != Method::GET || headers.contains_key(IF_RANGE) {
+        return None;
+    }
     let (first, last) = headers.get(RANGE)?.to_str().ok()?.strip_prefix("bytes=")?.split_once('-')?;
+    let (first, last) = (first.trim(), last.trim());
     let range = if first.is_empty() {
-        let suffix: usize = last.trim().parse().ok()?;
+        let suffix: usize = last.parse().ok()?;
         length.saturating_sub(suffix)..length
     } else {
-        let start: usize = first.trim().parse().ok()?;
-        let end = if last.trim().is_empty() {
-            length
-        } else {
-            last.trim().parse::<usize>().ok()?.checked_add(1)?
-        };
+        let start: usize = first.parse().ok()?;
+        let end = if last.is_empty() { length } else { last.parse::<usize>().ok()?.checked_add(1)? };
+        if !last.is_empty() && end <= start {
+            return None;
+        }
         start..end.min(length)
     };
     Some(if range.is_empty() { Err(Unsatisfiable) } else { Ok(range) })
@@ -134,36 +183,62 @@ mod tests {
             ("a b/x.css", "p{}"),
             ("sub/index.html", "<meta charset=latin1>"),
             ("n.txt", "0123456789"),
+            ("ä+b%.txt", "name"),
         ];
         let files = files.map(|(name, text)| (name.to_owned(), Bytes::from_static(text.as_bytes())));
         Site::new("index.ejs", files.into())
     }
 
-    async fn get(path: &str, range: Option<&str>) -> (u16, String, String) {
-        let mut headers = HeaderMap::new();
-        if let Some(range) = range {
-            headers.insert(RANGE, range.parse().unwrap());
-        }
-        let (Served::File(response) | Served::Missing(response)) =
-            answer(&site(), path, &Method::GET, &headers);
-        let status = response.status().as_u16();
-        let content_type = response.headers()[CONTENT_TYPE].to_str().unwrap().to_owned();
-        let body = response.into_body().collect().await.unwrap().to_bytes();
-        (status, content_type, String::from_utf8(body.to_vec()).unwrap())
+    async fn ask(method: Method, path: &str, given: &[(&'static str, &str)]) -> (u16, HeaderMap, String) {
+        let named = |&(name, value): &(&'static str, &str)| (name.parse().unwrap(), value.parse().unwrap());
+        let headers: HeaderMap = given.iter().map(named).collect();
+        let (Served::File(response) | Served::Missing(response)) = answer(&site(), path, &method, &headers);
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (head.status.as_u16(), head.headers, String::from_utf8(body.to_vec()).unwrap())
     }
 
     #[tokio::test]
     async fn paths_lead_to_files_with_their_types() {
         for (path, status, content_type, body) in [
-            ("/", 200, "text/html; charset=utf-8", "<p>entry"),
-            ("/index.ejs", 200, "text/html; charset=utf-8", "<p>entry"),
-            ("/a%20b/x.css", 200, "text/css", "p{}"),
+            ("/", 200, PAGE, "<p>entry"),
+            ("/index.ejs", 200, PAGE, "<p>entry"),
+            ("/a%20b/x.css", 200, "text/css; charset=utf-8", "p{}"),
+            ("/%C3%A4+b%25.txt", 200, "text/plain; charset=utf-8", "name"),
+            ("/\u{e4}+b%.txt", 200, "text/plain; charset=utf-8", "name"),
             ("/sub/", 200, "text/html", "<meta charset=latin1>"),
             ("/../n.txt", 404, "text/plain; charset=utf-8", "not found"),
         ] {
-            let expected = (status, content_type.to_owned(), body.to_owned());
-            assert_eq!(get(path, None).await, expected, "{path}");
+            let (got, headers, text) = ask(Method::GET, path, &[]).await;
+            let shown = headers[CONTENT_TYPE].to_str().unwrap();
+            assert_eq!((got, shown, text.as_str()), (status, content_type, body), "{path}");
         }
+        let (status, headers, _) = ask(Method::GET, "/sub", &[]).await;
+        assert_eq!((status, headers[LOCATION].as_bytes()), (308, &b"/sub/"[..]));
+    }
+
+    #[tokio::test]
+    async fn a_made_up_path_is_the_entry_for_who_goes_there() {
+        let (navigate, accept) = (("sec-fetch-mode", "navigate"), ("accept", "text/html,*/*"));
+        for (path, given, status) in [
+            ("/invoice/7", &[navigate, accept][..], 200),
+            ("/invoice/7/", &[navigate], 200),
+            ("/v1.2/invoice", &[navigate], 200),
+            ("/invoice/7", &[accept], 200),
+            ("/invoice/7", &[("sec-fetch-mode", "cors"), accept], 404),
+            ("/invoice/7", &[("sec-fetch-mode", "no-cors")], 404),
+            ("/invoice/7", &[], 404),
+            ("/invoice/7.pdf", &[navigate], 404),
+        ] {
+            for method in [Method::GET, Method::HEAD] {
+                let (got, headers, body) = ask(method.clone(), path, given).await;
+                assert_eq!(got, status, "{path} {given:?}");
+                let whole = method == Method::GET && status == 200;
+                assert_eq!(body == "<p>entry", whole, "{path} {given:?}");
+                assert_eq!(headers[CONTENT_TYPE] == PAGE, status == 200);
+            }
+        }
+        assert_eq!(ask(Method::POST, "/invoice/7", &[navigate]).await.0, 405);
     }
 
     #[tokio::test]
@@ -172,12 +247,22 @@ mod tests {
             ("bytes=2-4", 206, "234"),
             ("bytes=8-", 206, "89"),
             ("bytes=-3", 206, "789"),
+            ("bytes=-30", 206, "0123456789"),
             ("bytes=5-99", 206, "56789"),
             ("bytes=10-", 416, ""),
+            ("bytes=-0", 416, ""),
             ("bytes=x-y", 200, "0123456789"),
+            ("bytes=4-2", 200, "0123456789"),
+            ("bytes=0-1,4-5", 200, "0123456789"),
+            ("lines=0-1", 200, "0123456789"),
         ] {
-            let (got, _, text) = get("/n.txt", Some(range)).await;
+            let (got, headers, text) = ask(Method::GET, "/n.txt", &[("range", range)]).await;
             assert_eq!((got, text.as_str()), (status, body), "{range}");
+            assert_eq!(headers[CONTENT_LENGTH], body.len().to_string());
         }
+        let stale = [("range", "bytes=2-4"), ("if-range", "\"v1\"")];
+        assert_eq!(ask(Method::GET, "/n.txt", &stale).await.0, 200);
+        let (status, headers, body) = ask(Method::HEAD, "/n.txt", &[("range", "bytes=2-4")]).await;
+        assert_eq!((status, headers[CONTENT_LENGTH].as_bytes(), body.as_str()), (200, &b"10"[..], ""));
     }
 }

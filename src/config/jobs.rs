@@ -46,6 +46,8 @@ pub struct JobsConfig {
     pub sweep_limit: u64,
     /// Objects whose jobs one sweep looks for.
     pub sweep_objects_limit: u64,
+    /// An object that no job names goes when it is so old.
+    pub orphan_age_s: u64,
     /// So long after a cancellation another one of the same job means the same.
     pub cancel_grace_s: u64,
 }
@@ -72,6 +74,7 @@ impl JobsConfig {
         faults.within("jobs.record_retention_s", self.record_retention_s, least, 3_153_600_000);
         faults.within("jobs.sweep_interval_s", self.sweep_interval_s, 1, 86_400);
         faults.within("jobs.sweep_limit", self.sweep_limit, 10, 1_000_000);
+        faults.within("jobs.orphan_age_s", self.orphan_age_s, 60, 31_536_000);
         faults.within("jobs.sweep_objects_limit", self.sweep_objects_limit, 10, 1_000_000);
         faults.within("jobs.cancel_grace_s", self.cancel_grace_s, 0, 86_400);
     }

@@ -44,6 +44,14 @@ pub enum Target {
 }
 
 impl TemplateKind {
+    /// Whether what was found to be `found` can be rendered as this. Pages are one kind, whatever they are called:
+    /// one engine makes them all.
+    #[must_use]
+    pub fn fits(self, found: Self) -> bool {
+        let is_page = |kind| matches!(kind, Self::Framework | Self::Html | Self::Ejs);
+        self == found || (is_page(self) && is_page(found))
+    }
+
     /// All kinds, in the order of the contract.
     pub const ALL: [Self; 7] =
         [Self::Framework, Self::Latex, Self::Html, Self::Ejs, Self::Pptx, Self::Xlsx, Self::Docx];

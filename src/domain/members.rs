@@ -163,6 +163,12 @@ impl<'a> Members<'a> {
         sent.filter(|name| !known.contains(&name.as_str())).cloned().collect()
     }
 
+    /// Every fault found until now, in the order of the questions; they are the caller's from then on.
+    #[must_use]
+    pub fn take_faults(&mut self) -> Vec<Fault> {
+        std::mem::take(&mut self.faults)
+    }
+
     /// Every fault found, in the order of the questions.
     #[must_use]
     pub fn into_faults(self) -> Vec<Fault> {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::scripts::{Script, Scripts};
+
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
 pub type Files = BTreeMap<String, Bytes>;
 
@@ -16,13 +18,15 @@ pub struct Site {
     files: Arc<Files>,
     /// What stands in the entry's place: the page that the assembler made of it.
     page: Option<Bytes>,
+    /// For a site that further jobs will render: what EJS generates of it.
+    scripts: Option<Arc<Scripts>>,
 }
 
 impl Site {
     /// The site whose page is the file `entry`.
     #[must_use]
     pub fn new(entry: &str, files: Files) -> Self {
-        Self { entry: entry.into(), files: Arc::new(files), page: None }
+        Self { entry: entry.into(), files: Arc::new(files), page: None, scripts: None }
     }
 
     /// A site of one file.
@@ -34,7 +38,27 @@ impl Site {
     /// The same files with `page` in the entry's place.
     #[must_use]
     pub fn with_page(self, page: Bytes) -> Self {
-        Self { page: Some(page), ..self }
+        // What was made of the entry is not of this page.
+        Self { page: Some(page), scripts: None, ..self }
+    }
+
+    /// The same site with room for the scripts of its templates, for one who keeps it.
+    #[must_use]
+    pub fn keeping_scripts(self) -> Self {
+        let scripts = Scripts::of(&self.entry, &self.files).filter(|_| self.page.is_none());
+        Self { scripts: scripts.map(Arc::new), ..self }
+    }
+
+    /// Room for the scripts of its templates; none in a site that is used once.
+    #[must_use]
+    pub fn scripts(&self) -> Option<&Arc<Scripts>> {
+        self.scripts.as_ref()
+    }
+
+    /// The script of the file at `path`, where one is kept.
+    #[must_use]
+    pub fn script(&self, path: &str) -> Option<&Script> {
+        self.scripts.as_ref()?.get(path)
     }
 
     /// The path of the entry, the page itself.
@@ -86,6 +110,11 @@ mod tests {
         assert_eq!((site.folder(), site.page().unwrap().as_ref()), ("a", &b"entry"[..]));
         assert_eq!(other.get("a/index.html").unwrap().as_ref(), b"page");
         assert_eq!(other.get("a/x.css").unwrap().as_ptr(), site.get("a/x.css").unwrap().as_ptr());
+        let kept = site.clone().keeping_scripts();
+        assert!(kept.scripts().is_none(), "no file of it is a template");
+        let kept = Site::single("index.html", Bytes::from_static(b"<%= 1 %>")).keeping_scripts();
+        assert!(kept.scripts().is_some());
+        assert!(kept.with_page(Bytes::new()).scripts().is_none(), "they are of another page");
         assert_eq!(other.paths().collect::<Vec<_>>(), ["a/index.html", "a/x.css"]);
     }
 }

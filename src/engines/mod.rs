@@ -16,7 +16,7 @@ pub enum Assembly {
 /// How a page becomes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
-    /// The page is the file.
+    /// The page is the file; where it has files beside it, Chromium puts them in.
     Page,
     /// Chromium prints it.
     Print,

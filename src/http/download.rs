@@ -14,7 +14,7 @@ use crate::domain::kinds::Target;
 use crate::problem::{Code, Problem};
 use crate::storage::addresses::Manner;
 use crate::storage::presign::Operation;
-use crate::storage::{ByteRange, ObjectMeta, StorageKey, StoreError, TemplatePart};
+use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError, TemplatePart};
 
 /// Served files are not pages of ours: no script, no guess of the type, no copy in a shared cache.
 const SAFETY: [(HeaderName, &str); 5] = [
@@ -30,7 +30,8 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
     let any_origin =
         |problem: Problem| Failure::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
     let grant = address::open(&state, &request, Operation::Get).map_err(any_origin)?;
-    let meta = state.store.head(&grant.key).await.map_err(|error| any_origin(problem_of(&error)))?;
+    let meta =
+        state.store.head(&grant.key).await.map_err(|error| any_origin(problem_of(&grant.key, &error)))?;
     if is_known(request.headers(), &meta) {
         return Ok(head(StatusCode::NOT_MODIFIED, &grant.key, &meta).finish());
     }
@@ -55,7 +56,7 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
             let failure = any_origin(Problem::new(Code::RangeNotSatisfiable, detail));
             Err(failure.header(header::CONTENT_RANGE, format!("bytes */{bytes}")))
         }
-        Err(error) => Err(any_origin(problem_of(&error))),
+        Err(error) => Err(any_origin(problem_of(&grant.key, &error))),
     }
 }
 
@@ -122,8 +123,12 @@ fn wanted_range(headers: &HeaderMap, meta: &ObjectMeta) -> Option<ByteRange> {
     (first <= last).then_some(ByteRange::From(first, Some(last)))
 }
 
-fn problem_of(error: &StoreError) -> Problem {
+fn problem_of(key: &StorageKey, error: &StoreError) -> Problem {
     match error {
+        StoreError::NotFound(_) if key.folder() == Folder::Templates => {
+            let detail = "The template was changed or deleted since; ask GET /templates/{templateId} for a fresh address.";
+            Problem::new(Code::ObjectNotFound, detail)
+        }
         StoreError::NotFound(_) => {
             let detail =
                 "The object is gone: outputs are kept for a limited time. Render the document again.";

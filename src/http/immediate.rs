@@ -55,9 +55,14 @@ pub(super) async fn render(
     };
     let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
     let Wanted { spec, data, template, delivery } = wanted;
-    job_request::check_template(&state, caller.0, &spec).await?;
-    let deliver_to = admit_delivery(&state, delivery).await?;
-    let message = InitJob { account: caller.0, spec, data, template, start: true, deliver_to, idempotency };
+    let usable = job_request::check_template(&state, caller.0, &spec).await;
+    let admitted = admit_delivery(&state, delivery).await;
+    let (deliver_to, refusal) = match usable.and(admitted) {
+        Ok(deliver_to) => (deliver_to, None),
+        Err(refusal) => (None, Some(refusal)),
+    };
+    let message =
+        InitJob { account: caller.0, spec, data, template, start: true, deliver_to, refusal, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let longest = Duration::from_secs(state.config.http.wait_default_s);

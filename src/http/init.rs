@@ -48,10 +48,10 @@ pub(super) async fn init(
     let reader =
         move |body: &Body, state: &HttpState| Ok((read(body, state)?, key.map(|key| key.of("init", body))));
     let ((spec, data), idempotency) = body::read(&request, payload, &state, reader).await?;
-    check_template(&state, caller.0, &spec).await?;
+    let refusal = check_template(&state, caller.0, &spec).await.err();
     let (target, named, has_data) = (spec.target, spec.template.is_some(), data.is_some());
     let (account, template, start, deliver_to) = (caller.0, None, false, None);
-    let message = InitJob { account, spec, data, template, start, deliver_to, idempotency };
+    let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));

@@ -101,7 +101,8 @@ impl Actor for StandIn {
 impl Handler<InitJob> for StandIn {
     type Result = Result<watch::Receiver<JobView>, Problem>;
 
-    fn handle(&mut self, message: InitJob, _: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, mut message: InitJob, _: &mut Context<Self>) -> Self::Result {
+        message.refusal.take().map_or(Ok(()), Err)?;
         let view = JobView {
             id: JobId::generate(),
             account: message.account,

@@ -31,10 +31,12 @@ impl Handler<InitJob> for JobRegistry {
 
 impl JobRegistry {
     /// Makes a job after the checks, and starts it when it is asked to.
-    pub(super) fn make(&mut self, message: InitJob) -> ResponseActFuture<Self, ViewReply> {
+    pub(super) fn make(&mut self, mut message: InitJob) -> ResponseActFuture<Self, ViewReply> {
         let (account, start) = (message.account, message.start);
-        let admitted =
-            self.refuse_when_stopping().and_then(|()| if start { self.admit(account) } else { Ok(()) });
+        let refusal = message.refusal.take().map_or(Ok(()), Err);
+        let admitted = refusal
+            .and_then(|()| self.refuse_when_stopping())
+            .and_then(|()| if start { self.admit(account) } else { Ok(()) });
         if let Err(problem) = admitted {
             return Box::pin(fut::ready(Err(problem)));
         }

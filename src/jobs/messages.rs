@@ -63,6 +63,8 @@ pub struct InitJob {
     pub start: bool,
     /// Where the document is to be delivered (immediate render).
     pub deliver_to: Option<Admitted>,
+    /// Why no job may be made of it, if so; the job that its key stands for already is answered all the same.
+    pub refusal: Option<Problem>,
     /// The caller's key, if there is one: the job that it stands for already is answered.
     pub idempotency: Option<Idempotency>,
 }

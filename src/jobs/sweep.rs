@@ -20,15 +20,14 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::storage::index::{Entry, IndexError};
 use crate::storage::leftovers;
+use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey, StoreError, Upload};
 
 /// Jobs that are settled in one batch of the index: enough that ten thousand cost a hundred syncs, few
 /// enough that nobody waits for the batch.
 const PAGE: usize = 100;
-/// An object without a record may be one whose record is being written: younger ones are left alone.
-const ORPHAN_AGE_MS: u64 = 3_600_000;
 /// Where the objects of jobs lie, and what probes left.
-const FOLDERS: [Folder; 4] = [Folder::Jobs, Folder::Outputs, Folder::Uploads, Folder::Probes];
+const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Uploads, Folder::Probes];
 
 /// Ends a job that was not started in time; answers whether it did.
 #[derive(Clone, Copy, Debug, Message)]
@@ -66,15 +65,14 @@ pub enum SweepError {
 pub struct Sweeper {
     deps: Arc<Deps>,
     registry: Addr<JobRegistry>,
-    /// Where the search for orphans goes on.
-    after: Option<StorageKey>,
+    walk: Walk,
 }
 
 impl Sweeper {
     /// A sweeper over what `deps` hold.
     #[must_use]
     pub fn new(deps: Arc<Deps>, registry: Addr<JobRegistry>) -> Self {
-        Self { deps, registry, after: None }
+        Self { deps, registry, walk: Walk::over(FOLDERS) }
     }
 
     /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
@@ -145,33 +143,20 @@ impl Sweeper {
     /// Looks at some of the objects, and deletes those that no job names: a run that was stopped while its
     /// file got its name leaves one.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, SweepError> {
-        let store = self.deps.parts.store.as_ref();
+        let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
         let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
-        let mut orphans = 0;
-        for folder in FOLDERS {
-            let after = self.after.filter(|key| key.folder() == folder);
-            if self.after.is_some() && after.is_none() {
-                continue;
+        let mut orphans = Vec::new();
+        for key in self.walk.next(store, limit).await? {
+            if self.is_orphan(&key, now).await {
+                orphans.push(key);
             }
-            let page = store.list(folder, after, limit).await?;
-            for key in &page {
-                if self.is_orphan(key, now).await {
-                    store.delete(key).await?;
-                    orphans += 1;
-                }
-            }
-            if page.len() == limit {
-                self.after = page.last().copied();
-                return Ok(orphans);
-            }
-            self.after = None;
         }
-        Ok(orphans)
+        Ok(leftovers::remove_unnamed(journal.index(), store, &orphans).await)
     }
 
     /// What cannot be known is no orphan.
     async fn is_orphan(&self, key: &StorageKey, now: Timestamp) -> bool {
-        if now.since_ms(key.made_at()) < ORPHAN_AGE_MS {
+        if now.since_ms(key.made_at()) < self.deps.limits.orphan_age_s.saturating_mul(1_000) {
             return false;
         }
         let (account, job, is_output) = match *key {

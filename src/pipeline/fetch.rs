@@ -23,7 +23,7 @@ pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Byte
     }
     let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));
     check(parts.limits.json_depth_limit, data.clone()).await?;
-    if !fits(input.kind, template.kind) {
+    if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
     Ok((template.site, data))
@@ -52,13 +52,14 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
         return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
     };
     templates.load(wanted).await.map_err(|problem| {
-        let code = match problem.code {
-            Code::TemplateNotFound | Code::TemplateUnfinished => FaultCode::TemplateMissing,
-            Code::TemplateArchiveInvalid => FaultCode::TemplateInvalid,
-            _ => {
-                tracing::error!(error = %problem, "a saved template cannot be read");
-                FaultCode::Internal
-            }
+        let missing = matches!(problem.code, Code::TemplateNotFound | Code::TemplateUnfinished);
+        let code = if missing {
+            FaultCode::TemplateMissing
+        } else if problem.code == Code::TemplateArchiveInvalid {
+            FaultCode::TemplateInvalid
+        } else {
+            tracing::error!(error = %problem, "a saved template cannot be read");
+            FaultCode::Internal
         };
         JobFault::new(code, problem.detail)
     })
@@ -79,12 +80,6 @@ async fn uploaded(parts: &Parts, upload: Bytes) -> Result<Loaded, JobFault> {
 fn lost() -> JobFault {
     tracing::error!("an input that came with the request is gone");
     JobFault::new(FaultCode::Internal, "the service lost an input of the job")
-}
-
-/// Pages are one kind, whatever a job calls them: one engine makes them all.
-fn fits(job: TemplateKind, found: TemplateKind) -> bool {
-    let is_page = |kind| matches!(kind, TemplateKind::Framework | TemplateKind::Html | TemplateKind::Ejs);
-    job == found || (is_page(job) && is_page(found))
 }
 
 fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {

@@ -243,7 +243,14 @@ async fn steps(
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
-    if chain.rendering == Rendering::Page {
+    let unshown = input.options.unshown_warnings();
+    // What refers to files of its own would not open by itself: the browser puts them in.
+    let is_file = chain.rendering == Rendering::Page
+        && (!site.has_assets() || (unshown.is_empty() && html::opens_by_itself(&page).await?));
+    if is_file {
+        for warning in &unshown {
+            warnings.push(warning);
+        }
         let length = page.len() + data.len();
         let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
         return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
@@ -253,6 +260,7 @@ async fn steps(
         site: site.with_page(page),
         data,
         target: input.target,
+        limit_bytes: parts.limits.output_limit_bytes,
         options: input.options.clone(),
     };
     let staged = progress.step(Step::Render, publish::render(parts, &order, warnings)).await?;

@@ -5,6 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::clock::Timestamp;
+
 /// The format this program reads and writes.
 const FORMAT: u32 = 1;
 /// The file that says which format the folder has.
@@ -92,6 +94,19 @@ impl DataDir {
     #[must_use]
     pub fn index(&self) -> PathBuf {
         self.path.join("index")
+    }
+
+    /// Moves an index that cannot be opened to a name with the time; answers where it is. There is an empty one then.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn set_index_aside(&self, now: Timestamp) -> Result<PathBuf, FolderError> {
+        let index = self.index();
+        let aside = self.path.join(format!("index.damaged-{}", now.rfc3339().replace(':', "")));
+        std::fs::rename(&index, &aside).map_err(refused(&index))?;
+        make_private(&index)?;
+        sync_folder(&self.path)?;
+        Ok(aside)
     }
 
     /// The socket on which a running service takes the commands of its operator.

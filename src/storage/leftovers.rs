@@ -3,6 +3,8 @@
 //!
 //! `gone/<id>` holds the paths. It is written in the batch that stops naming them.
 
+use std::collections::HashSet;
+
 use futures_util::future::join_all;
 use uuid::Uuid;
 
@@ -19,7 +21,6 @@ const AT_ONCE: usize = 8;
 pub type Gone = (Uuid, Vec<StorageKey>);
 
 /// The part of a batch that remembers what is to be deleted.
-#[must_use]
 pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
     if keys.is_empty() {
         return Change::new();
@@ -49,6 +50,11 @@ pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) {
 /// When the index cannot be read.
 pub async fn replay(index: &dyn Index, store: &dyn ObjectStore) -> Result<usize, IndexError> {
     let marks = index.scan(PREFIX, None, PAGE).await?;
+    if marks.is_empty() {
+        return Ok(0);
+    }
+    // A batch can be seen before it is on the disk: what it names no more may be what a crash brings back.
+    index.sync().await?;
     let gone = marks.iter().filter_map(|mark| {
         let id = mark.key.strip_prefix(PREFIX)?.parse().ok()?;
         let paths = String::from_utf8_lossy(&mark.value);
@@ -56,6 +62,40 @@ pub async fn replay(index: &dyn Index, store: &dyn ObjectStore) -> Result<usize,
     });
     clear(index, store, &gone.collect::<Vec<_>>()).await;
     Ok(marks.len())
+}
+
+/// Deletes objects that no record names, as the index says now; answers how many went.
+pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[StorageKey]) -> u64 {
+    if keys.is_empty() {
+        return 0;
+    }
+    // As for marks: what is not on the disk yet is not the truth.
+    if let Err(error) = index.sync().await {
+        tracing::warn!(error = %error, "objects that nobody names stay, for the index cannot be written");
+        return 0;
+    }
+    let mut removed = 0;
+    for key in keys {
+        removed += u64::from(delete(store, std::slice::from_ref(key)).await);
+    }
+    removed
+}
+
+/// Everything that is deleted and only not gone yet.
+///
+/// # Errors
+/// When the index cannot be read.
+pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
+    let (mut marked, mut after) = (HashSet::new(), None::<String>);
+    loop {
+        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
+        let Some(last) = page.last() else { return Ok(marked) };
+        after = Some(last.key.clone());
+        for mark in &page {
+            let paths = String::from_utf8_lossy(&mark.value);
+            marked.extend(paths.lines().filter_map(StorageKey::from_path));
+        }
+    }
 }
 
 async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {

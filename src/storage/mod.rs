@@ -4,6 +4,8 @@ pub mod addresses;
 pub mod backup;
 pub mod counted;
 pub mod disk;
+#[cfg(debug_assertions)]
+pub mod failpoint;
 pub mod folder;
 pub mod index;
 pub mod key;
@@ -13,6 +15,7 @@ mod place;
 pub mod presign;
 pub mod record;
 pub mod s3;
+pub mod walk;
 
 use std::io::ErrorKind;
 

@@ -99,16 +99,27 @@ impl Place {
         let (_, meta) = self.read(from)?;
         let (source, path) = (self.path(from), self.path(to));
         let staged = self.staging.join(clock::new_id().to_string());
-        std::fs::hard_link(&source, &staged).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => StoreError::NotFound(from.to_string()),
-            _ => told(&error, &source),
-        })?;
+        match std::fs::hard_link(&source, &staged) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(StoreError::NotFound(from.to_string()));
+            }
+            // A file has at most so many names (65,000 on ext4), and some file systems give it only one.
+            Err(_) => return self.copy_bytes(&source, to),
+        }
         let renamed = rename(&staged, &path);
         // Where both are names of one file already, a rename leaves both (POSIX says so).
         let _ = std::fs::remove_file(&staged);
         renamed?;
         self.settle(&path)?;
         Ok(meta)
+    }
+
+    fn copy_bytes(&self, source: &Path, to: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        let mut file = File::open(source).map_err(|error| told(&error, source))?;
+        let mut staged = self.stage()?;
+        std::io::copy(&mut file, &mut staged.file).map_err(|error| told(&error, &staged.path))?;
+        self.publish(staged, to)
     }
 
     /// Removes the object, and the folder of its job when it was the last one there, durably.

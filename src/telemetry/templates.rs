@@ -6,6 +6,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use super::metrics::{Counts, Level};
 use super::register::Register;
 
+/// What changes templates.
+const CHANGES: [&str; 8] = ["init", "upload", "unzip", "index_html", "save", "update", "clone", "delete"];
+
 /// The template registry.
 #[derive(Clone, Debug)]
 pub struct TemplateMetrics {
@@ -42,7 +45,7 @@ impl TemplateMetrics {
             Counter::default,
         );
         Self {
-            changes,
+            changes: changes.beginning_with(CHANGES.map(|change| [change, "done"])),
             cache: cache.beginning_with([["hit"], ["miss"]]),
             cached_bytes,
             swept: swept.beginning_with([["unfinished"], ["orphan"]]),

@@ -18,8 +18,8 @@ impl Handler<InitTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
 
     fn handle(&mut self, message: InitTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change("init", move |deps| async move {
-            let record = TemplateRecord::begun(message.account, deps.clock.now());
+        self.change(("init", message.account), move |deps| async move {
+            let record = TemplateRecord::begun(message.account);
             let change = index::writing(&record).map_err(Problem::internal)?;
             Changing::begin(&deps).commit(change, Vec::new()).await?;
             Ok(record.id)
@@ -44,7 +44,7 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: CloseTemplateUpload, _: &mut Self::Context) -> Self::Result {
-        self.change("upload", move |deps| async move {
+        self.change(("upload", message.account), move |deps| async move {
             let CloseTemplateUpload { account, template, staged } = message;
             let _turn = deps.turns.of(template).await;
             takes_uploads(&deps, account, template).await?;
@@ -56,12 +56,16 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
 
 async fn takes_uploads(deps: &Deps, account: AccountId, template: TemplateId) -> Result<(), Problem> {
     let record = deps.index.read(account, template).await.map_err(Problem::internal)?;
-    if record.is_some_and(|record| record.unfinished) {
+    if record.as_ref().is_some_and(|record| record.unfinished) {
         return Ok(());
     }
-    let detail = format!(
-        "Template '{template}' takes no uploads: it was saved or deleted. Get a new id by GET /templates/init, upload \
-         to that one, and name it as contentId in PUT /templates/{template}."
-    );
+    let detail = if record.is_some() {
+        format!(
+            "Template '{template}' is saved and takes no uploads. Get a new id by GET /templates/init, upload to that \
+             one, and name it as contentId in PUT /templates/{template}."
+        )
+    } else {
+        format!("Template '{template}' is not there any more. Begin a new one by GET /templates/init.")
+    };
     Err(Problem::new(Code::UploadClosed, detail))
 }

@@ -14,16 +14,24 @@ use crate::telemetry::TemplateMetrics;
 
 /// What a file costs beside its bytes: its path, its place in a map.
 const FILE_WEIGHT_BYTES: u64 = 256;
-/// Packages that the cache makes room for at first.
-const FIRST_ROOM: usize = 64;
+/// Packages that the cache makes room for at first; so few that it is in one part, and one package may fill it.
+const FIRST_ROOM: usize = 32;
 
 /// An unpacked package.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Its files.
+    /// Its files, and what EJS generates of them where that is kept.
     pub site: Site,
     /// What its entry is.
     pub kind: TemplateKind,
+}
+
+impl Loaded {
+    /// One that is kept, with room for what EJS generates of its files.
+    pub(super) fn kept(package: Package) -> Self {
+        let loaded = Self::from(package);
+        Self { site: loaded.site.keeping_scripts(), ..loaded }
+    }
 }
 
 impl From<Package> for Loaded {
@@ -45,7 +53,9 @@ impl Weighter<ObjectId, Loaded> for Weights {
     fn weight(&self, _: &ObjectId, loaded: &Loaded) -> u64 {
         let site = &loaded.site;
         let bytes = site.paths().map(|path| site.get(path).map_or(0, |file| file.len() as u64));
-        bytes.map(|bytes| bytes + FILE_WEIGHT_BYTES).sum()
+        let files: u64 = bytes.map(|bytes| bytes + FILE_WEIGHT_BYTES).sum();
+        // They are made later: room for the most that they may become is taken now.
+        files + site.scripts().map_or(0, |scripts| scripts.weight())
     }
 }
 
@@ -75,6 +85,14 @@ impl ContentCache {
         loaded
     }
 
+    /// What is kept under one id is kept under the other as well: they are the same package.
+    pub fn share(&self, id: ObjectId, other: ObjectId) {
+        if let Some(loaded) = self.kept.peek(&id).filter(|_| id != other) {
+            self.kept.insert(other, loaded);
+            self.tell();
+        }
+    }
+
     /// Forgets packages that no template names any more.
     pub fn forget(&self, ids: impl IntoIterator<Item = ObjectId>) {
         for id in ids {
@@ -85,5 +103,35 @@ impl ContentCache {
 
     fn tell(&self) {
         self.metrics.cached_bytes.set(i64::try_from(self.kept.weight()).unwrap_or(i64::MAX));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::domain::scripts::Script;
+
+    #[test]
+    fn what_a_package_may_become_is_weighed_before() {
+        let entry = Bytes::from("<p><%= name %></p>\n".repeat(50));
+        let package = Package {
+            entry: "index.html".to_owned(),
+            kind: TemplateKind::Ejs,
+            files: [("index.html".to_owned(), entry.clone())].into(),
+        };
+        let weight = |loaded: &Loaded| Weights.weight(&ObjectId::generate(), loaded);
+        let once = Loaded::from(package.clone());
+        assert_eq!(weight(&once), entry.len() as u64 + FILE_WEIGHT_BYTES);
+        let kept = Loaded::kept(package);
+        let before = weight(&kept);
+        let source = "x".repeat(entry.len() * 4);
+        assert!(before > (entry.len() + source.len()) as u64 + FILE_WEIGHT_BYTES);
+        let script = Script::new(&entry, None, source).unwrap();
+        kept.site.scripts().unwrap().keep(BTreeMap::from([("index.html".to_owned(), script)]));
+        assert_eq!(weight(&kept), before, "the cache takes off what it put on");
     }
 }

@@ -1,13 +1,14 @@
 //! A change of a template: new objects first, then one commit that names them, then those go that it names no more.
 //!
-//! Whatever moment the service is killed at, the index names the old objects or the new ones, and all of them are
+//! Each new object has an id that nothing had before, so that what a failed change takes away again is never what
+//! a later one relies on. Whatever moment the service is killed at, the index names the old objects or the new ones, and all of them are
 //! there. New objects that no commit names, and old ones that a crash kept from going, are swept.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::deps::{Deps, lost};
+use super::deps::Deps;
 use crate::domain::ids::ObjectId;
 use crate::problem::Problem;
 use crate::storage::index::Change;
@@ -53,8 +54,12 @@ impl<'a> Changing<'a> {
         let (deps, mark) = (self.deps, ObjectId::generate().0);
         let change = change.and(leftovers::mark(mark, &gone));
         deps.index.commit(change).await.map_err(Problem::internal)?;
-        deps.cache.forget(gone.iter().filter_map(package_of));
-        leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+        let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
+        if !gone.is_empty() {
+            leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+        }
+        // Not before: who had the former record may have loaded it until then.
+        deps.cache.forget(packages);
         Ok(())
     }
 }
@@ -68,13 +73,15 @@ impl Drop for Changing<'_> {
     }
 }
 
+/// The last one first: it tells of all others, and without it nothing can be made of them.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
+    let keys: Vec<_> = keys.into_iter().rev().collect();
     if let Err(error) = store.delete_all(&keys).await {
         tracing::warn!(error = %error, "objects of a change that was broken off stay behind until they are swept");
     }
 }
 
-/// The object, as far as something was written.
+/// The package that lies under the key, if one does.
 fn package_of(key: &StorageKey) -> Option<ObjectId> {
     match key {
         StorageKey::UnfinishedPackage(_, _, object)
@@ -87,12 +94,4 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::Upload(..)
         | StorageKey::Probe(_) => None,
     }
-}
-
-/// The bytes of an object that a record names.
-///
-/// # Errors
-/// When it is lost, or the store fails.
-pub(super) async fn named(deps: &Deps, key: &StorageKey) -> Result<Bytes, Problem> {
-    deps.store.get(key, u64::MAX).await.map_err(lost)
 }

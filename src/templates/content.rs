@@ -5,8 +5,8 @@ use std::sync::Arc;
 use actix::prelude::*;
 use bytes::Bytes;
 
-use super::change::{Changing, named};
-use super::deps::Deps;
+use super::change::Changing;
+use super::deps::{Deps, by_size};
 use super::index;
 use super::info::{InfoObject, files};
 use super::messages::{ReadIndexHtml, TemplateRef, UnzipTemplate, WriteIndexHtml};
@@ -14,18 +14,26 @@ use super::package::{Package, PackageFault};
 use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
-use super::source::{TemplateUse, load, present, refused};
+use super::source::{TemplateUse, load, present};
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::{Files, Site};
 use crate::problem::{Code, Problem};
 use crate::storage::{StorageKey, StoreError, TemplatePart};
 
+/// An archive of ours, and what its entry is.
+struct Packed {
+    archive: Bytes,
+    entry: String,
+    kind: TemplateKind,
+}
+
 impl Handler<UnzipTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: UnzipTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change("unzip", move |deps| async move { unzip(&deps, message.0).await })
+        let of = message.0;
+        self.change(("unzip", of.account), move |deps| async move { unzip(&deps, of).await })
     }
 }
 
@@ -34,13 +42,7 @@ impl Handler<ReadIndexHtml> for TemplateRegistry {
 
     fn handle(&mut self, message: ReadIndexHtml, _: &mut Self::Context) -> Self::Result {
         let deps = Arc::clone(&self.deps);
-        Box::pin(async move {
-            let TemplateRef { account, template } = message.0;
-            let (content, loaded) = present(&deps, TemplateUse { account, template, preview: true }).await?;
-            check_text(&content)?;
-            let text = loaded.site.page().cloned().unwrap_or_default();
-            String::from_utf8(text.to_vec()).map_err(|_| not_utf8(&content))
-        })
+        Box::pin(async move { read_entry(&deps, message.0).await })
     }
 }
 
@@ -48,41 +50,35 @@ impl Handler<WriteIndexHtml> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: WriteIndexHtml, _: &mut Self::Context) -> Self::Result {
-        self.change("index_html", move |deps| async move { write_entry(&deps, message).await })
+        let name = ("index_html", message.of.account);
+        self.change(name, move |deps| async move { write_entry(&deps, message).await })
     }
 }
 
-async fn unzip(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> Result<(), Problem> {
-    let _turn = deps.turns.of(template).await;
-    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
-    let mut record = refusal::own(record, account, template)?;
-    let upload = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
-    if !record.unfinished && record.content.is_some() {
-        // Its upload was closed when it was saved; an address of the store itself does not know that.
+async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
+    let (_turn, mut record) = deps.own_in_turn(of).await?;
+    if !record.unfinished {
+        // Saved, so it was unpacked: a repeated request is answered like the first one.
         return Ok(());
     }
+    let _place = deps.room.pack().await?;
+    let upload = deps.store.landing().of(&StorageKey::TemplateUpload(of.account, of.template));
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
-        // It was unpacked already: a repeated request is answered like the first one.
+        // The same.
         Err(StoreError::NotFound(_)) if record.content.is_some() => return Ok(()),
-        Err(StoreError::NotFound(_)) => return Err(refusal::empty(template)),
+        Err(StoreError::NotFound(_)) => return Err(refusal::empty(of.template)),
         Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
         Err(error) => return Err(error.into()),
     };
     let limits = deps.limits.clone();
-    let repack = move || {
-        let package = Package::read(&bytes, &limits)?;
-        let archive = package.pack()?;
-        Ok((package, archive))
-    };
-    let (package, archive) = packing(deps, repack).await?;
+    let packed = apart(move || pack(Package::read(&bytes, &limits)?)).await?;
+    let Packed { archive, entry, kind } = packed.map_err(|fault| refused("upload", &fault))?;
     let former = record.content.take().map(|content| record.package(&content));
-    let Package { entry, kind, .. } = package;
-    let content = Content { id: template, object: ObjectId::generate(), entry, kind };
+    let content = Content { id: of.template, object: ObjectId::generate(), entry, kind };
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
-    record.content = Some(content);
-    record.updated_at = deps.clock.now();
+    record = TemplateRecord::unfinished(of.account, of.template, Some(content));
     let change = index::writing(&record).map_err(Problem::internal)?;
     changing.commit(change, former.into_iter().collect()).await?;
     // Not marked as gone with the others: a later upload has the same name.
@@ -92,63 +88,76 @@ async fn unzip(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> R
     Ok(())
 }
 
+async fn read_entry(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> Result<String, Problem> {
+    let _entered = deps.room.enter(account)?;
+    let (content, loaded) = present(deps, TemplateUse { account, template, preview: true }).await?;
+    check_text(&content)?;
+    let page = loaded.site.page().cloned().unwrap_or_default();
+    if page.len() as u64 > deps.text_limit_bytes {
+        let (entry, limit) = (&content.entry, deps.text_limit_bytes);
+        let detail = format!(
+            "'{entry}' is larger than {limit} bytes (http.json_limit_bytes); take it from the archive: GET \
+             /templates/{template}/presigned-url."
+        );
+        return Err(Problem::new(Code::PayloadTooLarge, detail));
+    }
+    let text = move || String::from_utf8(page.to_vec()).map_err(|_| not_utf8(&content));
+    by_size(loaded.site.page().map_or(0, Bytes::len), text).await
+}
+
 async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -> Result<(), Problem> {
-    let TemplateRef { account, template } = of;
-    let _turn = deps.turns.of(template).await;
-    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
-    let mut record = refusal::own(record, account, template)?;
-    let former = record.content.clone().ok_or_else(|| refusal::empty(template))?;
+    let (_turn, mut record) = deps.own_in_turn(of).await?;
+    let former = record.content.clone().ok_or_else(|| refusal::empty(of.template))?;
     check_text(&former)?;
+    // Before anything is unpacked: who waits must not hold an archive meanwhile.
+    let _place = deps.room.pack().await?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
-    let content = Content { object: ObjectId::generate(), ..former.clone() };
-    let archive = packing(deps, {
-        let (site, entry, kind) = (site.clone(), content.entry.clone(), content.kind);
-        move || Package { entry, kind, files: all(&site) }.pack()
-    });
-    let archive = archive.await?;
+    let files = files(&site);
+    let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
+    drop(site);
+    let packed = apart(move || pack(package)).await?;
+    let Packed { archive, entry, kind } = packed.map_err(|fault| refused("text", &fault))?;
+    let content = Content { object: ObjectId::generate(), entry, kind, ..former.clone() };
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
     let mut gone = vec![record.package(&former)];
-    record.content = Some(content);
-    record.updated_at = deps.clock.now();
-    gone.extend(rewrite_info(deps, &mut record, &site, &mut changing).await?);
+    if record.unfinished {
+        record = TemplateRecord::unfinished(of.account, of.template, Some(content));
+    } else {
+        record.content = Some(content);
+        record.updated_at = deps.clock.now();
+    }
+    if let Some(info) = &mut record.info {
+        let key = StorageKey::Template(of.account, of.template, info.object, TemplatePart::Info);
+        let before = InfoObject::fetch(deps, &key).await?;
+        info.object = ObjectId::generate();
+        InfoObject::new(&record, &before.sample_data, files).write(&mut changing).await?;
+        gone.push(key);
+    }
     changing.commit(index::writing(&record).map_err(Problem::internal)?, gone).await
 }
 
-/// Writes the info of a saved template anew, with what it said before; answers the former object.
-async fn rewrite_info(
-    deps: &Deps,
-    record: &mut TemplateRecord,
-    site: &Site,
-    changing: &mut Changing<'_>,
-) -> Result<Option<StorageKey>, Problem> {
-    let Some(former) = record.info.as_ref().map(|info| record.key(info.object, TemplatePart::Info)) else {
-        return Ok(None);
-    };
-    let mut object = InfoObject::read(&named(deps, &former).await?)?;
-    if let Some(info) = &mut record.info {
-        info.object = ObjectId::generate();
-    }
-    object.record = record.clone();
-    object.files = files(site);
-    object.write(changing).await?;
-    Ok(Some(former))
+/// Packs a package and looks at the result: what is kept must open again, and its text decides what its entry is.
+fn pack(package: Package) -> Result<Packed, PackageFault> {
+    let archive = package.pack()?;
+    drop(package);
+    let Package { entry, kind, .. } = Package::reopen(&archive)?;
+    Ok(Packed { archive, entry, kind })
 }
 
-/// Runs work on archives where it keeps nobody waiting.
-async fn packing<T: Send + 'static>(
-    deps: &Deps,
-    work: impl FnOnce() -> Result<T, PackageFault> + Send + 'static,
-) -> Result<T, Problem> {
-    // It is never closed, so there is always a permit to wait for.
-    let _permit = deps.unpacking.acquire().await.ok();
-    let done = tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?;
-    done.map_err(|fault| refused(&fault))
+/// Does work on archives where it keeps nobody waiting.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)
 }
 
 fn all(site: &Site) -> Files {
-    let file = |path: &str| (path.to_owned(), site.get(path).cloned().unwrap_or_else(Bytes::new));
+    let file = |path: &str| (path.to_owned(), site.get(path).cloned().unwrap_or_default());
     site.paths().map(file).collect()
+}
+
+/// What a caller is told of what it sent.
+fn refused(what: &str, fault: &PackageFault) -> Problem {
+    Problem::new(Code::TemplateArchiveInvalid, format!("The {what} is refused: {fault}."))
 }
 
 /// # Errors

@@ -1,64 +1,97 @@
 //! Clone: a saved template once more, under a new id and the caller's account.
 
 use actix::prelude::*;
+use bytes::Bytes;
 
-use super::change::{Changing, named};
-use super::deps::{Deps, lost};
+use super::change::Changing;
+use super::deps::{Deps, by_size, lost};
 use super::index;
 use super::info::InfoObject;
 use super::messages::{CloneTemplate, TemplateRef};
-use super::record::{Permissions, Preview, Previews, TemplateRecord};
+use super::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use crate::domain::ids::{ObjectId, TemplateId};
 use crate::problem::Problem;
-use crate::storage::TemplatePart;
+use crate::storage::{StoreError, TemplatePart};
 
 impl Handler<CloneTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
 
     fn handle(&mut self, message: CloneTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change("clone", move |deps| async move { copy(&deps, message.0).await })
+        self.change(("clone", message.0.account), move |deps| async move { copy(&deps, message.0).await })
     }
 }
 
-async fn copy(deps: &Deps, TemplateRef { account, template }: TemplateRef) -> Result<TemplateId, Problem> {
-    // What is copied must not change under the copying.
-    let _turn = deps.turns.of(template).await;
-    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
-    let original = refusal::saved(record, template)?;
-    let now = deps.clock.now();
-    let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(account, now) };
-    let mut changing = Changing::begin(deps);
+/// How often a copy is begun anew because the original changed under it.
+const ATTEMPTS: usize = 4;
 
-    let content = original.content.clone().ok_or_else(|| refusal::empty(template))?;
-    let from = original.package(&content);
-    let content = super::record::Content { id: record.id, object: ObjectId::generate(), ..content };
-    changing.copy(&from, record.package(&content)).await.map_err(lost)?;
-    record.content = Some(content);
-
-    if let Some(Previews { png, pdf }) = original.previews {
-        let is_own = original.account == account;
-        let copy =
-            |preview: Preview| Preview { object: ObjectId::generate(), job: preview.job.filter(|_| is_own) };
-        let copies = Previews { png: copy(png), pdf: copy(pdf) };
-        for (from, to, part) in
-            [(png, copies.png, TemplatePart::PngPreview), (pdf, copies.pdf, TemplatePart::PdfPreview)]
-        {
-            let (from, to) = (original.key(from.object, part), record.key(to.object, part));
-            changing.copy(&from, to).await.map_err(lost)?;
+async fn copy(deps: &Deps, of: TemplateRef) -> Result<TemplateId, Problem> {
+    let mut attempts = 1;
+    loop {
+        let record = deps.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
+        let original = refusal::saved(record, of.template)?;
+        // Not in the original's turn: a crowd that clones a public template must not keep its owner waiting.
+        match copy_as_it_is(deps, of, &original).await {
+            Err(StoreError::NotFound(_)) if attempts < ATTEMPTS => attempts += 1,
+            copied => return copied.map_err(lost)?,
         }
-        record.previews = Some(copies);
     }
+}
 
-    let mut info = original.info.clone().ok_or_else(|| Problem::internal("a saved template without info"))?;
-    let mut object = InfoObject::read(&named(deps, &original.key(info.object, TemplatePart::Info)).await?)?;
-    info.object = ObjectId::generate();
-    info.permissions = Permissions::Private;
-    record.info = Some(info);
-    object.record = record.clone();
-    object.write(&mut changing).await?;
+/// Copies the template as its record says; the outer error is the store's.
+async fn copy_as_it_is(
+    deps: &Deps,
+    of: TemplateRef,
+    original: &TemplateRecord,
+) -> Result<Result<TemplateId, Problem>, StoreError> {
+    let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account) };
+    // The janitor looks at what nobody changes.
+    let _turn = deps.turns.of(record.id).await;
+    let mut changing = Changing::begin(deps);
+    let (Some(content), Some(previews), Some(info)) = (&original.content, original.previews, &original.info)
+    else {
+        return Ok(Err(Problem::internal("a saved template without its parts")));
+    };
+    let copied = Content { id: record.id, object: ObjectId::generate(), ..content.clone() };
+    changing.copy(&original.package(content), record.package(&copied)).await?;
+    record.content = Some(copied);
+    record.previews = Some(copy_previews(&mut changing, original, &record, previews).await?);
 
+    let former = original.key(info.object, TemplatePart::Info);
+    let info_bytes = deps.store.get(&former, u64::MAX).await?;
+    let permissions = Permissions::Private;
+    record.info = Some(Info { object: ObjectId::generate(), permissions, ..info.clone() });
+    Ok(finish(changing, record, info_bytes).await)
+}
+
+async fn copy_previews(
+    changing: &mut Changing<'_>,
+    original: &TemplateRecord,
+    record: &TemplateRecord,
+    Previews { png, pdf }: Previews,
+) -> Result<Previews, StoreError> {
+    // Jobs of another account are nobody's business here.
+    let is_own = original.account == record.account;
+    let copy =
+        |preview: Preview| Preview { object: ObjectId::generate(), job: preview.job.filter(|_| is_own) };
+    let copies = Previews { png: copy(png), pdf: copy(pdf) };
+    for (from, to, part) in
+        [(png, copies.png, TemplatePart::PngPreview), (pdf, copies.pdf, TemplatePart::PdfPreview)]
+    {
+        changing.copy(&original.key(from.object, part), record.key(to.object, part)).await?;
+    }
+    Ok(copies)
+}
+
+async fn finish(
+    mut changing: Changing<'_>,
+    record: TemplateRecord,
+    info: Bytes,
+) -> Result<TemplateId, Problem> {
+    let info = by_size(info.len(), move || InfoObject::read(&info)).await?;
+    let InfoObject { sample_data, files, .. } = info;
+    InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
     changing.commit(index::writing(&record).map_err(Problem::internal)?, Vec::new()).await?;
     Ok(record.id)
 }

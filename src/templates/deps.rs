@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::OwnedMutexGuard;
 
 use super::cache::ContentCache;
 use super::index::TemplateIndex;
+use super::messages::TemplateRef;
+use super::record::TemplateRecord;
+use super::refusal;
+use super::room::Room;
 use super::turns::Turns;
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
@@ -14,8 +18,8 @@ use crate::storage::index::Index;
 use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::TemplateMetrics;
 
-/// Archives unpacked at once: each may take as much memory as `templates.archive_bytes_limit` says.
-const UNPACKED_AT_ONCE: usize = 2;
+/// So much JSON is read or written in less than half a millisecond.
+const HERE_BYTES: usize = 64 << 10;
 
 /// Shared by the registry, what it does, and the janitor.
 pub struct Deps {
@@ -24,9 +28,11 @@ pub struct Deps {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) limits: TemplatesConfig,
     pub(super) upload_limit_bytes: u64,
+    pub(super) text_limit_bytes: u64,
+    pub(super) orphan_age_ms: u64,
     pub(super) cache: ContentCache,
     pub(super) turns: Turns,
-    pub(super) unpacking: Semaphore,
+    pub(super) room: Room,
     pub(super) metrics: TemplateMetrics,
 }
 
@@ -45,12 +51,50 @@ impl Deps {
             store,
             limits: config.templates.clone(),
             upload_limit_bytes: config.http.upload_limit_bytes,
+            text_limit_bytes: config.http.json_limit_bytes,
+            orphan_age_ms: config.templates.orphan_age_s.saturating_mul(1_000),
             cache: ContentCache::new(config.templates.cache_bytes, metrics.clone()),
             turns: Turns::default(),
-            unpacking: Semaphore::new(UNPACKED_AT_ONCE),
+            room: Room::new(&config.templates),
             metrics,
         }
     }
+}
+
+impl Deps {
+    /// The record of a template that the account may change.
+    ///
+    /// # Errors
+    /// `template_not_found`, `not_owner`.
+    pub(super) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
+        let record = self.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
+        refusal::own(record, of)
+    }
+
+    /// The same once nobody else changes the template, and for as long as the guard is held. Who may not change it
+    /// never waits for it, nor keeps its owner waiting.
+    ///
+    /// # Errors
+    /// As for `own`.
+    pub(super) async fn own_in_turn(
+        &self,
+        of: TemplateRef,
+    ) -> Result<(OwnedMutexGuard<()>, TemplateRecord), Problem> {
+        self.own(of).await?;
+        let turn = self.turns.of(of.template).await;
+        Ok((turn, self.own(of).await?))
+    }
+}
+
+/// Does `work` on `bytes` where it keeps nobody waiting: all actors share a thread.
+pub(super) async fn by_size<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    if bytes <= HERE_BYTES {
+        return work();
+    }
+    tokio::task::spawn_blocking(work).await.map_err(Problem::internal)?
 }
 
 /// What the store said, when the object must be there.

@@ -2,18 +2,20 @@
 //!
 //! It holds the record itself, so that the index can be made anew from it, and what is too large for a record.
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::change::Changing;
+use super::deps::{Deps, by_size, lost};
 use super::record::TemplateRecord;
 use crate::domain::site::Site;
 use crate::problem::Problem;
-use crate::storage::TemplatePart;
+use crate::storage::{StorageKey, TemplatePart};
 
 /// The form of the object that this version reads and writes.
 const VERSION: u8 = 1;
+/// About what a file takes in the list.
+const FILE_BYTES: usize = 64;
 
 /// One file of a template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,12 +41,18 @@ pub(super) struct InfoObject {
 
 impl InfoObject {
     /// The object for a record with these files.
+    #[must_use]
+    pub fn new(record: &TemplateRecord, sample_data: &RawValue, files: Vec<FileEntry>) -> Self {
+        Self { version: VERSION, record: record.clone(), sample_data: sample_data.to_owned(), files }
+    }
+
+    /// The object under `key`, which a record names.
     ///
     /// # Errors
-    /// When the sample data is no JSON.
-    pub fn new(record: &TemplateRecord, sample_data: &Bytes, site: &Site) -> Result<Self, Problem> {
-        let sample_data = serde_json::from_slice(sample_data).map_err(Problem::internal)?;
-        Ok(Self { version: VERSION, record: record.clone(), sample_data, files: files(site) })
+    /// When it is lost or cannot be read, or another version wrote it.
+    pub async fn fetch(deps: &Deps, key: &StorageKey) -> Result<Self, Problem> {
+        let bytes = deps.store.get(key, u64::MAX).await.map_err(lost)?;
+        by_size(bytes.len(), move || Self::read(&bytes)).await
     }
 
     /// Reads one.
@@ -64,10 +72,12 @@ impl InfoObject {
     ///
     /// # Errors
     /// When the record names none, or the store fails.
-    pub async fn write(&self, changing: &mut Changing<'_>) -> Result<(), Problem> {
+    pub async fn write(self, changing: &mut Changing<'_>) -> Result<(), Problem> {
         let info = self.record.info.as_ref().ok_or_else(|| Problem::internal("a record without info"))?;
-        let bytes = serde_json::to_vec(self).map_err(Problem::internal)?;
-        changing.put(self.record.key(info.object, TemplatePart::Info), bytes.into()).await
+        let key = self.record.key(info.object, TemplatePart::Info);
+        let length = self.sample_data.get().len() + self.files.len() * FILE_BYTES;
+        let bytes = by_size(length, move || serde_json::to_vec(&self).map_err(Problem::internal)).await?;
+        changing.put(key, bytes.into()).await
     }
 }
 

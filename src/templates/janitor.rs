@@ -5,20 +5,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::deps::Deps;
-use super::index::Unfinished;
+use super::index::{self, Unfinished};
 use super::remove::remove;
 use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::index::Change;
-use crate::storage::{Folder, StorageKey, Upload};
+use crate::storage::leftovers;
+use crate::storage::walk::Walk;
+use crate::storage::{Folder, StorageKey};
 
-/// An object without a record may be one whose record is being written: younger ones are left alone.
-const ORPHAN_AGE_MS: u64 = 3_600_000;
+/// Templates that are removed at a time: their commits go to the disk together.
+const PAGE: usize = 100;
 /// Where the objects of templates lie.
-const FOLDERS: [Folder; 3] = [Folder::Unfinished, Folder::Templates, Folder::Uploads];
+const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates, Folder::Uploads];
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,15 +36,14 @@ pub struct Tidied {
 /// Sweeps.
 pub struct Janitor {
     deps: Arc<Deps>,
-    /// Where the search for orphans goes on.
-    after: Option<StorageKey>,
+    walk: Walk,
 }
 
 impl Janitor {
     /// A janitor over what `deps` hold.
     #[must_use]
     pub fn new(deps: Arc<Deps>) -> Self {
-        Self { deps, after: None }
+        Self { deps, walk: Walk::over(FOLDERS) }
     }
 
     /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
@@ -56,7 +59,7 @@ impl Janitor {
         stopping.run_until_cancelled(sweeps).await;
     }
 
-    /// Does what is due, for at most `templates.sweep_limit` templates and as many objects.
+    /// Does what is due, and looks at `templates.sweep_objects_limit` objects.
     ///
     /// # Errors
     /// When index or store fail; the next sweep goes on.
@@ -67,14 +70,24 @@ impl Janitor {
         Ok(Tidied { unfinished, orphans })
     }
 
+    /// Goes on until nothing is over: what was begun in a minute must not take longer than a minute to go.
     async fn sweep_unfinished(&self, now: Timestamp) -> Result<u64, Problem> {
         let kept_ms = self.deps.limits.unfinished_retention_s.saturating_mul(1_000);
-        let oldest = self.deps.index.unfinished(self.limit()).await.map_err(Problem::internal)?;
-        let mut removed = 0;
-        for begun in oldest.into_iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms) {
-            removed += u64::from(self.expire(&begun).await?);
+        let (mut removed, mut after) = (0, None::<String>);
+        loop {
+            let oldest = self.deps.index.unfinished(after.as_deref(), PAGE).await;
+            let oldest = oldest.map_err(Problem::internal)?;
+            let begun: Vec<_> = oldest.iter().filter_map(|key| Unfinished::parse(key)).collect();
+            let over = begun.iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms);
+            let gone = join_all(over.map(|begun| self.expire(begun))).await;
+            let gone: Vec<bool> = gone.into_iter().collect::<Result<_, _>>()?;
+            removed += gone.iter().filter(|gone| **gone).count() as u64;
+            if oldest.len() < PAGE || gone.len() < begun.len() {
+                return Ok(removed);
+            }
+            // One that cannot be removed stays the oldest: it goes on behind it.
+            after = oldest.last().cloned();
         }
-        Ok(removed)
     }
 
     /// Removes the template unless it was saved meanwhile.
@@ -98,55 +111,46 @@ impl Janitor {
     /// Looks at some of the objects, and deletes those that no template names: a change that was broken off
     /// leaves some.
     async fn sweep_orphans(&mut self, now: Timestamp) -> Result<u64, Problem> {
+        let limit = usize::try_from(self.deps.limits.sweep_objects_limit).unwrap_or(usize::MAX);
+        let page = self.walk.next(self.deps.store.as_ref(), limit).await?;
         let mut orphans = 0;
-        for folder in FOLDERS {
-            let after = self.after.filter(|key| key.folder() == folder);
-            if self.after.is_some() && after.is_none() {
-                continue;
+        let old = page.into_iter().filter(|key| now.since_ms(key.made_at()) >= self.deps.orphan_age_ms);
+        let mut of: Vec<(AccountId, TemplateId, Vec<StorageKey>)> = Vec::new();
+        for (key, (account, template)) in old.filter_map(|key| index::owner(&key).map(|owner| (key, owner))) {
+            match of.last_mut() {
+                Some((_, last, keys)) if *last == template => keys.push(key),
+                _ => of.push((account, template, vec![key])),
             }
-            let page = self.deps.store.list(folder, after, self.limit()).await?;
-            for key in &page {
-                orphans += u64::from(self.remove_orphan(key, now).await?);
-            }
-            if page.len() == self.limit() {
-                self.after = page.last().copied();
-                return Ok(orphans);
-            }
-            self.after = None;
+        }
+        for (account, template, keys) in of {
+            orphans += self.remove_orphans(account, template, keys).await;
         }
         Ok(orphans)
     }
 
-    async fn remove_orphan(&self, key: &StorageKey, now: Timestamp) -> Result<bool, Problem> {
-        let (account, template) = match *key {
-            StorageKey::TemplateUpload(account, template)
-            | StorageKey::Upload(account, Upload::Content(template))
-            | StorageKey::UnfinishedPackage(account, template, _)
-            | StorageKey::Template(account, template, ..) => (account, template),
-            StorageKey::JobData(..)
-            | StorageKey::JobTemplate(..)
-            | StorageKey::JobOutput(..)
-            | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
-            | StorageKey::Probe(_) => return Ok(false),
-        };
-        if now.since_ms(key.made_at()) < ORPHAN_AGE_MS {
-            return Ok(false);
-        }
+    /// Deletes those objects of one template that it does not name. What cannot be known or deleted stays, and keeps
+    /// nobody else.
+    async fn remove_orphans(&self, account: AccountId, template: TemplateId, keys: Vec<StorageKey>) -> u64 {
         // A change under way names its objects at its end.
         let _turn = self.deps.turns.of(template).await;
-        let record = self.deps.index.read(account, template).await.map_err(Problem::internal)?;
-        let is_named = record.is_some_and(|record| match key {
-            StorageKey::TemplateUpload(..) | StorageKey::Upload(..) => record.unfinished,
-            _ => record.objects().contains(key),
-        });
-        if !is_named {
-            self.deps.store.delete(key).await?;
-        }
-        Ok(!is_named)
-    }
-
-    fn limit(&self) -> usize {
-        usize::try_from(self.deps.limits.sweep_limit).unwrap_or(usize::MAX)
+        let named = match self.deps.index.read(account, template).await {
+            Ok(Some(record)) => Some((record.unfinished, record.objects())),
+            Ok(None) if !self.deps.index.is_damaged(account, template).await.unwrap_or(true) => None,
+            // What a rebuild found parts of only is its operator's.
+            Ok(None) => return 0,
+            Err(error) => {
+                tracing::warn!(template.id = %template, error = %error, "objects stay, for their template cannot be read");
+                return 0;
+            }
+        };
+        let is_named = |key: &StorageKey| {
+            named.as_ref().is_some_and(|(unfinished, objects)| {
+                let is_upload = matches!(key, StorageKey::TemplateUpload(..) | StorageKey::Upload(..));
+                objects.contains(key) || (*unfinished && is_upload)
+            })
+        };
+        let orphans: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
+        leftovers::remove_unnamed(self.deps.index.index(), self.deps.store.as_ref(), &orphans).await
     }
 
     fn tell(&self, tidied: Result<Tidied, Problem>) {
@@ -158,7 +162,7 @@ impl Janitor {
                 tracing::info!(sweep.unfinished = unfinished, sweep.orphans = orphans, "swept templates");
             }
             Err(error) => {
-                tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on")
+                tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on");
             }
         }
     }
@@ -167,12 +171,12 @@ impl Janitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{Clock as _, FixedClock};
+    use crate::clock::FixedClock;
     use crate::config::Config;
     use crate::domain::ids::{AccountId, JobId, TemplateId};
     use crate::storage::disk::DiskStore;
     use crate::storage::index::{Index, SledIndex};
-    use crate::storage::{ObjectStore as _, StoreError};
+    use crate::storage::{ObjectStore as _, StoreError, Upload};
     use crate::telemetry::metrics::Metrics;
     use crate::templates::index;
     use crate::templates::record::TemplateRecord;
@@ -183,9 +187,8 @@ mod tests {
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
         let store = Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
         let account = AccountId::generate();
-        let begun = TemplateRecord::begun(account, Timestamp(0));
-        let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(ORPHAN_AGE_MS + 60_000)));
-        let begun = TemplateRecord { created_at: clock.now(), ..begun };
+        let begun = TemplateRecord::begun(account);
+        let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(2 * 3_600_000)));
         index.commit(index::writing(&begun).unwrap()).await.unwrap();
         let upload = |upload| StorageKey::Upload(account, upload);
         let kept = upload(Upload::Content(begun.id));

@@ -2,6 +2,7 @@
 
 use actix::Message;
 use bytes::Bytes;
+use serde_json::value::RawValue;
 
 use super::record::Permissions;
 use super::view::TemplateView;
@@ -72,7 +73,7 @@ pub struct WriteIndexHtml {
 }
 
 /// What a caller says of a template (`templateInfo`), checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TemplateInfo {
     /// Its title.
     pub title: String,
@@ -81,7 +82,7 @@ pub struct TemplateInfo {
     /// What it is rendered as.
     pub kind: TemplateKind,
     /// A JSON object, as it was sent.
-    pub sample_data: Bytes,
+    pub sample_data: Box<RawValue>,
     /// Words to find it by.
     pub categories: Vec<String>,
     /// Who else may use it; as before when the caller says nothing.
@@ -96,8 +97,8 @@ pub struct TemplateInfo {
 pub struct PreviewJob {
     /// The job.
     pub job: JobId,
-    /// Whether its document can be taken.
-    pub usable: Result<(), Problem>,
+    /// The template it shows, if its document can be taken.
+    pub shows: Result<TemplateId, Problem>,
 }
 
 /// Both previews.

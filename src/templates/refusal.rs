@@ -1,12 +1,17 @@
 //! Why something is not done for a caller, in sentences that name the remedy.
 
+use super::messages::TemplateRef;
 use super::record::TemplateRecord;
-use crate::domain::ids::{AccountId, TemplateId};
+use crate::domain::ids::TemplateId;
 use crate::problem::{Code, Problem};
 
 /// There is none, or it is nobody's business of this account.
 pub(super) fn not_found(template: TemplateId) -> Problem {
-    Problem::new(Code::TemplateNotFound, format!("There is no template '{template}' of yours."))
+    let detail = format!(
+        "There is no template '{template}' of yours: it never was, was deleted, was used up by an update, or is not \
+         public any more. GET /templates lists those you have."
+    );
+    Problem::new(Code::TemplateNotFound, detail)
 }
 
 /// It was begun and not saved.
@@ -40,13 +45,9 @@ pub(super) fn empty(template: TemplateId) -> Problem {
 ///
 /// # Errors
 /// `template_not_found`, `not_owner`.
-pub(super) fn own(
-    record: Option<TemplateRecord>,
-    account: AccountId,
-    template: TemplateId,
-) -> Result<TemplateRecord, Problem> {
-    let record = record.ok_or_else(|| not_found(template))?;
-    if record.account == account { Ok(record) } else { Err(not_owner(template)) }
+pub(super) fn own(record: Option<TemplateRecord>, of: TemplateRef) -> Result<TemplateRecord, Problem> {
+    let record = record.ok_or_else(|| not_found(of.template))?;
+    if record.account == of.account { Ok(record) } else { Err(not_owner(of.template)) }
 }
 
 /// The record as one that is saved.

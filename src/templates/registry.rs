@@ -9,6 +9,7 @@ use actix::prelude::*;
 use tracing::Instrument as _;
 
 use super::deps::Deps;
+use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 
 /// The template registry.
@@ -24,10 +25,10 @@ impl TemplateRegistry {
         Self { deps, mailbox_limit: usize::try_from(mailbox_limit).unwrap_or(usize::MAX) }
     }
 
-    /// A change, counted under its name, in a span of its own.
+    /// A change for `account`, counted under its name, in a span of its own.
     pub(super) fn change<T, F>(
         &self,
-        name: &'static str,
+        (name, account): (&'static str, AccountId),
         change: impl FnOnce(Arc<Deps>) -> F,
     ) -> ResponseFuture<Result<T, Problem>>
     where
@@ -35,9 +36,12 @@ impl TemplateRegistry {
         F: Future<Output = Result<T, Problem>> + 'static,
     {
         let metrics = self.deps.metrics.clone();
-        let work = change(Arc::clone(&self.deps));
+        let work = self.deps.room.enter(account).map(|entered| (entered, change(Arc::clone(&self.deps))));
         let counted = async move {
-            let done = work.await;
+            let done = match work {
+                Ok((_entered, work)) => work.await,
+                Err(problem) => Err(problem),
+            };
             let outcome = done.as_ref().map_or_else(|problem| problem.code.name(), |_| "done");
             metrics.changes.of([name, outcome]).inc();
             tracing::debug!(template.outcome = outcome, "template change");

@@ -5,9 +5,8 @@ use actix::prelude::*;
 use super::change::Changing;
 use super::deps::Deps;
 use super::index;
-use super::messages::{DeleteTemplate, TemplateRef};
+use super::messages::DeleteTemplate;
 use super::record::TemplateRecord;
-use super::refusal;
 use super::registry::TemplateRegistry;
 use crate::problem::Problem;
 use crate::storage::StorageKey;
@@ -16,11 +15,9 @@ impl Handler<DeleteTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: DeleteTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change("delete", move |deps| async move {
-            let TemplateRef { account, template } = message.0;
-            let _turn = deps.turns.of(template).await;
-            let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
-            remove(&deps, &refusal::own(record, account, template)?).await
+        self.change(("delete", message.0.account), move |deps| async move {
+            let (_turn, record) = deps.own_in_turn(message.0).await?;
+            remove(&deps, &record).await
         })
     }
 }

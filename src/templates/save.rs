@@ -6,8 +6,8 @@ use actix::prelude::*;
 use super::change::Changing;
 use super::deps::{Deps, lost};
 use super::index;
-use super::info::InfoObject;
-use super::messages::{PreviewJob, PreviewJobs, SaveTemplate, TemplateInfo, TemplateRef, UpdateTemplate};
+use super::info::{FileEntry, InfoObject, files};
+use super::messages::{PreviewJob, PreviewJobs, SaveTemplate, TemplateInfo, UpdateTemplate};
 use super::record::{Content, Info, Preview, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
@@ -21,13 +21,9 @@ impl Handler<SaveTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: SaveTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change("save", move |deps| async move {
-            let TemplateRef { account, template } = message.of;
-            let _turn = deps.turns.of(template).await;
-            let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
-            let former = refusal::own(record, account, template)?;
-            let saving = Saving { former, draft: None, info: message.info, previews: message.previews };
-            saving.write(&deps).await
+        self.change(("save", message.of.account), move |deps| async move {
+            let (_turn, former) = deps.own_in_turn(message.of).await?;
+            Saving::new(former, None, message.info)?.write(&deps, message.previews).await
         })
     }
 }
@@ -36,16 +32,15 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
 
     fn handle(&mut self, message: UpdateTemplate, _: &mut Self::Context) -> Self::Result {
-        self.change("update", move |deps| async move {
-            let TemplateRef { account, template } = message.of;
-            let _turns = deps.turns.both(template, message.content).await;
-            let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
-            let record = refusal::own(record, account, template)?;
-            let former = refusal::saved(Some(record), template)?;
-            let is_present = former.content.as_ref().is_some_and(|content| content.id == message.content);
-            let draft = if is_present { None } else { Some(draft(&deps, &former, message.content).await?) };
-            let saving = Saving { former, draft, info: message.info, previews: message.previews };
-            saving.write(&deps).await
+        self.change(("update", message.of.account), move |deps| async move {
+            let (of, content) = (message.of, message.content);
+            // Who may not change it never waits for it, nor keeps its owner waiting.
+            deps.own(of).await?;
+            let _turns = deps.turns.both(of.template, content).await;
+            let former = refusal::saved(Some(deps.own(of).await?), of.template)?;
+            let is_present = former.content.as_ref().is_some_and(|present| present.id == content);
+            let draft = if is_present { None } else { Some(draft(&deps, &former, content).await?) };
+            Saving::new(former, draft, message.info)?.write(&deps, message.previews).await
         })
     }
 }
@@ -53,12 +48,19 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
 /// The unfinished template whose content a saved one shall have.
 async fn draft(deps: &Deps, of: &TemplateRecord, content: TemplateId) -> Result<TemplateRecord, Problem> {
     let draft = deps.index.read(of.account, content).await.map_err(Problem::internal)?;
-    let draft = draft.ok_or_else(|| refusal::not_found(content))?;
+    let draft = draft.ok_or_else(|| {
+        let detail = format!(
+            "The contentId '{content}' names no unfinished template of yours; use the templateId of a GET \
+             /templates/init under which the new content was uploaded."
+        );
+        Problem::new(Code::TemplateNotFound, detail)
+    })?;
     if draft.unfinished {
         return Ok(draft);
     }
     let detail = format!(
-        "'{content}' is a saved template and keeps its content; upload the new content under an id of GET /templates/init"
+        "'{content}' is a saved template and keeps its content; upload the new content under an id of GET \
+         /templates/init"
     );
     Err(Problem::validation(vec![Fault::new("/contentId", detail)]))
 }
@@ -69,47 +71,99 @@ struct Saving {
     former: TemplateRecord,
     /// Where its content is to come from, if it gets another one; it is used up.
     draft: Option<TemplateRecord>,
+    /// The content it shall have, as it lies now.
+    content: Content,
     info: TemplateInfo,
-    previews: PreviewJobs,
 }
 
 impl Saving {
-    async fn write(self, deps: &Deps) -> Result<(), Problem> {
-        let Self { former, draft, info, previews } = self;
+    fn new(
+        former: TemplateRecord,
+        draft: Option<TemplateRecord>,
+        info: TemplateInfo,
+    ) -> Result<Self, Problem> {
         let source = draft.as_ref().unwrap_or(&former);
         let content = source.content.clone().ok_or_else(|| refusal::empty(source.id))?;
-        let site = load(deps, source, &content).await.map_err(Problem::from)?.site;
+        if !info.kind.fits(content.kind) {
+            let (said, found, entry) = (info.kind.name(), content.kind.name(), &content.entry);
+            let detail = format!("is {said}, and the template's entry '{entry}' is {found}");
+            return Err(Problem::validation(vec![Fault::new("/templateInfo/type", detail)]));
+        }
+        Ok(Self { former, draft, content, info })
+    }
+
+    async fn write(self, deps: &Deps, previews: PreviewJobs) -> Result<(), Problem> {
+        // Everything that may be refused comes before the first object.
+        let chosen = [self.choose(previews.png, Target::Png)?, self.choose(previews.pdf, Target::Pdf)?];
+        let files = self.files(deps).await?;
+        let Self { former, draft, content, info } = self;
+        let source = draft.as_ref().unwrap_or(&former);
 
         let mut record = former.clone();
         record.unfinished = false;
         record.updated_at = deps.clock.now();
         let mut changing = Changing::begin(deps);
         record.content = Some(keep_content(&mut changing, source, &record, content).await?);
-        // What shows another content is no preview of this one.
-        let kept = former.previews.filter(|_| draft.is_none());
+        let [png, pdf] = chosen;
         record.previews = Some(Previews {
-            png: take_preview(&mut changing, &record, kept.map(|kept| kept.png), previews.png, Target::Png)
-                .await?,
-            pdf: take_preview(&mut changing, &record, kept.map(|kept| kept.pdf), previews.pdf, Target::Pdf)
-                .await?,
+            png: take_preview(&mut changing, &record, png, Target::Png).await?,
+            pdf: take_preview(&mut changing, &record, pdf, Target::Pdf).await?,
         });
         let sample_data = info.sample_data.clone();
         record.info = Some(info_of(&former, info));
-        InfoObject::new(&record, &sample_data, &site)?.write(&mut changing).await?;
+        InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
 
         let mut change = index::writing(&record).map_err(Problem::internal)?;
         if let Some(draft) = &draft {
             change = change.and(index::removing(draft));
         }
+        if let (Some(source), Some(kept)) = (&source.content, &record.content) {
+            deps.cache.share(source.object, kept.object);
+        }
         let named = record.objects();
-        let mut gone: Vec<_> =
-            former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects)).collect();
-        gone.retain(|key| !named.contains(key));
+        let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
+        let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = [&former].into_iter().chain(&draft).filter(|record| record.unfinished);
         let landing = deps.store.landing();
         gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
         changing.commit(change, gone).await
     }
+
+    /// The preview that the template has already, if its content stays; or the job whose document becomes it.
+    fn choose(&self, PreviewJob { job, shows }: PreviewJob, target: Target) -> Result<Chosen, Problem> {
+        let previews = self.former.previews.filter(|_| self.draft.is_none());
+        let kept = previews.map(|previews| if target == Target::Png { previews.png } else { previews.pdf });
+        if let Some(kept) = kept.filter(|kept| kept.job == Some(job)) {
+            return Ok(Chosen::Kept(kept));
+        }
+        let shown = shows?;
+        // What shows another content is no preview of this one.
+        let is_of_this = match &self.draft {
+            Some(draft) => shown == draft.id,
+            None => shown == self.former.id || shown == self.content.id,
+        };
+        if is_of_this {
+            return Ok(Chosen::Job(job));
+        }
+        let wanted = self.content.id;
+        let detail = format!(
+            "The preview '{job}' belongs to another template, '{shown}'; render previews of '{wanted}' by POST \
+             /templates/{wanted}/render-previews and use their jobIds."
+        );
+        Err(Problem::new(Code::PreviewNotUsable, detail))
+    }
+
+    async fn files(&self, deps: &Deps) -> Result<Vec<FileEntry>, Problem> {
+        let source = self.draft.as_ref().unwrap_or(&self.former);
+        let loaded = load(deps, source, &self.content).await.map_err(Problem::from)?;
+        Ok(files(&loaded.site))
+    }
+}
+
+/// Where a preview comes from.
+enum Chosen {
+    Kept(Preview),
+    Job(JobId),
 }
 
 /// Copies the files to where they last, unless they lie there.
@@ -119,25 +173,26 @@ async fn keep_content(
     record: &TemplateRecord,
     content: Content,
 ) -> Result<Content, Problem> {
-    let (from, to) = (source.package(&content), record.package(&content));
-    if from != to {
-        changing.copy(&from, to).await.map_err(lost)?;
+    let from = source.package(&content);
+    if from == record.package(&content) {
+        return Ok(content);
     }
-    Ok(content)
+    let kept = Content { object: ObjectId::generate(), ..content };
+    changing.copy(&from, record.package(&kept)).await.map_err(lost)?;
+    Ok(kept)
 }
 
 /// Copies a job's document to where it lasts; a preview that the template has already stays.
 async fn take_preview(
     changing: &mut Changing<'_>,
     record: &TemplateRecord,
-    kept: Option<Preview>,
-    PreviewJob { job, usable }: PreviewJob,
+    chosen: Chosen,
     target: Target,
 ) -> Result<Preview, Problem> {
-    if let Some(kept) = kept.filter(|kept| kept.job == Some(job)) {
-        return Ok(kept);
-    }
-    usable?;
+    let job = match chosen {
+        Chosen::Kept(preview) => return Ok(preview),
+        Chosen::Job(job) => job,
+    };
     let part = if target == Target::Png { TemplatePart::PngPreview } else { TemplatePart::PdfPreview };
     let preview = Preview { object: ObjectId::generate(), job: Some(job) };
     let document = StorageKey::JobOutput(record.account, job, target);
@@ -163,6 +218,6 @@ fn info_of(former: &TemplateRecord, info: TemplateInfo) -> Info {
 
 fn document_gone(job: JobId) -> Problem {
     let detail =
-        format!("The document of the preview {job} is not kept any more; render the previews again.");
+        format!("The document of the preview '{job}' is not kept any more; render the previews again.");
     Problem::new(Code::PreviewNotUsable, detail)
 }

@@ -10,9 +10,8 @@ use super::package::Package;
 use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
-use crate::config::TemplatesConfig;
 use crate::domain::ids::{AccountId, TemplateId};
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::storage::{StorageKey, StoreError};
 
 /// How often a package is looked for anew that a change took away between two looks.
@@ -124,21 +123,19 @@ pub(super) async fn load(
     deps.cache.get(content.object, unpack(deps, key)).await
 }
 
-/// Reads an archive of ours.
-pub(super) async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
-    // It is never closed, so there is always a permit to wait for.
-    let _permit = deps.unpacking.acquire().await.ok();
+async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
+    let _place = deps.room.load().await;
     let bytes = deps.store.get(&key, u64::MAX).await.map_err(|error| match error {
         StoreError::NotFound(_) => LoadFault::Gone(error),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
             LoadFault::Other(error.into())
         }
     })?;
-    let limits = unlimited(&deps.limits);
-    let read = tokio::task::spawn_blocking(move || Package::read(&bytes, &limits)).await;
-    let package = read.map_err(|error| LoadFault::Other(Problem::internal(error)))?;
-    let package = package.map_err(|fault| LoadFault::Other(Problem::internal(format!("{key}: {fault}"))))?;
-    Ok(package.into())
+    // What a look for templates among the files costs belongs there as well.
+    let read = move || Package::reopen(&bytes).map(Loaded::kept);
+    let read = tokio::task::spawn_blocking(read).await;
+    let loaded = read.map_err(|error| LoadFault::Other(Problem::internal(error)))?;
+    loaded.map_err(|fault| LoadFault::Other(Problem::internal(format!("{key}: {fault}"))))
 }
 
 async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Content), Problem> {
@@ -152,22 +149,4 @@ async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Con
     let mut record = record?;
     let content = record.content.take().ok_or_else(|| refusal::empty(template))?;
     Ok((record, content))
-}
-
-/// The limits are those of uploads: what was taken once stays readable when they are lowered, and an archive of ours
-/// may be packed tighter than the one it was made of.
-fn unlimited(limits: &TemplatesConfig) -> TemplatesConfig {
-    TemplatesConfig {
-        archive_entries_limit: u64::MAX,
-        archive_bytes_limit: u64::MAX,
-        archive_ratio_limit: u64::MAX,
-        archive_depth_limit: u64::MAX,
-        archive_path_limit_bytes: u64::MAX,
-        ..limits.clone()
-    }
-}
-
-/// What a caller is told of a package that it uploaded.
-pub(super) fn refused(fault: &super::package::PackageFault) -> Problem {
-    Problem::new(Code::TemplateArchiveInvalid, format!("The upload is refused: {fault}."))
 }

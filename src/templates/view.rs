@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use actix::prelude::*;
-use bytes::Bytes;
+use serde_json::value::RawValue;
 
-use super::change::named;
 use super::deps::Deps;
 pub use super::info::FileEntry;
 use super::info::InfoObject;
@@ -43,7 +42,7 @@ pub struct TemplateView {
     /// What a list shows.
     pub summary: TemplateSummary,
     /// The data to try it with: a JSON object.
-    pub sample_data: Bytes,
+    pub sample_data: Box<RawValue>,
     /// Its files.
     pub files: Vec<FileEntry>,
 }
@@ -83,8 +82,8 @@ impl Handler<GetTemplate> for TemplateRegistry {
             let mut summary = saved(&deps, message.0).await?;
             let object = loop {
                 let key = summary.key(TemplatePart::Info);
-                match named(&deps, &key).await {
-                    Ok(bytes) => break InfoObject::read(&bytes)?,
+                match InfoObject::fetch(&deps, &key).await {
+                    Ok(object) => break object,
                     Err(problem) => {
                         // A change may have replaced it since; the record names another one then.
                         summary = saved(&deps, message.0).await?;
@@ -94,8 +93,7 @@ impl Handler<GetTemplate> for TemplateRegistry {
                     }
                 }
             };
-            let sample_data = Bytes::from(Box::<str>::from(object.sample_data).into_string());
-            Ok(TemplateView { summary, sample_data, files: object.files })
+            Ok(TemplateView { summary, sample_data: object.sample_data, files: object.files })
         })
     }
 }

@@ -20,7 +20,7 @@ pub use exec::EXEC_FAILED;
 pub use pool::{Pool, PoolSettings};
 pub use spec::{Cage, ChildSpec, Limits, User};
 pub use starter::{Starter, Streams, end, kill_group};
-pub use worker::{Job, WorkerFault};
+pub use worker::{Asked, Job, WorkerFault};
 
 /// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
 ///

@@ -106,9 +106,31 @@ impl Pool {
         account: AccountId,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
+        self.run_in(account, job, |shelf| shelf.pick(account)).await
+    }
+
+    /// Runs a job of `account` as [`Pool::run`] does, but in a child that had no job before: what it answers is
+    /// not of an earlier job's making.
+    ///
+    /// # Errors
+    /// See [`WorkerFault`].
+    pub async fn run_fresh<H: Serialize, R: DeserializeOwned>(
+        &self,
+        account: AccountId,
+        job: Job<'_, H>,
+    ) -> Result<(R, Bytes), WorkerFault> {
+        self.run_in(account, job, |shelf| shelf.ready.pop_front()).await
+    }
+
+    async fn run_in<H: Serialize, R: DeserializeOwned>(
+        &self,
+        account: AccountId,
+        job: Job<'_, H>,
+        pick: impl Fn(&mut Shelf) -> Option<Worker>,
+    ) -> Result<(R, Bytes), WorkerFault> {
         let turn = Arc::clone(&self.inner.slots).acquire_owned().await;
         let turn = turn.map_err(|_| WorkerFault::NotStarted("the pool is closed".to_owned()))?;
-        let worker = match self.take(account) {
+        let worker = match self.take(pick) {
             Some(worker) => worker,
             None => self.start().await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
@@ -120,11 +142,11 @@ impl Pool {
     }
 
     /// A child that waits; one that ended in the meantime is passed over.
-    fn take(&self, account: AccountId) -> Option<Worker> {
+    fn take(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<Worker> {
         loop {
             let mut worker = {
                 let mut stock = self.shelf();
-                let worker = stock.pick(account)?;
+                let worker = pick(&mut stock)?;
                 self.tell(&stock);
                 worker
             };

@@ -23,7 +23,16 @@ pub struct Job<'a, H> {
     /// The bytes it works on, one part after the other.
     pub body: &'a [Bytes],
     /// The files it may ask for while it works.
-    pub files: &'a (dyn Fn(&str) -> Option<Bytes> + Sync),
+    pub files: &'a (dyn Fn(&str) -> Option<Asked> + Sync),
+}
+
+/// A file that a child asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The file.
+    pub content: Bytes,
+    /// What was made of it before, for a child that can use it.
+    pub made: Option<Bytes>,
 }
 
 /// Why a child did not do its job. The texts are for the log.
@@ -142,8 +151,11 @@ impl Worker {
                 Err(error) => return Err(self.parting(Some(error)).await),
             };
             let file = (job.files)(&name);
-            let given = Given { found: file.is_some() };
-            if let Err(error) = frame::send(&mut self.input, &given, file.as_slice()).await {
+            let found = file.is_some();
+            let body =
+                file.map_or_else(Default::default, |file| [file.content, file.made.unwrap_or_default()]);
+            let given = Given { found, made_bytes: body[1].len() };
+            if let Err(error) = frame::send(&mut self.input, &given, &body).await {
                 return Err(self.parting(Some(error.into())).await);
             }
         }

@@ -90,6 +90,27 @@ async fn a_build_renders_with_everything_that_it_brings() {
 }
 
 #[tokio::test]
+async fn the_html_of_a_build_is_one_file_as_its_reader_sees_it() {
+    let app = TestApp::start().await;
+    let view = rendered(&app, "react", "html", build()).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    let url = view["output"]["data"]["url"].as_str().unwrap();
+    let html = app.client.get(url).send().await.unwrap().text().await.unwrap();
+    for part in [
+        "<meta charset=\"utf-8\">",
+        "<h1>Partial Größe</h1>",
+        "<div id=\"root\">module words: image 7, style fromtheoutside, fetched yes, data 2</div>",
+        "<img src=\"data:image/png;base64,iVBOR",
+        "<style>:root { --style: fromtheoutside }</style>",
+    ] {
+        assert!(html.contains(part), "no '{part}' in: {html}");
+    }
+    for part in ["<script", "/assets/", ".localhost", "crossorigin"] {
+        assert!(!html.contains(part), "'{part}' in: {html}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_used_fails_the_job_and_is_named() {
     let app = TestApp::start().await;
     let page: &[u8] = b"<p>page</p>";

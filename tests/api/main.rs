@@ -5,6 +5,7 @@
 mod app;
 mod archives;
 mod browser_faults;
+mod builds;
 mod cancel;
 mod clients;
 mod command_line;
@@ -12,6 +13,8 @@ mod delivery;
 mod doctor;
 mod doctor_store;
 mod errors;
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
 mod flow;
 mod hostile;
 mod idempotency;
@@ -27,6 +30,7 @@ mod render;
 mod s3;
 mod store_faults;
 mod template;
+mod template_faults;
 mod templates;
 mod waiting;
 mod warnings;

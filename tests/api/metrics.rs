@@ -175,6 +175,30 @@ async fn what_happens_is_counted() {
 }
 
 #[tokio::test]
+async fn what_ejs_generates_of_a_saved_template_is_kept() {
+    const IN_JOB: &str = r#"platen_ejs_scripts_total{made="in_job"}"#;
+    const AHEAD: &str = r#"platen_ejs_scripts_total{made="ahead"}"#;
+    let app = TestApp::start().await;
+    let id = app.saved("One", crate::template::page("first")).await;
+    app.until("its script is kept", async || {
+        let before = Reading::of_main(&app).await;
+        app.shown(&id).await.unwrap();
+        Reading::of_main(&app).await.since(&before, IN_JOB) == 0.0
+    })
+    .await;
+    let before = Reading::of_main(&app).await;
+    assert!(before.value(AHEAD) >= 1.0);
+    for _ in 0..5 {
+        assert!(app.shown(&id).await.unwrap().contains("first Bob"));
+    }
+    let after = Reading::of_main(&app).await;
+    assert_eq!((after.since(&before, IN_JOB), after.since(&before, AHEAD)), (0.0, 0.0));
+    app.render("html", "<%= 1 %>", json!({})).await;
+    let last = Reading::of_main(&app).await;
+    assert_eq!((last.since(&after, IN_JOB), last.since(&after, AHEAD)), (1.0, 0.0), "an upload is used once");
+}
+
+#[tokio::test]
 async fn planned_replacement_of_browsers_is_no_outage() {
     let app = TestApp::with(&[("browser.recycle_documents", "2"), ("browser.recycle_pause_s", "0")]).await;
     let replaced = "platen_browser_recycles_total{reason=\"documents\"}";
@@ -198,6 +222,7 @@ async fn what_is_measured_is_what_the_table_lists() {
     let app = TestApp::start().await;
     let (view, _) = app.render("html", "<p>x", json!({})).await;
     assert_eq!(view["success"], true);
+    app.begin().await;
     let reading = Reading::of_main(&app).await;
     let listed: BTreeSet<_> = TABLE
         .lines()

@@ -1,6 +1,6 @@
 //! The OpenAPI document against the real program: every member of it is met, and a generated client works.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -106,11 +106,11 @@ async fn every_member_of_the_answers_is_described_and_met() {
         "IndexHtml",
         "DeletedTemplate",
     ] {
-        for member in met.schemas[answer]["properties"].as_object().unwrap().keys() {
-            assert!(
-                met.members.contains(&(answer.to_owned(), member.clone())),
-                "{answer}.{member} was never answered"
-            );
+        for part in met.parts(answer) {
+            for member in part["properties"].as_object().unwrap().keys() {
+                let was_met = met.members.contains(&(answer.to_owned(), member.clone()));
+                assert!(was_met, "{answer}.{member} was never answered");
+            }
         }
     }
 }
@@ -181,6 +181,13 @@ async fn every_member_of_the_requests_is_taken() {
             assert!(status == 422 && found, "{schema} does not read {name}: {answer}");
         }
     }
+    for name in names("UpdateRequest") {
+        let mut body = said.clone();
+        body["contentId"] = json!(id);
+        body[&name] = json!(0);
+        let (status, answer) = app.update(&format!("/v1/templates/{id}"), &body).await;
+        assert!(status == 422 && answer["errors"][0]["pointer"] == format!("/{name}"), "{name}: {answer}");
+    }
     let job = app.prepared("html", "<p>", json!({})).await;
     for name in names("StartRequest") {
         let (status, answer) =
@@ -222,11 +229,22 @@ struct Met<'a> {
 }
 
 impl Met<'_> {
+    /// The schema, or all of those that it consists of.
+    fn parts(&self, schema: &str) -> Vec<Value> {
+        let described = &self.schemas[schema];
+        let whole =
+            |part: &Value| reference(part).map_or_else(|| part.clone(), |name| self.schemas[&name].clone());
+        described["allOf"]
+            .as_array()
+            .map_or_else(|| vec![described.clone()], |parts| parts.iter().map(whole).collect())
+    }
+
     /// Fails for a member that is not described, and for a required one that is not there.
     fn check(&mut self, schema: &str, answer: &Value) {
-        let described = &self.schemas[schema];
-        let properties = described["properties"].as_object().unwrap();
-        for name in described["required"].as_array().into_iter().flatten() {
+        let parts = self.parts(schema);
+        let properties: BTreeMap<_, _> =
+            parts.iter().flat_map(|part| part["properties"].as_object().unwrap()).collect();
+        for name in parts.iter().flat_map(|part| part["required"].as_array().into_iter().flatten()) {
             assert!(answer.get(name.as_str().unwrap()).is_some(), "{schema} has no {name}: {answer}");
         }
         for (member, value) in answer.as_object().unwrap() {
@@ -235,7 +253,9 @@ impl Met<'_> {
             self.members.insert((schema.to_owned(), member.clone()));
             let part = reference(property).or_else(|| reference(&property["items"]));
             let values = value.as_array().map_or_else(|| vec![value], |items| items.iter().collect());
-            if let Some(part) = part.filter(|part| self.schemas[part]["properties"].is_object()) {
+            if let Some(part) =
+                part.filter(|part| self.parts(part).iter().all(|part| part["properties"].is_object()))
+            {
                 values
                     .into_iter()
                     .filter(|value| value.is_object())

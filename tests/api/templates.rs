@@ -92,6 +92,7 @@ async fn the_entrys_text_is_read_and_replaced_everywhere() {
     let app = TestApp::start().await;
     let id = app.saved("One", page("first")).await;
     let path = format!("/v1/templates/{id}/index-html");
+    assert_eq!(content_kinds(&app, &id), ["ejs"]);
     let (status, read) = app.get(&path).await;
     assert!(status == 200 && read["indexHtml"].as_str().unwrap().contains("first <%= name %>"), "{read}");
     let body = json!({"indexHtml": "<p>new <%= name %></p>", "templateIndex": "<p>old name</p>"});
@@ -106,8 +107,31 @@ async fn the_entrys_text_is_read_and_replaced_everywhere() {
     assert!(zip.by_name("a.css").is_ok());
     assert_eq!(app.post(&path, &json!({"templateIndex": "<p>older name</p>"})).await.0, 204);
     assert_eq!(app.shown(&id).await.unwrap(), "<p>older name</p>");
+    assert_eq!(content_kinds(&app, &id), ["html"], "it has no tag any more");
+    let (status, answer) = app.post(&path, &json!({"indexHtml": "PK\u{3}\u{4}"})).await;
+    assert_eq!((status, answer["code"].as_str()), (422, Some("template_archive_invalid")));
+    assert_eq!(app.shown(&id).await.unwrap(), "<p>older name</p>");
     let (status, answer) = app.post(&path, &json!({"indexHtml": ""})).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("validation_failed")));
+}
+
+/// What the records beside a saved template's files say of its content.
+fn content_kinds(app: &TestApp, id: &str) -> Vec<String> {
+    let mut kinds = Vec::new();
+    let mut folders = vec![app.data_dir()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "json")
+                && path.to_string_lossy().contains(id)
+            {
+                let info: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                kinds.push(info["record"]["content"]["kind"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+    kinds
 }
 
 #[tokio::test]

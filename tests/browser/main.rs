@@ -5,6 +5,7 @@
 mod support;
 
 mod banners;
+mod builds;
 mod faults;
 mod fence;
 mod floods;
@@ -15,4 +16,6 @@ mod pages;
 mod recycle;
 mod rest;
 mod rest_late;
+mod snapshot;
+mod snapshot_hostile;
 mod warnings;

@@ -113,6 +113,7 @@ pub fn scripted(html: &str) -> PageTask {
         direct: false,
         options: PageOptions::default(),
         output: PageOutput::Pdf,
+        limit_bytes: 1 << 29,
     }
 }
 
@@ -137,6 +138,13 @@ pub fn asking(opts: &str, task: PageTask) -> PageTask {
 pub fn with_files(html: &str, files: &[(&str, &str)]) -> PageTask {
     let all = files.iter().copied().chain([("index.html", html)]);
     let all = all.map(|(name, content)| (name.to_owned(), Bytes::from(content.to_owned())));
+    PageTask { site: Site::new("index.html", all.collect()), ..scripted("") }
+}
+
+/// A page with files beside it that are no text.
+pub fn with_bytes(html: &str, files: &[(&str, &[u8])]) -> PageTask {
+    let all = files.iter().copied().chain([("index.html", html.as_bytes())]);
+    let all = all.map(|(name, content)| (name.to_owned(), Bytes::copy_from_slice(content)));
     PageTask { site: Site::new("index.html", all.collect()), ..scripted("") }
 }
 
@@ -171,6 +179,20 @@ impl Picture {
     pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
         let at = 4 * (y as usize * self.width as usize + x as usize);
         self.pixels[at..at + 4].try_into().unwrap()
+    }
+}
+
+impl Picture {
+    /// How many pixels differ by more than a rounding.
+    pub fn differs_from(&self, other: &Self) -> usize {
+        assert_eq!((self.width, self.height), (other.width, other.height));
+        let pixels = self.pixels.chunks_exact(4).zip(other.pixels.chunks_exact(4));
+        pixels.filter(|(one, two)| one.iter().zip(*two).any(|(a, b)| a.abs_diff(*b) > 8)).count()
+    }
+
+    /// How many pixels are of this colour.
+    pub fn count(&self, color: [u8; 4]) -> usize {
+        self.pixels.chunks_exact(4).filter(|pixel| **pixel == color).count()
     }
 }
 

@@ -131,8 +131,12 @@ impl House {
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
-        let request =
-            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: documents };
+        let request = Request::CreateAccount {
+            name: name.to_owned(),
+            plan: None,
+            documents_per_month: documents,
+            id: None,
+        };
         let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
         self.accounts.insert(name, view.account.id);
     }
@@ -158,7 +162,8 @@ impl House {
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
         let deliver_to = None;
-        let message = InitJob { account, spec, data: None, template, start, deliver_to, idempotency };
+        let message =
+            InitJob { account, spec, data: None, template, start, deliver_to, refusal: None, idempotency };
         self.registry.send(message).await.unwrap()
     }
 

@@ -72,6 +72,10 @@ impl Index for Counting {
         self.index.write_unsynced(change).await
     }
 
+    async fn sync(&self) -> Result<(), IndexError> {
+        self.index.sync().await
+    }
+
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         self.count(1);
         self.index.get(key).await

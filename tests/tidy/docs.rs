@@ -155,7 +155,8 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (name, effect) in KEYS {
         let wanted = match effect {
-            Effect::Page => "pdf, png, jpg",
+            Effect::Page => "pdf, png, jpg, html",
+            Effect::Shown => "pdf, png, jpg",
             Effect::Pdf => "pdf",
             Effect::Image => "png, jpg",
             Effect::Png => "png",

@@ -3,6 +3,7 @@
 use crate::tree::{Rule, Source, has_extension};
 
 const LINE_LIMIT: usize = 400;
+const FAIL_POINTS: &str = "src/storage/failpoint.rs";
 
 /// The rules of this file.
 pub const RULES: &[Rule] = &[
@@ -59,11 +60,34 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        name: "fail points",
+        applies: |path| is_rust(path) && path.starts_with("src/") && path != FAIL_POINTS,
+        check: fail_points,
+        bad: &[
+            ("src/storage/mod.rs", "pub mod failpoint;\n"),
+            ("src/app.rs", "let x = 1;\nlet pair = failpoint::wrap(index, store);\n"),
+        ],
+        good: &[("src/storage/mod.rs", "#[cfg(debug_assertions)]\npub mod failpoint;\n")],
+    },
+    Rule {
         name: "no fixed sleeps",
         applies: |path| is_rust_but_tidy(path) && path.starts_with("tests/"),
         check: sleeps,
         bad: &[("tests/api.rs", "tokio::time::sleep(Duration::from_secs(1)).await;\n")],
         good: &[("tests/api.rs", "sleep(Duration::from_millis(10)).await; // poll\n")],
+    },
+    Rule {
+        name: "exact packages",
+        applies: |path| path.starts_with("tests/fixtures/") && path.ends_with("/package.json"),
+        check: loose_packages,
+        bad: &[
+            ("tests/fixtures/a/package.json", "  \"ejs\": \"^3.1.10\"\n"),
+            ("tests/fixtures/a/package.json", "\"vue\": \"latest\",\n"),
+        ],
+        good: &[(
+            "tests/fixtures/a/package.json",
+            "\"scripts\": { \"build\": \"vite build\" },\n\"ejs\": \"3.1.10\",\n",
+        )],
     },
     Rule {
         name: "no machine's paths",
@@ -129,8 +153,24 @@ fn ambient(source: &Source) -> Vec<(usize, String)> {
     if source.path != "src/clock.rs" {
         found.extend(find(source.code_lines(), TIME));
     }
-    if source.path != "src/main.rs" {
+    // Fail points are no part of a release: only tests know the variable.
+    if source.path != "src/main.rs" && source.path != FAIL_POINTS {
         found.extend(find(source.code_lines(), ENVIRONMENT));
+    }
+    found
+}
+
+/// A release must not have them.
+fn fail_points(source: &Source) -> Vec<(usize, String)> {
+    let (mut found, mut before) = (Vec::new(), "");
+    for (number, line) in source.code_lines() {
+        if line.contains("failpoint") && before != "#[cfg(debug_assertions)]" {
+            found.push((
+                number,
+                "fail points are for debug builds: #[cfg(debug_assertions)] above".to_owned(),
+            ));
+        }
+        before = line.trim();
     }
     found
 }
@@ -139,6 +179,17 @@ fn sleeps(source: &Source) -> Vec<(usize, String)> {
     let fixed = |(_, line): &(usize, &str)| line.contains("sleep(") && !line.trim_end().ends_with("// poll");
     let sentence = "wait for the condition with a deadline; a pause between two looks is marked '// poll'";
     source.lines().filter(fixed).map(|(number, _)| (number, sentence.to_owned())).collect()
+}
+
+/// What is installed today is installed tomorrow.
+fn loose_packages(source: &Source) -> Vec<(usize, String)> {
+    let value =
+        |line: &str| line.trim_end_matches(',').rsplit_once("\": \"").map(|(_, rest)| rest.to_owned());
+    let loose = |(_, line): &(usize, &str)| {
+        value(line).is_some_and(|value| value.starts_with(['^', '~', '>', '*']) || value == "latest\"")
+    };
+    let sentence = "name the exact version of the package".to_owned();
+    source.lines().filter(loose).map(|(number, _)| (number, sentence.clone())).collect()
 }
 
 fn machine_paths(source: &Source) -> Vec<(usize, String)> {

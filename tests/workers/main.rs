@@ -4,5 +4,6 @@
 mod children;
 mod ejs;
 mod ejs_children;
+mod ejs_kept;
 mod pool;
 mod processes;

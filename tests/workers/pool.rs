@@ -98,6 +98,26 @@ async fn a_child_works_for_one_account_and_not_for_ever() {
 }
 
 #[tokio::test]
+async fn a_fresh_child_had_no_job_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let listen = format!("head -c 68 > /dev/null; echo $$ >> {}; ", pids.display());
+    let script = format!("while :; do {READY}{listen}{ANSWER} done");
+    let settings = PoolSettings { kept: 2, child_jobs: 3, ..settings(&script, 0) };
+    let pool = Pool::new(starter(), settings, Metrics::new().children);
+    let account = AccountId::generate();
+    run_for(&pool, account).await.unwrap();
+    until("its child is kept", || pool.kept() == 1).await;
+    let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
+    let header = json!({"what": "a job"});
+    let job = Job { header: &header, body: &body, files: &|_| None };
+    let _: (u32, Bytes) = pool.run_fresh(account, job).await.unwrap();
+    until("both are kept", || pool.kept() == 2).await;
+    let [first, fresh] = read_pids(&pids)[..] else { panic!("two jobs") };
+    assert_ne!(first, fresh);
+}
+
+#[tokio::test]
 async fn a_child_that_cannot_start_is_told_from_one_that_fails() {
     let fault = run_in(settings("echo no library >&2; exit 3", 0)).await.unwrap_err();
     assert!(matches!(&fault, WorkerFault::NotStarted(why) if why.contains("no library")), "{fault}");

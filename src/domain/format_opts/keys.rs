@@ -1,12 +1,15 @@
 //! The one table of the keys of `formatOpts`, and what each has an effect on.
 
+use super::{PageOptions, Viewport};
 use crate::domain::kinds::Target;
 
 /// What a key has an effect on, of what a page becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The page itself: PDFs and images.
+    /// The page itself: PDFs, images, and html that the browser writes because files lie beside it.
     Page,
+    /// How the page is shown: PDFs and images.
+    Shown,
     /// PDFs.
     Pdf,
     /// Images.
@@ -39,7 +42,7 @@ pub const KEYS: [(&str, Effect); 32] = [
     ("omitBackground", Effect::Png),
     ("quality", Effect::Jpg),
     ("selector", Effect::Page),
-    ("mediaType", Effect::Page),
+    ("mediaType", Effect::Shown),
     ("viewport", Effect::Page),
     ("timezone", Effect::Page),
     ("locale", Effect::Page),
@@ -65,12 +68,36 @@ pub(super) fn is_idle(name: &str, target: Target) -> bool {
     KEYS.iter().any(|&(known, effect)| known == name && !has_effect(effect, target))
 }
 
+impl PageOptions {
+    /// What to tell of the keys that have an effect on html only where the browser shows the page.
+    #[must_use]
+    pub fn unshown_warnings(&self) -> Vec<String> {
+        let scene = &self.scene;
+        let given = [
+            ("selector", self.selector.is_some()),
+            ("viewport", scene.viewport != Viewport::default()),
+            ("timezone", scene.timezone.is_some()),
+            ("locale", scene.locale.is_some()),
+            ("waitForSelector", self.wait_for_selector.is_some()),
+            ("waitForExpression", self.wait_for_expression.is_some()),
+            ("waitForTimeout", self.wait_ms > 0),
+        ];
+        let told = |name| {
+            format!(
+                "formatOpts.{name} has no effect on html of a page without files beside it and was ignored"
+            )
+        };
+        given.into_iter().filter(|&(_, is_given)| is_given).map(|(name, _)| told(name)).collect()
+    }
+}
+
 fn has_effect(effect: Effect, target: Target) -> bool {
     match target {
-        Target::Pdf => matches!(effect, Effect::Page | Effect::Pdf),
-        Target::Png => matches!(effect, Effect::Page | Effect::Image | Effect::Png),
-        Target::Jpg => matches!(effect, Effect::Page | Effect::Image | Effect::Jpg),
-        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => false,
+        Target::Pdf => matches!(effect, Effect::Page | Effect::Shown | Effect::Pdf),
+        Target::Png => matches!(effect, Effect::Page | Effect::Shown | Effect::Image | Effect::Png),
+        Target::Jpg => matches!(effect, Effect::Page | Effect::Shown | Effect::Image | Effect::Jpg),
+        Target::Html => effect == Effect::Page,
+        Target::Docx | Target::Xlsx | Target::Pptx => false,
     }
 }
 
@@ -92,12 +119,29 @@ mod tests {
             ("omitBackground", [true, false, true, true]),
             ("fullPage", [true, false, false, true]),
             ("outline", [false, true, true, true]),
-            ("viewport", [false, false, false, true]),
+            ("viewport", [false, false, false, false]),
+            ("mediaType", [false, false, false, true]),
             ("dpi", [true, true, true, true]),
             ("zoom", [false, false, false, false]),
         ] {
             let targets = [Target::Pdf, Target::Png, Target::Jpg, Target::Html];
             assert_eq!(targets.map(|target| is_idle(name, target)), idle, "{name}");
         }
+    }
+
+    #[test]
+    fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
+        let opts = r#"{"selector":"p","viewport":{"width":9},"timezone":"UTC","locale":"de","waitForSelector":"p",
+            "waitForExpression":"1","waitForTimeout":5,"mediaType":"screen","scale":1}"#;
+        let reading =
+            super::super::read(serde_json::from_str(opts).unwrap(), &super::super::OptionLimits::ADMITTED);
+        let of_page = KEYS.iter().filter(|&&(_, effect)| effect == Effect::Page);
+        let expected: Vec<_> = of_page
+            .map(|(name, _)| {
+                format!("formatOpts.{name} has no effect on html of a page without files beside it and was ignored")
+            })
+            .collect();
+        assert_eq!(reading.options.unshown_warnings(), expected);
+        assert_eq!(PageOptions::default().unshown_warnings(), Vec::<String>::new());
     }
 }

@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(pdf[..2], unknown);
         assert_eq!(pdf[2..], [idle("dpi", "pdf"), idle("quality", "pdf")]);
         assert_eq!(reading.warnings(Target::Jpg)[2..], [idle("dpi", "jpg"), idle("scale", "jpg")]);
-        assert_eq!(reading.warnings(Target::Html).len(), 6);
+        assert_eq!(reading.warnings(Target::Html).len(), 5);
     }
 
     #[test]

@@ -9,16 +9,18 @@ use memchr::memmem;
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::ids::AccountId;
+use crate::domain::scripts::Script;
 use crate::domain::site::Site;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{AssembleJob, AssembleLimits, Assembled, assemble_child};
-use crate::workers::{Job, Pool, PoolSettings, Starter, User, WorkerFault};
+use crate::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, Order, assemble_child};
+use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
 /// Makes pages. Cloning shares its children.
 #[derive(Clone)]
 pub struct Assembler {
-    pool: Pool,
-    config: AssembleConfig,
+    pub(super) pool: Pool,
+    pub(super) config: AssembleConfig,
+    pub(super) metrics: ChildMetrics,
 }
 
 /// What an empty array stands for: some clients know no empty map.
@@ -48,7 +50,7 @@ impl Assembler {
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
         };
-        Self { pool: Pool::new(starter, settings, metrics), config: config.clone() }
+        Self { pool: Pool::new(starter, settings, metrics.clone()), config: config.clone(), metrics }
     }
 
     /// How many engine processes wait for a job.
@@ -64,7 +66,8 @@ impl Assembler {
     }
 
     /// The page that the site's entry and the data make, for a job of `account`. A page without a tag is its
-    /// own page, byte by byte. `data` is valid JSON.
+    /// own page, byte by byte. `data` is valid JSON. What EJS generates of a site that somebody keeps is generated
+    /// once, beside the jobs, and used from then on.
     ///
     /// # Errors
     /// A sentence for the template's author, which names file and line where there is one.
@@ -77,16 +80,34 @@ impl Assembler {
         if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
             return Err(self.out_of_memory());
         }
-        let header = AssembleJob {
+        let (Answer { outcome, generated }, page) = self.run(account, site, [entry, &data]).await?;
+        self.metrics.scripts.of(["in_job"]).inc_by(generated);
+        let page = self.outcome(outcome, page)?;
+        self.compile_ahead(account, site);
+        Ok(page)
+    }
+
+    async fn run(
+        &self,
+        account: AccountId,
+        site: &Site,
+        [entry, data]: [&Bytes; 2],
+    ) -> Result<(Answer, Bytes), JobFault> {
+        let script = site.script(site.entry());
+        let body = [
+            script.map_or(entry, |script| &script.text).clone(),
+            script.map(|script| script.source.clone()).unwrap_or_default(),
+            data.clone(),
+        ];
+        let order = Order::Assemble(AssembleJob {
             entry: Cow::Borrowed(site.entry()),
-            entry_bytes: entry.len(),
+            entry_bytes: body[0].len(),
+            source_bytes: body[1].len(),
             files: site.paths().map(Cow::Borrowed).collect(),
-        };
-        let body = [entry.clone(), data];
-        let files = |name: &str| site.get(name).cloned();
-        let done = self.pool.run(account, Job { header: &header, body: &body, files: &files }).await;
-        let (assembled, page) = done.map_err(|fault| self.worker_fault(&fault))?;
-        self.outcome(assembled, page)
+        });
+        let files = |name: &str| asked(site, name);
+        let done = self.pool.run(account, Job { header: &order, body: &body, files: &files }).await;
+        done.map_err(|fault| self.worker_fault(&fault))
     }
 
     fn outcome(&self, assembled: Assembled, page: Bytes) -> Result<Bytes, JobFault> {
@@ -171,6 +192,14 @@ fn object(data: &Bytes) -> Result<Bytes, JobFault> {
             "the data must be a JSON object, because its keys are the names the template uses",
         )),
     }
+}
+
+/// A file that a template includes, with its script where one is kept.
+fn asked(site: &Site, name: &str) -> Option<Asked> {
+    let of_script =
+        |script: &Script| Asked { content: script.text.clone(), made: Some(script.source.clone()) };
+    let of_file = |file: &Bytes| Asked { content: file.clone(), made: None };
+    site.script(name).map(of_script).or_else(|| site.get(name).map(of_file))
 }
 
 fn no_entry(site: &Site) -> JobFault {

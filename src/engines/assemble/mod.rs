@@ -1,5 +1,6 @@
 //! From template and data to a page.
 
+mod ahead;
 pub mod ejs;
 pub mod lane;
 mod markup;

@@ -1,10 +1,22 @@
-//! Target html: the assembled page itself, with the data that its scripts expect.
+//! Target html of a template without files beside it: the assembled page itself, with the data that its scripts expect.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use memchr::{memchr, memmem};
 
+use crate::domain::fault::JobFault;
 use crate::domain::lane::Lane;
 use crate::engines::assemble::lane::lane_of;
+use crate::engines::assemble::references::has_references;
+use crate::engines::thread;
+
+/// Whether the page runs nothing and refers to nothing, so that it needs none of the files beside it.
+///
+/// # Errors
+/// `internal` when the scan panicked.
+pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobFault> {
+    let page = page.clone();
+    thread::by_size(page.len(), move || lane_of(&page) == Lane::Static && !has_references(&page)).await
+}
 
 /// The page as a document that opens by itself: where it has scripts, the data object is put before
 /// the first of them. A page without script stays as it is, byte by byte.
@@ -81,6 +93,19 @@ mod tests {
     fn a_page_without_script_stays_as_it_is() {
         let page = Bytes::from_static(b"<!doctype html><p>1</p>");
         assert_eq!(with_data(&page, b"{}"), page);
+    }
+
+    #[tokio::test]
+    async fn a_page_that_needs_no_file_is_known() {
+        for (page, alone) in [
+            ("<!doctype html><p>1</p>", true),
+            ("<a href=x.html>x</a>", true),
+            ("<img src=x.png>", false),
+            ("<link rel=stylesheet href=a.css>", false),
+            ("<script>1</script>", false),
+        ] {
+            assert_eq!(opens_by_itself(&Bytes::from(page)).await, Ok(alone), "{page}");
+        }
     }
 
     #[test]

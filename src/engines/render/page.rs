@@ -1,4 +1,4 @@
-//! Targets pdf, png, jpg: leases a tab, lets the browser make the file, and passes it on in chunks.
+//! Targets pdf, png, jpg, and html with files beside it: leases a tab, lets the browser make the file, and passes it on in chunks.
 
 use actix::Addr;
 use bytes::Bytes;
@@ -38,8 +38,10 @@ pub struct PageOrder {
     pub site: Site,
     /// The data, for the page's scripts.
     pub data: Bytes,
-    /// Pdf, png or jpg.
+    /// Pdf, png, jpg or html.
     pub target: Target,
+    /// Largest file.
+    pub limit_bytes: u64,
     /// How the page is made.
     pub options: PageOptions,
 }
@@ -120,7 +122,8 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         Target::Pdf => PageOutput::Pdf,
         Target::Png => PageOutput::Png,
         Target::Jpg => PageOutput::Jpg,
-        Target::Html | Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
+        Target::Html => PageOutput::Html,
+        Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs.
@@ -137,6 +140,7 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         direct,
         options: order.options.clone(),
         output,
+        limit_bytes: order.limit_bytes,
     }))
 }
 

@@ -68,6 +68,6 @@ struct PreviewIds {
 #[schema(as = IndexHtmlRequest, rename_all = "camelCase")]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct IndexHtmlRequest {
-    /// Older name: `templateIndex`.
+    /// The text; an empty one counts as missing. Older name: `templateIndex`.
     index_html: String,
 }

@@ -29,6 +29,9 @@ fn every_operation_has_its_problems_and_every_problem_an_operation() {
             }
         }
     }
+    for name in operations.iter().filter(|name| !matches!(name.as_str(), "live" | "ready")) {
+        assert!(PROBLEMS.iter().any(|(known, _)| known == name), "{name} has no row in PROBLEMS");
+    }
     for (name, codes) in PROBLEMS {
         assert!(operations.contains(*name), "there is no operation {name}");
         assert!(

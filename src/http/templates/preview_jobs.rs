@@ -38,11 +38,10 @@ pub(super) async fn look_up(
     state: &HttpState,
     account: AccountId,
     ids: &PreviewIds,
-    of: &[TemplateId],
 ) -> Result<PreviewJobs, Problem> {
     Ok(PreviewJobs {
-        png: look_at(state, account, (&ids.png, Target::Png), of).await?,
-        pdf: look_at(state, account, (&ids.pdf, Target::Pdf), of).await?,
+        png: look_at(state, account, (&ids.png, Target::Png)).await?,
+        pdf: look_at(state, account, (&ids.pdf, Target::Pdf)).await?,
     })
 }
 
@@ -50,24 +49,21 @@ async fn look_at(
     state: &HttpState,
     account: AccountId,
     (id, target): (&str, Target),
-    of: &[TemplateId],
 ) -> Result<PreviewJob, Problem> {
     let shown: String = id.chars().take(64).collect();
     let job: JobId = id.parse().map_err(|_| unusable(&shown, "is no job id (a UUID)"))?;
-    let usable = match gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await {
-        Ok(watched) => check(&watched.borrow(), target, of).map_err(|why| unusable(&shown, &why)),
+    let preview_of = match gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await {
+        Ok(watched) => check(&watched.borrow(), target).map_err(|why| unusable(&shown, &why)),
         Err(problem) if problem.code == Code::JobNotFound => Err(unusable(&shown, "is no job of yours")),
         Err(problem) => return Err(problem),
     };
-    Ok(PreviewJob { job, usable })
+    Ok(PreviewJob { job, shows: preview_of })
 }
 
-/// Whether the job's document is a preview of one of the templates.
-fn check(job: &JobView, target: Target, of: &[TemplateId]) -> Result<(), String> {
+/// The template that the job's document is a preview of.
+fn check(job: &JobView, target: Target) -> Result<TemplateId, String> {
     let wanted = target.name();
-    if !job.template.is_some_and(|template| of.contains(&template)) {
-        return Err("belongs to another template".to_owned());
-    }
+    let template = job.template.ok_or("belongs to another template: to one that came with the job")?;
     if job.target != target {
         return Err(format!("makes {}, and {wanted} is wanted", job.target.name()));
     }
@@ -80,7 +76,7 @@ fn check(job: &JobView, target: Target, of: &[TemplateId]) -> Result<(), String>
     if job.output.is_none() {
         return Err("has no document any more".to_owned());
     }
-    Ok(())
+    Ok(template)
 }
 
 fn unusable(id: &str, why: &str) -> Problem {

@@ -84,8 +84,9 @@ pub(in crate::http) async fn render(
     check_template(&state, caller.0, &spec(Target::Png)).await?;
     let begin = |target| {
         let (account, data, template) = (caller.0, data.clone(), None);
-        let (start, deliver_to, idempotency) = (true, None, None);
-        let message = InitJob { account, spec: spec(target), data, template, start, deliver_to, idempotency };
+        let (spec, start, deliver_to) = (spec(target), true, None);
+        let (refusal, idempotency) = (None, None);
+        let message = InitJob { account, spec, data, template, start, deliver_to, refusal, idempotency };
         gate::ask(&state, &state.jobs.init, message)
     };
     let (png, pdf) = match join(begin(Target::Png), begin(Target::Pdf)).await {
@@ -95,13 +96,16 @@ pub(in crate::http) async fn render(
     let longest = Duration::from_secs(state.config.http.wait_default_s);
     let ends = join(wait::until_done(&state, png, longest), wait::until_done(&state, pdf, longest)).await;
     let (png, pdf) = (ends.0?, ends.1?);
+    // One that failed comes first: then nobody waits for the other.
+    let failed = |job: &JobView| job.is_done() && job.fault.is_some();
     for (one, other) in [(&png, &pdf), (&pdf, &png)] {
-        if let Err(problem) = refuse_without_document(one, &state) {
-            if one.is_done() {
-                end(&state, caller.0, other).await;
-            }
-            return Err(problem.into());
+        if failed(one) {
+            end(&state, caller.0, other).await;
+            refuse_without_document(one, &state)?;
         }
+    }
+    for job in [&png, &pdf] {
+        refuse_without_document(job, &state)?;
     }
     Ok(HttpResponse::Ok()
         .json(PreviewsBody { png_preview: body_of(&state, &png), pdf_preview: body_of(&state, &pdf) }))

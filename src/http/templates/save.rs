@@ -7,6 +7,8 @@ use utoipa::ToSchema;
 
 use super::preview_jobs::{self, PreviewIds};
 use super::{info, path};
+use crate::domain::ids::TemplateId;
+use crate::domain::members::Members;
 use crate::http::auth::Caller;
 use crate::http::body::{self, Body};
 use crate::http::gate;
@@ -24,9 +26,6 @@ struct UpdatedBody {
     new_content_id: String,
 }
 
-/// What is said of a template, and its content id where one is asked for.
-type Said = (TemplateInfo, PreviewIds, Option<String>);
-
 /// Save a template: from then on it can be fetched, listed and rendered.
 #[utoipa::path(
     post, path = "/templates/{templateId}", operation_id = "saveTemplate", tag = "templates",
@@ -42,9 +41,9 @@ pub(in crate::http) async fn save(
     payload: Payload,
 ) -> Answer {
     let of = path::of(caller.0, &template)?;
-    let said = body::read(&request, payload, &state, |body, state| read(body, state, false));
-    let (info, ids, _) = said.await?;
-    let previews = preview_jobs::look_up(&state, caller.0, &ids, &[of.template]).await?;
+    let said = body::read(&request, payload, &state, |body, state| read(&mut body.members()?, state));
+    let Said { info, ids } = said.await?;
+    let previews = preview_jobs::look_up(&state, caller.0, &ids).await?;
     gate::ask_templates(&state, SaveTemplate { of, info, previews }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -65,25 +64,36 @@ pub(in crate::http) async fn update(
     payload: Payload,
 ) -> Answer {
     let of = path::of(caller.0, &template)?;
-    let said = body::read(&request, payload, &state, |body, state| read(body, state, true));
-    let (info, ids, content) = said.await?;
-    let content = path::parse_id(&content.unwrap_or_default())?;
-    let previews = preview_jobs::look_up(&state, caller.0, &ids, &[of.template, content]).await?;
+    let (Said { info, ids }, content) = body::read(&request, payload, &state, read_update).await?;
+    let previews = preview_jobs::look_up(&state, caller.0, &ids).await?;
     gate::ask_templates(&state, UpdateTemplate { of, content, info, previews }).await?;
     Ok(HttpResponse::Ok().json(UpdatedBody { new_content_id: content.to_string() }))
 }
 
-fn read(body: &Body, state: &HttpState, with_content: bool) -> Result<Said, Problem> {
+/// What is said of a template.
+struct Said {
+    info: TemplateInfo,
+    ids: PreviewIds,
+}
+
+fn read_update(body: &Body, state: &HttpState) -> Result<(Said, TemplateId), Problem> {
     let mut members = body.members()?;
-    let info = info::read(&mut members, &state.config.templates);
-    let ids = preview_jobs::read(&mut members);
-    if with_content {
-        require(&mut members, "contentId");
-    }
+    require(&mut members, "contentId");
     let content = members.text("contentId");
-    let faults = members.into_faults();
+    let said = read(&mut members, state)?;
+    Ok((said, path::parse_id(&content.unwrap_or_default())?))
+}
+
+/// Reads `templateInfo` and `previewIds`.
+///
+/// # Errors
+/// Every fault of the body, for these are the last questions.
+fn read(members: &mut Members<'_>, state: &HttpState) -> Result<Said, Problem> {
+    let info = info::read(members, &state.config.templates);
+    let ids = preview_jobs::read(members);
+    let faults = members.take_faults();
     match (info, ids) {
-        (Some(info), Some(ids)) if faults.is_empty() => Ok((info, ids, content)),
+        (Some(info), Some(ids)) if faults.is_empty() => Ok(Said { info, ids }),
         _ => Err(Problem::validation(faults)),
     }
 }

@@ -8,7 +8,6 @@ use crate::domain::ids::AccountId;
 use crate::http::address;
 use crate::http::openapi::{KindName, PermissionsName};
 use crate::http::state::HttpState;
-use crate::problem::Problem;
 use crate::storage::TemplatePart;
 use crate::templates::record::Preview;
 use crate::templates::view::{FileEntry, TemplateSummary, TemplateView};
@@ -38,19 +37,8 @@ pub(super) struct SummaryBody<'a> {
 #[schema(as = Template)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TemplateBody<'a> {
-    uuid: String,
-    title: &'a str,
-    description: &'a str,
-    #[schema(value_type = KindName)]
-    r#type: &'static str,
-    categories: &'a [String],
-    #[schema(value_type = PermissionsName)]
-    permissions: &'static str,
-    preview: PreviewsBody,
-    /// The id under which its content was uploaded.
-    content_id: String,
-    created_at: String,
-    updated_at: String,
+    #[serde(flatten)]
+    summary: SummaryBody<'a>,
     source_code: SourceBody<'a>,
     /// As it was sent.
     #[schema(value_type = HashMap<String, serde_json::Value>)]
@@ -121,47 +109,19 @@ pub(super) fn summary<'a>(
 }
 
 /// A template as `reader` sees it, whole.
-///
-/// # Errors
-/// When its sample data is damaged.
 pub(super) fn whole<'a>(
     state: &HttpState,
     reader: AccountId,
     template: &'a TemplateView,
-) -> Result<TemplateBody<'a>, Problem> {
-    let sample_data = serde_json::from_slice(&template.sample_data).map_err(Problem::internal)?;
+) -> TemplateBody<'a> {
     let source_code = SourceBody {
         url: address::for_download(state, template.summary.key(TemplatePart::Package)).url,
         entry: &template.summary.content.entry,
         files: template.files.iter().map(file).collect(),
         link: template.summary.info.link.as_deref(),
     };
-    let SummaryBody {
-        uuid,
-        title,
-        description,
-        r#type,
-        categories,
-        permissions,
-        preview,
-        content_id,
-        created_at,
-        updated_at,
-    } = summary(state, reader, &template.summary);
-    Ok(TemplateBody {
-        uuid,
-        title,
-        description,
-        r#type,
-        categories,
-        permissions,
-        preview,
-        content_id,
-        created_at,
-        updated_at,
-        source_code,
-        sample_data,
-    })
+    let summary = summary(state, reader, &template.summary);
+    TemplateBody { summary, source_code, sample_data: &template.sample_data }
 }
 
 fn previews(state: &HttpState, reader: AccountId, template: &TemplateSummary) -> PreviewsBody {

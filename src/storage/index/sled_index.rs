@@ -119,6 +119,10 @@ impl Index for SledIndex {
         self.submit(change, false).await
     }
 
+    async fn sync(&self) -> Result<(), IndexError> {
+        self.write(Change::new(), true).await
+    }
+
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         let key = key.to_owned();
         self.read(move |db| value::get(db, &key)).await

@@ -6,6 +6,7 @@
 
 mod script;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -36,15 +37,64 @@ pub struct AssembleLimits {
     pub cpu_s: u64,
 }
 
-/// What comes first in a job's frame; the body is the entry's bytes and then the data's.
+/// What comes first in a job's frame.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order<'a> {
+    /// To make a page; answered by [`Answer`].
+    Assemble(AssembleJob<'a>),
+    /// To generate what later jobs run; answered by [`Compiled`].
+    Compile(CompileJob<'a>),
+}
+
+/// A page to make; the body is the entry, its script where there is one, and the data.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct AssembleJob<'a> {
     /// The path of the entry.
-    pub entry: std::borrow::Cow<'a, str>,
+    pub entry: Cow<'a, str>,
     /// How many bytes of the body are the entry.
     pub entry_bytes: usize,
+    /// How many are its script; nought where EJS shall generate it.
+    pub source_bytes: usize,
     /// The paths of all files, the entry included.
-    pub files: Vec<std::borrow::Cow<'a, str>>,
+    pub files: Vec<Cow<'a, str>>,
+}
+
+/// Templates whose scripts are wanted; the body is their texts, one after the other.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct CompileJob<'a> {
+    /// Their paths and lengths.
+    pub files: Vec<(Cow<'a, str>, usize)>,
+    /// After so long no further one is begun.
+    pub time_ms: u64,
+}
+
+/// What came of a page, and what it cost.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Answer {
+    /// What came of it.
+    pub outcome: Assembled,
+    /// How many scripts EJS generated for it.
+    pub generated: u64,
+}
+
+/// What came of a [`CompileJob`].
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compiled {
+    /// The body is a JSON array: for each file a [`MadeScript`], or null where none can be made.
+    Scripts,
+    /// Nothing; why is for the log.
+    Nothing(String),
+}
+
+/// What EJS generates of a file.
+#[derive(Clone, Debug, Deserialize)]
+pub struct MadeScript {
+    /// The text as EJS reads it, where that is not the file's.
+    pub text: Option<String>,
+    /// The script.
+    pub source: String,
 }
 
 /// What came of a job; the page is the frame's body.
@@ -127,14 +177,22 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     cage::compute_only()?;
     loop {
         say(&Saying::<()>::Ready, "")?;
-        let (job, body) = match frame::read::<AssembleJob<'static>>(io::stdin().lock()) {
-            Ok(job) => job,
+        let (order, body) = match frame::read::<Order<'static>>(io::stdin().lock()) {
+            Ok(order) => order,
             // Nobody wants anything any more.
             Err(FrameError::Broken(_)) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
-        let (assembled, page) = engine.assemble(&job, body);
-        say(&Saying::Done(assembled), &page)?;
+        match order {
+            Order::Assemble(job) => {
+                let (answer, page) = engine.assemble(&job, body);
+                say(&Saying::Done(answer), &page)?;
+            }
+            Order::Compile(job) => {
+                let (compiled, scripts) = engine.compile(&job, &body);
+                say(&Saying::Done(compiled), &scripts)?;
+            }
+        }
         if script::peak_bytes() > KEPT_PEAK_BYTES {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use rquickjs::function::Func;
 use rquickjs::{Array, Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
 
 use super::super::frame::{self, Given, Saying};
-use super::{AssembleJob, AssembleLimits, Assembled};
+use super::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob, Compiled};
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
@@ -23,7 +23,7 @@ const COLLECT_AT_BYTES: usize = 64 << 20;
 
 /// A loaded script engine, for one job.
 pub(super) struct Engine {
-    renderer: Persistent<Function<'static>>,
+    renderer: Persistent<Object<'static>>,
     context: Context,
     limits: AssembleLimits,
 }
@@ -45,26 +45,66 @@ impl Engine {
     }
 
     /// Does the job; the page is empty unless there is one.
-    pub fn assemble(&self, job: &AssembleJob<'_>, mut body: Vec<u8>) -> (Assembled, String) {
-        let data = body.split_off(job.entry_bytes.min(body.len()));
+    pub fn assemble(&self, job: &AssembleJob<'_>, mut body: Vec<u8>) -> (Answer, String) {
+        let mut source = body.split_off(job.entry_bytes.min(body.len()));
+        let data = source.split_off(job.source_bytes.min(source.len()));
         let text = match String::from_utf8(body) {
             Ok(text) => text,
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let line = error.as_bytes()[..at].split(|&byte| byte == b'\n').count();
-                return fault(Assembled::NotText(format!("{}:{line}: the text is not UTF-8", job.entry)));
+                let outcome = Assembled::NotText(format!("{}:{line}: the text is not UTF-8", job.entry));
+                return (Answer { outcome, generated: 0 }, String::new());
             }
         };
+        let source = String::from_utf8(source).ok().filter(|source| !source.is_empty());
         self.context.with(|ctx| {
-            self.render(&ctx, job, text, data).unwrap_or_else(|error| fault(self.told(&ctx, &error)))
+            let done = self.render(&ctx, job, (text, source), data);
+            let (outcome, page) = done.unwrap_or_else(|error| fault(self.told(&ctx, &error)));
+            (Answer { outcome, generated: self.generated(&ctx).unwrap_or_default() }, page)
         })
+    }
+
+    /// Generates scripts without running them; what is answered beside is their JSON.
+    pub fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> (Compiled, String) {
+        self.context.with(|ctx| match self.scripts(&ctx, job, body) {
+            Ok(scripts) => (Compiled::Scripts, scripts),
+            Err(error) => {
+                let why = describe(&ctx).unwrap_or_default();
+                (Compiled::Nothing(format!("{error}: {why}")), String::new())
+            }
+        })
+    }
+
+    fn scripts(&self, ctx: &Ctx<'_>, job: &CompileJob<'_>, body: &[u8]) -> rquickjs::Result<String> {
+        let mut rest = body;
+        let files = Array::new(ctx.clone())?;
+        for (at, (name, bytes)) in job.files.iter().enumerate() {
+            let (text, behind) = rest.split_at_checked(*bytes).unwrap_or((rest, &[]));
+            rest = behind;
+            let file = Object::new(ctx.clone())?;
+            file.set("name", &**name)?;
+            file.set("text", std::str::from_utf8(text)?)?;
+            files.set(at, file)?;
+        }
+        let order = Object::new(ctx.clone())?;
+        order.set("files", files)?;
+        order.set("time", job.time_ms)?;
+        let compile: Function<'_> = self.renderer.clone().restore(ctx)?.get("compile")?;
+        compile.call((order,))
+    }
+
+    /// How often EJS generated a script.
+    fn generated(&self, ctx: &Ctx<'_>) -> rquickjs::Result<u64> {
+        let generated: Function<'_> = self.renderer.clone().restore(ctx)?.get("generated")?;
+        generated.call(())
     }
 
     fn render(
         &self,
         ctx: &Ctx<'_>,
         job: &AssembleJob<'_>,
-        text: String,
+        (text, source): (String, Option<String>),
         data: Vec<u8>,
     ) -> rquickjs::Result<(Assembled, String)> {
         let Ok(data) = ctx.json_parse(data) else {
@@ -77,11 +117,12 @@ impl Engine {
         order.set("entry", &*job.entry)?;
         order.set("files", job.files.iter().map(|name| &**name).collect::<Vec<_>>())?;
         order.set("text", text)?;
+        order.set("source", source)?;
         order.set("data", data)?;
         order.set("depth", self.limits.include_depth)?;
         order.set("limit", self.limits.output_bytes)?;
-        let renderer = self.renderer.clone().restore(ctx)?;
-        let answer: Array<'_> = renderer.call((order,))?;
+        let assemble: Function<'_> = self.renderer.clone().restore(ctx)?.get("assemble")?;
+        let answer: Array<'_> = assemble.call((order,))?;
         match answer.get::<String>(0)?.as_str() {
             "page" => self.page(&answer.get::<rquickjs::String<'_>>(1)?),
             "large" => Ok(fault(Assembled::TooLarge)),
@@ -123,14 +164,14 @@ fn fault(assembled: Assembled) -> (Assembled, String) {
     (assembled, String::new())
 }
 
-fn load(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Function<'static>>> {
+fn load(ctx: &Ctx<'_>) -> rquickjs::Result<Persistent<Object<'static>>> {
     ctx.eval::<(), _>(LOCALE)?;
     let host = Object::new(ctx.clone())?;
     host.set("read", Func::from(read_file))?;
     host.set("ejs", module(ctx, "(require, module, exports, Function)", EJS)?)?;
     host.set("utils", module(ctx, "(require, module, exports)", EJS_UTILS)?)?;
     let make: Function<'_> = ctx.eval(RENDERER)?;
-    let renderer: Function<'_> = make.call((host,))?;
+    let renderer: Object<'_> = make.call((host,))?;
     Ok(Persistent::save(ctx, renderer))
 }
 
@@ -139,17 +180,19 @@ fn module<'js>(ctx: &Ctx<'js>, parameters: &str, source: &str) -> rquickjs::Resu
     ctx.eval(format!("(function {parameters} {{{source}\n}})"))
 }
 
-/// Asks the service for a file of the template.
+/// Asks the service for a file of the template: its text, and its script where one is kept.
 #[expect(clippy::needless_pass_by_value, reason = "the script engine hands its arguments over")]
-fn read_file(ctx: Ctx<'_>, name: String) -> rquickjs::Result<Option<String>> {
+fn read_file(ctx: Ctx<'_>, name: String) -> rquickjs::Result<Option<Vec<String>>> {
     let asked = frame::write(io::stdout().lock(), &Saying::<()>::Want(name), &[]);
     let given =
         asked.map_err(frame::FrameError::from).and_then(|()| frame::read::<Given>(io::stdin().lock()));
     match given {
-        Ok((Given { found: false }, _)) => Ok(None),
-        Ok((Given { found: true }, bytes)) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| Exception::throw_message(&ctx, "the included file is not UTF-8 text")),
+        Ok((Given { found: false, .. }, _)) => Ok(None),
+        Ok((Given { found: true, made_bytes }, mut text)) => {
+            let source = text.split_off(text.len().saturating_sub(made_bytes));
+            let parts = [text, source].into_iter().map(String::from_utf8).collect::<Result<_, _>>();
+            parts.map(Some).map_err(|_| Exception::throw_message(&ctx, "the included file is not UTF-8 text"))
+        }
         Err(error) => Err(Exception::throw_message(&ctx, &error.to_string())),
     }
 }

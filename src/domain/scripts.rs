@@ -1,0 +1,173 @@
+//! What EJS generates of a template's files, kept beside them for whoever renders the template next.
+//!
+//! What is in here runs in the jobs of every account that may use the template. So it is made where no
+//! template's code has run and no job's data is known, never taken from a job.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use memchr::memmem;
+
+use super::site::Files;
+
+/// How many times the length of its file a script may have, its text included where that is another one. Rows of
+/// short cells make four to five of them; a longer one is not kept.
+const GROWTH_LIMIT: u64 = 6;
+/// What every script has of its own, its place in a map included.
+const FIXED_BYTES: u64 = 1_024;
+
+/// Endings of files that templates include. Programs are not among them: libraries have tags in their own
+/// templates.
+const PARTIALS: [&str; 7] = ["ejs", "html", "htm", "css", "svg", "txt", "xml"];
+
+/// A file as EJS reads it, and what it generates of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// The file's text, without what EJS cuts off before it looks for tags.
+    pub text: Bytes,
+    /// The script that renders it.
+    pub source: Bytes,
+}
+
+impl Script {
+    /// The script of `file`; `text` where EJS reads another one than the file's. None when it is too large to be
+    /// kept.
+    #[must_use]
+    pub fn new(file: &Bytes, text: Option<String>, source: String) -> Option<Self> {
+        let added = (source.len() + text.as_ref().map_or(0, String::len)) as u64;
+        let fits = added + FIXED_BYTES / 2 <= weight(file);
+        fits.then(|| Self { text: text.map_or_else(|| file.clone(), exact), source: exact(source) })
+    }
+}
+
+/// The scripts of one site. All clones of the site share them.
+#[derive(Debug)]
+pub struct Scripts {
+    paths: Vec<String>,
+    weight: u64,
+    begun: AtomicBool,
+    made: OnceLock<BTreeMap<String, Script>>,
+}
+
+impl Scripts {
+    /// Room for the scripts of a site's templates; none where its entry is no template, for then nothing is
+    /// rendered.
+    #[must_use]
+    pub fn of(entry: &str, files: &Files) -> Option<Self> {
+        let is_template = |path: &str| files.get(path).is_some_and(has_tags);
+        if !is_template(entry) {
+            return None;
+        }
+        let partials = files.keys().filter(|path| *path != entry && is_partial(path) && is_template(path));
+        let paths: Vec<String> = std::iter::once(entry.to_owned()).chain(partials.cloned()).collect();
+        let weight = paths.iter().filter_map(|path| files.get(path)).map(weight).sum();
+        Some(Self { paths, weight, begun: AtomicBool::new(false), made: OnceLock::new() })
+    }
+
+    /// The files that are templates, the entry first.
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// The most bytes that they may ever take.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// The script of the file at `path`, where it was made.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&Script> {
+        self.made.get()?.get(path)
+    }
+
+    /// Whether they were made, those that can be.
+    #[must_use]
+    pub fn are_made(&self) -> bool {
+        self.made.get().is_some()
+    }
+
+    /// True for the one who shall make them.
+    #[must_use]
+    pub fn begin(&self) -> bool {
+        !self.begun.swap(true, Ordering::Relaxed)
+    }
+
+    /// Somebody else shall make them: it was not their fault that they were not made.
+    pub fn release(&self) {
+        self.begun.store(false, Ordering::Relaxed);
+    }
+
+    /// Keeps them. What is kept already stays.
+    pub fn keep(&self, made: BTreeMap<String, Script>) {
+        let _ = self.made.set(made);
+    }
+}
+
+fn has_tags(text: &Bytes) -> bool {
+    memmem::find(text, b"<%").is_some() && std::str::from_utf8(text).is_ok()
+}
+
+fn is_partial(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| PARTIALS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
+}
+
+/// What the script of a file may take.
+fn weight(file: &Bytes) -> u64 {
+    file.len() as u64 * GROWTH_LIMIT + FIXED_BYTES
+}
+
+/// Without room to grow, which would be kept as well.
+fn exact(text: String) -> Bytes {
+    Bytes::from(text.into_boxed_str().into_boxed_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(files: &[(&str, &'static [u8])]) -> Files {
+        files.iter().map(|(path, text)| ((*path).to_owned(), Bytes::from_static(text))).collect()
+    }
+
+    #[test]
+    fn templates_are_what_has_tags_and_may_be_included() {
+        let all = files(&[
+            ("a.ejs", b"<%= 1 %>"),
+            ("index.html", b"<%- include('a') %>"),
+            ("app.js", b"'<%= 1 %>'"),
+            ("b.HTML", b"<% %>"),
+            ("latin.html", b"<%= 1 %>\xe4"),
+            ("picture.svg", b"<svg/>"),
+            ("picture.png", b"<%"),
+        ]);
+        let scripts = Scripts::of("index.html", &all).unwrap();
+        assert_eq!(scripts.paths(), ["index.html", "a.ejs", "b.HTML"]);
+        assert_eq!(scripts.weight(), 6 * (19 + 8 + 5) + 3 * 1_024);
+        assert!(Scripts::of("picture.svg", &all).is_none(), "nothing of it is rendered");
+    }
+
+    #[test]
+    fn they_are_made_once_and_within_their_weight() {
+        let all = files(&[("index.html", b"<%= 1 %>")]);
+        let scripts = Scripts::of("index.html", &all).unwrap();
+        assert!(scripts.begin() && !scripts.begin());
+        scripts.release();
+        assert!(scripts.begin() && !scripts.are_made());
+
+        let file = &all["index.html"];
+        let script = Script::new(file, None, "x".to_owned()).unwrap();
+        assert_eq!(script.text.as_ptr(), file.as_ptr(), "not even copied");
+        let room = 6 * 8 + 512;
+        assert!(Script::new(file, None, "x".repeat(room)).is_some());
+        assert_eq!(Script::new(file, Some("t".to_owned()), "x".repeat(room)), None);
+        scripts.keep(BTreeMap::from([("index.html".to_owned(), script.clone())]));
+        scripts.keep(BTreeMap::new());
+        assert_eq!(scripts.get("index.html"), Some(&script));
+        assert_eq!(scripts.get("a.ejs"), None);
+    }
+}

@@ -1,0 +1,13 @@
+//! Templates where no HTTP client gets: killed between two steps, swept, raced, and rebuilt from the store.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod crash;
+mod house;
+mod janitor;
+mod operation;
+mod rebuild;
+mod registry;
+mod service;
+mod state;
+mod world;

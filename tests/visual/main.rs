@@ -1,0 +1,19 @@
+//! How documents look: each fixture, and the sample invoice, from files and data to picture and PDF by the
+//! service's own engines, compared with what is committed in `tests/visual/references`.
+//!
+//! `PLATEN_UPDATE_VISUAL=1 cargo test --test visual` writes the references anew; look at them before you commit
+//! them. What differs lies in `target/visual`, whose `index.html` shows ours, the reference and the difference.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "how long a document took is worth a line")]
+
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
+
+mod archives;
+mod cases;
+mod compare;
+mod picture;
+mod poppler;
+mod render;
+mod report;

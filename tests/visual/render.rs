@@ -1,0 +1,103 @@
+//! From files and data to a document, by the engines that the service itself has.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use actix::{Actor, Addr};
+use async_trait::async_trait;
+use bytes::Bytes;
+use platen::browser::{BrowserPool, ShutDown};
+use platen::config::Config;
+use platen::domain::fault::Warnings;
+use platen::domain::format_opts::PageOptions;
+use platen::domain::ids::AccountId;
+use platen::domain::kinds::Target;
+use platen::domain::site::Site;
+use platen::engines::assemble::ejs::Assembler;
+use platen::engines::render::page::{PageEngine, PageOrder};
+use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
+use platen::telemetry::metrics::Metrics;
+use platen::workers::Starter;
+
+use crate::compare::Document;
+use crate::poppler;
+
+/// The engines of a service with its default settings. `close` it.
+pub struct Studio {
+    assembler: Assembler,
+    pages: PageEngine,
+    pool: Addr<BrowserPool>,
+}
+
+/// A file, how many pages it has, and what its author is told.
+struct File {
+    bytes: Vec<u8>,
+    pages: Option<u32>,
+    warnings: Vec<String>,
+    took: Duration,
+}
+
+/// A file that is kept in memory.
+#[derive(Default)]
+struct Kept(Vec<u8>);
+
+#[async_trait]
+impl StagedObject for Kept {
+    async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+        self.0.extend_from_slice(&bytes);
+        Ok(())
+    }
+
+    async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
+        panic!("the engine writes a file, and does not commit it as {key}")
+    }
+}
+
+impl Studio {
+    pub fn open() -> Self {
+        let config = Config::default();
+        let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
+        let metrics = Metrics::new();
+        let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
+        let pool = BrowserPool::new(config.browser.clone(), starter, metrics.browser.clone()).start();
+        let pages = PageEngine::new(pool.clone(), config.browser, metrics.steps.clone());
+        Self { assembler, pages, pool }
+    }
+
+    /// The document as PDF and as picture.
+    pub async fn document(&self, name: &'static str, site: &Site, data: Bytes) -> Document {
+        let account = AccountId::generate();
+        let page = self.assembler.assemble(account, site, &data).await.unwrap();
+        let site = site.clone().with_page(page);
+        let order = PageOrder {
+            account,
+            site,
+            data,
+            target: Target::Pdf,
+            options: PageOptions::default(),
+            limit_bytes: 64 << 20,
+        };
+        let pdf = self.file(&order).await;
+        let png = self.file(&PageOrder { target: Target::Png, ..order }).await;
+        eprintln!("{name}: PDF in {:?}, PNG in {:?}", pdf.took, png.took);
+        let pages = poppler::pages(&pdf.bytes);
+        let mut faults = [pdf.warnings, png.warnings].concat();
+        faults.extend(poppler::fonts_left_out(&pdf.bytes));
+        if pdf.pages != Some(pages) {
+            faults.push(format!("it has {pages} pages, and the service says {:?}", pdf.pages));
+        }
+        Document { name, text: poppler::text(&pdf.bytes), pages, pdf: pdf.bytes, png: png.bytes, faults }
+    }
+
+    async fn file(&self, order: &PageOrder) -> File {
+        let started = Instant::now();
+        let mut kept = Kept::default();
+        let mut warnings = Warnings::default();
+        let pages = self.pages.render(order, &mut kept, &mut warnings).await.unwrap();
+        File { bytes: kept.0, pages, warnings: warnings.lines(), took: started.elapsed() }
+    }
+
+    pub async fn close(self) {
+        self.pool.send(ShutDown).await.unwrap();
+    }
+}
