@@ -140,11 +140,10 @@ impl App {
             config: Arc::new(config.clone()),
         };
         let server = http::serve(listener, state)?;
-        let grace = Duration::from_secs(config.http.shutdown_grace_s);
         Ok(Self {
             address,
             public_url,
-            grace,
+            grace: Duration::from_secs(config.http.shutdown_grace_s),
             server,
             metrics: metrics_page,
             stopping,

@@ -302,6 +302,7 @@ impl Handler<TakeUpload> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }
         let key = inputs::object(self.record.account, self.record.id, message.part);
+        let key = self.deps.landing().of(&key);
         let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::from) };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
     }
