@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::app::TestApp;
 use crate::command_line::platen;
-use crate::objects::{self, Mode, ObjectServer, Proxy};
+use crate::objects::proxy::{Mode, Proxy};
+use crate::objects::{self, ObjectServer};
 
 /// What the doctor finds of the store at `endpoint`.
 fn found(endpoint: &str, changes: &[(&str, &str)]) -> Vec<Value> {

@@ -7,7 +7,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::objects::{Mode, ObjectServer, Proxy};
+use crate::objects::ObjectServer;
+use crate::objects::proxy::{Mode, Proxy};
 
 /// Impatient enough that a test sees jobs fail, and patient enough that some do not.
 const PATIENCE: [(&str, &str); 6] = [

@@ -118,7 +118,7 @@ async fn the_entrys_text_is_read_and_replaced_everywhere() {
 /// What the records beside a saved template's files say of its content.
 fn content_kinds(app: &TestApp, id: &str) -> Vec<String> {
     let mut kinds = Vec::new();
-    let mut folders = vec![app.data_dir()];
+    let mut folders = vec![if app.objects.is_some() { app.scratch().join("bucket") } else { app.data_dir() }];
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {

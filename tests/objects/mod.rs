@@ -3,10 +3,10 @@
 #![expect(dead_code, reason = "each test program uses some of it")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+pub mod place;
 pub mod proxy;
 pub mod server;
 
-pub use proxy::{Mode, Proxy};
 pub use server::ObjectServer;
 
 /// The settings that put objects there.

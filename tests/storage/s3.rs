@@ -13,7 +13,8 @@ use platen::storage::s3::S3Store;
 use platen::storage::{Folder, ObjectStore, StagedObject, StoreError};
 
 use crate::contract::{LIMIT, behaves, collect, data_key, pattern};
-use crate::objects::{ACCESS_KEY, BUCKET, Mode, ObjectServer, Proxy, SECRET_KEY};
+use crate::objects::proxy::{Mode, Proxy};
+use crate::objects::{ACCESS_KEY, BUCKET, ObjectServer, SECRET_KEY};
 
 /// The settings of a bucket at `endpoint`, impatient enough for tests.
 pub(crate) fn settings(endpoint: &str, changes: &[(&str, &str)]) -> S3Config {
