@@ -23,7 +23,7 @@ use crate::accounts::control::{self, ControlSocket};
 use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
+use crate::config::{Config, Objects};
 use crate::http::{self, HttpState, JobGate, RateLimit, Server};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
@@ -32,12 +32,14 @@ use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
 use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
-use crate::storage::ObjectStore;
+use crate::storage::addresses::{Addresses, OwnAddresses};
 use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
+use crate::storage::s3::{S3Addresses, S3Store};
+use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
@@ -124,6 +126,7 @@ impl App {
             templates,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
+            addresses: lasting.addresses(&config, &clock, public_url.clone())?,
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
             outbound,
@@ -137,11 +140,10 @@ impl App {
             config: Arc::new(config.clone()),
         };
         let server = http::serve(listener, state)?;
-        let grace = Duration::from_secs(config.http.shutdown_grace_s);
         Ok(Self {
             address,
             public_url,
-            grace,
+            grace: Duration::from_secs(config.http.shutdown_grace_s),
             server,
             metrics: metrics_page,
             stopping,
@@ -210,15 +212,40 @@ impl Lasting {
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
         rebuild::refuse_half(index.as_ref()).await?;
-        let disk = Arc::new(
-            DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
-        );
-        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
+        let store = store(config, &folder).await?;
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
+
+    /// Addresses of our own routes, or of the store itself where it has some.
+    fn addresses(
+        &self,
+        config: &Config,
+        clock: &Arc<dyn Clock>,
+        base: String,
+    ) -> Result<Arc<dyn Addresses>, StoreError> {
+        let lifetime_s = config.storage.address_ttl_s;
+        let own = OwnAddresses::new(self.signer.clone(), clock.clone(), base, lifetime_s);
+        Ok(match config.storage.objects() {
+            Some(Objects::S3) => Arc::new(S3Addresses::new(&config.s3, lifetime_s, clock.clone(), own)?),
+            Some(Objects::Disk) | None => Arc::new(own),
+        })
+    }
+}
+
+/// The store of objects that the settings name.
+///
+/// # Errors
+/// When its folder cannot be used, or its settings make no address.
+pub async fn store(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, StoreError> {
+    let (place, free_limit_bytes) = (folder.objects(), config.storage.objects_free_limit_bytes);
+    Ok(match config.storage.objects() {
+        Some(Objects::S3) => Arc::new(S3Store::open(&config.s3, place, free_limit_bytes).await?),
+        Some(Objects::Disk) | None => Arc::new(DiskStore::with_free_limit(place, free_limit_bytes).await?),
+    })
 }
 
 fn templates(

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{CommandError, say};
-use crate::config::Config;
+use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
@@ -44,6 +44,7 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
         copied.map_err(CommandError::from)
     })?;
     say(&format!("{files} files of {} are in {}", folder.path().display(), arguments.folder.display()))?;
+    tell_of_bucket(config, "is not in this copy: keep versions or a replica of the bucket as old as it")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,7 +57,17 @@ pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode
     let files = backup::restore(&arguments.folder, data)?;
     DataDir::open(data)?;
     say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
+    tell_of_bucket(config, "did not come back by this: it must be there, as old as the copy or younger")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a data folder is not all that there is, where objects live elsewhere.
+fn tell_of_bucket(config: &Config, what: &str) -> std::io::Result<()> {
+    if config.storage.objects() != Some(Objects::S3) {
+        return Ok(());
+    }
+    let S3Config { bucket, prefix, .. } = &config.s3;
+    say(&format!("what lies in the bucket '{bucket}' below '{prefix}' (documents and templates) {what}"))
 }
 
 fn in_use(error: IndexError) -> CommandError {

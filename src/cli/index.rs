@@ -9,10 +9,9 @@ use clap::{Args, Subcommand};
 
 use super::{CommandError, say};
 use crate::accounts::Book;
+use crate::app;
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
-use crate::storage::ObjectStore;
-use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, IndexError, SledIndex};
 use crate::templates::rebuild::{self, Rebuilt};
@@ -48,7 +47,7 @@ pub fn run(config: &Config, arguments: &IndexArguments) -> Result<ExitCode, Comm
         return Err(format!("{} is no data folder; set storage.data_dir to it", data.display()).into());
     }
     let folder = DataDir::open(data)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let lines = runtime.block_on(async {
         let (index, aside) = open(&folder, config, arguments.discard_damaged).await?;
         let lines = rebuild(Arc::clone(&index), &folder, config).await;
@@ -90,7 +89,7 @@ async fn rebuild(
     folder: &DataDir,
     config: &Config,
 ) -> Result<Vec<String>, CommandError> {
-    let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.objects()).await?);
+    let store = app::store(config, folder).await?;
     #[cfg(debug_assertions)]
     let (index, store) = crate::storage::failpoint::wrap(index, store);
     let rebuilt = rebuild::rebuild(Arc::clone(&index), store).await?;

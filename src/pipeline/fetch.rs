@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Parts, RunInput};
+use super::{Parts, RunInput, STORE_SILENT};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
@@ -110,7 +110,11 @@ async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Opt
         Err(StoreError::NotFound(_)) => Ok(None),
         Err(error @ (StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_))) => {
             tracing::error!(storage.key = %key, error = %error, "an input cannot be read");
-            Err(JobFault::new(FaultCode::Internal, "the service could not read the job's inputs"))
+            let why = if error.is_passing() { STORE_SILENT } else { "" };
+            Err(JobFault::new(
+                FaultCode::Internal,
+                format!("the service could not read the job's inputs{why}"),
+            ))
         }
     }
 }

@@ -32,6 +32,9 @@ use crate::templates::source::{TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 
+/// Why, where it is the store's fault.
+const STORE_SILENT: &str = ": its object store does not answer; render it again later";
+
 /// What a run works with.
 pub struct Parts {
     /// Where inputs come from and the document goes.

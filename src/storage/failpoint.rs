@@ -13,7 +13,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::index::{Change, Entry, Index, IndexError};
-use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use super::{
+    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+};
 
 /// The variable that names the file with the number.
 pub const KILL_FILE: &str = "PLATEN_KILL_FILE";
@@ -113,6 +115,10 @@ impl ObjectStore for FailingStore {
 
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
         self.switch.around(self.inner.delete(key)).await
+    }
+
+    fn landing(&self) -> Landing {
+        self.inner.landing()
     }
 
     async fn probe(&self) -> Result<(), StoreError> {

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use futures_util::future::join_all;
 use uuid::Uuid;
 
 use super::index::{Change, Index, IndexError};
@@ -13,6 +14,8 @@ use super::{ObjectStore, StorageKey};
 const PREFIX: &str = "gone/";
 /// Marks read at a time.
 const PAGE: usize = 500;
+/// Marks whose objects are deleted at once: a store that is far away answers each after a while.
+const AT_ONCE: usize = 8;
 
 /// Objects that a job or a template had, under its id.
 pub type Gone = (Uuid, Vec<StorageKey>);
@@ -29,8 +32,9 @@ pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
 /// Deletes the objects and forgets them; what cannot be deleted now stays remembered.
 pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) {
     let mut forgotten = Change::new();
-    for (id, keys) in gone {
-        if delete(store, keys).await {
+    for some in gone.chunks(AT_ONCE) {
+        let deleted = join_all(some.iter().map(|(_, keys)| delete(store, keys))).await;
+        for ((id, _), _) in some.iter().zip(deleted).filter(|(_, deleted)| *deleted) {
             forgotten = forgotten.delete(mark_key(*id));
         }
     }
@@ -95,13 +99,13 @@ pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError
 }
 
 async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
-    for key in keys {
-        if let Err(error) = store.delete(key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until the next sweep");
-            return false;
+    match store.delete_all(keys).await {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(error = %error, "objects stay behind until the next sweep");
+            false
         }
     }
-    true
 }
 
 fn mark_key(id: Uuid) -> String {

@@ -255,6 +255,11 @@ impl StagedFile {
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.file.write_all(bytes).map_err(|error| told(&error, &self.path))
     }
+
+    /// The file, for who reads it from its beginning.
+    pub(super) fn reader(&self) -> Result<File, StoreError> {
+        self.file.try_clone().map_err(|error| told(&error, &self.path))
+    }
 }
 
 impl Drop for StagedFile {

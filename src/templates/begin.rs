@@ -48,7 +48,7 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
             let CloseTemplateUpload { account, template, staged } = message;
             let _turn = deps.turns.of(template).await;
             takes_uploads(&deps, account, template).await?;
-            let key = StorageKey::TemplateUpload(account, template);
+            let key = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
             staged.commit(&key).await.map(drop).map_err(Problem::from)
         })
     }

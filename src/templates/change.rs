@@ -75,10 +75,9 @@ impl Drop for Changing<'_> {
 
 /// The last one first: it tells of all others, and without it nothing can be made of them.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
-    for key in keys.into_iter().rev() {
-        if let Err(error) = store.delete(&key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until it is swept");
-        }
+    let keys: Vec<_> = keys.into_iter().rev().collect();
+    if let Err(error) = store.delete_all(&keys).await {
+        tracing::warn!(error = %error, "objects of a change that was broken off stay behind until they are swept");
     }
 }
 
@@ -92,6 +91,7 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
+        | StorageKey::Upload(..)
         | StorageKey::Probe(_) => None,
     }
 }

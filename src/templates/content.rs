@@ -62,12 +62,13 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
         return Ok(());
     }
     let _place = deps.room.pack(of.account).await?;
-    let upload = StorageKey::TemplateUpload(of.account, of.template);
+    let upload = deps.store.landing().of(&StorageKey::TemplateUpload(of.account, of.template));
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // The same.
         Err(StoreError::NotFound(_)) if record.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(refusal::empty(of.template)),
+        Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
         Err(error) => return Err(error.into()),
     };
     let limits = deps.limits.clone();
@@ -173,6 +174,14 @@ fn check_text(content: &Content) -> Result<(), Problem> {
             Err(Problem::new(Code::EntryNotText, detail))
         }
     }
+}
+
+/// Only an address of the store itself takes as much as comes.
+fn too_large(limit_bytes: u64) -> Problem {
+    let detail = format!(
+        "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
 }
 
 fn not_utf8(content: &Content) -> Problem {

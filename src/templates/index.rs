@@ -13,7 +13,7 @@ use super::record::TemplateRecord;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::storage::index::{Change, Entry, Index, IndexError};
-use crate::storage::{StorageKey, record};
+use crate::storage::{StorageKey, Upload, record};
 
 /// The form of a template's record that this version reads and writes.
 const RECORD_VERSION: u8 = 1;
@@ -176,11 +176,13 @@ pub(super) fn damaging(account: AccountId, id: TemplateId) -> Change {
 pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
     match *key {
         StorageKey::TemplateUpload(account, template)
+        | StorageKey::Upload(account, Upload::Content(template))
         | StorageKey::UnfinishedPackage(account, template, _)
         | StorageKey::Template(account, template, ..) => Some((account, template)),
         StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
+        | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
         | StorageKey::Probe(_) => None,
     }
 }

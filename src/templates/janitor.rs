@@ -22,7 +22,7 @@ use crate::storage::{Folder, StorageKey};
 /// Templates that are removed at a time: their commits go to the disk together.
 const PAGE: usize = 100;
 /// Where the objects of templates lie.
-const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates];
+const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates, Folder::Uploads];
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +145,8 @@ impl Janitor {
         };
         let is_named = |key: &StorageKey| {
             named.as_ref().is_some_and(|(unfinished, objects)| {
-                objects.contains(key) || (*unfinished && matches!(key, StorageKey::TemplateUpload(..)))
+                let is_upload = matches!(key, StorageKey::TemplateUpload(..) | StorageKey::Upload(..));
+                objects.contains(key) || (*unfinished && is_upload)
             })
         };
         let orphans: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
@@ -164,5 +165,43 @@ impl Janitor {
                 tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FixedClock;
+    use crate::config::Config;
+    use crate::domain::ids::{AccountId, JobId, TemplateId};
+    use crate::storage::disk::DiskStore;
+    use crate::storage::index::{Index, SledIndex};
+    use crate::storage::{ObjectStore as _, StoreError, Upload};
+    use crate::telemetry::metrics::Metrics;
+    use crate::templates::index;
+    use crate::templates::record::TemplateRecord;
+
+    #[actix::test]
+    async fn an_upload_that_lies_apart_goes_when_its_template_is_not_unfinished() {
+        let (folder, config) = (tempfile::tempdir().unwrap(), Config::default());
+        let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
+        let store = Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
+        let account = AccountId::generate();
+        let begun = TemplateRecord::begun(account);
+        let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(2 * 3_600_000)));
+        index.commit(index::writing(&begun).unwrap()).await.unwrap();
+        let upload = |upload| StorageKey::Upload(account, upload);
+        let kept = upload(Upload::Content(begun.id));
+        let gone = upload(Upload::Content(TemplateId::generate()));
+        let of_a_job = upload(Upload::Data(JobId::generate()));
+        for key in [&kept, &gone, &of_a_job] {
+            store.put(key, "x".into()).await.unwrap();
+        }
+        let places = (Arc::new(index) as Arc<dyn Index>, store.clone() as Arc<_>);
+        let deps = Deps::new(clock, places, &config, Metrics::new().templates.clone());
+        let tidied = Janitor::new(Arc::new(deps)).sweep().await.unwrap();
+        assert_eq!(tidied, Tidied { unfinished: 0, orphans: 1 });
+        assert!(matches!(store.head(&gone).await, Err(StoreError::NotFound(_))));
+        assert!(store.head(&kept).await.is_ok() && store.head(&of_a_job).await.is_ok());
     }
 }

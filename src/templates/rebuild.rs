@@ -112,7 +112,7 @@ pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Resu
 async fn find(index: &dyn Index, store: &dyn ObjectStore) -> Result<Templates, RebuildError> {
     let gone = leftovers::marked(index).await?;
     let mut templates = Templates::new();
-    for folder in [Folder::Templates, Folder::Unfinished] {
+    for folder in [Folder::Templates, Folder::Unfinished, Folder::Uploads] {
         for key in store.list(folder, None, usize::MAX).await? {
             if let Some(owner) = index::owner(&key).filter(|_| !gone.contains(&key)) {
                 templates.entry(owner).or_default().add(key);
@@ -132,7 +132,7 @@ impl Found {
         match key {
             StorageKey::Template(_, _, object, TemplatePart::Info) => self.infos.push(object),
             StorageKey::UnfinishedPackage(_, _, object) => self.packages.push(object),
-            StorageKey::TemplateUpload(..) => self.has_upload = true,
+            StorageKey::TemplateUpload(..) | StorageKey::Upload(..) => self.has_upload = true,
             StorageKey::Template(..)
             | StorageKey::JobData(..)
             | StorageKey::JobTemplate(..)

@@ -124,7 +124,8 @@ impl Saving {
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = [&former].into_iter().chain(&draft).filter(|record| record.unfinished);
-        gone.extend(begun.map(|record| StorageKey::TemplateUpload(record.account, record.id)));
+        let landing = deps.store.landing();
+        gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
         changing.commit(change, gone).await
     }
 

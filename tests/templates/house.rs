@@ -11,6 +11,7 @@ use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::problem::{Code, Problem};
 use platen::storage::StorageKey;
+use platen::storage::folder::DataDir;
 use platen::telemetry::metrics::Metrics;
 use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
@@ -26,6 +27,7 @@ use platen::templates::view::TemplateView;
 
 use serde_json::value::RawValue;
 
+use crate::objects::place::store_in;
 use crate::state::Places;
 use crate::world::archive;
 
@@ -55,7 +57,8 @@ impl House {
     pub async fn open(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::default();
         change(&mut config);
-        let places = Places::open(&folder.join("data")).await;
+        let data = DataDir::open(&folder.join("data")).unwrap();
+        let places = Places::over(&data, store_in(&data).await).await;
         let (clock, metrics) = (Arc::new(FixedClock::at(SystemClock.now())), Metrics::new());
         let both = (Arc::clone(&places.index), Arc::clone(&places.store));
         let time = Arc::clone(&clock) as Arc<dyn Clock>;

@@ -5,6 +5,8 @@
 mod crash;
 mod house;
 mod janitor;
+#[path = "../objects/mod.rs"]
+mod objects;
 mod operation;
 mod rebuild;
 mod registry;

@@ -94,9 +94,14 @@ pub struct Places {
 impl Places {
     pub async fn open(data: &Path) -> Self {
         let folder = DataDir::open(data).unwrap();
+        let store = Arc::new(DiskStore::open(folder.objects()).await.unwrap());
+        Self::over(&folder, store).await
+    }
+
+    /// The same over a store that is opened already.
+    pub async fn over(folder: &DataDir, store: Arc<dyn ObjectStore>) -> Self {
         let index = SledIndex::open(&folder.index(), &Config::default().storage).await.unwrap();
-        let store = DiskStore::open(folder.objects()).await.unwrap();
-        Self { index: Arc::new(index), store: Arc::new(store) }
+        Self { index: Arc::new(index), store }
     }
 
     /// What the registry and the janitor work with, at the time of `clock`.
