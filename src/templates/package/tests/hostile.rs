@@ -215,7 +215,7 @@ impl Blow {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
     fn no_blow_makes_an_archive_costly(which in any::<Index>(), blows in vec(blow(), 1..6)) {
