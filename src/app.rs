@@ -41,9 +41,9 @@ use crate::storage::presign::Signer;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
-use crate::templates::rebuild;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
+use crate::templates::trust;
 
 pub use engines::{Basis, Engines};
 use metrics::MetricsPage;
@@ -209,11 +209,11 @@ impl Lasting {
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
-        rebuild::refuse_half(index.as_ref()).await?;
         let disk = Arc::new(
             DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
         );
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
+        trust::check(index.as_ref(), store.as_ref()).await?;
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);
