@@ -43,9 +43,9 @@ use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
-use crate::templates::rebuild;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
+use crate::templates::trust;
 
 pub use engines::{Basis, Engines};
 use metrics::MetricsPage;
@@ -211,9 +211,9 @@ impl Lasting {
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
-        rebuild::refuse_half(index.as_ref()).await?;
         let store = store(config, &folder).await?;
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        trust::check(index.as_ref(), store.as_ref()).await?;
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);

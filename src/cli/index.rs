@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, IndexError, SledIndex};
 use crate::templates::rebuild::{self, Rebuilt};
+use crate::templates::trust;
 
 /// Arguments of `platen index`.
 #[derive(Debug, Args)]
@@ -70,14 +71,22 @@ async fn open(
 ) -> Result<(Arc<dyn Index>, Option<PathBuf>), CommandError> {
     let path = folder.index();
     match SledIndex::open(&path, &config.storage).await {
-        Ok(index) => Ok((Arc::new(index), None)),
+        Ok(index) => {
+            folder.remove_new_index()?;
+            Ok((Arc::new(index), None))
+        }
         Err(IndexError::InUse(_)) => Err(in_use()),
         Err(IndexError::Damaged { .. }) if discard => {
             // A damaged index may not know that it is in use.
             if UnixStream::connect(folder.control_socket()).is_ok() {
                 return Err(in_use());
             }
-            let aside = folder.set_index_aside(SystemClock.now())?;
+            // Wherever this is broken off, no service starts on the new one before it has been made whole.
+            let new = SledIndex::open(&folder.new_index()?, &config.storage).await?;
+            let marked = trust::begin(&new).await;
+            new.close().await;
+            marked?;
+            let aside = folder.replace_index(SystemClock.now())?;
             Ok((Arc::new(SledIndex::open(&path, &config.storage).await?), Some(aside)))
         }
         Err(error) => Err(error.into()),
@@ -100,7 +109,7 @@ async fn rebuild(
 fn report(rebuilt: &Rebuilt, book: &Book) -> Vec<String> {
     let Rebuilt { saved, unfinished, damaged, owners } = rebuilt;
     let mut lines = vec![format!(
-        "templates in the index: {saved} saved, {unfinished} unfinished; damaged and left as they are: {}",
+        "templates in the index: {saved} saved, {unfinished} unfinished; damaged, with nothing of them deleted: {}",
         damaged.len()
     )];
     lines.extend(damaged.iter().map(|damaged| {

@@ -5,7 +5,7 @@
 //! zero the process gets SIGKILL. So every step of every operation is covered, also one that is written tomorrow.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -28,11 +28,27 @@ struct Switch {
     left: Mutex<Option<u64>>,
 }
 
+/// The one switch of this process, where the environment asks for it.
+fn switch() -> Option<Arc<Switch>> {
+    static SWITCH: OnceLock<Option<Arc<Switch>>> = OnceLock::new();
+    let make = || {
+        let file = std::env::var_os(KILL_FILE)?;
+        Some(Arc::new(Switch { file: file.into(), left: Mutex::default() }))
+    };
+    SWITCH.get_or_init(make).clone()
+}
+
+/// A fail point by itself, before or after a change that goes through neither index nor store.
+pub fn pass() {
+    if let Some(switch) = switch() {
+        switch.pass();
+    }
+}
+
 /// Index and store with fail points, where the environment asks for them; as they are where it does not.
 #[must_use]
 pub fn wrap(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> (Arc<dyn Index>, Arc<dyn ObjectStore>) {
-    let Some(file) = std::env::var_os(KILL_FILE) else { return (index, store) };
-    let switch = Arc::new(Switch { file: file.into(), left: Mutex::default() });
+    let Some(switch) = switch() else { return (index, store) };
     let index = FailingIndex { inner: index, switch: Arc::clone(&switch) };
     (Arc::new(index), Arc::new(FailingStore { inner: store, switch }))
 }

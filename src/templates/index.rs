@@ -2,7 +2,7 @@
 //!
 //! `template/<account>/<id>` holds a record, `public/<id>` the owner of a template that every account may use,
 //! `unfinished/<time>/<account>/<id>` stands for one that was begun then and is not saved,
-//! `damaged/<account>/<id>` for one of which a rebuild found parts only.
+//! `damaged/<account>/<id>` for one of which a rebuild found something lost, until it is saved again or deleted.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -67,6 +67,28 @@ impl TemplateIndex {
         bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
     }
 
+    /// The same, and none where the record cannot be read.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn readable(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+    ) -> Result<Option<TemplateRecord>, IndexError> {
+        let key = record_key(account, id);
+        let bytes = self.index.get(&key).await?;
+        Ok(bytes.and_then(|bytes| record::decode(RECORD_VERSION, &key, &bytes).ok()))
+    }
+
+    /// Whether there is a record, readable or not.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn has_record(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
+        Ok(self.index.get(&record_key(account, id)).await?.is_some())
+    }
+
     /// The record of a template that `account` may use: its own, or a public one.
     ///
     /// # Errors
@@ -124,7 +146,26 @@ impl TemplateIndex {
         Ok(page.into_iter().map(|entry| entry.key).collect())
     }
 
-    /// Whether a rebuild found parts of the template that do not make a whole one: they are kept for its operator.
+    /// Every template that is saved, as far as its record can be read.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
+        let (mut saved, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let page = self.index.scan(RECORDS, after.as_deref(), PAGE).await?;
+            let Some(last) = page.last() else { return Ok(saved) };
+            after = Some(last.key.clone());
+            let records = page.iter().filter_map(|entry| {
+                record::decode::<TemplateRecord>(RECORD_VERSION, &entry.key, &entry.value).ok()
+            });
+            saved.extend(
+                records.filter(|record| !record.unfinished).map(|record| (record.account, record.id)),
+            );
+        }
+    }
+
+    /// Whether a rebuild found something of the template lost: nothing of it is swept then.
     ///
     /// # Errors
     /// When the index fails.
@@ -164,10 +205,14 @@ pub fn writing(record: &TemplateRecord) -> Result<Change, IndexError> {
         change.delete(public_key(record.id))
     };
     let unfinished = Unfinished::of(record).key();
-    Ok(if record.unfinished { change.put(unfinished, []) } else { change.delete(unfinished) })
+    Ok(if record.unfinished {
+        change.put(unfinished, [])
+    } else {
+        change.delete(unfinished).delete(damaged_key(record.account, record.id))
+    })
 }
 
-/// The batch that says that there are parts of a template only.
+/// The batch that says that something of a template is lost.
 pub(super) fn damaging(account: AccountId, id: TemplateId) -> Change {
     Change::new().put(damaged_key(account, id), [])
 }
@@ -189,10 +234,12 @@ pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
 
 /// The batch that removes a record and what stands for it.
 pub(super) fn removing(record: &TemplateRecord) -> Change {
-    Change::new()
+    let change = Change::new()
         .delete(record_key(record.account, record.id))
         .delete(public_key(record.id))
-        .delete(Unfinished::of(record).key())
+        .delete(Unfinished::of(record).key());
+    // Parts of a saved template may lie beside one that is not saved, and are not what goes with that.
+    if record.unfinished { change } else { change.delete(damaged_key(record.account, record.id)) }
 }
 
 impl Unfinished {

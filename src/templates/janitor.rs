@@ -133,11 +133,12 @@ impl Janitor {
     async fn remove_orphans(&self, account: AccountId, template: TemplateId, keys: Vec<StorageKey>) -> u64 {
         // A change under way names its objects at its end.
         let _turn = self.deps.turns.of(template).await;
+        // What a rebuild found something of lost is its operator's.
+        if self.deps.index.is_damaged(account, template).await.unwrap_or(true) {
+            return 0;
+        }
         let named = match self.deps.index.read(account, template).await {
-            Ok(Some(record)) => Some((record.unfinished, record.objects())),
-            Ok(None) if !self.deps.index.is_damaged(account, template).await.unwrap_or(true) => None,
-            // What a rebuild found parts of only is its operator's.
-            Ok(None) => return 0,
+            Ok(record) => record.map(|record| (record.unfinished, record.objects())),
             Err(error) => {
                 tracing::warn!(template.id = %template, error = %error, "objects stay, for their template cannot be read");
                 return 0;

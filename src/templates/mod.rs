@@ -23,5 +23,6 @@ mod remove;
 mod room;
 mod save;
 pub mod source;
+pub mod trust;
 mod turns;
 pub mod view;

@@ -1,6 +1,6 @@
 //! A template registry with its janitor over the real index and store, on the test's own thread.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use actix::prelude::*;
@@ -66,6 +66,11 @@ impl House {
         let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
         let (janitor, account) = (Janitor::new(deps), AccountId::generate());
         Self { places, registry, clock, metrics, janitor, account, root: None }
+    }
+
+    /// Where an object lies, in a house that has a folder of its own.
+    pub fn file(&self, key: &StorageKey) -> PathBuf {
+        self.root.as_ref().unwrap().path().join("data/objects").join(key.to_string())
     }
 
     pub fn of(&self, template: TemplateId) -> TemplateRef {

@@ -3,6 +3,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod crash;
+mod damage;
 mod house;
 mod janitor;
 #[path = "../objects/mod.rs"]
@@ -12,4 +13,5 @@ mod rebuild;
 mod registry;
 mod service;
 mod state;
+mod stranger;
 mod world;

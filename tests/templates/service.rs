@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use reqwest::{Client, Method};
@@ -37,12 +38,67 @@ pub fn command(data: &Path, arguments: &[&str]) -> Result<String, String> {
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
+fn program_without_browser(data: &Path) -> Command {
+    let mut command = program(data);
+    command.env("PLATEN__BROWSER__EXECUTABLE", "/nonexistent");
+    // That it has none is told again and again.
+    command.env("PLATEN__LOG__FILTER", "error,platen::browser=off");
+    command
+}
+
+/// Why the service does not start on the folder; none when it does. It does not run on.
+pub fn refusal(data: &Path) -> Option<String> {
+    let mut command = program_without_browser(data);
+    let mut child = command.arg("serve").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let line = first_line(&mut child);
+    if line.starts_with("listening on ") {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return None;
+    }
+    assert!(!ended(&mut child).success());
+    Some(std::io::read_to_string(child.stderr.take().unwrap()).unwrap())
+}
+
+/// The first line that the program says; an empty one when it ends without.
+fn first_line(child: &mut Child) -> String {
+    let (tell, told) = mpsc::channel();
+    let stdout = child.stdout.take().unwrap();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(stdout).read_line(&mut line);
+        drop(tell.send(read.map(|_| line)));
+    });
+    if let Ok(line) = told.recv_timeout(PATIENCE) {
+        return line.unwrap();
+    }
+    end(child);
+    panic!("the program says nothing")
+}
+
+/// Waits until the program has ended.
+fn ended(child: &mut Child) -> ExitStatus {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(5)); // poll
+    }
+    end(child);
+    panic!("the program does not end")
+}
+
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 impl Service {
     /// Starts the service of `command`, which is a [`program`].
     pub fn launch(mut command: Command, token: &str) -> Self {
         let mut child = command.arg("serve").stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let line = first_line(&mut child);
         let base = line.trim().strip_prefix("listening on ");
         let base = base.unwrap_or_else(|| panic!("the program said '{line}'")).to_owned();
         let client = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
@@ -51,10 +107,7 @@ impl Service {
 
     /// The service without a browser: it starts at once, and makes html only.
     pub fn without_browser(data: &Path, token: &str, kill_file: Option<&PathBuf>) -> Self {
-        let mut command = program(data);
-        command.env("PLATEN__BROWSER__EXECUTABLE", "/nonexistent");
-        // That it has none is told again and again.
-        command.env("PLATEN__LOG__FILTER", "error,platen::browser=off");
+        let mut command = program_without_browser(data);
         command.envs(kill_file.map(|file| (platen::storage::failpoint::KILL_FILE, file)));
         Self::launch(command, token)
     }
@@ -114,7 +167,7 @@ impl Service {
 
     /// Waits until the service has killed itself.
     pub fn until_killed(mut self) {
-        let status: ExitStatus = self.child.wait().unwrap();
+        let status = ended(&mut self.child);
         assert_eq!(status.signal(), Some(SIGKILL), "the service ended with {status}");
     }
 
@@ -129,13 +182,12 @@ impl Service {
     pub fn stop(mut self) {
         let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
-        assert!(self.child.wait().unwrap().success());
+        assert!(ended(&mut self.child).success());
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        end(&mut self.child);
     }
 }

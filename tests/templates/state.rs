@@ -152,13 +152,11 @@ impl Places {
         entries
     }
 
-    /// Loses what the index says of templates.
+    /// Loses what the index says of templates, and that it knew all of them.
     pub async fn wipe(&self) {
         let entries = self.entries().await.into_iter();
-        self.index
-            .commit(entries.fold(Change::new(), |change, entry| change.delete(entry.key)))
-            .await
-            .unwrap();
+        let forgotten = Change::new().delete("known/templates");
+        self.index.commit(entries.fold(forgotten, |change, entry| change.delete(entry.key))).await.unwrap();
     }
 
     /// What is lost comes back from the store.
