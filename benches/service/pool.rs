@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, System};
@@ -11,7 +12,9 @@ use platen::config::{BrowserConfig, Config};
 use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
+use platen::domain::reach::Reach;
 use platen::domain::site::Site;
+use platen::outbound::{Outbound, SystemResolver};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
@@ -46,6 +49,7 @@ fn task(way: Way) -> PageTask {
         lane: Lane::Static,
         direct: way == Way::Put,
         options: PageOptions::default(),
+        reach: Reach::OwnFiles,
         output: PageOutput::Pdf,
         limit_bytes: u64::MAX,
     }
@@ -58,7 +62,8 @@ async fn measure_with(
     documents: usize,
 ) -> io::Result<Figures> {
     let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-    let pool = BrowserPool::new(config.clone(), starter, Metrics::new().browser).start();
+    let outbound = Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver));
+    let pool = BrowserPool::new(config.clone(), starter, outbound, Metrics::new().browser).start();
     render_all(&pool, &config, task, (clients, clients * 4)).await?;
     let status = pool.send(GetPoolStatus).await.map_err(io::Error::other)?;
     let chromium_time = || status.browsers.iter().map(|&id| group_time(id)).sum::<Duration>();

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr, System};
@@ -13,7 +14,9 @@ use platen::config::{BrowserConfig, Config};
 use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
+use platen::domain::reach::Reach;
 use platen::domain::site::Site;
+use platen::outbound::{Outbound, SystemResolver};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
@@ -94,7 +97,8 @@ pub fn compare() -> io::Result<()> {
     System::new().block_on(async {
         let config = Config::default().browser;
         let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-        let pool = BrowserPool::new(config.clone(), starter, Metrics::new().browser).start();
+        let outbound = Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver));
+        let pool = BrowserPool::new(config.clone(), starter, outbound, Metrics::new().browser).start();
         for sample in &SAMPLES {
             compare_one(sample, &pool, &config, &floor).await?;
         }
@@ -165,6 +169,7 @@ async fn render(
         lane: sample.lane,
         direct: sample.lane == Lane::Static,
         options: PageOptions::default(),
+        reach: Reach::OwnFiles,
         output: PageOutput::Pdf,
         limit_bytes: u64::MAX,
     };

@@ -26,7 +26,7 @@ pub struct Basis {
     pub store: Arc<dyn ObjectStore>,
     /// Where saved templates come from; nowhere, for who has none.
     pub templates: Option<TemplateSource>,
-    /// Where documents are delivered by.
+    /// Where documents are delivered by, and where pages reach what is allowed.
     pub outbound: Outbound,
     /// Where all of it is counted.
     pub metrics: Metrics,
@@ -51,8 +51,9 @@ impl Engines {
         let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
         let browser = config.browser.clone();
         let pool = BrowserPool::start_in_arbiter(arbiter, {
-            let (browser, metrics) = (browser.clone(), metrics.browser.clone());
-            move |_| BrowserPool::new(browser, starter, metrics)
+            let (browser, outbound) = (browser.clone(), outbound.clone());
+            let metrics = metrics.browser.clone();
+            move |_| BrowserPool::new(browser, starter, outbound, metrics)
         });
         let pages = PageEngine::new(pool.clone(), browser, metrics.steps.clone());
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);

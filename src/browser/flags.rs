@@ -72,6 +72,9 @@ pub(super) fn arguments(config: &BrowserConfig, profile: &Path) -> Vec<String> {
     arguments.push(format!("--js-flags=--single-threaded,--max-old-space-size={heap_limit_mb}"));
     arguments.push(format!("--window-size={VIEWPORT_WIDTH},{VIEWPORT_HEIGHT}"));
     arguments.push(format!("--user-data-dir={}", profile.display()));
+    if !config.trusted_keys.is_empty() {
+        arguments.push(format!("--ignore-certificate-errors-spki-list={}", config.trusted_keys.join(",")));
+    }
     if !config.sandbox {
         arguments.push("--no-sandbox".to_owned());
     }

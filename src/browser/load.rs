@@ -130,11 +130,11 @@ fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option
     let (Lane::Scripted, Some(visit)) = (task.lane, visit) else { return Ok(None) };
     let large = scripts::is_large(&task.data);
     let source = if large {
-        scripts::data_fetched(&visit.data_path())
+        scripts::data_fetched(visit.host(), &visit.data_path())
     } else {
         let text = std::str::from_utf8(&task.data)
             .map_err(|error| Trouble::fault(FaultCode::DataInvalid, error.to_string()))?;
-        scripts::data_inline(text)
+        scripts::data_inline(visit.host(), text)
     };
     Ok(Some(tab.send(&new_document(source))?))
 }

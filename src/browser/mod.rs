@@ -3,7 +3,8 @@
 //! ```text
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
 //!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
-//!   ├── tab ── origin ── served              a fresh context, and all that it can reach
+//!   ├── tab ── origin ── served              a fresh context, and all that it can reach:
+//!   │     │      └ fence ── tunnel           its own files, and the hosts that are allowed
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
@@ -21,6 +22,7 @@ mod emulate;
 mod events;
 mod excerpt;
 mod fault;
+mod fence;
 mod flags;
 mod fleet;
 mod fonts;
@@ -44,6 +46,7 @@ mod scripts;
 mod served;
 mod snapshot;
 mod tab;
+mod tunnel;
 mod wait;
 mod wire;
 

@@ -1,15 +1,17 @@
 //! A slot's proxy, which is the origin of its page and its fence in one.
 //!
 //! Chromium sends every request of a page to the proxy of the page's browser context. It serves the
-//! files of the present job under a host name that nobody can guess, and answers everything else by
-//! closing the connection: an answer of any status would make a `fetch` in mode `no-cors` succeed.
+//! files of the present job under a host name that nobody can guess, lets through what `outbound` allows
+//! (`fence`), and answers everything else by closing the connection: an answer of any status would make a
+//! `fetch` in mode `no-cors` succeed.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -20,22 +22,31 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::fence::{self, Fence};
 use super::served::{self, Served};
 use crate::clock;
 use crate::domain::fault::Warnings;
+use crate::domain::reach::Reach;
 use crate::domain::site::Site;
+use crate::outbound::{Claim, Outbound};
 
 /// Chromium opens at most 32 connections to a proxy; more is somebody else.
 const CONNECTION_LIMIT: usize = 64;
 /// Longest address that a warning names, in characters.
 const NAMED_CHARS: usize = 200;
 
+/// What a request is answered with.
+pub(super) type Answer = UnsyncBoxBody<Bytes, Refused>;
+
 /// The proxy of one slot. It lives as long as the slot; between jobs it closes every connection.
 #[derive(Debug)]
 pub struct Origin {
     port: u16,
+    outbound: Outbound,
     job: Arc<Mutex<Option<Arc<Visit>>>>,
     _accepting: DropGuard,
+    /// No page reaches another one's slot, whatever is allowed.
+    _own: Claim,
 }
 
 /// What the origin serves for one job, and what happened.
@@ -43,6 +54,7 @@ pub struct Origin {
 pub struct Visit {
     host: String,
     site: Site,
+    fence: Fence,
     /// Served at a path of its own, beside the files: the data of a page where it is large.
     data: Option<Bytes>,
     events: Mutex<Events>,
@@ -56,19 +68,20 @@ struct Events {
 }
 
 impl Origin {
-    /// Listens on a free port of the loopback, within the present runtime.
+    /// Listens on a free port of the loopback, within the present runtime; other hosts are reached by `outbound`.
     ///
     /// # Errors
     /// When the system gives no port.
-    pub fn bind() -> io::Result<Self> {
+    pub fn bind(outbound: Outbound) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(listener)?;
-        let port = listener.local_addr()?.port();
+        let address = listener.local_addr()?;
         let job = Arc::default();
         let ended = CancellationToken::new();
         tokio::spawn(accept(listener, Arc::clone(&job), ended.clone()));
-        Ok(Self { port, job, _accepting: ended.drop_guard() })
+        let own = outbound.claim(address);
+        Ok(Self { port: address.port(), outbound, job, _accepting: ended.drop_guard(), _own: own })
     }
 
     /// The address of the proxy, for Chromium.
@@ -77,16 +90,17 @@ impl Origin {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Serves `site` under a new name until [`Origin::clear`].
+    /// Serves `site` under a new name until [`Origin::clear`]; its page may go as far as `reach`.
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn serve(&self, site: Site, data: Option<Bytes>) -> io::Result<Arc<Visit>> {
+    pub fn serve(&self, site: Site, data: Option<Bytes>, reach: Reach) -> io::Result<Arc<Visit>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
         let events = Events { warnings: Warnings::default(), last_request: Instant::now() };
         let visit = Arc::new(Visit {
             host: format!("{random:032x}.localhost"),
             site,
+            fence: Fence::new(self.outbound.clone(), reach),
             data,
             events: Mutex::new(events),
             ended: CancellationToken::new(),
@@ -154,24 +168,43 @@ impl Visit {
         text.replace(&format!("http://{}", self.host), "")
     }
 
-    fn answer(&self, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Refused> {
+    /// Says that an address was not reached.
+    pub(super) fn refuse(&self, shown: &str, why: &str) {
+        self.warn(&format!("refused address: {shown} ({why})"));
+    }
+
+    /// Something came to an end of which the page is told now.
+    pub(super) fn touch(&self) {
         self.events().last_request = Instant::now();
+    }
+
+    pub(super) fn fence(&self) -> &Fence {
+        &self.fence
+    }
+
+    /// Cancelled when the page is gone.
+    pub(super) fn ended(&self) -> CancellationToken {
+        self.ended.clone()
+    }
+
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
+        self.touch();
         if request.method() == Method::CONNECT || request.uri().host() != Some(self.host.as_str()) {
-            let named: String = request.uri().to_string().chars().take(NAMED_CHARS).collect();
-            self.warn(&format!(
-                "refused address: {named} (a page reaches its own files only; outbound.allow opens a host)"
-            ));
-            return Err(Refused);
+            return fence::pass(&self, request).await;
         }
+        Ok(self.serve(&request).map(|body| body.map_err(|never| match never {}).boxed_unsync()))
+    }
+
+    fn serve(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let path = request.uri().path();
         if self.data.is_some() && path == self.data_path() {
-            return Ok(served::data(self.data.clone().unwrap_or_default()));
+            return served::data(self.data.clone().unwrap_or_default());
         }
         match served::answer(&self.site, path, request.method(), request.headers()) {
-            Served::File(response) => Ok(response),
+            Served::File(response) => response,
             Served::Missing(response) => {
                 self.warn(&format!("asset not found: {}", shorten(request.uri())));
-                Ok(response)
+                response
             }
         }
     }
@@ -188,7 +221,7 @@ impl Visit {
 /// An error of the service makes hyper close the connection without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("refused")]
-struct Refused;
+pub(super) struct Refused;
 
 fn shorten(uri: &Uri) -> String {
     uri.path_and_query().map_or("/", |path| path.as_str()).chars().take(NAMED_CHARS).collect()
@@ -220,11 +253,8 @@ async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<Visit>>>>, ende
 async fn serve_connection(stream: TcpStream, visit: Arc<Visit>) {
     let _ = stream.set_nodelay(true);
     let ended = visit.ended.clone();
-    let service = service_fn(move |request| {
-        let answer = visit.answer(&request);
-        async move { answer }
-    });
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let service = service_fn(move |request| Arc::clone(&visit).answer(request));
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service).with_upgrades();
     tokio::select! {
         // A refusal is an error here, and so is a page that leaves in the middle.
         _ = connection => {}

@@ -18,6 +18,7 @@ use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::{OptionLimits, PageOptions};
 use crate::domain::lane::Lane;
+use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 
 /// A text given to the browser in one message may not be larger: beyond about 90 MB it ends the
@@ -39,6 +40,8 @@ pub struct PageTask {
     pub direct: bool,
     /// Paper, margins, readiness.
     pub options: PageOptions,
+    /// How far it may go.
+    pub reach: Reach,
     /// What it becomes.
     pub output: PageOutput,
     /// Largest file; larger ones may be given up before they are made.
@@ -168,7 +171,7 @@ impl OpenPage {
         if !goes_direct(task) {
             let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
             let data = fetched.then(|| task.data.clone());
-            let served = self.tab()?.origin().serve(task.site.clone(), data);
+            let served = self.tab()?.origin().serve(task.site.clone(), data, task.reach);
             let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }

@@ -31,6 +31,7 @@ use super::recycle::Reason;
 use super::tab::{Maker, Tab};
 use crate::config::BrowserConfig;
 use crate::domain::lane::Lane;
+use crate::outbound::Outbound;
 use crate::telemetry::BrowserMetrics;
 use crate::workers::Starter;
 
@@ -41,6 +42,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub struct BrowserPool {
     pub(super) config: Arc<BrowserConfig>,
     pub(super) starter: Starter,
+    /// The way of its pages to allowed hosts.
+    outbound: Outbound,
     pub(super) metrics: BrowserMetrics,
     pub(super) tabs: usize,
     pub(super) spare_tabs: usize,
@@ -70,9 +73,10 @@ struct Waiter {
 }
 
 impl BrowserPool {
-    /// A pool that starts its processes through `starter` and counts in `metrics`.
+    /// A pool that starts its processes through `starter` and counts in `metrics`; its pages reach what
+    /// `outbound` allows.
     #[must_use]
-    pub fn new(config: BrowserConfig, starter: Starter, metrics: BrowserMetrics) -> Self {
+    pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, inbox) = mpsc::unbounded_channel();
         Self {
             metrics,
@@ -83,6 +87,7 @@ impl BrowserPool {
             leaving: Vec::new(),
             config: Arc::new(config),
             starter,
+            outbound,
             last_generation: 0,
             free_origins: Vec::new(),
             spares: VecDeque::new(),
@@ -242,7 +247,7 @@ impl BrowserPool {
         if let Some(origin) = self.free_origins.pop() {
             return Some(origin);
         }
-        match Origin::bind() {
+        match Origin::bind(self.outbound.clone()) {
             Ok(origin) => {
                 self.no_port = None;
                 Some(Arc::new(origin))

@@ -27,16 +27,19 @@ pub(super) const MISSING: &str = "missing";
 
 /// Puts the data on the window of the main frame, before the page's own scripts. Parsed, not written
 /// as a literal: `__proto__` is a plain key in JSON.
-pub(super) fn data_inline(data: &str) -> String {
-    with_data(&format!("JSON.parse({})", json!(data)))
+pub(super) fn data_inline(host: &str, data: &str) -> String {
+    with_data(host, &format!("JSON.parse({})", json!(data)))
 }
 
 /// The same for data that the origin serves at `path`.
-pub(super) fn data_fetched(path: &str) -> String {
+pub(super) fn data_fetched(host: &str, path: &str) -> String {
     let path = json!(path);
-    with_data(&format!(
-        "(r=>{{r.open('GET',{path},false);r.send();return JSON.parse(r.responseText)}})(new XMLHttpRequest)"
-    ))
+    with_data(
+        host,
+        &format!(
+            "(r=>{{r.open('GET',{path},false);r.send();return JSON.parse(r.responseText)}})(new XMLHttpRequest)"
+        ),
+    )
 }
 
 /// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
@@ -56,9 +59,11 @@ pub(super) fn pending(selector: Option<&str>) -> String {
     format!("({PENDING})({})", json!(selector))
 }
 
-fn with_data(expression: &str) -> String {
+/// A page of another host, which the main frame may go to where that is allowed, does not get the data.
+fn with_data(host: &str, expression: &str) -> String {
+    let origin = json!(format!("http://{host}"));
     format!(
-        "(()=>{{if(window.top!==window)return;const data={expression};\
+        "(()=>{{if(window.top!==window||origin!=={origin})return;const data={expression};\
          window.__POGODOC_DATA__=data;window.__PLATEN_DATA__=data}})()"
     )
 }

@@ -193,6 +193,8 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
     use super::*;
+    use crate::config::Config;
+    use crate::outbound::{Outbound, SystemResolver};
 
     /// Speaks as Chromium does, which cannot be had to refuse a call at will, and tells what it was asked.
     async fn answer_all_but(refused: &'static str, stream: DuplexStream) -> Vec<Value> {
@@ -225,11 +227,15 @@ mod tests {
             fonts: Arc::default(),
             call_limit: Duration::from_secs(10),
         };
-        let made = maker.make(Arc::new(Origin::bind().unwrap())).await;
+        let made = maker.make(Arc::new(Origin::bind(nowhere()).unwrap())).await;
         assert!(matches!(made.err(), Some(CallError::Refused { .. })), "{method}");
         connection.close();
         drop(connection);
         peer.await.unwrap()
+    }
+
+    fn nowhere() -> Outbound {
+        Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver))
     }
 
     #[tokio::test]

@@ -20,6 +20,9 @@ pub struct BrowserConfig {
     pub spare_tabs: u64,
     /// Started as this user when the service runs as root; made by scripts/setup.
     pub user: String,
+    /// Public keys that certificates of pages' hosts may have, or may be signed by, without being known to
+    /// Chromium: base64 of the SHA-256 of each.
+    pub trusted_keys: Vec<String>,
     /// Chromium's own sandbox; switching it off is logged at every start.
     pub sandbox: bool,
     /// Until a started Chromium answers.
@@ -78,6 +81,10 @@ impl BrowserConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("browser.processes", self.processes, 1, 64);
         faults.within("browser.tabs", self.tabs, 0, 256);
+        for key in self.trusted_keys.iter().filter(|key| !is_key(key)) {
+            let detail = format!("'{key}' is no SHA-256 of a public key in base64 (44 characters)");
+            faults.add("browser.trusted_keys", detail);
+        }
         faults.within("browser.static_pages", self.static_pages, 0, 256);
         faults.within("browser.spare_tabs", self.spare_tabs, 0, 64);
         for (key, value) in [
@@ -112,5 +119,28 @@ impl BrowserConfig {
         faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);
         faults.within("browser.wait_limit_ms", self.wait_limit_ms, 0, 600_000);
         faults.within("browser.tagged_pages_limit", self.tagged_pages_limit, 0, 1_000_000);
+    }
+}
+
+/// It becomes a part of Chromium's command line.
+fn is_key(text: &str) -> bool {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/');
+    text.len() == 44 && text.strip_suffix('=').is_some_and(|text| text.chars().all(letters))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+
+    #[test]
+    fn what_is_no_key_is_refused_by_name() {
+        let load =
+            |keys: &str| Config::load(None, [("PLATEN__BROWSER__TRUSTED_KEYS".to_owned(), keys.to_owned())]);
+        let key = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+        assert_eq!(load(&format!("[\"{key}\"]")).unwrap().browser.trusted_keys, [key]);
+        for wrong in ["x", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuF,=", "--no-sandbox"] {
+            let told = load(&format!("[\"{wrong}\"]")).unwrap_err().to_string();
+            assert!(told.contains(&format!("browser.trusted_keys: '{wrong}'")), "{told}");
+        }
     }
 }

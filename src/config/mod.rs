@@ -30,7 +30,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
-pub use outbound::{Allowed, DeliveryReach, OutboundConfig};
+pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
 

@@ -1,4 +1,4 @@
-//! Where the service itself may connect to.
+//! Where the service itself may connect to, and its pages through it.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use super::Faults;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutboundConfig {
-    /// Hosts that may be reached besides what `delivery` says.
+    /// Hosts that pages may reach, and deliveries besides what `delivery` says.
     pub allow: Vec<Allowed>,
     /// Where documents may be delivered to.
     pub delivery: DeliveryReach,
@@ -26,6 +26,16 @@ pub struct OutboundConfig {
     pub redirect_limit: u64,
     /// Longest delivery address.
     pub address_limit_bytes: u64,
+    /// One request of a page, or one of its tunnels, from its beginning to its end.
+    pub page_timeout_s: u64,
+    /// Largest one, both directions together.
+    pub page_limit_bytes: u64,
+    /// All of a page together.
+    pub page_total_limit_bytes: u64,
+    /// Those of a page at once.
+    pub page_connection_limit: u64,
+    /// Those of a page in all.
+    pub page_request_limit: u64,
 }
 
 /// Which hosts a document may be delivered to.
@@ -50,6 +60,17 @@ pub struct Allowed {
     pub private: bool,
     /// Plain http is allowed as well; always so where `private` is set.
     pub http: bool,
+}
+
+/// How much an entry has to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// A public address by https.
+    Https,
+    /// A public address, also without encryption.
+    Http,
+    /// An address that is not public.
+    Private,
 }
 
 #[derive(Deserialize)]
@@ -107,10 +128,27 @@ impl OutboundConfig {
         faults.within("outbound.connect_timeout_ms", self.connect_timeout_ms, 100, 60_000);
         faults.within("outbound.redirect_limit", self.redirect_limit, 0, 10);
         faults.within("outbound.address_limit_bytes", self.address_limit_bytes, 256, 65_536);
+        faults.within("outbound.page_timeout_s", self.page_timeout_s, 1, 600);
+        faults.within("outbound.page_limit_bytes", self.page_limit_bytes, 1_024, 1 << 40);
+        faults.within("outbound.page_total_limit_bytes", self.page_total_limit_bytes, 1_024, 1 << 40);
+        faults.within("outbound.page_connection_limit", self.page_connection_limit, 1, 32);
+        faults.within("outbound.page_request_limit", self.page_request_limit, 1, 1_000_000);
     }
 }
 
 impl Allowed {
+    /// What to write into `outbound.allow` so that `host` is reached at `port`.
+    #[must_use]
+    pub fn entry(host: &str, port: u16, reach: Opening) -> String {
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        match reach {
+            Opening::Https if port == 443 => format!("\"{host}\""),
+            Opening::Https => format!("\"{host}:{port}\""),
+            Opening::Http => format!("{{ host = \"{host}:{port}\", http = true }}"),
+            Opening::Private => format!("{{ host = \"{host}:{port}\", private = true }}"),
+        }
+    }
+
     fn validate(&self, faults: &mut Faults) {
         let key = "outbound.allow";
         let name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
@@ -157,6 +195,22 @@ mod tests {
                 allowed("old.example", None, false, true),
             ]
         );
+    }
+
+    #[test]
+    fn what_is_said_to_open_a_host_opens_it() {
+        for (host, port, reach, private, http) in [
+            ("a.example", 443, Opening::Https, false, false),
+            ("a.example", 8443, Opening::Https, false, false),
+            ("a.example", 80, Opening::Http, false, true),
+            ("10.0.0.5", 9000, Opening::Private, true, true),
+            ("::1", 443, Opening::Private, true, true),
+            ("2001:db8::1", 443, Opening::Https, false, false),
+        ] {
+            let entry = Allowed::entry(host, port, reach);
+            let port = (reach != Opening::Https || port != 443).then_some(port);
+            assert_eq!(load(&format!("[{entry}]")).unwrap(), [allowed(host, port, private, http)], "{entry}");
+        }
     }
 
     #[test]

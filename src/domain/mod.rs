@@ -8,6 +8,7 @@ pub mod json;
 pub mod kinds;
 pub mod lane;
 pub mod members;
+pub mod reach;
 pub mod scripts;
 pub mod search;
 pub mod site;

@@ -1,12 +1,15 @@
-//! Where the service itself may connect to: decided on a parsed address, pinned to what its name meant
-//! at that moment, decided again at every redirect.
+//! Where the service itself may connect to, and its pages through it: decided on a parsed address, pinned
+//! to what its name meant at that moment, decided again at every redirect.
 //!
-//! [`Outbound::decide`] is the only way to a [`Pinned`], and a [`Pinned`] the only way to a connection to
-//! anything a caller named (security rule 1). A name is resolved once; all its addresses must be allowed;
-//! the connection goes to one of these and never asks for the name again.
+//! [`Outbound::decide`] (a delivery) and [`Outbound::decide_page`] (a page) are the only ways to a
+//! [`Pinned`], and a [`Pinned`] the only way to a connection to anything a caller named (security rule 1).
+//! A name is resolved once; all its addresses must be allowed; the connection goes to one of these and
+//! never asks for the name again.
 
 mod addresses;
 mod certificates;
+mod own;
+mod page;
 mod send;
 mod special;
 #[cfg(test)]
@@ -22,16 +25,19 @@ use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
 pub use certificates::certificate_authorities;
+pub use own::Claim;
+pub use page::{ExchangeError, PageLimits};
 pub use send::{Body, SendError};
 pub use special::is_global;
 
-use crate::config::{Allowed, DeliveryReach, OutboundConfig};
+use crate::config::{Allowed, DeliveryReach, Opening, OutboundConfig};
+use own::Own;
 
 /// Decides, and sends where it may.
 #[derive(Clone)]
 pub struct Outbound {
     config: Arc<OutboundConfig>,
-    own: Arc<[SocketAddr]>,
+    own: Arc<Own>,
     resolver: Arc<dyn Resolve>,
 }
 
@@ -40,6 +46,8 @@ pub struct Outbound {
 pub struct Pinned {
     url: Url,
     addresses: Vec<SocketAddr>,
+    /// Whether its entry lets it be spoken to without encryption.
+    plain: bool,
 }
 
 /// An address that a caller may name, as far as is known; it is decided upon again when it is used.
@@ -57,9 +65,20 @@ pub enum Refusal {
     Unresolved(String),
 }
 
+/// Who wants to connect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// The service, with a document, to an address of a caller's.
+    Delivery,
+    /// A page.
+    Page,
+}
+
 /// What the rules say before a name is resolved.
 struct Named<'a> {
+    purpose: Purpose,
     shown: String,
+    host: String,
     port: u16,
     entry: Option<&'a Allowed>,
 }
@@ -68,7 +87,7 @@ impl Outbound {
     /// Rules of `config`; `own` are the service's own listeners, which are never connected to.
     #[must_use]
     pub fn new(config: OutboundConfig, own: &[SocketAddr], resolver: Arc<dyn Resolve>) -> Self {
-        Self { config: Arc::new(config), own: own.into(), resolver }
+        Self { config: Arc::new(config), own: Arc::new(Own::new(own)), resolver }
     }
 
     /// Reads a delivery address as a caller wrote it and decides upon it.
@@ -104,16 +123,26 @@ impl Outbound {
         }
     }
 
-    /// Decides whether `url` may be connected to, resolving its host.
+    /// Decides whether a document may be delivered to `url`, resolving its host.
     ///
     /// # Errors
     /// See [`Refusal`].
     pub async fn decide(&self, url: Url) -> Result<Pinned, Refusal> {
-        let named = self.judge_name(&url)?;
+        let named = self.judge_delivery(&url)?;
+        self.pin(&url, &named).await
+    }
+
+    /// From now on `address` is one of the service's own listeners.
+    #[must_use]
+    pub fn claim(&self, address: SocketAddr) -> Claim {
+        self.own.claim(address)
+    }
+
+    async fn pin(&self, url: &Url, named: &Named<'_>) -> Result<Pinned, Refusal> {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), named.port)],
             Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), named.port)],
-            Some(Host::Domain(name)) => self.resolve(name, &named).await?,
+            Some(Host::Domain(name)) => self.resolve(name, named).await?,
             None => return forbidden("it has no host"),
         };
         // Without them nobody knows which addresses are this very machine's.
@@ -121,43 +150,48 @@ impl Outbound {
             Refusal::Unresolved(format!("the machine's own addresses cannot be listed: {error}"))
         })?;
         for address in &addresses {
-            self.judge_address(*address, &named, &local)?;
+            self.judge_address(*address, named, &local)?;
         }
-        Ok(Pinned { url, addresses })
+        let plain = named.entry.is_some_and(|entry| entry.http);
+        Ok(Pinned { url: url.clone(), addresses, plain })
     }
 
     /// What can be said of the address as it is written.
-    fn judge_name(&self, url: &Url) -> Result<Named<'_>, Refusal> {
-        let secure = match url.scheme() {
-            "https" => true,
-            "http" => false,
-            scheme => return forbidden(&format!("'{scheme}:' is not https")),
-        };
+    fn judge_delivery(&self, url: &Url) -> Result<Named<'_>, Refusal> {
+        let named = self.name(url, Purpose::Delivery)?;
+        let Named { shown, host, port, entry, .. } = &named;
+        if url.scheme() == "http" && !entry.is_some_and(|entry| entry.http) {
+            let entry = Allowed::entry(host, *port, Opening::Http);
+            return forbidden(&format!("{shown} is not https; outbound.allow can open it: {entry}"));
+        }
+        let public = self.config.delivery == DeliveryReach::Public && *port == 443;
+        if entry.is_none() && !public {
+            let entry = Allowed::entry(host, *port, Opening::Https);
+            return forbidden(&format!("{shown} is not opened; outbound.allow can do so: {entry}"));
+        }
+        Ok(named)
+    }
+
+    /// Host, port, and the entry that opens them.
+    fn name(&self, url: &Url, purpose: Purpose) -> Result<Named<'_>, Refusal> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return forbidden(&format!("'{}:' is not https", url.scheme()));
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return forbidden("it contains a user name or a password; use a presigned address");
         }
         let (Some(host), Some(port)) = (host_of(url), url.port_or_known_default()) else {
             return forbidden("it has no host");
         };
-        let shown = shown(url);
         let entry = self.config.allow.iter().find(|entry| matches(entry, &host, port));
-        if !secure && !entry.is_some_and(|entry| entry.http) {
-            return forbidden(&format!(
-                "{shown} is not https; outbound.allow can open it: {{ host = \"{host}:{port}\", http = true }}"
-            ));
-        }
-        let public = self.config.delivery == DeliveryReach::Public && port == 443;
-        if entry.is_none() && !public {
-            return forbidden(&format!("{shown} is not opened; outbound.allow can do so: \"{host}:{port}\""));
-        }
-        Ok(Named { shown, port, entry })
+        Ok(Named { purpose, shown: shown(url), host, port, entry })
     }
 
     async fn resolve(&self, name: &str, named: &Named<'_>) -> Result<Vec<SocketAddr>, Refusal> {
         let limit = Duration::from_millis(self.config.connect_timeout_ms);
-        let unresolved = |why: String| {
-            Refusal::Unresolved(format!("the host of {} cannot be resolved: {why}", named.shown))
-        };
+        let long = format!("the host of {}", named.shown);
+        let subject = named.says("its host", &long);
+        let unresolved = |why: String| Refusal::Unresolved(format!("{subject} cannot be resolved: {why}"));
         let name = name.trim_end_matches('.');
         let found = timeout(limit, self.resolver.resolve(name, named.port)).await;
         let late = || unresolved(format!("no answer within {} ms", limit.as_millis()));
@@ -168,19 +202,31 @@ impl Outbound {
     fn judge_address(&self, address: SocketAddr, named: &Named<'_>, local: &[IpAddr]) -> Result<(), Refusal> {
         let ip = special::plain(address.ip());
         let here = ip.is_loopback() || ip.is_unspecified() || local.contains(&ip);
-        let ours = |own: &SocketAddr| own.port() == address.port() && (here || own.ip().to_canonical() == ip);
-        if self.own.iter().any(ours) {
-            return forbidden(&format!("{} is this service itself", named.shown));
+        let subject = named.says("it", &named.shown);
+        if self.own.holds(ip, address.port(), here) {
+            return forbidden(&format!("{subject} is this service itself"));
         }
         let private = named.entry.is_some_and(|entry| entry.private);
         if (here || !is_global(ip)) && !private {
+            let entry = Allowed::entry(&named.host, named.port, Opening::Private);
             return forbidden(&format!(
-                "{} has an address that is not public; outbound.allow can open it: \
-                 {{ host = \"HOST:{}\", private = true }}",
-                named.shown, named.port
+                "{subject} has an address that is not public; outbound.allow can open it: {entry}"
             ));
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Outbound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Outbound").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl Named<'_> {
+    /// What is said to a page's author stands beside the address, what is said of a delivery does not.
+    fn says<'a>(&self, page: &'a str, delivery: &'a str) -> &'a str {
+        if self.purpose == Purpose::Page { page } else { delivery }
     }
 }
 

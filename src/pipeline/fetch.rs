@@ -6,15 +6,15 @@ use super::{Parts, RunInput, STORE_SILENT};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
-use crate::domain::site::Site;
+use crate::domain::reach::Reach;
 use crate::engines::thread;
 use crate::problem::Code;
 use crate::storage::{StorageKey, StoreError};
 use crate::templates::package::Package;
 use crate::templates::source::{Loaded, TemplateUse};
 
-/// The template's files, and the data as the bytes received.
-pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Bytes), JobFault> {
+/// The template, and the data as the bytes received.
+pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Loaded, Bytes), JobFault> {
     let key = StorageKey::JobData(input.account, input.job);
     let data = read(parts, input.held.data.clone(), key);
     let (template, data) = tokio::try_join!(template(parts, input), data)?;
@@ -26,7 +26,7 @@ pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Site, Byte
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
-    Ok((template.site, data))
+    Ok((template, data))
 }
 
 /// The template that the job names, or what came with it.
@@ -81,7 +81,9 @@ async fn uploaded(parts: &Parts, upload: Bytes) -> Result<Loaded, JobFault> {
         };
         thread::apart(unpack).await?
     };
-    read.map(Loaded::from).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
+    // What came with the job is its account's own.
+    let own = |package| Loaded::from(package).reaching(Reach::AllowedHosts);
+    read.map(own).map_err(|fault| JobFault::new(FaultCode::TemplateInvalid, fault.0))
 }
 
 /// It was acknowledged; a document without it would be a wrong one.

@@ -28,7 +28,7 @@ use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
-use crate::templates::source::{TemplateSource, TemplateUse};
+use crate::templates::source::{Loaded, TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 
@@ -243,7 +243,8 @@ async fn steps(
     warnings: &mut Warnings,
 ) -> Result<Document, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
-    let (site, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
+    let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
+    let Loaded { site, reach, .. } = template;
     let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
     let unshown = input.options.unshown_warnings();
     // What refers to files of its own would not open by itself: the browser puts them in.
@@ -264,6 +265,7 @@ async fn steps(
         target: input.target,
         limit_bytes: parts.limits.output_limit_bytes,
         options: input.options.clone(),
+        reach,
     };
     let staged = progress.step(Step::Render, publish::render(parts, &order, warnings)).await?;
     progress.step(Step::Publish, publish::commit(staged, input)).await

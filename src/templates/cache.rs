@@ -9,6 +9,7 @@ use quick_cache::sync::Cache;
 use super::package::Package;
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
+use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::telemetry::TemplateMetrics;
 
@@ -24,6 +25,8 @@ pub struct Loaded {
     pub site: Site,
     /// What its entry is.
     pub kind: TemplateKind,
+    /// How far its page may go: no farther than its files, unless whose use it is says so.
+    pub reach: Reach,
 }
 
 impl Loaded {
@@ -32,11 +35,17 @@ impl Loaded {
         let loaded = Self::from(package);
         Self { site: loaded.site.keeping_scripts(), ..loaded }
     }
+
+    /// The same for a use in which its page may go as far as `reach`.
+    #[must_use]
+    pub fn reaching(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
 }
 
 impl From<Package> for Loaded {
     fn from(package: Package) -> Self {
-        Self { site: Site::new(&package.entry, package.files), kind: package.kind }
+        Self { site: Site::new(&package.entry, package.files), kind: package.kind, reach: Reach::OwnFiles }
     }
 }
 

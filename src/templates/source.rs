@@ -11,6 +11,7 @@ use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use crate::domain::ids::{AccountId, TemplateId};
+use crate::domain::reach::Reach;
 use crate::problem::Problem;
 use crate::storage::{StorageKey, StoreError};
 
@@ -85,7 +86,11 @@ pub(super) async fn present(deps: &Deps, wanted: TemplateUse) -> Result<(Content
     loop {
         let (record, content) = usable(deps, wanted).await?;
         match load(deps, &record, &content).await {
-            Ok(loaded) => return Ok((content, loaded)),
+            Ok(loaded) => {
+                let own = record.account == wanted.account;
+                let reach = if own { Reach::AllowedHosts } else { Reach::OwnFiles };
+                return Ok((content, loaded.reaching(reach)));
+            }
             // A change has replaced it since; the record names another one now.
             Err(LoadFault::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
             Err(fault) => return Err(fault.into()),

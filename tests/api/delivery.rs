@@ -67,45 +67,6 @@ async fn the_document_arrives_as_it_is_kept() {
 }
 
 #[tokio::test]
-async fn what_is_not_public_is_refused_at_start_and_nobody_is_asked() {
-    let canary = Receiver::new(|_| "200 OK".to_owned()).await;
-    let app = TestApp::start().await;
-    let job = app.prepared("pdf", PAGE, json!({})).await;
-    let (port, own) = (canary.port, app.base.rsplit(':').next().unwrap());
-    let addresses = [
-        canary.url("/"),
-        format!("http://localhost:{port}/"),
-        format!("http://127.1:{port}/"),
-        format!("http://[::ffff:127.0.0.1]:{port}/"),
-        format!("https://127.0.0.1:{port}/"),
-        format!("http://127.0.0.1:{own}/v1/jobs"),
-        "https://127.0.0.1/".to_owned(),
-        "https://10.0.0.1/".to_owned(),
-        "http://169.254.169.254/latest/meta-data".to_owned(),
-        "https://169.254.169.254/".to_owned(),
-        "https://[fd00:ec2::254]/".to_owned(),
-        "https://localhost/".to_owned(),
-        "file:///etc/passwd".to_owned(),
-        "not an address".to_owned(),
-    ];
-    for address in addresses {
-        let body = json!({"uploadPresignedStorageUrl": address});
-        let (status, answer) = app.post(&format!("/v1/documents/{job}/render"), &body).await;
-        assert_eq!(
-            (status, answer["code"].as_str()),
-            (422, Some("delivery_address_refused")),
-            "{address}: {answer}"
-        );
-        let detail = answer["detail"].as_str().unwrap();
-        assert!(detail.starts_with("uploadPresignedStorageUrl is refused: "), "{detail}");
-    }
-    let (_, view) = app.get(&format!("/v1/jobs/{job}")).await;
-    assert_eq!(view["status"], "initialized", "a refused start starts nothing");
-    assert_eq!(canary.hits(), 0);
-    assert_eq!(app.finish(&job).await["success"], true);
-}
-
-#[tokio::test]
 async fn a_redirect_is_decided_upon_like_the_first_address() {
     let canary = Receiver::new(|_| "200 OK".to_owned()).await;
     let elsewhere = canary.url("/stolen");

@@ -102,29 +102,6 @@ async fn an_upload_after_the_start_is_refused() {
 }
 
 #[tokio::test]
-async fn altered_and_expired_addresses_are_refused() {
-    let app = TestApp::on_disk(&[("storage.address_ttl_s", "10")]).await;
-    let job = app.init(json!({"type": "html", "target": "html"})).await;
-    let (data, template) = (job.data_url.unwrap(), job.template_url.unwrap());
-    let altered = template.replace("template", "data");
-    let mut codes = Vec::new();
-    for (method, url) in [
-        (reqwest::Method::PUT, altered),
-        (reqwest::Method::GET, template.clone()),
-        (reqwest::Method::PUT, format!("{data}x")),
-    ] {
-        let answer = app.client.request(method, &url).body("x").send().await.unwrap();
-        codes.push((answer.status().as_u16(), answer.json::<Value>().await.unwrap()["code"].clone()));
-    }
-    assert!(codes.iter().all(|(status, code)| *status == 403 && code == "address_invalid"), "{codes:?}");
-    app.until("the address expires", async || {
-        let answer = app.client.put(&template).body("<p>1</p>").send().await.unwrap();
-        answer.status() == 403 && answer.json::<Value>().await.unwrap()["code"] == "address_expired"
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn another_accounts_job_is_not_there() {
     let app = TestApp::start().await;
     let job = app.prepared("html", "<p>mine</p>", json!({})).await;

@@ -1,17 +1,19 @@
 //! Pages in a real Chromium: what they become, how they fail, what they cannot reach.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
 mod banners;
 mod builds;
+#[path = "../attacks/canary.rs"]
+mod canary;
 mod faults;
-mod fence;
 mod floods;
 mod life;
 mod losses;
 mod options;
+mod origin;
 mod pages;
 mod recycle;
 mod rest;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr};
@@ -11,11 +12,13 @@ use platen::browser::{
     BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageFault, PageOutput, PageTask, PoolStatus,
     ShutDown, open,
 };
-use platen::config::{BrowserConfig, Config};
+use platen::config::{BrowserConfig, Config, OutboundConfig};
 use platen::domain::format_opts::{self, OptionLimits, PageOptions};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
+use platen::domain::reach::Reach;
 use platen::domain::site::Site;
+use platen::outbound::{Outbound, SystemResolver};
 use platen::telemetry::BrowserMetrics;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
@@ -40,13 +43,23 @@ pub struct Rendered {
 impl TestPool {
     /// A pool of one browser and two tabs, changed by `change`.
     pub fn start(change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        Self::with_outbound(Config::default().outbound, change)
+    }
+
+    /// A pool whose pages reach what `outbound` allows.
+    pub fn with_outbound(outbound: OutboundConfig, change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        Self::with(Outbound::new(outbound, &[], Arc::new(SystemResolver)), change)
+    }
+
+    /// A pool whose pages go by `outbound`.
+    pub fn with(outbound: Outbound, change: impl FnOnce(&mut BrowserConfig)) -> Self {
         let mut config = Config::default().browser;
         config.tabs = 2;
         config.quiet_window_ms = 50;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let address = BrowserPool::new(config.clone(), starter, metrics.browser.clone()).start();
+        let address = BrowserPool::new(config.clone(), starter, outbound, metrics.browser.clone()).start();
         Self { address, config, metrics: metrics.browser }
     }
 
@@ -112,6 +125,7 @@ pub fn scripted(html: &str) -> PageTask {
         lane: Lane::Scripted,
         direct: false,
         options: PageOptions::default(),
+        reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,
         limit_bytes: 1 << 29,
     }

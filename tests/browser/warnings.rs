@@ -21,8 +21,10 @@ async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
     let beginnings = [
         "asset not found: /css/gone.css",
         "asset not found: /gone.png",
-        "refused address: 127.0.0.1:PORT (a page reaches its own files only; outbound.allow opens a host)",
-        "refused address: http://127.0.0.1:PORT/data (a page reaches its own files only; outbound.allow",
+        "refused address: 127.0.0.1:PORT (a page reaches its own files only; outbound.allow can open it: \
+            { host = \"127.0.0.1:PORT\", private = true })",
+        "refused address: http://127.0.0.1:PORT/data (a page reaches its own files only; outbound.allow can open it: \
+            { host = \"127.0.0.1:PORT\", private = true })",
         "uncaught exception: TypeError: no total (/:1)",
     ];
     assert_eq!(warnings.len(), beginnings.len(), "{warnings:#?}");

@@ -1,6 +1,7 @@
 //! From files and data to a document, by the engines that the service itself has.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr};
@@ -12,9 +13,11 @@ use platen::domain::fault::Warnings;
 use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::Target;
+use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
 use platen::engines::render::page::{PageEngine, PageOrder};
+use platen::outbound::{Outbound, SystemResolver};
 use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
@@ -59,7 +62,9 @@ impl Studio {
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
         let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
-        let pool = BrowserPool::new(config.browser.clone(), starter, metrics.browser.clone()).start();
+        let outbound = Outbound::new(config.outbound, &[], Arc::new(SystemResolver));
+        let pool =
+            BrowserPool::new(config.browser.clone(), starter, outbound, metrics.browser.clone()).start();
         let pages = PageEngine::new(pool.clone(), config.browser, metrics.steps.clone());
         Self { assembler, pages, pool }
     }
@@ -75,6 +80,7 @@ impl Studio {
             data,
             target: Target::Pdf,
             options: PageOptions::default(),
+            reach: Reach::OwnFiles,
             limit_bytes: 64 << 20,
         };
         let pdf = self.file(&order).await;

@@ -12,6 +12,7 @@ use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::Target;
 use crate::domain::lane::Lane;
+use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::references::has_references;
@@ -44,6 +45,8 @@ pub struct PageOrder {
     pub limit_bytes: u64,
     /// How the page is made.
     pub options: PageOptions,
+    /// How far it may go.
+    pub reach: Reach,
 }
 
 /// Why there is no file.
@@ -139,6 +142,7 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         lane,
         direct,
         options: order.options.clone(),
+        reach: order.reach,
         output,
         limit_bytes: order.limit_bytes,
     }))

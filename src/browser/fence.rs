@@ -1,0 +1,295 @@
+//! What leaves a slot for an allowed host: decided upon by `outbound`, bounded, and said when it is refused.
+//!
+//! Plain http is fetched here, everything else arrives as CONNECT and becomes a tunnel. Redirects are
+//! the page's to follow, so that each of them comes by here again.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::task::AbortOnDropHandle;
+use url::Url;
+
+use super::origin::{Answer, Refused, Visit};
+use crate::domain::reach::Reach;
+use crate::outbound::{Outbound, PageLimits, Pinned};
+
+/// Longest address that a warning names, in characters: what opens it must have room beside it.
+const NAMED_CHARS: usize = 150;
+/// Headers that are between two neighbours (RFC 9110 §7.6.1), beside those that `Connection` names.
+const HOP_BY_HOP: [&str; 9] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authentication-info",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The way out of one page, for as long as it is there.
+#[derive(Debug)]
+pub(super) struct Fence {
+    reach: Reach,
+    outbound: Outbound,
+    limits: PageLimits,
+    places: Arc<Semaphore>,
+    begun: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// One request or tunnel to an allowed host.
+pub(super) struct Passage {
+    visit: Arc<Visit>,
+    shown: String,
+    limit: Duration,
+    deadline: Instant,
+    bytes: AtomicU64,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Fence {
+    pub(super) fn new(outbound: Outbound, reach: Reach) -> Self {
+        let limits = outbound.page_limits();
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let (begun, bytes) = (AtomicU64::default(), AtomicU64::default());
+        Self { reach, outbound, limits, places, begun, bytes }
+    }
+}
+
+/// Answers what is not for the origin itself.
+pub(super) async fn pass(
+    visit: &Arc<Visit>,
+    request: Request<Incoming>,
+) -> Result<Response<Answer>, Refused> {
+    let is_tunnel = request.method() == Method::CONNECT;
+    let shown = shown(request.uri());
+    let Some(url) = address_of(request.uri(), is_tunnel) else {
+        visit.refuse(&shown, "it is no address of http or https");
+        return Err(Refused);
+    };
+    let passage = Passage::begin(visit, shown).await?;
+    let pinned = passage.decide(&url).await?;
+    if is_tunnel { passage.tunnel(pinned, request).await } else { passage.fetch(&pinned, request).await }
+}
+
+impl Passage {
+    /// Waits for a place where there are too many.
+    async fn begin(visit: &Arc<Visit>, shown: String) -> Result<Self, Refused> {
+        let fence = visit.fence();
+        let refuse = |why: &str| {
+            visit.refuse(&shown, why);
+            Refused
+        };
+        if fence.reach == Reach::OwnFiles {
+            return Err(refuse(
+                "a public template reaches no hosts in a document of another account; a clone of it does",
+            ));
+        }
+        let (limits, limit) = (fence.limits, Duration::from_secs(fence.limits.timeout_s));
+        if fence.begun.fetch_add(1, Ordering::Relaxed) >= limits.requests {
+            let requests = limits.requests;
+            return Err(refuse(&format!("the page made {requests} requests (outbound.page_request_limit)")));
+        }
+        let deadline = Instant::now() + limit;
+        let place = timeout_at(deadline, Arc::clone(&fence.places).acquire_owned()).await;
+        let Ok(Ok(place)) = place else {
+            let connections = limits.connections;
+            return Err(refuse(&format!(
+                "{connections} others were not done in time (outbound.page_connection_limit)"
+            )));
+        };
+        let (visit, bytes) = (Arc::clone(visit), AtomicU64::default());
+        Ok(Self { visit, shown, limit, deadline, bytes, _place: place })
+    }
+
+    async fn decide(&self, url: &Url) -> Result<Pinned, Refused> {
+        let deciding = self.outbound().decide_page(url);
+        self.within(deciding).await?.map_err(|refusal| self.refused(refusal))
+    }
+
+    async fn fetch(self, pinned: &Pinned, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
+        let this = Arc::new(self);
+        let (mut head, body) = request.into_parts();
+        strip(&mut head.headers);
+        let sent = metered(Arc::clone(&this), body, None);
+        let exchange = this.outbound().exchange(pinned, Request::from_parts(head, sent));
+        let exchanged = this.within(exchange).await?;
+        let (response, driven) = exchanged.map_err(|error| this.refused(error))?;
+        let (mut head, body) = response.into_parts();
+        // These two are about the connection, and would mean the proxy.
+        if matches!(head.status, StatusCode::SWITCHING_PROTOCOLS | StatusCode::PROXY_AUTHENTICATION_REQUIRED)
+        {
+            return Err(this.refused(format!("it answered {}", head.status)));
+        }
+        let announced = head.headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+        this.check_room(announced.unwrap_or(0))?;
+        strip(&mut head.headers);
+        Ok(Response::from_parts(head, metered(this, body, Some(driven))))
+    }
+
+    pub(super) fn outbound(&self) -> &Outbound {
+        &self.visit.fence().outbound
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub(super) fn visit(&self) -> &Visit {
+        &self.visit
+    }
+
+    /// Counts bytes of either direction.
+    pub(super) fn count(&self, bytes: usize) -> Result<(), Refused> {
+        self.check_room(bytes as u64)?;
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.visit.fence().bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn check_room(&self, bytes: u64) -> Result<(), Refused> {
+        let (limits, total) = (self.visit.fence().limits, &self.visit.fence().bytes);
+        let is_full =
+            |counted: &AtomicU64, limit| counted.load(Ordering::Relaxed).saturating_add(bytes) > limit;
+        if is_full(&self.bytes, limits.bytes) {
+            let limit = limits.bytes;
+            return Err(self.refused(format!("it has more than {limit} bytes (outbound.page_limit_bytes)")));
+        }
+        if is_full(total, limits.total_bytes) {
+            let limit = limits.total_bytes;
+            return Err(self.refused(format!(
+                "the page takes more than {limit} bytes of others (outbound.page_total_limit_bytes)"
+            )));
+        }
+        Ok(())
+    }
+
+    /// What `step` gives, unless the deadline comes first.
+    pub(super) async fn within<T>(&self, step: impl Future<Output = T>) -> Result<T, Refused> {
+        timeout_at(self.deadline, step).await.map_err(|_| self.late())
+    }
+
+    pub(super) fn late(&self) -> Refused {
+        let limit_s = self.limit.as_secs();
+        self.refused(format!("it was not done within {limit_s} s (outbound.page_timeout_s)"))
+    }
+
+    pub(super) fn refused(&self, why: impl Display) -> Refused {
+        self.visit.refuse(&self.shown, &why.to_string());
+        Refused
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        self.visit.touch();
+    }
+}
+
+/// A body that ends with an error at the first limit; a connection that it needs ends with it.
+fn metered(
+    passage: Arc<Passage>,
+    body: Incoming,
+    connection: Option<AbortOnDropHandle<()>>,
+) -> UnsyncBoxBody<Bytes, Refused> {
+    let state = Some((passage, body, connection));
+    let frames = stream::unfold(state, |state| async move {
+        let (passage, mut body, connection) = state?;
+        let next = next_frame(&passage, &mut body).await.transpose()?;
+        let rest = next.is_ok().then_some((passage, body, connection));
+        Some((next, rest))
+    });
+    StreamBody::new(frames).boxed_unsync()
+}
+
+async fn next_frame(passage: &Passage, body: &mut Incoming) -> Result<Option<Frame<Bytes>>, Refused> {
+    match passage.within(body.frame()).await? {
+        None => Ok(None),
+        Some(Ok(frame)) => {
+            passage.count(frame.data_ref().map_or(0, Bytes::len))?;
+            Ok(Some(frame))
+        }
+        Some(Err(error)) => Err(passage.refused(format!("it broke off: {error}"))),
+    }
+}
+
+/// The address that a request is for. A tunnel says only host and port; what ends at port 80 is not encrypted.
+fn address_of(uri: &Uri, is_tunnel: bool) -> Option<Url> {
+    if !is_tunnel {
+        return Url::parse(&uri.to_string()).ok().filter(|url| url.scheme() == "http");
+    }
+    let scheme = if uri.port_u16() == Some(80) { "http" } else { "https" };
+    Url::parse(&format!("{scheme}://{}/", uri.authority()?)).ok()
+}
+
+/// An address without what may be a secret: user, query.
+fn shown(uri: &Uri) -> String {
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let scheme = uri.scheme_str().map_or(String::new(), |scheme| format!("{scheme}://"));
+    let path = if uri.scheme().is_some() { uri.path() } else { "" };
+    format!("{scheme}{host}{path}").chars().take(NAMED_CHARS).collect()
+}
+
+fn strip(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in HOP_BY_HOP {
+        headers.remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_an_address_is_no_secret() {
+        for (uri, named) in [
+            ("http://user:word@a.example:81/p/q?key=secret", "http://a.example:81/p/q"),
+            ("http://a.example", "http://a.example/"),
+            ("a.example:443", "a.example:443"),
+            ("user:word@[::1]:443", "[::1]:443"),
+        ] {
+            assert_eq!(shown(&uri.parse().unwrap()), named);
+        }
+    }
+
+    #[test]
+    fn what_is_between_neighbours_is_not_passed_on() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "keep-alive, X-Once"),
+            ("x-once", "1"),
+            ("proxy-connection", "keep-alive"),
+            ("proxy-authorization", "Basic eA=="),
+            ("transfer-encoding", "chunked"),
+            ("accept", "text/css"),
+        ] {
+            headers.append(name, value.parse().unwrap());
+        }
+        strip(&mut headers);
+        assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["accept"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The connections of pages: decided by `outbound.allow` alone, made to pinned addresses, http spoken by us.
+
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{HOST, HeaderValue};
+use hyper::{Request, Response, Uri};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
+use url::{Host, Url};
+
+use super::{Named, Outbound, Pinned, Purpose, Refusal, forbidden, is_global};
+use crate::config::{Allowed, Opening};
+
+/// What bounds the requests of one page.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLimits {
+    /// `outbound.page_timeout_s`.
+    pub timeout_s: u64,
+    /// `outbound.page_limit_bytes`.
+    pub bytes: u64,
+    /// `outbound.page_total_limit_bytes`.
+    pub total_bytes: u64,
+    /// `outbound.page_connection_limit`.
+    pub connections: usize,
+    /// `outbound.page_request_limit`.
+    pub requests: u64,
+}
+
+/// Why an allowed host gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// It cannot be connected to.
+    #[error("it cannot be reached: {0}")]
+    Unreachable(io::Error),
+    /// It does not speak http, or broke off.
+    #[error("it gave no answer: {0}")]
+    Broken(#[from] hyper::Error),
+}
+
+impl Outbound {
+    /// Decides whether a page may connect to `url`, resolving its host. Of what is not listed no name is asked
+    /// for: the question alone would carry words out.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; the sentence is for the page's author and stands beside the address.
+    pub async fn decide_page(&self, url: &Url) -> Result<Pinned, Refusal> {
+        let named = self.judge_page(url)?;
+        self.pin(url, &named).await
+    }
+
+    /// What bounds the requests of one page.
+    #[must_use]
+    pub fn page_limits(&self) -> PageLimits {
+        let config = &self.config;
+        PageLimits {
+            timeout_s: config.page_timeout_s,
+            bytes: config.page_limit_bytes,
+            total_bytes: config.page_total_limit_bytes,
+            connections: usize::try_from(config.page_connection_limit).unwrap_or(1),
+            requests: config.page_request_limit,
+        }
+    }
+
+    /// Connects to an address that was decided upon.
+    ///
+    /// # Errors
+    /// When none of its addresses answers in time.
+    pub async fn connect(&self, pinned: &Pinned) -> io::Result<TcpStream> {
+        let limit = Duration::from_millis(self.config.connect_timeout_ms);
+        let connecting = TcpStream::connect(&pinned.addresses[..]);
+        let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {limit:?}"));
+        let stream = timeout(limit, connecting).await.map_err(|_| late())??;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
+    /// Sends one request, whose target and host are those of `pinned`, whatever it says itself. The connection
+    /// ends with the handle.
+    ///
+    /// # Errors
+    /// See [`ExchangeError`].
+    pub async fn exchange<B>(
+        &self,
+        pinned: &Pinned,
+        mut request: Request<B>,
+    ) -> Result<(Response<Incoming>, AbortOnDropHandle<()>), ExchangeError>
+    where
+        B: Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (target, host) = target_of(&pinned.url).map_err(ExchangeError::Unreachable)?;
+        *request.uri_mut() = target;
+        request.headers_mut().insert(HOST, host);
+        let stream = self.connect(pinned).await.map_err(ExchangeError::Unreachable)?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let driven = AbortOnDropHandle::new(tokio::spawn(async move {
+            // What goes wrong is told to who reads the answer.
+            let _ = connection.await;
+        }));
+        let response = sender.send_request(request).await?;
+        Ok((response, driven))
+    }
+
+    fn judge_page(&self, url: &Url) -> Result<Named<'_>, Refusal> {
+        let named = self.name(url, Purpose::Page)?;
+        let secure = url.scheme() == "https";
+        if named.entry.is_some_and(|entry| secure || entry.http) {
+            return Ok(named);
+        }
+        let entry = Allowed::entry(&named.host, named.port, opening(url));
+        match named.entry {
+            Some(_) => forbidden(&format!("it is not https; outbound.allow can open it: {entry}")),
+            None => {
+                forbidden(&format!("a page reaches its own files only; outbound.allow can open it: {entry}"))
+            }
+        }
+    }
+}
+
+impl Pinned {
+    /// Why this may not be spoken to without encryption, unless it may.
+    ///
+    /// # Errors
+    /// The sentence for the page's author.
+    pub fn check_plain(&self) -> Result<(), Refusal> {
+        if self.plain {
+            return Ok(());
+        }
+        let (host, port) = (super::host_of(&self.url).unwrap_or_default(), self.port());
+        let entry = Allowed::entry(&host, port, Opening::Http);
+        forbidden(&format!("it is not encrypted; outbound.allow can open it: {entry}"))
+    }
+
+    fn port(&self) -> u16 {
+        self.url.port_or_known_default().unwrap_or_default()
+    }
+}
+
+/// How much an entry has to open for `url`, as far as is known without asking for its name.
+fn opening(url: &Url) -> Opening {
+    let private = match url.host() {
+        Some(Host::Ipv4(address)) => !is_global(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => !is_global(IpAddr::V6(address)),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
+    };
+    match (private, url.scheme()) {
+        (true, _) => Opening::Private,
+        (false, "http") => Opening::Http,
+        (false, _) => Opening::Https,
+    }
+}
+
+/// The target and the host of a request as its server expects them.
+fn target_of(url: &Url) -> io::Result<(Uri, HeaderValue)> {
+    let query = url.query().map_or(String::new(), |query| format!("?{query}"));
+    let port = url.port().map_or(String::new(), |port| format!(":{port}"));
+    let host = format!("{}{port}", url.host_str().unwrap_or_default());
+    let target = format!("{}{query}", url.path()).parse::<Uri>().map_err(io::Error::other)?;
+    Ok((target, HeaderValue::from_str(&host).map_err(io::Error::other)?))
+}

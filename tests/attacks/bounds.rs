@@ -1,0 +1,163 @@
+//! What ends a page's requests to an allowed host: time, bytes, number, and what its owner is told.
+
+use std::time::{Duration, Instant};
+
+use platen::config::BrowserConfig;
+
+use crate::allowed::allowing;
+use crate::host::{Asked, Host, Reply};
+use crate::support::{Rendered, TestPool, fixed, scripted, text_of};
+
+const MIB: usize = 1 << 20;
+
+fn serve(asked: &Asked) -> Reply {
+    match asked.path().split('?').next().unwrap_or_default() {
+        "/slow" => Reply::ok("text/plain", "begun").hanging(),
+        "/silent" => Reply::never(),
+        "/large" => Reply::ok("text/plain", vec![b'x'; 3 * MIB]),
+        "/proxy" => {
+            Reply::status("407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"")
+        }
+        "/broken" => Reply::status("200 OK\r\nContent-Length: 5\r\nContent-Length: 7"),
+        _ => Reply::ok("text/plain", vec![b'x'; MIB]),
+    }
+}
+
+const ASK: &str = "<p>page<script type=module>for (const path of PATHS) {\
+    const word = await fetch('BASE/' + path).then(it => it.text()).then(() => 'yes', () => 'no');\
+    document.body.append(' ' + word) }</script>";
+
+/// A page that asks for `paths`, one after the other.
+async fn ask(host: &Host, paths: &[&str], variables: &[(&str, &str)]) -> Rendered {
+    let quick = |config: &mut BrowserConfig| config.trusted_keys = host.key.iter().cloned().collect();
+    let pool = TestPool::with_outbound(allowing(&[host.entry()], variables), quick);
+    let scheme = if host.key.is_some() { "https" } else { "http" };
+    let page = ASK.replace("BASE", &format!("{scheme}://127.0.0.1:{}", host.port));
+    let rendered = pool.render(&scripted(&page.replace("PATHS", &format!("{paths:?}")))).await.unwrap();
+    pool.finish().await;
+    rendered
+}
+
+fn check(rendered: &Rendered, text: &str, warnings: &[&str]) {
+    assert_eq!(text_of(&rendered.bytes), text, "{:#?}", rendered.warnings);
+    for warning in warnings {
+        let said = rendered.warnings.iter().any(|line| line.contains(warning));
+        assert!(said, "{warning} is not in {:#?}", rendered.warnings);
+    }
+    assert_eq!(rendered.warnings.len(), warnings.len(), "{:#?}", rendered.warnings);
+}
+
+#[actix::test]
+async fn a_slow_host_ends_at_its_own_deadline() {
+    let deadline = ("PLATEN__OUTBOUND__PAGE_TIMEOUT_S", "1");
+    for host in [Host::http(serve).await, Host::https("127.0.0.1", serve).await] {
+        for path in ["slow?key=secret", "silent?key=secret"] {
+            let started = Instant::now();
+            let rendered = ask(&host, &[path, "quick"], &[deadline]).await;
+            check(&rendered, "page no yes", &["was not done within 1 s (outbound.page_timeout_s)"]);
+            assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+            assert!(!rendered.warnings[0].contains("secret"), "{:?}", rendered.warnings);
+        }
+    }
+}
+
+#[actix::test]
+async fn a_slow_picture_costs_its_page_no_more_than_the_deadline() {
+    let host = Host::http(serve).await;
+    let config = allowing(&[host.entry()], &[("PLATEN__OUTBOUND__PAGE_TIMEOUT_S", "1")]);
+    let pool = TestPool::with_outbound(config, |_| {});
+    let page = format!("<p>page<img src=http://127.0.0.1:{}/silent>", host.port);
+    let rendered = pool.render(&fixed(&page)).await.unwrap();
+    check(&rendered, "page", &["/silent (it was not done within 1 s (outbound.page_timeout_s))"]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn bytes_are_counted_for_one_and_for_all() {
+    let one = ("PLATEN__OUTBOUND__PAGE_LIMIT_BYTES", "2097152");
+    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "2097152");
+    let host = Host::http(serve).await;
+    let rendered = ask(&host, &["quick", "large", "quick"], &[one]).await;
+    check(
+        &rendered,
+        "page yes no yes",
+        &["/large (it has more than 2097152 bytes (outbound.page_limit_bytes))"],
+    );
+    let rendered = ask(&host, &["one", "two", "three"], &[all]).await;
+    check(
+        &rendered,
+        "page yes yes no",
+        &["takes more than 2097152 bytes of others (outbound.page_total_limit_bytes)"],
+    );
+    // Through a tunnel both directions count, and what TLS adds.
+    let host = Host::https("127.0.0.1", serve).await;
+    let rendered = ask(&host, &["quick", "large"], &[one]).await;
+    check(&rendered, "page yes no", &["has more than 2097152 bytes (outbound.page_limit_bytes)"]);
+}
+
+#[actix::test]
+async fn so_many_requests_and_no_more() {
+    let host = Host::http(serve).await;
+    let limit = ("PLATEN__OUTBOUND__PAGE_REQUEST_LIMIT", "2");
+    let rendered = ask(&host, &["1", "2", "3", "4"], &[limit]).await;
+    let warnings =
+        ["/3 (the page made 2 requests (outbound.page_request_limit))", "/4 (the page made 2 requests"];
+    check(&rendered, "page yes yes no no", &warnings);
+    assert_eq!(host.hits().len(), 2);
+}
+
+#[actix::test]
+async fn those_that_find_no_place_wait_and_come_through() {
+    let host = Host::http(serve).await;
+    let config = allowing(&[host.entry()], &[("PLATEN__OUTBOUND__PAGE_CONNECTION_LIMIT", "1")]);
+    let pool = TestPool::with_outbound(config, |_| {});
+    let page = "<p>page<script type=module>const all = [1, 2, 3, 4, 5, 6].map(i => fetch('BASE/' + i).then(it => it.text()));\
+        document.body.append(' ' + (await Promise.all(all)).length)</script>";
+    let page = page.replace("BASE", &format!("http://127.0.0.1:{}", host.port));
+    check(&pool.render(&scripted(&page)).await.unwrap(), "page 6", &[]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn an_answer_that_means_the_proxy_is_none() {
+    let host = Host::http(serve).await;
+    let rendered = ask(&host, &["proxy", "broken", "quick"], &[]).await;
+    check(&rendered, "page no no yes", &["it answered 407", "/broken (it gave no answer"]);
+}
+
+#[actix::test]
+async fn a_host_that_is_not_there_is_said() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let entry = format!("{{ host = \"{gone}\", private = true }}");
+    let pool = TestPool::with_outbound(allowing(&[entry], &[]), |_| {});
+    let page = format!("<p>page<img src=http://{gone}/a><img src=https://{gone}/a>");
+    let rendered = pool.render(&fixed(&page)).await.unwrap();
+    let plain = format!("refused address: http://{gone}/a (it cannot be reached: Connection refused");
+    let tunnel = format!("refused address: {gone} (it cannot be reached: Connection refused");
+    check(&rendered, "page", &[&plain, &tunnel]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_would_open_an_address_is_said_as_it_is_written() {
+    let pool = TestPool::start(|_| {});
+    let page = "<img src=http://a.example/x?key=secret><img src=https://a.example/x><img src=https://a.example:8443/x>\
+        <img src=http://10.0.0.5:9000/x><img src=https://[fd00::1]/x><img src=http://localhost:81/x>";
+    let mut warnings = pool.render(&fixed(page)).await.unwrap().warnings;
+    warnings.sort();
+    let why = "a page reaches its own files only; outbound.allow can open it";
+    let expected = [
+        format!("refused address: [fd00::1]:443 ({why}: {{ host = \"[fd00::1]:443\", private = true }})"),
+        format!("refused address: a.example:443 ({why}: \"a.example\")"),
+        format!("refused address: a.example:8443 ({why}: \"a.example:8443\")"),
+        format!(
+            "refused address: http://10.0.0.5:9000/x ({why}: {{ host = \"10.0.0.5:9000\", private = true }})"
+        ),
+        format!("refused address: http://a.example/x ({why}: {{ host = \"a.example:80\", http = true }})"),
+        format!(
+            "refused address: http://localhost:81/x ({why}: {{ host = \"localhost:81\", private = true }})"
+        ),
+    ];
+    assert_eq!(warnings, expected);
+    pool.finish().await;
+}

@@ -1,0 +1,99 @@
+//! A port on the loopback that hears whoever reaches it.
+
+use std::io::{ErrorKind, Read as _};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::time::{Duration, Instant};
+
+/// How long the canary is listened to for what was sent before its control.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Keeps who connects, and who sends datagrams to the same port, on two addresses of IPv4 and on IPv6.
+/// Nobody is answered: the system accepts, and `hits` looks.
+pub struct Canary {
+    pub port: u16,
+    listeners: Vec<TcpListener>,
+    sockets: Vec<UdpSocket>,
+}
+
+impl Canary {
+    pub fn listen() -> Self {
+        (0..100).find_map(|_| Self::on_one_port()).expect("a port that is free for all of it")
+    }
+
+    fn on_one_port() -> Option<Self> {
+        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+        let port = first.local_addr().ok()?.port();
+        let second = SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), port));
+        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, port));
+        let listeners = vec![first, TcpListener::bind(second).ok()?, TcpListener::bind(six).ok()?];
+        let sockets = vec![UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?, UdpSocket::bind(six).ok()?];
+        Some(Self { port, listeners, sockets })
+    }
+
+    /// `text` with the canary's address in place of `HTTP` and its port in place of `PORT`.
+    pub fn aim(&self, text: &str) -> String {
+        let port = self.port.to_string();
+        text.replace("HTTP", "http://127.0.0.1:PORT").replace("PORT", &port)
+    }
+
+    /// Everybody who came, by the first line that was said. Checks that it was not deaf: who came before the
+    /// control is heard before it.
+    pub fn hits(&self) -> Vec<String> {
+        let streams = self.listeners.iter().flat_map(connections);
+        let datagrams = self.sockets.iter().flat_map(datagrams);
+        streams.chain(datagrams).collect()
+    }
+}
+
+fn connections(listener: &TcpListener) -> Vec<String> {
+    let address = listener.local_addr().unwrap();
+    let control = TcpStream::connect(address).unwrap().local_addr().unwrap();
+    let mut heard = Vec::new();
+    loop {
+        let (stream, from) = listener.accept().unwrap();
+        if from == control {
+            return heard;
+        }
+        heard.push(format!("{address}: {}", first_line(stream)));
+    }
+}
+
+fn first_line(mut stream: TcpStream) -> String {
+    stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let mut bytes = [0; 1_000];
+    let length = stream.read(&mut bytes).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..length]).lines().next().unwrap_or("a connection").to_owned()
+}
+
+fn datagrams(socket: &UdpSocket) -> Vec<String> {
+    let address = socket.local_addr().unwrap();
+    let control = UdpSocket::bind((address.ip(), 0)).unwrap();
+    control.send_to(b"control", address).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let started = Instant::now();
+    let mut heard = Vec::new();
+    loop {
+        match socket.recv_from(&mut [0; 1_500]) {
+            Ok((_, from)) if from == control.local_addr().unwrap() => return heard,
+            Ok((length, _)) => heard.push(format!("{address}: a datagram of {length} bytes")),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => panic!("{address} is deaf: {error}"),
+        }
+        assert!(started.elapsed() < PATIENCE, "{address} is deaf");
+    }
+}
+
+#[test]
+fn a_canary_hears_everybody() {
+    let canary = Canary::listen();
+    assert_eq!(canary.hits(), [""; 0]);
+    for host in ["127.0.0.1", "127.0.0.2", "[::1]"] {
+        let mut stream = TcpStream::connect(format!("{host}:{}", canary.port)).unwrap();
+        std::io::Write::write_all(&mut stream, b"GET /x HTTP/1.1\r\n\r\n").unwrap();
+    }
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.send_to(b"one", (Ipv4Addr::LOCALHOST, canary.port)).unwrap();
+    let hits = canary.hits();
+    assert_eq!(hits.len(), 4, "{hits:?}");
+    assert!(hits[..3].iter().all(|hit| hit.ends_with("GET /x HTTP/1.1")), "{hits:?}");
+}

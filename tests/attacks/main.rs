@@ -1,0 +1,32 @@
+//! The attacks that the service is tried against: named, counted by what they reach, printed as tables.
+//!
+//! Suites as in the security notes: A local files, B forged requests, C addresses that callers give, H leaks
+//! between jobs; and what an allowed host may do. Everything connects to the loopback only.
+
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod allowed;
+#[path = "../api/app.rs"]
+#[expect(dead_code, reason = "shared with the tests of the interface")]
+mod app;
+mod bounds;
+mod canary;
+mod carriers;
+mod files;
+mod given;
+mod host;
+#[path = "../objects/mod.rs"]
+#[expect(dead_code, reason = "shared with the tests of stores")]
+mod objects;
+mod public;
+mod service;
+mod spellings;
+#[path = "../browser/support.rs"]
+#[expect(dead_code, reason = "shared with the tests of pages")]
+mod support;
+mod table;
+#[path = "../api/template.rs"]
+#[expect(dead_code, reason = "shared with the tests of the interface")]
+mod template;
+mod traces;
+mod ways;

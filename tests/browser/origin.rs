@@ -1,0 +1,46 @@
+//! A page's own origin: what it gives, and that leaving it fails the page. What lies beyond is tried in `tests/attacks`.
+
+use platen::browser::PageTask;
+use platen::domain::fault::FaultCode;
+
+use crate::canary::Canary;
+use crate::support::{TestPool, scripted, text_of, with_files};
+
+#[actix::test]
+async fn the_origin_is_a_secure_place_with_ranges_and_workers() {
+    let pool = TestPool::start(|config| config.quiet_window_ms = 300);
+    let page = "<p id=p></p><script type=module>\
+        const part = await fetch('/n.txt', {headers: {Range: 'bytes=2-4'}});\
+        const worker = new Worker('/w.js', {type: 'module'});\
+        const said = new Promise(done => worker.onmessage = event => done(event.data));\
+        const gone = await fetch('/gone');\
+        p.textContent = [isSecureContext, part.status, await part.text(), await said, gone.status, \
+            typeof crypto.subtle].join(' ')</script>";
+    let task = with_files(page, &[("n.txt", "0123456789"), ("w.js", "postMessage('worked')")]);
+    // A page with script has an origin also where it is said that it needs none.
+    for task in [task.clone(), PageTask { direct: true, ..task }] {
+        let rendered = pool.render(&task).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), "true 206 234 worked 404 object");
+        assert_eq!(rendered.warnings, ["asset not found: /gone"]);
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn leaving_for_another_address_fails_the_page() {
+    let pool = TestPool::start(|config| config.quiet_window_ms = 300);
+    for page in [
+        "<script>location.href = 'http://127.0.0.1:PORT/left'</script>",
+        "<meta http-equiv=refresh content='0;url=http://127.0.0.1:PORT/left'>",
+        "<form method=post action=http://127.0.0.1:PORT/left></form><script>document.forms[0].submit()</script>",
+    ] {
+        let canary = Canary::listen();
+        let fault = pool.render(&scripted(&canary.aim(page))).await.unwrap_err();
+        assert_eq!(fault.fault.code, FaultCode::PageFailed, "{fault}");
+        let address = canary.aim("http://127.0.0.1:PORT/left");
+        assert!(fault.fault.message.contains(&address), "{fault}");
+        assert!(fault.warnings.lines().iter().any(|line| line.contains(&address)), "{:?}", fault.warnings);
+        assert_eq!(canary.hits(), [""; 0]);
+    }
+    pool.finish().await;
+}
