@@ -16,7 +16,6 @@ mod files;
 mod given;
 mod host;
 #[path = "../objects/mod.rs"]
-#[expect(dead_code, reason = "shared with the tests of stores")]
 mod objects;
 mod public;
 mod service;
