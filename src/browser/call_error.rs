@@ -57,10 +57,9 @@ impl CallError {
     pub fn is_of_browser(&self) -> bool {
         match self {
             Self::Closed { .. } | Self::Timeout { .. } => true,
-            Self::PageGone { .. }
-            | Self::Refused { .. }
-            | Self::TooLong { .. }
-            | Self::Unreadable { .. } => false,
+            Self::PageGone { .. } | Self::Refused { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => {
+                false
+            }
         }
     }
 }

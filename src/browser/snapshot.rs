@@ -239,7 +239,8 @@ mod tests {
 
     #[test]
     fn no_slice_takes_more_than_its_share_of_a_call() {
-        for text in ["", "plain text", "\u{1}\0\u{1f}\n\r\t\u{7f}\u{80}", "\"\\/\u{2028}<>", "ä€\u{1f600}'`"] {
+        for text in ["", "plain text", "\u{1}\0\u{1f}\n\r\t\u{7f}\u{80}", "\"\\/\u{2028}<>", "ä€\u{1f600}'`"]
+        {
             let text = text.repeat(5);
             let taken: Vec<&str> = slices(&text, 12).collect();
             assert_eq!(taken.concat(), text);

@@ -86,7 +86,9 @@ impl Pool {
     pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
         let slots = Arc::new(Semaphore::new(settings.processes.max(1)));
         let shelf = Mutex::default();
-        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, freed: Notify::new(), shelf }) };
+        let pool = Self {
+            inner: Arc::new(Inner { starter, settings, metrics, slots, freed: Notify::new(), shelf }),
+        };
         pool.refill();
         pool
     }

@@ -162,7 +162,11 @@ async fn ejs_generates_once_for_ten_jobs() {
     for n in 1..10 {
         assert_eq!(lab.again(&kept, &format!("{{\"n\":{n}}}")).await.unwrap(), format!("{n}[{n}]"));
     }
-    assert_eq!(lab.generated(), (2, 2), "the first job's two, and the same ahead: nobody reads the third one");
+    assert_eq!(
+        lab.generated(),
+        (2, 2),
+        "the first job's two, and the same ahead: nobody reads the third one"
+    );
 
     // A site of one job is as ever: nothing is made for nobody.
     let once = site(&files);

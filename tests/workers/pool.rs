@@ -121,7 +121,8 @@ async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wa
     let metrics = Metrics::new().children;
     let pool = Pool::new(starter(), busy, metrics.clone());
     let (limit, started) = (Duration::from_millis(100), Instant::now());
-    let aside = || pool.run_aside::<_, u32>(account, Job { header: &header, body: &body, files: &|_| None }, limit);
+    let aside =
+        || pool.run_aside::<_, u32>(account, Job { header: &header, body: &body, files: &|_| None }, limit);
     assert!(matches!(aside().await, Err(WorkerFault::Deadline)), "of its own");
     let job = tokio::spawn({
         let pool = pool.clone();

@@ -26,7 +26,9 @@ impl Assembler {
     pub(super) fn compile_ahead(&self, account: AccountId, site: &Site, read: &BTreeSet<String>) {
         // One that nobody else holds is gone with its job: the cache has no room for it.
         let kept = site.scripts().filter(|scripts| Arc::strong_count(scripts) > 1);
-        let Some(scripts) = kept.filter(|scripts| read.iter().any(|path| scripts.lacks(path))) else { return };
+        let Some(scripts) = kept.filter(|scripts| read.iter().any(|path| scripts.lacks(path))) else {
+            return;
+        };
         let Ok(turn) = Arc::clone(&self.ahead).try_acquire_owned() else { return };
         if !scripts.begin() {
             return;
@@ -69,10 +71,13 @@ impl Assembler {
         });
         let job = Job { header: &header, body: &body, files: &|_| None };
         let limit = Duration::from_millis(self.config.ahead_timeout_ms);
-        let Some((compiled, answer)) = self.pool.run_aside(account, job, limit).await? else { return Ok(None) };
+        let Some((compiled, answer)) = self.pool.run_aside(account, job, limit).await? else {
+            return Ok(None);
+        };
         let made: Vec<Option<MadeScript>> = match compiled {
-            Compiled::Scripts => serde_json::from_slice(&answer)
-                .map_err(|error| WorkerFault::Astray(error.to_string()))?,
+            Compiled::Scripts => {
+                serde_json::from_slice(&answer).map_err(|error| WorkerFault::Astray(error.to_string()))?
+            }
             Compiled::Nothing(why) => {
                 tracing::warn!(error = why, "a template's scripts are not kept");
                 Vec::new()
