@@ -9,7 +9,7 @@ use super::emulate::Surroundings;
 use super::events::rest_binding;
 use super::fault::Trouble;
 use super::origin::Visit;
-use super::page::{Limits, PageTask};
+use super::page::{Limits, PageOutput, PageTask};
 use super::scripts;
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -32,7 +32,7 @@ pub(super) async fn load(
     let (without_script, with_script) = match task.lane {
         Lane::Static => (Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?), None),
         // All of it costs each document time, and means nothing where no script runs.
-        Lane::Scripted => (None, Some(Scripted::send(tab, limits)?)),
+        Lane::Scripted => (None, Some(Scripted::send(tab, task, limits)?)),
     };
     let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
@@ -120,15 +120,19 @@ struct Scripted {
     downloads: Sent<Browser::SetDownloadBehavior>,
     binding: Sent<Runtime::AddBinding>,
     watch: Script,
+    canvases: Option<Script>,
 }
 
 impl Scripted {
-    fn send(tab: &Tab, limits: &Limits) -> Result<Self, CallError> {
+    fn send(tab: &Tab, task: &PageTask, limits: &Limits) -> Result<Self, CallError> {
+        let written = task.output == PageOutput::Html;
+        let canvases = || tab.send(&new_document(scripts::CANVASES.to_owned()));
         Ok(Self {
             exceptions: tab.send(&Runtime::Enable(None))?,
             downloads: tab.deny_downloads()?,
             binding: tab.send(&rest_binding())?,
             watch: tab.send(&new_document(scripts::watch(limits.quiet, limits.timer)))?,
+            canvases: written.then(canvases).transpose()?,
         })
     }
 
@@ -137,7 +141,7 @@ impl Scripted {
         self.downloads.answer(limit).await?;
         self.binding.answer(limit).await?;
         self.watch.answer(limit).await?;
-        Ok(())
+        settle(self.canvases, limit).await
     }
 }
 
