@@ -10,6 +10,7 @@ use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
+use crate::templates::trust;
 
 /// Arguments of `platen backup`.
 #[derive(Debug, Args)]
@@ -55,9 +56,20 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
 pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     let data = Path::new(&config.storage.data_dir);
     let files = backup::restore(&arguments.folder, data)?;
-    DataDir::open(data)?;
+    let folder = DataDir::open(data)?;
     say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
-    tell_of_bucket(config, "did not come back by this: it must be there, as old as the copy or younger")?;
+    let what = "did not come back by this: it must be there, as old as the copy or younger; now run `platen index rebuild`";
+    tell_of_bucket(config, what)?;
+    if config.storage.objects() == Some(Objects::S3) {
+        // The bucket may know templates that the copy does not: no service may start and sweep them.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        runtime.block_on(async {
+            let index = SledIndex::open(&folder.index(), &config.storage).await?;
+            let marked = trust::begin(&index).await;
+            index.close().await;
+            marked
+        })?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -63,6 +63,8 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     }
     let _place = deps.room.pack(of.account).await?;
     let upload = deps.store.landing().of(&StorageKey::TemplateUpload(of.account, of.template));
+    // Where an address leads straight to the store, another upload may come at any moment.
+    let read = deps.store.head(&upload).await.ok();
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // The same.
@@ -81,7 +83,10 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     record = TemplateRecord::unfinished(of.account, of.template, Some(content));
     let change = index::writing(&record).map_err(Problem::internal)?;
     changing.commit(change, former.into_iter().collect()).await?;
-    // Not marked as gone with the others: a later upload has the same name.
+    // Not marked as gone with the others: a later upload has the same name. One that came meanwhile stays.
+    if deps.store.head(&upload).await.ok() != read {
+        return Ok(());
+    }
     if let Err(error) = deps.store.delete(&upload).await {
         tracing::warn!(storage.key = %upload, error = %error, "an unpacked upload stays until its template is saved");
     }

@@ -23,7 +23,10 @@ pub enum TrustError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A rebuild did not end.
-    #[error("the index holds a part of the templates only: `platen index rebuild` did not end; run it again")]
+    #[error(
+        "the index holds a part of the templates only: `platen index rebuild` did not end; run it again \
+             (after a restore beside a bucket, run it once)"
+    )]
     HalfWay,
     /// The index was begun anew beside a store that is not new.
     #[error(

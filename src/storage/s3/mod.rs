@@ -215,10 +215,19 @@ impl ObjectStore for S3Store {
             let paths = page.contents.iter().filter_map(|object| object.key.strip_prefix(&*reach.prefix));
             // A name that is none of ours is passed over.
             keys.extend(paths.filter_map(StorageKey::from_path));
-            match page.contents.last() {
-                Some(last) if page.is_truncated => after = Some(last.key.clone()),
-                _ => break,
+            if !page.is_truncated {
+                break;
             }
+            // A list that ends early would have what it does not name swept or left out of a rebuild.
+            let last = page.contents.last().map(|object| object.key.clone());
+            if last.is_none() || last <= after {
+                let folder = folder.name();
+                let cause = format!(
+                    "the store lists '{folder}' by half: it says that there is more, and does not go on"
+                );
+                return Err(StoreError::Failed(std::io::Error::other(cause)));
+            }
+            after = last;
         }
         Ok(keys)
     }
