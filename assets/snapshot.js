@@ -9,7 +9,7 @@
 // `data:` address; `{parts, escape}`; or a function that answers parts when the texts of the `needs` have
 // been provided. Files are put in outside, so that they never pass through the page.
 //
-// files: the paths of the template; host: of the page's origin; limit: most characters.
+// files: the paths of the template; host: of the page's origin; limit: most bytes.
 (task => {
   'use strict';
 
@@ -43,6 +43,7 @@
 
   // ----- What is told -----
 
+  const LOST = 'an address made by URL.createObjectURL could not be kept';
   const warnings = new Set();
   const clean = text => text.includes(host)
     ? text.replaceAll(origin, '').replaceAll(`//${host}`, '').replaceAll(host, 'localhost') : text;
@@ -52,6 +53,8 @@
   // ----- Addresses -----
 
   const known = new Set(files);
+  // What `selector` leaves out (src/browser/excerpt.rs).
+  const aside = Object.hasOwn(globalThis, 'platenAside') ? globalThis.platenAside : new WeakSet();
   const uses = new Map();
   const needs = new Set();
   const texts = new Map();
@@ -88,8 +91,11 @@
   }
   // What a script made. It is read when the walk is over: by then its picture may be all that is left.
   function blob(address, picture) {
-    if (!pictures.has(address)) pictures.set(address, picture);
-    return () => [drawn.get(address) ?? ''];
+    if (pictures.get(address) === undefined) pictures.set(address, picture);
+    return () => {
+      if (!drawn.has(address)) warn(LOST);
+      return [drawn.get(address) ?? ''];
+    };
   }
   async function read(address, picture) {
     try {
@@ -115,9 +121,11 @@
       return null;
     }
   }
+  const implementation = getter(Document, 'implementation');
+  const newDocument = method(DOMImplementation, 'createHTMLDocument');
   // `toDataURL` of a canvas that stands in no document.
   function canvasAddress(offscreen) {
-    const canvas = document.implementation.createHTMLDocument('').createElement('canvas');
+    const canvas = newDocument(implementation(document), '').createElement('canvas');
     canvas.width = offscreen.width;
     canvas.height = offscreen.height;
     canvas.getContext('2d').drawImage(offscreen, 0, 0);
@@ -136,6 +144,7 @@
 
   // ----- What is asked from outside -----
 
+  const encoder = new TextEncoder();
   const pieces = [];
   let length = 0;
   let pending = '';
@@ -145,7 +154,7 @@
       pieces.push(piece);
       return;
     }
-    length += piece.length;
+    length += encoder.encode(piece).length;
     if (length > limit) throw new RangeError('too long');
     pending += piece;
     if (pending.length >= PART_CHARS) flush();
@@ -181,14 +190,15 @@
 
   let parts = null;
   globalThis.platenSnapshot = {
-    provide(path, text) {
-      texts.set(path, text);
+    // A text comes in slices.
+    provide(path, slice) {
+      texts.set(path, (texts.get(path) ?? '') + slice);
       return '';
     },
     async finish() {
       for (const [address, picture] of pictures) {
         const found = await read(address, picture);
-        if (found === null) warn('an address made by URL.createObjectURL could not be kept');
+        if (found === null) warn(LOST);
         drawn.set(address, found);
       }
       return guarded(() => {

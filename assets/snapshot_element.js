@@ -10,9 +10,11 @@
   });
   const words = text => new Set(text.split(' '));
   const VOID = words('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr');
-  const RAW = words('style xmp iframe noembed noframes plaintext');
+  // What stands in these the parser takes for text up to their end tag.
+  const RAW = words('style xmp noembed noframes');
   const DROPPED = words('nonce integrity manifest blocking');
   const FILE_OF = {
+    __proto__: null,
     img: words('src'), input: words('src'), source: words('src'), video: words('src poster'), audio: words('src'),
     track: words('src'), embed: words('src'), object: words('data'), image: words('href xlink:href'),
     feImage: words('href xlink:href'), body: words('background'), table: words('background'),
@@ -35,7 +37,7 @@
     const out = [];
     const base = get.base(page);
     const foreign = base.startsWith('http') && !base.startsWith(`${origin}/`) ? base : null;
-    const context = { base, foreign, depth, page, charset: depth === 0, sprites: new Set(), sheets: get.adopted(page), set: { title: null } };
+    const context = { base, foreign, depth, page, charset: depth === 0, sprites: new Set(), sheets: get.adopted(page), set: { title: null }, space: XHTML };
     const doctype = get.doctype(page);
     if (doctype !== null) out.push(doctypeText(doctype));
     settleAnimations(page);
@@ -79,18 +81,20 @@
       }
       top.next = get.next(node);
       const type = get.type(node);
-      if (type === Node.TEXT_NODE) out.push({ parts: [get.data(node)], escape: escapeText });
-      else if (type === Node.COMMENT_NODE) out.push(commentText(get.data(node)));
-      else if (type === Node.ELEMENT_NODE) stack.push(...writeElement(node, top.context, out));
+      // A comment is left out: nobody sees it, and much ends it.
+      if (type === Node.TEXT_NODE || type === Node.CDATA_SECTION_NODE) {
+        if (!top.context.isAside) out.push({ parts: [get.data(node)], escape: escapeText });
+      } else if (type === Node.ELEMENT_NODE) stack.push(...writeElement(node, top.context, out));
     }
   }
-  const commentText = data => `<!--${clean(data).replace(/^-?>|--!?>|<!--|--!?$|<!-$/g, '')}-->`;
 
   // Writes the tag; answers what is to be walked through within it, the last first.
   function writeElement(element, context, out) {
-    const html = get.space(element) === XHTML;
-    const name = html || get.space(element) === SVG ? get.local(element) : get.tag(element);
-    const special = html ? SPECIAL[name] : get.local(element) === 'script' ? gone : SPECIAL_SVG[name];
+    const name = tagOf(element, context.space);
+    if (name === null) return [];
+    if ((context.isAside || aside.has(element)) && name !== 'style' && name !== 'link') return writeAside(element, name, context, out);
+    const html = context.space === XHTML && get.space(element) === XHTML;
+    const special = (html ? SPECIAL : get.space(element) === MATHML ? SPECIAL_MATHML : SPECIAL_SVG)[name];
     const inner = special?.(element, context, out);
     if (inner !== undefined) return inner;
     out.push(`<${name}`);
@@ -99,12 +103,63 @@
     if (html && VOID.has(name)) return [];
     return within(element, name, html, context, out);
   }
-  function within(element, name, html, context, out) {
-    if (html && RAW.has(name)) {
-      out.push({ parts: [get.text(element)], escape: clean }, `</${name}>`);
+  // Beside what was asked for only what style sheets may count by stands, and the sheets.
+  function writeAside(element, name, context, out) {
+    const inside = { ...context, isAside: true };
+    if (context.isAside) return [{ next: get.first(element), end: '', context: inside }];
+    out.push(`<${name}`);
+    for (const kept of ['id', 'class', 'style']) {
+      if (attribute(element, kept) !== null) writeAttribute(kept, [attribute(element, kept)], out);
+    }
+    out.push('>');
+    const space = spaceWithin(element, name);
+    const end = get.space(element) === XHTML && VOID.has(name) ? '' : `</${name}>`;
+    return RAW.has(name) || end === '' ? (out.push(end), []) : [{ next: get.first(element), end, context: { ...inside, space } }];
+  }
+
+  // The parser goes by names and by where they stand; a script makes elements of any name in any place. What would
+  // be read as another element is written as one that means nothing, or not at all where it is not shown either.
+  const MATHML = 'http://www.w3.org/1998/Math/MathML';
+  const MATHML_NAMES = words('math mi mn mo ms mtext mspace mrow mfrac msqrt mroot mstyle merror mpadded mphantom mfenced menclose msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mlabeledtr maction semantics annotation');
+  const HOLDS_HTML = words('mi mn mo ms mtext foreignObject desc title');
+  const TAG = /^[a-z][^A-Z\0\s/>]*$/;
+  const MISREAD = words('svg math image mglyph malignmark');
+  function tagOf(element, space) {
+    const name = get.local(element);
+    const own = get.space(element);
+    if (own === SVG) {
+      const known = kindOf(element) !== '[object SVGElement]';
+      const stands = space === SVG || (space === XHTML && (name === 'svg' || name === 'style'));
+      return known && stands ? name : null;
+    }
+    if (own === MATHML && (space === MATHML || (space === XHTML && name === 'math'))) return MATHML_NAMES.has(name) ? name : null;
+    if (space !== XHTML) return own === XHTML && space === SVG && name === 'style' ? name : null;
+    if (own !== XHTML) return TAG.test(get.tag(element)) && /[-:]/.test(get.tag(element)) ? get.tag(element) : 'span';
+    if (name === 'plaintext') return 'pre';
+    if (RAW.has(name) && name !== 'style' && !isPlain(element, name)) return name === 'xmp' ? 'pre' : null;
+    return TAG.test(name) && !MISREAD.has(name) ? name : 'span';
+  }
+  // Whether the parser would read as text what is in the element.
+  function isPlain(element, name) {
+    for (let child = get.first(element); child !== null; child = get.next(child)) {
+      if (get.type(child) === Node.ELEMENT_NODE) return false;
+    }
+    return !clean(get.text(element)).toLowerCase().includes(`</${name}`);
+  }
+  function spaceWithin(element, name) {
+    const own = get.space(element);
+    return name === 'span' || HOLDS_HTML.has(name) || (own !== SVG && own !== MATHML) ? XHTML : own;
+  }
+
+  function within(element, name, html, outside, out) {
+    if (html && (RAW.has(name) || name === 'title')) {
+      const escape = name === 'style' ? escapeSheet : name === 'title' ? escapeText : clean;
+      out.push({ parts: [get.text(element)], escape }, `</${name}>`);
       return [];
     }
     const first = get.first(element);
+    const space = spaceWithin(element, name);
+    const context = space === outside.space ? outside : { ...outside, space };
     const light = { next: first, end: `</${name}>`, context };
     if (html && (name === 'pre' || name === 'listing') && first !== null && get.text(element).startsWith('\n')) out.push('\n');
     if (html && name === 'html' && !hasHead(element)) {
@@ -115,10 +170,18 @@
       light.end = [...adoptedParts(context), '</head>'];
     }
     const root = get.root(element);
-    if (root === null) return [light];
+    if (root === null) {
+      if (html && first === null && name.includes('-') && isShown(element)) warn(short(`<${name}> shows what only its own script sees (a closed shadow root): it is not kept in the document`));
+      return [light];
+    }
     out.push(`<template shadowrootmode="open"${get.focus(root) ? ' shadowrootdelegatesfocus' : ''}>`);
     const inside = { ...context, sprites: new Set(), sheets: get.adoptedInRoot(root) };
     return [light, { next: get.first(root), end: [...adoptedParts(inside), '</template>'], context: inside }];
+  }
+  const box = method(Element, 'getBoundingClientRect');
+  function isShown(element) {
+    const { width, height } = box(element);
+    return width * height > 0;
   }
   const CHARSET = '<meta charset="utf-8">';
   function hasHead(element) {
@@ -126,9 +189,14 @@
     while (child !== null && !(get.type(child) === Node.ELEMENT_NODE && isHtml(child, 'head'))) child = get.next(child);
     return child !== null;
   }
+  // One sheet may be given to a thousand roots.
+  const adopted = new Map();
   // The sheets that a script has given to a document or a shadow root come after its others.
   function adoptedParts({ sheets, base }) {
-    return Array.from(sheets).flatMap(sheet => sheetElement(sheet, keepSheet(sheet, base, undefined)));
+    return Array.from(sheets).flatMap(sheet => {
+      if (!adopted.has(sheet)) adopted.set(sheet, keepSheet(sheet, base, undefined));
+      return sheetElement(sheet, adopted.get(sheet));
+    });
   }
   function sheetElement(sheet, kept, attributes = [], escape = escapeSheet) {
     if (get.disabled(sheet) || kept === null) return [];
@@ -176,7 +244,7 @@
     const local = get.local(element);
     if (name === 'style') return inlineParts(element, value, context);
     if (name === 'loading' && (local === 'img' || local === 'iframe')) return null;
-    if (Object.hasOwn(FILE_OF, local) && FILE_OF[local].has(name)) {
+    if (FILE_OF[local]?.has(name)) {
       return load(value, context.base, isHtml(element, 'img') ? element : undefined) ?? [value];
     }
     if (name === 'href' && isHtml(element, 'link') && isIcon(element)) return load(value, context.base) ?? [value];
@@ -189,7 +257,8 @@
   const ownFragments = (value, { page }) => value.replaceAll(`${get.baseDocument(page).replace(/#.*/, '')}#`, '#');
   // A policy of the page may have kept an attribute from having any effect, which is not in the file.
   function inlineParts(element, value, context) {
-    const style = { [XHTML]: get.style, [SVG]: get.svgStyle }[get.space(element)];
+    const space = get.space(element);
+    const style = space === XHTML ? get.style : space === SVG ? get.svgStyle : null;
     if (style?.(element).cssText === '') return null;
     return styleParts(ownFragments(value, context), context.base);
   }
@@ -208,8 +277,10 @@
   // ----- Elements of their own kind: what to walk through, or undefined where nothing is special -----
 
   const gone = () => [];
-  const SPECIAL_SVG = { style: writeStyle, use: writeUse };
+  const SPECIAL_SVG = { __proto__: null, script: gone, style: writeStyle, use: writeUse };
+  const SPECIAL_MATHML = { __proto__: null };
   const SPECIAL = {
+    __proto__: null,
     base: gone,
     noscript: gone,
     script: writeScript,
@@ -225,7 +296,8 @@
       return within(element, 'picture', true, { ...context, picture: element }, out);
     },
     source: (element, context) => context.picture === undefined ? undefined : [],
-    object: element => { if (holdsPage(element)) warn(short(`a page in an object element is not kept in the document: ${attribute(element, 'data')}`)); },
+    object: writePlugin,
+    embed: writePlugin,
     frame: element => warn(short(`a frame of a frameset is not kept in the document: ${attribute(element, 'src')}`)),
     input: writeInput,
     template: (element, context, out) => { out.push('<template></template>'); return []; },

@@ -9,16 +9,30 @@
     return inner !== null && get.content(inner) === 'text/html' && get.body(inner) !== null && get.first(get.body(inner)) !== null;
   }
 
+  // A page in there would run its scripts in the file.
+  const PAGE = /^data:(?:text\/html|[^,;]*xhtml|[^,;]*\/xml)|^(?!data:)[^?#]*\.(?:x?html?|xht|xml)(?:[?#]|$)/i;
+  function writePlugin(element, context, out) {
+    const name = get.local(element);
+    const address = attribute(element, name === 'object' ? 'data' : 'src');
+    const isPage = address !== null && PAGE.test(parse(address, context.base)?.href ?? '');
+    if (!isPage && !(name === 'object' && holdsPage(element))) return undefined;
+    warn(short(`a page in an ${name} element is not kept in the document: ${address}`));
+    out.push(`<${name}`);
+    writeAttributes(element, context, out, words('data src'));
+    out.push('>');
+    return name === 'embed' ? [] : within(element, name, true, context, out);
+  }
+
   // What holds data stays, for who reads the file by a program; what was script has run.
   function writeScript(element, context, out) {
     const type = (attribute(element, 'type') ?? '').trim();
     if (SCRIPT_TYPE.test(type)) return [];
-    let text = get.text(element);
+    let text = clean(get.text(element));
     if (/[/+]json$/i.test(type)) text = text.replace(/<(?=[!/s])/gi, '\\u003c');
     else if (/<\/script|<!--/i.test(text)) return [];
     out.push('<script');
     writeAttributes(element, context, out, words('src'));
-    out.push('>', { parts: [text], escape: clean }, '</script>');
+    out.push('>', text, '</script>');
     return [];
   }
 
@@ -31,6 +45,10 @@
   function writeStyle(element, context, out) {
     const html = get.space(element) === XHTML;
     const sheet = (html ? get.styleSheet : get.svgSheet)(element);
+    if (sheet === null && context.isSprite) {
+      out.push('<style>', { parts: styleParts(get.text(element), context.base), escape: escapeText }, '</style>');
+      return [];
+    }
     if (sheet === null) {
       // Of a kind that the browser does not know, or kept from being one by a policy.
       return /^(?:text\/css)?$/i.test((attribute(element, 'type') ?? '').trim()) ? [] : undefined;
@@ -39,7 +57,7 @@
     const attributes = [];
     writeAttributes(element, context, attributes, words('media title type'));
     const kept = keepSheet(sheet, context.base, get.text(element));
-    out.push(...sheetElement(sheet, kept, attributes, html ? escapeSheet : escapeText));
+    out.push(...sheetElement(sheet, kept, attributes, context.space === XHTML ? escapeSheet : escapeText));
     return [];
   }
   function writeLink(element, context, out) {
@@ -119,14 +137,20 @@
 
   function writeFrame(element, context, out) {
     const inner = get.frame(element);
-    const page = inner !== null && get.content(inner) === 'text/html' && context.depth < FRAME_DEPTH;
+    const html = inner !== null && get.content(inner) === 'text/html';
+    const page = html && context.depth < FRAME_DEPTH;
+    if (html && !page) warn(`a frame more than ${FRAME_DEPTH} frames deep stands in the document as it was written`);
     out.push('<iframe');
     writeAttributes(element, context, out, words(page ? 'src srcdoc sandbox' : 'sandbox'));
-    const sandbox = attribute(element, 'sandbox');
-    if (sandbox !== null) writeAttribute('sandbox', [sandbox.replace(/allow-scripts/gi, '').trim()], out);
+    const source = parse(attribute(element, 'src') ?? '', context.base);
+    const isWritten = attribute(element, 'srcdoc') !== null || !/^https?:$/.test(source?.protocol);
+    const sandbox = attribute(element, 'sandbox') ?? (isWritten && !page ? '' : null);
+    // What was not looked into may hold scripts still.
+    const allowed = sandbox?.split(/[ \t\n\f\r]+/).filter(word => word.toLowerCase() !== 'allow-scripts');
+    if (sandbox !== null) writeAttribute('sandbox', [allowed.join(' ')], out);
     if (page) {
       if (get.body(inner) !== null) out.push(' srcdoc="', { parts: writeDocument(inner, context.depth + 1), escape: escapeAttribute }, '"');
-    } else if (attribute(element, 'src') !== null && parse(attribute(element, 'src'), context.base)?.origin === origin) {
+    } else if (attribute(element, 'src') !== null && source?.origin === origin) {
       warn(short(`a frame that cannot be looked into is not kept in the document: ${attribute(element, 'src')}`));
     }
     out.push('></iframe>');
@@ -162,6 +186,7 @@
   function decode(text) {
     try { return decodeURIComponent(text); } catch { return text; }
   }
+  const SPRITE = { foreign: null, depth: 0, charset: false, sheets: [], set: { title: null }, space: SVG, isSprite: true };
   // What has the id, and what that refers to, with ids that are nobody else's in the document.
   function spriteParts(path, wanted, written) {
     const sprite = sprites.get(path);
@@ -181,7 +206,9 @@
       copy.id = id;
       queue.push(...rename(copy, prefix));
       for (const inner of copy.querySelectorAll('[id]')) written.add(inner.id);
-      out.push({ parts: [new XMLSerializer().serializeToString(copy)], escape: clean });
+      const holder = new DocumentFragment();
+      holder.append(copy);
+      walk(holder, { ...SPRITE, base: `${origin}/${path}`, page, sprites: written }, out);
     }
     return out.length === 0 ? [] : ['<defs>', ...out, '</defs>'];
   }

@@ -27,6 +27,8 @@
     }
     for (const rule of rules) {
       const text = get.ruleText(rule);
+      // What they mean is read before the sheet is written.
+      for (const [address] of text.matchAll(/blob:[^"')\s\\]+/g)) blob(address);
       if (get.rule(rule) !== IMPORT) {
         kept.rules.push({ text });
         continue;
@@ -153,9 +155,8 @@
   // `@import "x.css" layer(a) screen;`: the sheet stands in its address.
   // Answers where it was read to.
   function importInto(text, from, { base, rest, replace }) {
-    const match = /^(?:[ \t\r\n\f]|\/\*[^]*?\*\/)*(?=["']|url\()/i.exec(text.slice(from, from + 4096));
-    if (match === null) return from;
-    const at = from + match[0].length;
+    const at = blankEnd(text, from);
+    if (!isString(text[at]) && !/^url\($/i.test(text.slice(at, at + 4))) return from;
     const word = isString(text[at]) ? text[at] : 'url(';
     const end = tokenEnd(text, at, word);
     const address = parse(unquote(text.slice(at, end)), base)?.href;
@@ -169,6 +170,18 @@
     const sheet = { parts: sheetParts(entry.sheet), escape: escapeData };
     replace(at, end, ['url("data:text/css;charset=utf-8,', sheet, '")']);
     return end;
+  }
+
+  // Where blanks and comments end.
+  function blankEnd(text, from) {
+    const blanks = /[ \t\r\n\f]*/y;
+    for (let at = from; ;) {
+      blanks.lastIndex = at;
+      blanks.test(text);
+      at = blanks.lastIndex;
+      if (!text.startsWith('/*', at)) return at;
+      at = tokenEnd(text, at, '/*');
+    }
   }
 
   // The address in `url(…)` or in a string.

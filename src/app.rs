@@ -23,7 +23,7 @@ use crate::accounts::control::{self, ControlSocket};
 use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
+use crate::config::{Config, Objects};
 use crate::http::{self, HttpState, JobGate, RateLimit, Server};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
@@ -32,17 +32,20 @@ use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
 use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
-use crate::storage::ObjectStore;
+use crate::storage::addresses::{Addresses, OwnAddresses};
 use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
+use crate::storage::s3::{S3Addresses, S3Store};
+use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
+use crate::templates::trust;
 
 pub use engines::{Basis, Engines};
 use metrics::MetricsPage;
@@ -93,20 +96,16 @@ impl App {
         own.extend(metrics_page.as_ref().map(MetricsPage::bound));
         let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
         let templates = templates(&config, &lasting, &clock, &metrics);
-        let registry = TemplateRegistry::new(Arc::clone(&templates), config.jobs.mailbox_limit);
-        let template_registry = start_on(&control_thread, registry);
-        control_thread.spawn(Janitor::new(templates).run(stopping.clone()));
+        let templates = start_templates(templates, &config, (&control_thread, &stopping));
         let basis = Basis {
             executable: std::env::current_exe()?,
             store: lasting.store.clone(),
-            templates: Some(TemplateSource::new(template_registry.clone().recipient())),
+            templates: Some(TemplateSource::new(templates.clone().recipient())),
             outbound: outbound.clone(),
             metrics: metrics.clone(),
         };
         let engines = Engines::start(basis, &config, &control_thread)?;
-        let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let accounts =
-            start_on(&control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit));
+        let accounts = start_accounts(&config, &lasting, &clock, &control_thread).await?;
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
         let deps = Deps {
@@ -124,9 +123,10 @@ impl App {
         let public_url = http::public_url(&config, listener.local_addr()?);
         let state = HttpState {
             jobs: gate(&registry),
-            templates: template_registry,
+            templates,
             accounts: accounts.recipient(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
+            addresses: lasting.addresses(&config, &clock, public_url.clone())?,
             signer: lasting.signer.clone(),
             store: lasting.store.clone(),
             outbound,
@@ -139,19 +139,16 @@ impl App {
             clock,
             config: Arc::new(config.clone()),
         };
-        let grace = Duration::from_secs(config.http.shutdown_grace_s);
         let server = http::serve(listener, state)?;
-        let pool = engines.pool;
-        let metrics = metrics_page;
         Ok(Self {
             address,
             public_url,
-            grace,
+            grace: Duration::from_secs(config.http.shutdown_grace_s),
             server,
-            metrics,
+            metrics: metrics_page,
             stopping,
             registry,
-            pool,
+            pool: engines.pool,
             lasting,
             control,
             arbiters,
@@ -214,13 +211,41 @@ impl Lasting {
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
         let index: Arc<dyn Index> = Arc::new(index);
-        let disk = Arc::new(
-            DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await?,
-        );
-        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(disk, metrics.store.clone()));
+        let store = store(config, &folder).await?;
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        trust::check(index.as_ref(), store.as_ref()).await?;
+        #[cfg(debug_assertions)]
+        let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket() })
     }
+
+    /// Addresses of our own routes, or of the store itself where it has some.
+    fn addresses(
+        &self,
+        config: &Config,
+        clock: &Arc<dyn Clock>,
+        base: String,
+    ) -> Result<Arc<dyn Addresses>, StoreError> {
+        let lifetime_s = config.storage.address_ttl_s;
+        let own = OwnAddresses::new(self.signer.clone(), clock.clone(), base, lifetime_s);
+        Ok(match config.storage.objects() {
+            Some(Objects::S3) => Arc::new(S3Addresses::new(&config.s3, lifetime_s, clock.clone(), own)?),
+            Some(Objects::Disk) | None => Arc::new(own),
+        })
+    }
+}
+
+/// The store of objects that the settings name.
+///
+/// # Errors
+/// When its folder cannot be used, or its settings make no address.
+pub async fn store(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, StoreError> {
+    let (place, free_limit_bytes) = (folder.objects(), config.storage.objects_free_limit_bytes);
+    Ok(match config.storage.objects() {
+        Some(Objects::S3) => Arc::new(S3Store::open(&config.s3, place, free_limit_bytes).await?),
+        Some(Objects::Disk) | None => Arc::new(DiskStore::with_free_limit(place, free_limit_bytes).await?),
+    })
 }
 
 fn templates(
@@ -231,6 +256,26 @@ fn templates(
 ) -> Arc<templates::Deps> {
     let places = (lasting.index.clone(), lasting.store.clone());
     Arc::new(templates::Deps::new(clock.clone(), places, config, metrics.templates.clone()))
+}
+
+async fn start_accounts(
+    config: &Config,
+    lasting: &Lasting,
+    clock: &Arc<dyn Clock>,
+    control_thread: &ArbiterHandle,
+) -> Result<Addr<Accounts>, AppError> {
+    let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
+    Ok(start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit)))
+}
+
+/// The template registry, and the janitor.
+fn start_templates(
+    deps: Arc<templates::Deps>,
+    config: &Config,
+    (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
+) -> Addr<TemplateRegistry> {
+    control_thread.spawn(Janitor::new(Arc::clone(&deps)).run(stopping.clone()));
+    start_on(control_thread, TemplateRegistry::new(deps, config.jobs.mailbox_limit))
 }
 
 /// The registry, with what the journal says is unfinished, and the sweeper.

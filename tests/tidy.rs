@@ -7,6 +7,8 @@
 mod deployment;
 #[path = "tidy/docs.rs"]
 mod docs;
+#[path = "tidy/fixtures.rs"]
+mod fixtures;
 #[path = "tidy/layers.rs"]
 mod layers;
 #[path = "tidy/rules.rs"]

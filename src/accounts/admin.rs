@@ -30,6 +30,9 @@ pub enum Request {
         plan: Option<String>,
         /// Documents in a period.
         documents_per_month: Option<u64>,
+        /// The id that it had before its record was lost; a new one when it is not given.
+        #[serde(default)]
+        id: Option<AccountId>,
     },
     /// Changes what is given of an account.
     SetAccount {
@@ -149,6 +152,14 @@ pub enum AdminError {
     /// The name is taken.
     #[error("account '{0}' exists already; change it with `platen account set {0} …`")]
     Exists(String),
+    /// The id is another account's.
+    #[error("the id {id} is that of account '{account}'; an id belongs to one account")]
+    IdTaken {
+        /// The id.
+        id: AccountId,
+        /// Whose it is.
+        account: String,
+    },
     /// There is no such account.
     #[error("there is no account '{0}'; `platen account list` lists them")]
     NoAccount(String),
@@ -186,8 +197,8 @@ impl Book {
     pub async fn administer(&self, request: Request) -> Result<Reply, AdminError> {
         let _turn = self.turn.lock().await;
         match request {
-            Request::CreateAccount { name, plan, documents_per_month } => {
-                self.create_account(name, plan, documents_per_month).await
+            Request::CreateAccount { name, plan, documents_per_month, id } => {
+                self.create_account(name, plan, documents_per_month, id).await
             }
             Request::SetAccount { name, settings } => self.set_account(name, settings).await,
             Request::ListAccounts { after } => self.list_accounts(after).await,
@@ -202,6 +213,7 @@ impl Book {
         name: String,
         plan: Option<String>,
         documents_per_month: Option<u64>,
+        id: Option<AccountId>,
     ) -> Result<Reply, AdminError> {
         let plan = plan.unwrap_or_else(|| DEFAULT_PLAN.to_owned());
         check_name(&name)?;
@@ -209,8 +221,12 @@ impl Book {
         if self.state().accounts.contains_key(&name) {
             return Err(AdminError::Exists(name));
         }
+        let id = id.unwrap_or_else(AccountId::generate);
+        if let Some(account) = self.state().account(id) {
+            return Err(AdminError::IdTaken { id, account: account.name.clone() });
+        }
         let account = Account {
-            id: AccountId::generate(),
+            id,
             name,
             plan,
             status: Status::Active,

@@ -92,6 +92,12 @@ impl Book {
         })
     }
 
+    /// Whether there is such an account.
+    #[must_use]
+    pub fn knows(&self, account: AccountId) -> bool {
+        self.state().account(account).is_some()
+    }
+
     /// The check at init: an active subscription and, when the document counts, one left in the
     /// period.
     ///

@@ -71,8 +71,19 @@ impl Engines {
             templates: config.templates.clone(),
         };
         let repeats = Semaphore::new(1);
-        let parts =
-            Parts { store, templates, assembler, pages, outbound, deliveries, repeats, limits, metrics };
+        let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
+        let parts = Parts {
+            store,
+            templates,
+            unpacking,
+            assembler,
+            pages,
+            outbound,
+            deliveries,
+            repeats,
+            limits,
+            metrics,
+        };
         Ok(Self { pool, parts: Arc::new(parts) })
     }
 }

@@ -31,6 +31,16 @@ pub enum CallError {
         /// What Chromium says.
         message: String,
     },
+    /// It was not sent: so long a message would end the connection, for all pages.
+    #[error("{method}: the browser takes no message of {bytes} bytes, more than {limit_bytes}")]
+    TooLong {
+        /// What was to be called.
+        method: &'static str,
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        limit_bytes: usize,
+    },
     /// The answer is not what the protocol says, or too long.
     #[error("{method}: the answer cannot be read: {detail}")]
     Unreadable {
@@ -47,7 +57,9 @@ impl CallError {
     pub fn is_of_browser(&self) -> bool {
         match self {
             Self::Closed { .. } | Self::Timeout { .. } => true,
-            Self::PageGone { .. } | Self::Refused { .. } | Self::Unreadable { .. } => false,
+            Self::PageGone { .. } | Self::Refused { .. } | Self::TooLong { .. } | Self::Unreadable { .. } => {
+                false
+            }
         }
     }
 }

@@ -123,7 +123,7 @@ impl Connection {
     /// Sends a call at once; several can be sent before the first is answered.
     ///
     /// # Errors
-    /// When the connection has ended.
+    /// When the connection has ended, or the call is too long.
     pub fn send<M>(&self, session: Option<&Arc<str>>, method: &M) -> Result<Sent<M>, CallError>
     where
         M: Method + Serialize,
@@ -136,7 +136,7 @@ impl Connection {
     /// Sends a call whose text is large; the text is made on a thread that may take its time.
     ///
     /// # Errors
-    /// When the connection has ended.
+    /// When the connection has ended, or the call is too long.
     pub async fn send_large<M>(&self, session: Option<&Arc<str>>, method: M) -> Result<Sent<M>, CallError>
     where
         M: Method + Serialize + Send + 'static,
@@ -185,6 +185,10 @@ impl Connection {
         let request = Request { id, method: M::NAME, params: method, session: session.map(AsRef::as_ref) };
         let text = wire::encode(&request)
             .map_err(|error| CallError::Unreadable { method: M::NAME, detail: error.to_string() })?;
+        if text.len() > wire::CALL_LIMIT_BYTES {
+            let (bytes, limit_bytes) = (text.len(), wire::CALL_LIMIT_BYTES);
+            return Err(CallError::TooLong { method: M::NAME, bytes, limit_bytes });
+        }
         let (sender, answer) = oneshot::channel();
         if !self.shared.router().expect_answer(id, session.cloned(), sender) {
             return Err(CallError::Closed { method: M::NAME });
@@ -364,5 +368,24 @@ async fn write_all(
         if written.is_err() {
             return shared.close();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headless_chrome::protocol::cdp::Page;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_would_end_the_connection_is_not_sent() {
+        let (ours, _theirs) = tokio::io::duplex(1 << 10);
+        let (reader, writer) = tokio::io::split(ours);
+        let connection = Connection::open(tokio::io::BufReader::new(reader), writer);
+        let html = "\u{1}".repeat(wire::CALL_LIMIT_BYTES / 6);
+        let put = Page::SetDocumentContent { frame_id: "frame".to_owned(), html };
+        let error = connection.send_large(None, put).await.err().unwrap();
+        assert!(matches!(error, CallError::TooLong { .. }) && !error.is_of_browser(), "{error}");
+        assert!(connection.send(None, &Page::Enable { enable_file_chooser_opened_event: None }).is_ok());
     }
 }

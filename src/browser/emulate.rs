@@ -118,6 +118,7 @@ fn explain(error: CallError) -> Trouble {
         | CallError::Closed { .. }
         | CallError::PageGone { .. }
         | CallError::Timeout { .. }
+        | CallError::TooLong { .. }
         | CallError::Unreadable { .. } => error.into(),
     }
 }

@@ -129,11 +129,13 @@ const AREA: &str = "(find, selector) => find(selector, element => {
 })";
 
 /// Nothing is moved, so that the styles that the element has from around it stay: what stands beside it,
-/// and beside what holds it, is not shown.
+/// and beside what holds it, is not shown, and a document is written without it (`assets/snapshot.js`).
 const ISOLATE: &str = "(find, selector) => find(selector, element => {
+    const aside = globalThis.platenAside = new WeakSet();
     for (let node = element; node.parentNode && node !== document.body; node = node.parentNode) {
         for (const other of node.parentNode.childNodes) {
             if (other === node || other === document.head) continue;
+            aside.add(other);
             if (other.nodeType === Node.TEXT_NODE) other.data = '';
             else if (other.style) other.style.setProperty('display', 'none', 'important');
         }

@@ -49,7 +49,9 @@ impl From<CallError> for Trouble {
             CallError::Closed { .. } => Self::Ended(PageEnd::BrowserLost),
             CallError::PageGone { .. } => Self::Ended(PageEnd::Closed),
             CallError::Timeout { .. } => Self::Late,
-            CallError::Refused { .. } | CallError::Unreadable { .. } => Self::Refused(error),
+            CallError::Refused { .. } | CallError::TooLong { .. } | CallError::Unreadable { .. } => {
+                Self::Refused(error)
+            }
         }
     }
 }

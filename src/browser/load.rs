@@ -9,7 +9,7 @@ use super::emulate::Surroundings;
 use super::events::rest_binding;
 use super::fault::Trouble;
 use super::origin::Visit;
-use super::page::{Limits, PageTask};
+use super::page::{Limits, PageOutput, PageTask};
 use super::scripts;
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -32,7 +32,7 @@ pub(super) async fn load(
     let (without_script, with_script) = match task.lane {
         Lane::Static => (Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?), None),
         // All of it costs each document time, and means nothing where no script runs.
-        Lane::Scripted => (None, Some(Scripted::send(tab, limits)?)),
+        Lane::Scripted => (None, Some(Scripted::send(tab, task, limits)?)),
     };
     let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
@@ -57,14 +57,26 @@ pub(super) async fn load(
     surroundings.settle().await
 }
 
-/// Runs a script of ours in the page and gives the text that it answers; `None` when the document went
-/// away under it.
+/// Runs a script of ours, made of what the options say, and gives the text that it answers; `None` when the
+/// document went away under it.
 pub(super) async fn ask(
     tab: &Tab,
     lane: Lane,
     expression: String,
     limit: Duration,
 ) -> Result<Option<String>, Trouble> {
+    let answer = run(tab, lane, expression, limit).await?;
+    answer.map(|answer| answer.map_err(|thrown| thrown_by("formatOpts", thrown))).transpose()
+}
+
+/// Runs a script of ours in the page and gives the text that it answers, or what it throws; `None` when the
+/// document went away under it.
+pub(super) async fn run(
+    tab: &Tab,
+    lane: Lane,
+    expression: String,
+    limit: Duration,
+) -> Result<Option<Result<String, Runtime::ExceptionDetails>>, Trouble> {
     // Where no script of the page's can run, its own world is as good, and 2 ms less.
     let context = match lane {
         Lane::Static => None,
@@ -78,11 +90,10 @@ pub(super) async fn ask(
     let call = evaluate(expression, context);
     let sent = if large { tab.send_large(call).await? } else { tab.send(&call)? };
     match sent.answer(limit).await {
-        Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => {
-            Err(thrown_by("formatOpts", thrown))
-        }
+        Ok(Runtime::EvaluateReturnObject { exception_details: Some(thrown), .. }) => Ok(Some(Err(thrown))),
         Ok(answer) => {
-            Ok(Some(answer.result.value.and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()))
+            let text = answer.result.value.and_then(|it| it.as_str().map(str::to_owned));
+            Ok(Some(Ok(text.unwrap_or_default())))
         }
         // The context was destroyed: the page has left for another document.
         Err(CallError::Refused { .. }) => Ok(None),
@@ -90,11 +101,15 @@ pub(super) async fn ask(
     }
 }
 
+/// The first line of what a script threw.
+pub(super) fn thrown_line(thrown: Runtime::ExceptionDetails) -> String {
+    let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
+    description.lines().next().unwrap_or_default().to_owned()
+}
+
 /// Who wrote `option` is told what it threw.
 pub(super) fn thrown_by(option: &str, thrown: Runtime::ExceptionDetails) -> Trouble {
-    let description = thrown.exception.and_then(|it| it.description).unwrap_or(thrown.text);
-    let first_line = description.lines().next().unwrap_or_default();
-    Trouble::fault(FaultCode::OptionsInvalid, format!("{option}: {first_line}"))
+    Trouble::fault(FaultCode::OptionsInvalid, format!("{option}: {}", thrown_line(thrown)))
 }
 
 type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;
@@ -105,15 +120,19 @@ struct Scripted {
     downloads: Sent<Browser::SetDownloadBehavior>,
     binding: Sent<Runtime::AddBinding>,
     watch: Script,
+    canvases: Option<Script>,
 }
 
 impl Scripted {
-    fn send(tab: &Tab, limits: &Limits) -> Result<Self, CallError> {
+    fn send(tab: &Tab, task: &PageTask, limits: &Limits) -> Result<Self, CallError> {
+        let written = task.output == PageOutput::Html;
+        let canvases = || tab.send(&new_document(scripts::CANVASES.to_owned()));
         Ok(Self {
             exceptions: tab.send(&Runtime::Enable(None))?,
             downloads: tab.deny_downloads()?,
             binding: tab.send(&rest_binding())?,
             watch: tab.send(&new_document(scripts::watch(limits.quiet, limits.timer)))?,
+            canvases: written.then(canvases).transpose()?,
         })
     }
 
@@ -122,7 +141,7 @@ impl Scripted {
         self.downloads.answer(limit).await?;
         self.binding.answer(limit).await?;
         self.watch.answer(limit).await?;
-        Ok(())
+        settle(self.canvases, limit).await
     }
 }
 

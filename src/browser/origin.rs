@@ -200,7 +200,7 @@ impl Visit {
         if self.data.is_some() && path == self.data_path() {
             return served::data(self.data.clone().unwrap_or_default());
         }
-        match served::answer(&self.site, path, request.method(), request.headers()) {
+        match served::answer(&self.site, request.uri(), request.method(), request.headers()) {
             Served::File(response) => response,
             Served::Missing(response) => {
                 self.warn(&format!("asset not found: {}", shorten(request.uri())));

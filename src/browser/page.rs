@@ -21,9 +21,9 @@ use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 
-/// A text given to the browser in one message may not be larger: beyond about 90 MB it ends the
-/// connection (tried). Larger pages come from the origin.
-const DIRECT_LIMIT_BYTES: usize = 16 << 20;
+/// A text given to the browser in one message may not be larger, for each byte of it may take six there
+/// (`wire::CALL_LIMIT_BYTES`). Larger pages come from the origin.
+const DIRECT_LIMIT_BYTES: usize = 12 << 20;
 /// A page without script that is no longer fills a few dozen sheets at most.
 const SHORT_LIMIT_BYTES: usize = 128 << 10;
 

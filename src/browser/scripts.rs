@@ -10,6 +10,8 @@ use serde_json::json;
 
 use super::rest::BINDING;
 
+/// Keeps what WebGL draws, for a document that is written of the page.
+pub(super) const CANVASES: &str = include_str!("../../assets/canvas.js");
 const WATCH: &str = include_str!("../../assets/rest.js");
 /// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
 /// connection.

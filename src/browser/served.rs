@@ -9,7 +9,7 @@ use hyper::header::{
     LOCATION, RANGE,
 };
 use hyper::http::response::Builder;
-use hyper::{Method, Response, StatusCode};
+use hyper::{Method, Response, StatusCode, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::mime;
@@ -27,17 +27,18 @@ pub(super) enum Served {
 }
 
 /// Answers a request for a file of `site`.
-pub(super) fn answer(site: &Site, path: &str, method: &Method, headers: &HeaderMap) -> Served {
+pub(super) fn answer(site: &Site, address: &Uri, method: &Method, headers: &HeaderMap) -> Served {
     if method != Method::GET && method != Method::HEAD {
         return Served::File(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD"));
     }
-    let decoded = percent_decode_str(path).decode_utf8_lossy();
+    let decoded = percent_decode_str(address.path()).decode_utf8_lossy();
     let wanted = decoded.trim_start_matches('/');
     match find(site, wanted) {
         Found::File(name, content) => Served::File(file(site, &name, content, method, headers)),
-        Found::Folder => Served::File(moved(path)),
+        Found::Folder => Served::File(moved(wanted, address.query())),
         // A reload of an address that the page's router made up, or a move to one. What the page fetches
         // there by script is no page: it would read html where it asked for data, and nobody would be told.
+        // Nor is what a frame shows: the entry would show itself in its own frame, and again in that one's.
         Found::Nothing if is_route(wanted) && is_navigation(headers) => {
             let page = site.page().cloned().unwrap_or_default();
             Served::File(file(site, site.entry(), &page, method, headers))
@@ -107,26 +108,30 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     finish(start.status(status), Bytes::from_static(text.as_bytes()), &Method::GET)
 }
 
-/// To the same folder with its slash.
-fn moved(path: &str) -> Response<Full<Bytes>> {
-    let start = content_head().status(StatusCode::PERMANENT_REDIRECT).header(LOCATION, format!("{path}/"));
+/// To the same folder with its slash. Its name is written anew: behind two slashes it would be a host.
+fn moved(folder: &str, query: Option<&str>) -> Response<Full<Bytes>> {
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    let location = format!("/{}/{query}", encode_path(folder));
+    let start = content_head().status(StatusCode::PERMANENT_REDIRECT).header(LOCATION, location);
     finish(start, Bytes::new(), &Method::GET)
 }
 
 /// A file by its path; a folder's page; the entry for the folder it lies in.
 fn find<'a>(site: &'a Site, path: &str) -> Found<'a> {
-    let name = if path.trim_end_matches('/') == site.folder() {
-        site.entry().to_owned()
-    } else if path.ends_with('/') {
-        format!("{path}index.html")
-    } else {
-        path.to_owned()
-    };
-    match site.get(&name) {
-        Some(content) => Found::File(name, content),
-        None if !path.ends_with('/') && site.get(&format!("{path}/index.html")).is_some() => Found::Folder,
+    if let Some(folder) = path.strip_suffix('/').or_else(|| path.is_empty().then_some("")) {
+        let page = if folder == site.folder() { site.entry().to_owned() } else { index_of(folder) };
+        return site.get(&page).map_or(Found::Nothing, |content| Found::File(page.clone(), content));
+    }
+    let has_page = || path == site.folder() || site.get(&index_of(path)).is_some();
+    match site.get(path) {
+        Some(content) => Found::File(path.to_owned(), content),
+        None if has_page() => Found::Folder,
         None => Found::Nothing,
     }
+}
+
+fn index_of(folder: &str) -> String {
+    if folder.is_empty() { "index.html".to_owned() } else { format!("{folder}/index.html") }
 }
 
 /// No file is meant: the last segment has no extension.
@@ -134,14 +139,15 @@ fn is_route(path: &str) -> bool {
     !path.rsplit('/').next().unwrap_or_default().contains('.')
 }
 
-/// The page, or a frame in it, goes there. Chromium says so of every request; who does not say it may
+/// The page goes there, not a frame in it. Chromium says so of every request; who does not say it may
 /// still say that html is wanted.
 fn is_navigation(headers: &HeaderMap) -> bool {
-    match headers.get("sec-fetch-mode") {
-        Some(mode) => mode == "navigate",
-        None => {
+    let says = |name: &str, what: &str| headers.get(name).map(|value| value == what);
+    match (says("sec-fetch-mode", "navigate"), says("sec-fetch-dest", "document")) {
+        (None, None) => {
             headers.get(ACCEPT).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains("text/html"))
         }
+        (mode, destination) => mode.unwrap_or(true) && destination.unwrap_or(true),
     }
 }
 
@@ -190,9 +196,19 @@ mod tests {
     }
 
     async fn ask(method: Method, path: &str, given: &[(&'static str, &str)]) -> (u16, HeaderMap, String) {
+        ask_of(&site(), method, path, given).await
+    }
+
+    async fn ask_of(
+        site: &Site,
+        method: Method,
+        path: &str,
+        given: &[(&'static str, &str)],
+    ) -> (u16, HeaderMap, String) {
         let named = |&(name, value): &(&'static str, &str)| (name.parse().unwrap(), value.parse().unwrap());
         let headers: HeaderMap = given.iter().map(named).collect();
-        let (Served::File(response) | Served::Missing(response)) = answer(&site(), path, &method, &headers);
+        let (Served::File(response) | Served::Missing(response)) =
+            answer(site, &path.parse().unwrap(), &method, &headers);
         let (head, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         (head.status.as_u16(), head.headers, String::from_utf8(body.to_vec()).unwrap())
@@ -213,15 +229,44 @@ mod tests {
             let shown = headers[CONTENT_TYPE].to_str().unwrap();
             assert_eq!((got, shown, text.as_str()), (status, content_type, body), "{path}");
         }
-        let (status, headers, _) = ask(Method::GET, "/sub", &[]).await;
-        assert_eq!((status, headers[LOCATION].as_bytes()), (308, &b"/sub/"[..]));
+    }
+
+    #[tokio::test]
+    async fn a_folder_has_its_slash_and_its_own_page() {
+        let files = ["index.html", "dist/start.html", "dist/a b/index.html", "x/sub/index.html", "y/x.css"];
+        let files = files.map(|name| (name.to_owned(), Bytes::from_static(name.as_bytes())));
+        let site = Site::new("dist/start.html", files.into());
+        for (path, status, location, body) in [
+            ("/", 200, "", "index.html"),
+            ("/dist", 308, "/dist/", ""),
+            ("/dist?a=1&b", 308, "/dist/?a=1&b", ""),
+            ("/dist/", 200, "", "dist/start.html"),
+            ("/dist/?a", 200, "", "dist/start.html"),
+            ("/dist/a%20b?c=%20#d", 308, "/dist/a%20b/?c=%20", ""),
+            ("//x/sub", 308, "/x/sub/", ""),
+            ("http://h.localhost//x/sub?q", 308, "/x/sub/?q", ""),
+            ("/x/sub/", 200, "", "x/sub/index.html"),
+            ("/y", 404, "", "not found"),
+            ("/y/", 404, "", "not found"),
+        ] {
+            let (got, headers, text) = ask_of(&site, Method::GET, path, &[]).await;
+            let shown = headers.get(LOCATION).map_or("", |it| it.to_str().unwrap());
+            assert_eq!((got, shown, text.as_str()), (status, location, body), "{path}");
+        }
     }
 
     #[tokio::test]
     async fn a_made_up_path_is_the_entry_for_who_goes_there() {
         let (navigate, accept) = (("sec-fetch-mode", "navigate"), ("accept", "text/html,*/*"));
+        let goes_to = |destination| ("sec-fetch-dest", destination);
         for (path, given, status) in [
             ("/invoice/7", &[navigate, accept][..], 200),
+            ("/invoice/7", &[navigate, goes_to("document")], 200),
+            ("/invoice/7", &[navigate, goes_to("iframe"), accept], 404),
+            ("/invoice/7", &[navigate, goes_to("frame"), accept], 404),
+            ("/invoice/7", &[navigate, goes_to("object"), accept], 404),
+            ("/invoice/7", &[navigate, goes_to("embed"), accept], 404),
+            ("/invoice/7", &[goes_to("document")], 200),
             ("/invoice/7/", &[navigate], 200),
             ("/v1.2/invoice", &[navigate], 200),
             ("/invoice/7", &[accept], 200),

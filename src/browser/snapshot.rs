@@ -24,9 +24,10 @@ const SPECIALS: &str = include_str!("../../assets/snapshot_special.js");
 
 /// How many characters of the document are asked for at a time: an answer has one to six bytes for each.
 const SLICE_CHARS: usize = 4 << 20;
-/// A text that the script needs may not be larger: what is said to the browser at once ends the
-/// connection beyond about 90 MB (tried).
+/// A text that the script needs may not be larger: a sheet that is, is written from its rules.
 const TEXT_LIMIT_BYTES: usize = 16 << 20;
+/// How much of a text is given to the script at a time, as it stands in the call.
+const PROVIDED_BYTES: usize = 4 << 20;
 /// What is answered where the script has not run.
 const LEFT: &str = "left";
 /// How much of a file is encoded at a time; a multiple of three, so that the pieces can be joined.
@@ -85,8 +86,10 @@ pub(super) async fn take(
         };
         let text = String::from_utf8_lossy(content);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let provide = format!("provide({},{})", json!(path), json!(text));
-        ask_made(page, provide, limit).await?;
+        for slice in slices(text, PROVIDED_BYTES) {
+            let provide = format!("provide({},{})", json!(path), json!(slice));
+            ask_made(page, provide, limit).await?;
+        }
     }
     let finished = ask_made(page, "finish()".to_owned(), limit).await?;
     let written: Written = done(&finished, limit_bytes)?;
@@ -176,9 +179,7 @@ fn done<T: serde::de::DeserializeOwned>(answer: &str, limit_bytes: u64) -> Resul
             FaultCode::OutputTooLarge,
             format!("the document is larger than {limit_bytes} bytes (storage.output_limit_bytes)"),
         )),
-        Ok(Answer::Fault { fault, .. }) => {
-            Err(Trouble::fault(FaultCode::PageFailed, format!("the document could not be written: {fault}")))
-        }
+        Ok(Answer::Fault { fault, .. }) => Err(unwritten(&fault)),
         Err(_) => Err(unreadable()),
     }
 }
@@ -190,12 +191,65 @@ async fn ask_made(page: &OpenPage, call: String, limit: Duration) -> Result<Stri
 }
 
 async fn ask(page: &OpenPage, expression: String, limit: Duration) -> Result<String, Trouble> {
-    let answer = load::ask(page.tab()?, page.lane, expression, limit).await?;
-    answer.filter(|answer| answer != LEFT).ok_or_else(|| {
-        Trouble::fault(FaultCode::PageFailed, "the page left for another one while its document was written")
+    let left = "the page left for another one while its document was written";
+    match load::run(page.tab()?, page.lane, expression, limit).await? {
+        Some(Ok(answer)) if answer != LEFT => Ok(answer),
+        Some(Err(thrown)) => Err(unwritten(&load::thrown_line(thrown))),
+        Some(Ok(_)) | None => Err(Trouble::fault(FaultCode::PageFailed, left)),
+    }
+}
+
+fn unwritten(why: &str) -> Trouble {
+    Trouble::fault(FaultCode::PageFailed, format!("the document could not be written: {why}"))
+}
+
+/// `text` in slices that take at most `limit` bytes each in a call: as JSON, which is JSON there once more.
+fn slices(mut text: &str, limit: usize) -> impl Iterator<Item = &str> {
+    let in_call = |character: char| match character {
+        '"' | '\\' => 4,
+        '\0'..='\u{1f}' => 7,
+        _ => character.len_utf8(),
+    };
+    let mut is_first = true;
+    std::iter::from_fn(move || {
+        // A text without a character is one slice.
+        if text.is_empty() && !std::mem::take(&mut is_first) {
+            return None;
+        }
+        is_first = false;
+        let mut length = 0;
+        let fits = |&(_, character): &(usize, char)| {
+            length += in_call(character);
+            length <= limit
+        };
+        let end = text.char_indices().take_while(fits).last().map_or(0, |(at, last)| at + last.len_utf8());
+        let (slice, rest) = text.split_at(end);
+        text = rest;
+        Some(slice)
     })
 }
 
 fn unreadable() -> Trouble {
     Trouble::fault(FaultCode::PageFailed, "the document of the page cannot be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_slice_takes_more_than_its_share_of_a_call() {
+        for text in ["", "plain text", "\u{1}\0\u{1f}\n\r\t\u{7f}\u{80}", "\"\\/\u{2028}<>", "ä€\u{1f600}'`"]
+        {
+            let text = text.repeat(5);
+            let taken: Vec<&str> = slices(&text, 12).collect();
+            assert_eq!(taken.concat(), text);
+            assert!(!taken.is_empty() && (text.is_empty() || taken.iter().all(|slice| !slice.is_empty())));
+            for slice in taken {
+                // The quotes of both are written once a call.
+                let in_call = json!(json!(slice).to_string()).to_string().len() - 6;
+                assert!(in_call <= 12, "{slice:?} takes {in_call}");
+            }
+        }
+    }
 }

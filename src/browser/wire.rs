@@ -9,6 +9,8 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// Longest messages that are kept.
 const LIMITS: Limits = Limits { answer_bytes: 128 << 20, event_bytes: 1 << 20 };
+/// Longest call that is sent: Chromium's pipe takes 100 MiB, and a browser that is told more ends.
+pub(super) const CALL_LIMIT_BYTES: usize = 80 << 20;
 /// How much of a longer one is kept of each end: the call it answers or its name, and its session.
 const KEPT_BYTES: usize = 256;
 /// How Chromium begins every answer, and no event.

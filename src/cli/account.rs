@@ -8,6 +8,7 @@ use super::operator::{CommandError, administer, collect, unexpected};
 use crate::accounts::admin::{AccountView, Documents, Renewal, Reply, Request, Settings};
 use crate::clock::Timestamp;
 use crate::config::Config;
+use crate::domain::ids::AccountId;
 use crate::domain::subscription::{Status, parse_moment};
 
 /// Arguments of `platen account`.
@@ -37,6 +38,10 @@ struct CreateArgs {
     /// Documents in a calendar month, counted from the day of its creation
     #[arg(long, value_name = "N")]
     documents_per_month: Option<u64>,
+    /// The id of an account that the index has lost (`platen index rebuild` names it): its templates are this
+    /// one's
+    #[arg(long, value_name = "UUID")]
+    id: Option<AccountId>,
 }
 
 #[derive(Debug, Args)]
@@ -72,8 +77,8 @@ enum StatusArg {
 /// A sentence for the operator; the program ends with a failure then.
 pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Result<(), CommandError> {
     match arguments.command {
-        AccountCommand::Create(CreateArgs { name, plan, documents_per_month }) => {
-            let request = Request::CreateAccount { name, plan, documents_per_month };
+        AccountCommand::Create(CreateArgs { name, plan, documents_per_month, id }) => {
+            let request = Request::CreateAccount { name, plan, documents_per_month, id };
             let view = expect_account(administer(config, &request)?)?;
             writeln!(out, "created account {}", line(&view))?;
         }

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{CommandError, say};
-use crate::config::Config;
+use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup;
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
+use crate::templates::trust;
 
 /// Arguments of `platen backup`.
 #[derive(Debug, Args)]
@@ -44,6 +45,7 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
         copied.map_err(CommandError::from)
     })?;
     say(&format!("{files} files of {} are in {}", folder.path().display(), arguments.folder.display()))?;
+    tell_of_bucket(config, "is not in this copy: keep versions or a replica of the bucket as old as it")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -54,9 +56,30 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
 pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     let data = Path::new(&config.storage.data_dir);
     let files = backup::restore(&arguments.folder, data)?;
-    DataDir::open(data)?;
+    let folder = DataDir::open(data)?;
     say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
+    let what = "did not come back by this: it must be there, as old as the copy or younger; now run `platen index rebuild`";
+    tell_of_bucket(config, what)?;
+    if config.storage.objects() == Some(Objects::S3) {
+        // The bucket may know templates that the copy does not: no service may start and sweep them.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        runtime.block_on(async {
+            let index = SledIndex::open(&folder.index(), &config.storage).await?;
+            let marked = trust::begin(&index).await;
+            index.close().await;
+            marked
+        })?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a data folder is not all that there is, where objects live elsewhere.
+fn tell_of_bucket(config: &Config, what: &str) -> std::io::Result<()> {
+    if config.storage.objects() != Some(Objects::S3) {
+        return Ok(());
+    }
+    let S3Config { bucket, prefix, .. } = &config.s3;
+    say(&format!("what lies in the bucket '{bucket}' below '{prefix}' (documents and templates) {what}"))
 }
 
 fn in_use(error: IndexError) -> CommandError {

@@ -5,6 +5,7 @@ mod engine;
 mod fonts;
 mod report;
 mod running;
+mod store;
 mod system;
 
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         let mut found = browser::findings(&starter, &config.browser).await;
         found.push(engine::finding(&starter, &config.assemble).await);
         found.extend(fonts::findings(&starter).await);
+        found.extend(store::findings(config).await);
         found
     });
     findings.extend(system::findings(config));

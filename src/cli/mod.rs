@@ -3,6 +3,7 @@
 pub mod account;
 pub mod backup;
 pub mod doctor;
+pub mod index;
 pub mod openapi;
 pub mod operator;
 pub mod render;
@@ -42,6 +43,8 @@ enum Command {
     Backup(backup::BackupArguments),
     /// Copy a backup into the empty data folder.
     Restore(backup::RestoreArguments),
+    /// The index: make it anew from the store.
+    Index(index::IndexArguments),
     /// Say what is installed, what a missing part disables, and what installs it.
     Doctor(doctor::DoctorArguments),
     /// Print the OpenAPI document.
@@ -107,6 +110,7 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
         }
         Command::Backup(command) => backup::backup(&config, &command),
         Command::Restore(command) => backup::restore(&config, &command),
+        Command::Index(command) => index::run(&config, &command),
         Command::Doctor(command) => doctor::run(&config, &command),
         Command::Openapi => openapi::run(&config),
     }

@@ -12,6 +12,8 @@ pub struct AssembleConfig {
     pub timeout_ms: u64,
     /// Until a started engine process is ready for its job.
     pub start_timeout_ms: u64,
+    /// Until the EJS of a saved template is generated for further jobs; longer, and each job generates it.
+    pub ahead_timeout_ms: u64,
     /// Memory of the template engine.
     pub memory_limit_mb: u64,
     /// Largest page a template may make (100 MiB).
@@ -32,6 +34,7 @@ impl AssembleConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("assemble.timeout_ms", self.timeout_ms, 10, 600_000);
         faults.within("assemble.start_timeout_ms", self.start_timeout_ms, 100, 600_000);
+        faults.within("assemble.ahead_timeout_ms", self.ahead_timeout_ms, 10, 60_000);
         faults.within("assemble.memory_limit_mb", self.memory_limit_mb, 32, 16_384);
         faults.within("assemble.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 30);
         faults.within("assemble.include_depth_limit", self.include_depth_limit, 1, 256);

@@ -12,6 +12,7 @@ mod jobs;
 mod log;
 mod metrics;
 mod outbound;
+mod s3;
 mod storage;
 mod templates;
 
@@ -21,6 +22,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+pub use self::s3::{S3Config, Secret};
 pub use accounts::AccountsConfig;
 pub use assemble::AssembleConfig;
 pub use browser::BrowserConfig;
@@ -29,7 +31,7 @@ pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
-pub use storage::StorageConfig;
+pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
@@ -53,6 +55,8 @@ pub struct Config {
     pub templates: TemplatesConfig,
     /// Section `[storage]`.
     pub storage: StorageConfig,
+    /// Section `[s3]`.
+    pub s3: S3Config,
     /// Section `[accounts]`.
     pub accounts: AccountsConfig,
     /// Section `[metrics]`.
@@ -112,19 +116,21 @@ impl Config {
         if let Some(path) = file {
             overlay_file(&mut merged, path, &mut faults);
         }
-        for (name, value) in environment {
+        let environment: Vec<_> = environment.into_iter().collect();
+        for (name, value) in &environment {
             if let Some(key) = name.strip_prefix(ENV_PREFIX) {
-                overlay_variable(&mut merged, &name, key, &value, &mut faults);
+                overlay_variable(&mut merged, name, key, value, &mut faults);
             }
         }
         // What could not be taken over left the default in its place, so the rest is checked as well.
-        let config: Self = match merged.try_into() {
+        let mut config: Self = match merged.try_into() {
             Ok(config) => config,
             Err(error) => {
                 faults.add("config", toml::de::Error::message(&error));
                 return Err(faults);
             }
         };
+        config.s3.take_environment(&environment);
         config.validate(&mut faults);
         if faults.0.is_empty() { Ok(config) } else { Err(faults) }
     }
@@ -136,6 +142,13 @@ impl Config {
         self.assemble.validate(faults);
         self.templates.validate(faults);
         self.storage.validate(faults);
+        let is_s3 = self.storage.objects() == Some(Objects::S3);
+        if is_s3 {
+            let (output, upload) = (self.storage.output_limit_bytes, self.http.upload_limit_bytes);
+            faults.within("storage.output_limit_bytes", output, 1_024, self::s3::OBJECT_LIMIT_BYTES);
+            faults.within("http.upload_limit_bytes", upload, 1_024, self::s3::OBJECT_LIMIT_BYTES);
+        }
+        self.s3.validate(is_s3, faults);
         self.accounts.validate(faults);
         self.metrics.validate(faults);
         self.outbound.validate(faults);
@@ -164,7 +177,7 @@ fn overlay_file(merged: &mut Table, path: &Path, faults: &mut Faults) {
     };
     let table: Table = match text.parse() {
         Ok(table) => table,
-        Err(error) => return faults.add(shown, format!("is not TOML: {error}")),
+        Err(error) => return faults.add(shown, not_toml(&text, &error)),
     };
     for (section, keys) in table {
         let Value::Table(keys) = keys else {
@@ -175,6 +188,12 @@ fn overlay_file(merged: &mut Table, path: &Path, faults: &mut Faults) {
             set(merged, &section, &key, value, faults);
         }
     }
+}
+
+/// Where it is wrong, and not the line itself: it may hold a secret.
+fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("is not TOML: line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
 fn overlay_variable(merged: &mut Table, name: &str, key: &str, value: &str, faults: &mut Faults) {

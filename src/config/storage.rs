@@ -10,6 +10,8 @@ use super::Faults;
 pub struct StorageConfig {
     /// Everything that lasts; made with mode 0700.
     pub data_dir: String,
+    /// Where objects live: `disk` or `s3`.
+    pub objects: String,
     /// Lifetime of presigned addresses.
     pub address_ttl_s: u64,
     /// Largest output (512 MiB).
@@ -24,10 +26,32 @@ pub struct StorageConfig {
     pub free_limit_bytes: u64,
 }
 
+/// Where objects live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objects {
+    /// In the data folder.
+    Disk,
+    /// In the bucket of section `[s3]`.
+    S3,
+}
+
 impl StorageConfig {
+    /// The store that `objects` names.
+    #[must_use]
+    pub fn objects(&self) -> Option<Objects> {
+        match self.objects.as_str() {
+            "disk" => Some(Objects::Disk),
+            "s3" => Some(Objects::S3),
+            _ => None,
+        }
+    }
+
     pub(super) fn validate(&self, faults: &mut Faults) {
         if self.data_dir.is_empty() {
             faults.add("storage.data_dir", "must name a folder");
+        }
+        if self.objects().is_none() {
+            faults.add("storage.objects", format!("'{}' is unknown; write disk or s3", self.objects));
         }
         faults.within("storage.address_ttl_s", self.address_ttl_s, 10, 604_800);
         faults.within("storage.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 40);

@@ -42,13 +42,16 @@ impl Script {
     }
 }
 
-/// The scripts of one site. All clones of the site share them.
+/// The scripts that were made, none for a file of which none can be.
+pub type Made = Vec<(String, Option<Script>)>;
+
+/// The scripts of one site, made as its jobs read the files. All clones of the site share them.
 #[derive(Debug)]
 pub struct Scripts {
-    paths: Vec<String>,
+    /// By the paths of the files that are templates.
+    made: BTreeMap<String, OnceLock<Option<Script>>>,
     weight: u64,
     begun: AtomicBool,
-    made: OnceLock<BTreeMap<String, Script>>,
 }
 
 impl Scripts {
@@ -61,15 +64,10 @@ impl Scripts {
             return None;
         }
         let partials = files.keys().filter(|path| *path != entry && is_partial(path) && is_template(path));
-        let paths: Vec<String> = std::iter::once(entry.to_owned()).chain(partials.cloned()).collect();
-        let weight = paths.iter().filter_map(|path| files.get(path)).map(weight).sum();
-        Some(Self { paths, weight, begun: AtomicBool::new(false), made: OnceLock::new() })
-    }
-
-    /// The files that are templates, the entry first.
-    #[must_use]
-    pub fn paths(&self) -> &[String] {
-        &self.paths
+        let paths = std::iter::once(entry).chain(partials.map(String::as_str));
+        let made: BTreeMap<_, _> = paths.map(|path| (path.to_owned(), OnceLock::new())).collect();
+        let weight = made.keys().filter_map(|path| files.get(path)).map(weight).sum();
+        Some(Self { made, weight, begun: AtomicBool::new(false) })
     }
 
     /// The most bytes that they may ever take.
@@ -81,16 +79,16 @@ impl Scripts {
     /// The script of the file at `path`, where it was made.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&Script> {
-        self.made.get()?.get(path)
+        self.made.get(path)?.get()?.as_ref()
     }
 
-    /// Whether they were made, those that can be.
+    /// Whether the file at `path` is a template of which nobody has tried to make the script.
     #[must_use]
-    pub fn are_made(&self) -> bool {
-        self.made.get().is_some()
+    pub fn lacks(&self, path: &str) -> bool {
+        self.made.get(path).is_some_and(|made| made.get().is_none())
     }
 
-    /// True for the one who shall make them.
+    /// True for the one who shall make some of them, until it has.
     #[must_use]
     pub fn begin(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
@@ -101,9 +99,14 @@ impl Scripts {
         self.begun.store(false, Ordering::Relaxed);
     }
 
-    /// Keeps them. What is kept already stays.
-    pub fn keep(&self, made: BTreeMap<String, Script>) {
-        let _ = self.made.set(made);
+    /// Keeps them; others can be made from now on. What is kept already stays.
+    pub fn keep(&self, made: Made) {
+        for (path, script) in made {
+            if let Some(place) = self.made.get(&path) {
+                let _ = place.set(script);
+            }
+        }
+        self.release();
     }
 }
 
@@ -146,7 +149,8 @@ mod tests {
             ("picture.png", b"<%"),
         ]);
         let scripts = Scripts::of("index.html", &all).unwrap();
-        assert_eq!(scripts.paths(), ["index.html", "a.ejs", "b.HTML"]);
+        let templates: Vec<&String> = all.keys().filter(|path| scripts.lacks(path)).collect();
+        assert_eq!(templates, ["a.ejs", "b.HTML", "index.html"]);
         assert_eq!(scripts.weight(), 6 * (19 + 8 + 5) + 3 * 1_024);
         assert!(Scripts::of("picture.svg", &all).is_none(), "nothing of it is rendered");
     }
@@ -157,7 +161,7 @@ mod tests {
         let scripts = Scripts::of("index.html", &all).unwrap();
         assert!(scripts.begin() && !scripts.begin());
         scripts.release();
-        assert!(scripts.begin() && !scripts.are_made());
+        assert!(scripts.begin() && scripts.lacks("index.html"));
 
         let file = &all["index.html"];
         let script = Script::new(file, None, "x".to_owned()).unwrap();
@@ -165,9 +169,11 @@ mod tests {
         let room = 6 * 8 + 512;
         assert!(Script::new(file, None, "x".repeat(room)).is_some());
         assert_eq!(Script::new(file, Some("t".to_owned()), "x".repeat(room)), None);
-        scripts.keep(BTreeMap::from([("index.html".to_owned(), script.clone())]));
-        scripts.keep(BTreeMap::new());
+        scripts.keep(vec![("index.html".to_owned(), Some(script.clone()))]);
+        scripts.keep(vec![("index.html".to_owned(), None), ("a.ejs".to_owned(), None)]);
         assert_eq!(scripts.get("index.html"), Some(&script));
         assert_eq!(scripts.get("a.ejs"), None);
+        assert!(!scripts.lacks("index.html") && !scripts.lacks("a.ejs"));
+        assert!(scripts.begin(), "others may be made");
     }
 }

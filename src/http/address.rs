@@ -2,26 +2,18 @@
 
 use actix_web::HttpRequest;
 
+use super::download;
 use super::state::HttpState;
-use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::jobs::messages::InputPart;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
+use crate::storage::addresses::Address;
 use crate::storage::presign::{AddressFault, Grant, Operation};
 
 /// The route of the signed addresses, below `/v1`.
 pub(super) const PATTERN: &str = "/objects/{path:.*}";
 const MARK: &str = "/objects/";
-
-/// An address and the end of its lifetime.
-#[derive(Debug)]
-pub(super) struct Address {
-    /// Absolute, below `http.public_url`.
-    pub(super) url: String,
-    /// From then on it is refused.
-    pub(super) expires_at: Timestamp,
-}
 
 /// An address at which one input of a job can be uploaded.
 pub(super) fn for_upload(state: &HttpState, account: AccountId, job: JobId, part: InputPart) -> Address {
@@ -29,18 +21,18 @@ pub(super) fn for_upload(state: &HttpState, account: AccountId, job: JobId, part
         InputPart::Data => StorageKey::JobData(account, job),
         InputPart::Template => StorageKey::JobTemplate(account, job),
     };
-    mint(state, Operation::Put, key, state.config.http.upload_limit_bytes)
+    state.addresses.upload(&key, state.config.http.upload_limit_bytes)
 }
 
 /// An address at which the content of a template can be uploaded.
 pub(super) fn for_template(state: &HttpState, account: AccountId, template: TemplateId) -> Address {
     let key = StorageKey::TemplateUpload(account, template);
-    mint(state, Operation::Put, key, state.config.http.upload_limit_bytes)
+    state.addresses.upload(&key, state.config.http.upload_limit_bytes)
 }
 
 /// An address at which an object can be fetched.
 pub(super) fn for_download(state: &HttpState, key: StorageKey) -> Address {
-    mint(state, Operation::Get, key, 0)
+    state.addresses.download(&key, &download::manner(&key))
 }
 
 /// What the request's address allows.
@@ -65,12 +57,6 @@ pub(super) fn open(state: &HttpState, request: &HttpRequest, operation: Operatio
             ),
         ),
     })
-}
-
-fn mint(state: &HttpState, operation: Operation, key: StorageKey, limit_bytes: u64) -> Address {
-    let expires_at = state.clock.now().plus_ms(state.config.storage.address_ttl_s.saturating_mul(1_000));
-    let signed = state.signer.sign(&Grant { operation, key, expires_at, limit_bytes });
-    Address { url: format!("{}{signed}", state.public_url), expires_at }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::problem::{Answer, Failure};
 use super::state::HttpState;
 use crate::domain::kinds::Target;
 use crate::problem::{Code, Problem};
+use crate::storage::addresses::Manner;
 use crate::storage::presign::Operation;
 use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError, TemplatePart};
 
@@ -59,8 +60,9 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
     }
 }
 
-fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponseBuilder {
-    let (kind, inline) = match key {
+/// How a browser is to treat the object.
+pub(super) fn manner(key: &StorageKey) -> Manner {
+    let (content_type, inline) = match key {
         StorageKey::JobOutput(_, _, target) => (target.mime(), target.inline()),
         StorageKey::Template(_, _, _, TemplatePart::PngPreview) => (Target::Png.mime(), true),
         StorageKey::Template(_, _, _, TemplatePart::PdfPreview) => (Target::Pdf.mime(), true),
@@ -70,16 +72,21 @@ fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponse
         | StorageKey::TemplateUpload(..)
         | StorageKey::UnfinishedPackage(..)
         | StorageKey::Template(..)
+        | StorageKey::Upload(..)
         | StorageKey::Probe(_) => ("application/octet-stream", false),
     };
-    let manner = if inline { "inline" } else { "attachment" };
+    let shown = if inline { "inline" } else { "attachment" };
+    Manner { content_type, disposition: format!("{shown}; filename=\"{}\"", key.file_name()) }
+}
+
+fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponseBuilder {
+    let Manner { content_type, disposition } = manner(key);
     let mut answer = HttpResponse::build(status);
     for pair in SAFETY {
         answer.insert_header(pair);
     }
-    answer.insert_header((header::CONTENT_TYPE, kind));
-    answer
-        .insert_header((header::CONTENT_DISPOSITION, format!("{manner}; filename=\"{}\"", key.file_name())));
+    answer.insert_header((header::CONTENT_TYPE, content_type));
+    answer.insert_header((header::CONTENT_DISPOSITION, disposition));
     answer.insert_header((header::ETAG, format!("\"{}\"", meta.etag)));
     answer.insert_header((header::ACCEPT_RANGES, "bytes"));
     answer

@@ -17,6 +17,7 @@ use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
+use crate::storage::addresses::Addresses;
 use crate::storage::presign::Signer;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::registry::TemplateRegistry;
@@ -61,7 +62,9 @@ pub struct HttpState {
     pub accounts: Recipient<Authenticate>,
     /// How many requests a token may send.
     pub rate_limit: Arc<RateLimit>,
-    /// Signs presigned addresses and checks them.
+    /// Makes the addresses that are handed out.
+    pub addresses: Arc<dyn Addresses>,
+    /// Checks those that lead here.
     pub signer: Arc<Signer>,
     /// Where outputs are read from.
     pub store: Arc<dyn ObjectStore>,

@@ -31,6 +31,7 @@ use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJo
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
+use crate::storage::addresses::OwnAddresses;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
@@ -281,6 +282,12 @@ impl Bench {
             },
             accounts: OneAccount(account).start().into(),
             rate_limit: Arc::new(RateLimit::new(&config.http)),
+            addresses: Arc::new(OwnAddresses::new(
+                Arc::new(Signer::new(&[7; 32])),
+                Arc::clone(&clock) as Arc<dyn Clock>,
+                "https://render.example".to_owned(),
+                config.storage.address_ttl_s,
+            )),
             signer: Arc::new(Signer::new(&[7; 32])),
             store,
             bodies: Arc::new(Semaphore::new(super::body_room(&config.http))),

@@ -94,6 +94,7 @@ fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64)
         StorageKey::JobOutput(..)
         | StorageKey::UnfinishedPackage(..)
         | StorageKey::Template(..)
+        | StorageKey::Upload(..)
         | StorageKey::Probe(_) => {
             Err(Problem::internal("an upload address was signed for what nobody uploads"))
         }

@@ -160,7 +160,8 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
-        let (deps, gone) = (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record)));
+        let (deps, gone) =
+            (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
         actix::spawn(async move {
             leftovers::clear(deps.journal.index(), deps.parts.store.as_ref(), &[gone]).await;
         });
@@ -225,6 +226,8 @@ impl Handler<Start> for JobActor {
         let (deps, mut record) = (self.deps.clone(), self.queued());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         let written = async move {
+            let limit_bytes = deps.parts.limits.input_limit_bytes;
+            inputs::take_uploads(deps.parts.store.as_ref(), &record, limit_bytes).await?;
             deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(|e| unwritten(&e))
         };
         AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
@@ -299,6 +302,7 @@ impl Handler<TakeUpload> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }
         let key = inputs::object(self.record.account, self.record.id, message.part);
+        let key = self.deps.landing().of(&key);
         let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::from) };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
     }

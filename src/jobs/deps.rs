@@ -11,6 +11,7 @@ use crate::accounts::actor::{GiveBack, ReserveDocument};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
 use crate::pipeline::Parts;
+use crate::storage::Landing;
 use crate::storage::index::Change;
 
 /// Shared by the registry and all job actors.
@@ -30,6 +31,11 @@ pub struct Deps {
 }
 
 impl Deps {
+    /// Where uploads land.
+    pub(super) fn landing(&self) -> Landing {
+        self.parts.store.landing()
+    }
+
     /// The part of a job's last batch that gives its document back, if it made none.
     pub(super) fn give_back(record: &JobRecord) -> Change {
         uncounted(record).map(UsageKey::give_back).unwrap_or_default()

@@ -14,7 +14,7 @@ use crate::domain::job::JobState;
 use crate::problem::Problem;
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers::{self, Gone};
-use crate::storage::{ObjectStore, StorageKey};
+use crate::storage::{Landing, ObjectStore, StorageKey};
 
 /// Cancels a job that has not ended, or erases one that has, with its inputs and its document.
 #[derive(Clone, Copy, Debug, Message)]
@@ -77,15 +77,15 @@ fn is_just_cancelled(record: &JobRecord, now: Timestamp, grace_ms: u64) -> bool 
 /// # Errors
 /// When the index fails: everything is there still.
 async fn erase(journal: &Journal, store: &dyn ObjectStore, record: &JobRecord) -> Result<(), IndexError> {
-    let (change, gone) = forgetting(journal, record);
+    let (change, gone) = forgetting(journal, record, store.landing());
     journal.apply(change).await?;
     leftovers::clear(journal.index(), store, &[gone]).await;
     Ok(())
 }
 
 /// The batch that forgets a job that has ended, and the objects to be deleted when it is durable.
-pub(super) fn forgetting(journal: &Journal, record: &JobRecord) -> (Change, Gone) {
-    let mut keys = inputs::objects(record);
+pub(super) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing) -> (Change, Gone) {
+    let mut keys = inputs::objects(record, landing);
     keys.push(output(record));
     let change = inputs::removal(record).and(leftovers::mark(record.id.0, &keys));
     (change.and(journal.forgetting(record)), (record.id.0, keys))

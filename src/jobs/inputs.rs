@@ -9,8 +9,9 @@ use super::messages::InputPart;
 use super::record::JobRecord;
 use crate::domain::ids::{AccountId, JobId};
 use crate::pipeline::Held;
+use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
-use crate::storage::{ObjectStore, StorageKey};
+use crate::storage::{Landing, ObjectStore, StorageKey, StoreError, landing};
 
 /// Both parts.
 const PARTS: [InputPart; 2] = [InputPart::Data, InputPart::Template];
@@ -50,10 +51,8 @@ pub(super) fn small(held: &Held, limit_bytes: u64) -> Held {
 
 /// Deletes objects of a job; what cannot be deleted stays for the sweep.
 pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
-    for key in keys {
-        if let Err(error) = store.delete(key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an input of a job stays behind");
-        }
+    if let Err(error) = store.delete_all(keys).await {
+        tracing::warn!(error = %error, "inputs of a job stay behind");
     }
 }
 
@@ -78,8 +77,8 @@ pub(super) fn removal(record: &JobRecord) -> Change {
 }
 
 /// The objects that may be left of a job that has ended, and that its record does not name.
-pub(super) fn leftovers(record: &JobRecord) -> Vec<StorageKey> {
-    let mut keys = objects(record);
+pub(super) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
+    let mut keys = objects(record, landing);
     if record.output.is_none() {
         keys.push(erase::output(record));
     }
@@ -87,9 +86,49 @@ pub(super) fn leftovers(record: &JobRecord) -> Vec<StorageKey> {
 }
 
 /// The objects that may hold inputs of the job.
-pub(super) fn objects(record: &JobRecord) -> Vec<StorageKey> {
+pub(super) fn objects(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
     let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part));
-    stored.map(|part| object(record.account, record.id, part)).collect()
+    let mut keys: Vec<_> = stored.map(|part| object(record.account, record.id, part)).collect();
+    let uploads = uploads(record).map(|key| landing.of(&key));
+    let apart: Vec<_> = uploads.filter(|upload| !keys.contains(upload)).collect();
+    keys.extend(apart);
+    keys
+}
+
+/// The objects that uploads become.
+fn uploads(record: &JobRecord) -> impl Iterator<Item = StorageKey> {
+    let is_uploaded = |part: &InputPart| match part {
+        InputPart::Data => !record.given.data,
+        InputPart::Template => !record.given.template && record.template.is_none(),
+    };
+    PARTS.into_iter().filter(is_uploaded).map(|part| object(record.account, record.id, part))
+}
+
+/// Makes what was uploaded the inputs that the job runs with; what is uploaded later changes nothing.
+///
+/// # Errors
+/// `payload_too_large`, and what the store says.
+pub(super) async fn take_uploads(
+    store: &dyn ObjectStore,
+    record: &JobRecord,
+    limit_bytes: u64,
+) -> Result<(), Problem> {
+    let taken = uploads(record).map(|key| async move {
+        landing::take(store, &key, limit_bytes).await.map_err(|error| match error {
+            StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
+            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
+        })
+    });
+    futures_util::future::try_join_all(taken).await.map(drop)
+}
+
+fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {
+    let name = key.file_name();
+    let detail = format!(
+        "The upload of '{name}' is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and \
+         start the job again."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
 }
 
 /// The object that an upload of this part becomes.

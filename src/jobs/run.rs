@@ -174,7 +174,7 @@ impl JobActor {
         self.deps.parts.metrics.jobs.ended(record.kind, record.target, code);
         let deps = self.deps.clone();
         let written = async move {
-            let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record));
+            let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record, deps.landing()));
             let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
             while let Err(error) = deps.journal.commit(&record, with.clone()).await {
                 tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");

@@ -83,7 +83,7 @@ impl<'a> Batch<'a> {
             }
             Some((_, Due::DropOutput)) => self.drop_output(entry, record)?,
             Some((_, Due::DropRecord)) => {
-                let (change, gone) = erase::forgetting(&self.deps.journal, &record);
+                let (change, gone) = erase::forgetting(&self.deps.journal, &record, self.deps.landing());
                 self.turn(change.delete(entry));
                 self.gone.push(gone);
                 self.records += 1;

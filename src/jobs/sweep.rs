@@ -21,13 +21,13 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::storage::index::{Entry, IndexError};
 use crate::storage::leftovers;
 use crate::storage::walk::Walk;
-use crate::storage::{Folder, StorageKey, StoreError};
+use crate::storage::{Folder, StorageKey, StoreError, Upload};
 
 /// Jobs that are settled in one batch of the index: enough that ten thousand cost a hundred syncs, few
 /// enough that nobody waits for the batch.
 const PAGE: usize = 100;
 /// Where the objects of jobs lie, and what probes left.
-const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Probes];
+const FOLDERS: &[Folder] = &[Folder::Jobs, Folder::Outputs, Folder::Uploads, Folder::Probes];
 
 /// Ends a job that was not started in time; answers whether it did.
 #[derive(Clone, Copy, Debug, Message)]
@@ -161,13 +161,14 @@ impl Sweeper {
         }
         let (account, job, is_output) = match *key {
             StorageKey::JobOutput(account, job, _) => (account, job, true),
-            StorageKey::JobData(account, job) | StorageKey::JobTemplate(account, job) => {
-                (account, job, false)
-            }
+            StorageKey::JobData(account, job)
+            | StorageKey::JobTemplate(account, job)
+            | StorageKey::Upload(account, Upload::Data(job) | Upload::Template(job)) => (account, job, false),
             StorageKey::Probe(_) => return true,
-            StorageKey::TemplateUpload(..) | StorageKey::UnfinishedPackage(..) | StorageKey::Template(..) => {
-                return false;
-            }
+            StorageKey::TemplateUpload(..)
+            | StorageKey::Upload(_, Upload::Content(_))
+            | StorageKey::UnfinishedPackage(..)
+            | StorageKey::Template(..) => return false,
         };
         match self.deps.journal.read(account, job).await {
             Ok(None) => true,

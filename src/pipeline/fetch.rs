@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Parts, RunInput};
+use super::{Parts, RunInput, STORE_SILENT};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
@@ -52,13 +52,14 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
         return Err(JobFault::new(FaultCode::Internal, "there are no saved templates here"));
     };
     templates.load(wanted).await.map_err(|problem| {
-        let code = match problem.code {
-            Code::TemplateNotFound | Code::TemplateUnfinished => FaultCode::TemplateMissing,
-            Code::TemplateArchiveInvalid => FaultCode::TemplateInvalid,
-            _ => {
-                tracing::error!(error = %problem, "a saved template cannot be read");
-                FaultCode::Internal
-            }
+        let missing = matches!(problem.code, Code::TemplateNotFound | Code::TemplateUnfinished);
+        let code = if missing {
+            FaultCode::TemplateMissing
+        } else if problem.code == Code::TemplateArchiveInvalid {
+            FaultCode::TemplateInvalid
+        } else {
+            tracing::error!(error = %problem, "a saved template cannot be read");
+            FaultCode::Internal
         };
         JobFault::new(code, problem.detail)
     })
@@ -70,7 +71,15 @@ async fn uploaded(parts: &Parts, upload: Bytes) -> Result<Loaded, JobFault> {
         Package::read(&upload, &parts.limits.templates)
     } else {
         let limits = parts.limits.templates.clone();
-        thread::apart(move || Package::read(&upload, &limits)).await?
+        // It is never closed, so there is always a permit to wait for.
+        let place = parts.unpacking.clone().acquire_owned().await.ok();
+        let unpack = move || {
+            // The place is the work's: it goes on when the job that wanted it is over.
+            let read = Package::read(&upload, &limits);
+            drop(place);
+            read
+        };
+        thread::apart(unpack).await?
     };
     // What came with the job is its account's own.
     let own = |package| Loaded::from(package).reaching(Reach::AllowedHosts);
@@ -103,7 +112,11 @@ async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Opt
         Err(StoreError::NotFound(_)) => Ok(None),
         Err(error @ (StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_))) => {
             tracing::error!(storage.key = %key, error = %error, "an input cannot be read");
-            Err(JobFault::new(FaultCode::Internal, "the service could not read the job's inputs"))
+            let why = if error.is_passing() { STORE_SILENT } else { "" };
+            Err(JobFault::new(
+                FaultCode::Internal,
+                format!("the service could not read the job's inputs{why}"),
+            ))
         }
     }
 }

@@ -32,12 +32,17 @@ use crate::templates::source::{Loaded, TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 
+/// Why, where it is the store's fault.
+const STORE_SILENT: &str = ": its object store does not answer; render it again later";
+
 /// What a run works with.
 pub struct Parts {
     /// Where inputs come from and the document goes.
     pub store: Arc<dyn ObjectStore>,
     /// Where saved templates come from; nowhere, for who has none.
     pub templates: Option<TemplateSource>,
+    /// Uploaded archives unpacked at once: each is held in memory.
+    pub unpacking: Arc<Semaphore>,
     /// Template and data to page.
     pub assembler: Assembler,
     /// Page to file.

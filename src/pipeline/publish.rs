@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{Document, Parts, RunInput};
+use super::{Document, Parts, RunInput, STORE_SILENT};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::render::page::{PageOrder, RenderError};
 use crate::storage::{StagedObject, StorageKey, StoreError};
@@ -78,7 +78,8 @@ fn fault_of(error: &StoreError) -> JobFault {
         ),
         StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => {
             tracing::error!(error = %error, "the document cannot be stored");
-            JobFault::new(FaultCode::Internal, "the service could not store the document")
+            let why = if error.is_passing() { STORE_SILENT } else { "" };
+            JobFault::new(FaultCode::Internal, format!("the service could not store the document{why}"))
         }
     }
 }

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
 
-use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use super::{
+    ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
+};
 use crate::telemetry::StoreMetrics;
 
 /// A store in front of another one. The probe of `/health/ready` is not counted.
@@ -79,6 +81,16 @@ impl ObjectStore for CountedStore {
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
         noted(&self.metrics, "delete", self.inner.delete(key).await)?;
         self.metrics.objects.of(["delete"]).inc();
+        Ok(())
+    }
+
+    fn landing(&self) -> Landing {
+        self.inner.landing()
+    }
+
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        noted(&self.metrics, "delete", self.inner.delete_all(keys).await)?;
+        self.metrics.objects.of(["delete"]).inc_by(keys.len() as u64);
         Ok(())
     }
 

@@ -12,7 +12,9 @@ use futures_util::stream::{self, BoxStream};
 use tokio::task::spawn_blocking;
 
 use super::place::{Place, StagedFile};
-use super::{ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError};
+use super::{
+    ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
+};
 use crate::domain::ids::AccountId;
 
 /// How much is read, or gathered before it is written, at a time: enough that handing the work to a
@@ -203,22 +205,6 @@ impl Rest {
         let read = blocking(move || read_at(&file, at, length)).await;
         let at = if read.is_ok() { at + length } else { self.end };
         Some((read, Self { at, ..self }))
-    }
-}
-
-/// First byte and length of a reading.
-fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
-    match range {
-        None => Ok((0, bytes)),
-        Some(ByteRange::From(first, last)) if first < bytes && last.is_none_or(|last| last >= first) => {
-            let last = last.unwrap_or(u64::MAX).min(bytes - 1);
-            Ok((first, last - first + 1))
-        }
-        Some(ByteRange::Last(count)) if count > 0 && bytes > 0 => {
-            let count = count.min(bytes);
-            Ok((bytes - count, count))
-        }
-        Some(ByteRange::From(..) | ByteRange::Last(_)) => Err(StoreError::Range { bytes }),
     }
 }
 

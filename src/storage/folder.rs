@@ -5,12 +5,16 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::clock::Timestamp;
+
 /// The format this program reads and writes.
 const FORMAT: u32 = 1;
 /// The file that says which format the folder has.
 pub(super) const VERSION: &str = "version";
 /// The file that is there while a restore is under way.
 pub(super) const RESTORING: &str = "restoring";
+/// Where an index is made that is to replace another one.
+const NEW_INDEX: &str = "index.new";
 /// What the root of a file system has of its own.
 pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
@@ -92,6 +96,49 @@ impl DataDir {
     #[must_use]
     pub fn index(&self) -> PathBuf {
         self.path.join("index")
+    }
+
+    /// An empty folder for an index that is to replace the present one.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn new_index(&self) -> Result<PathBuf, FolderError> {
+        self.remove_new_index()?;
+        let path = self.path.join(NEW_INDEX);
+        make_private(&path)?;
+        Ok(path)
+    }
+
+    /// Removes what a replacement of the index left that was broken off.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn remove_new_index(&self) -> Result<(), FolderError> {
+        let path = self.path.join(NEW_INDEX);
+        match std::fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(refused(&path)(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Moves an index that cannot be opened to a name with the time, and the new one, which is closed, into its
+    /// place; answers where the former is.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn replace_index(&self, now: Timestamp) -> Result<PathBuf, FolderError> {
+        let (index, new) = (self.index(), self.path.join(NEW_INDEX));
+        let aside = self.path.join(format!("index.damaged-{}", now.rfc3339().replace(':', "")));
+        #[cfg(debug_assertions)]
+        super::failpoint::pass();
+        std::fs::rename(&index, &aside).map_err(refused(&index))?;
+        #[cfg(debug_assertions)]
+        super::failpoint::pass();
+        std::fs::rename(&new, &index).map_err(refused(&new))?;
+        #[cfg(debug_assertions)]
+        super::failpoint::pass();
+        sync_folder(&self.path)?;
+        Ok(aside)
     }
 
     /// The socket on which a running service takes the commands of its operator.

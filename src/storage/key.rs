@@ -21,8 +21,32 @@ pub enum StorageKey {
     UnfinishedPackage(AccountId, TemplateId, ObjectId),
     /// A part of a saved template; kept until a change or the template's end replaces it.
     Template(AccountId, TemplateId, ObjectId, TemplatePart),
+    /// What was uploaded to an address of the store itself; kept until what it is for goes.
+    Upload(AccountId, Upload),
     /// What a probe of the store writes.
     Probe(AccountId),
+}
+
+/// What an upload is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Upload {
+    /// The JSON data of a job.
+    Data(JobId),
+    /// The template of a job.
+    Template(JobId),
+    /// The content of a template.
+    Content(TemplateId),
+}
+
+impl Upload {
+    /// Whose it is, and how it is called there.
+    fn place(self) -> (uuid::Uuid, &'static str) {
+        match self {
+            Self::Data(job) => (job.0, "data.json"),
+            Self::Template(job) => (job.0, "template"),
+            Self::Content(template) => (template.0, "upload"),
+        }
+    }
 }
 
 /// What a saved template consists of. No such object is ever replaced: a change makes new ones.
@@ -65,13 +89,16 @@ pub enum Folder {
     Unfinished,
     /// Saved templates.
     Templates,
+    /// What callers uploaded to addresses of the store itself: all of it may go when it is old.
+    Uploads,
     /// What probes wrote.
     Probes,
 }
 
 impl Folder {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Probes];
+    pub const ALL: [Self; 6] =
+        [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Uploads, Self::Probes];
 
     /// What the paths of its objects begin with.
     #[must_use]
@@ -81,6 +108,7 @@ impl Folder {
             Self::Outputs => "outputs",
             Self::Unfinished => "unfinished",
             Self::Templates => "templates",
+            Self::Uploads => "uploads",
             Self::Probes => "probes",
         }
     }
@@ -104,6 +132,10 @@ impl fmt::Display for StorageKey {
             Self::Template(account, template, object, part) => {
                 write!(formatter, "{folder}/{account}/{template}/{object}.{}", part.extension())
             }
+            Self::Upload(account, upload) => {
+                let (id, name) = upload.place();
+                write!(formatter, "{folder}/{account}/{id}/{name}")
+            }
             Self::Probe(id) => write!(formatter, "{folder}/{id}"),
         }
     }
@@ -125,6 +157,7 @@ impl StorageKey {
             Self::JobOutput(..) => Folder::Outputs,
             Self::TemplateUpload(..) | Self::UnfinishedPackage(..) => Folder::Unfinished,
             Self::Template(..) => Folder::Templates,
+            Self::Upload(..) => Folder::Uploads,
             Self::Probe(_) => Folder::Probes,
         }
     }
@@ -133,8 +166,13 @@ impl StorageKey {
     #[must_use]
     pub fn made_at(&self) -> Timestamp {
         match self {
-            Self::JobData(_, job) | Self::JobTemplate(_, job) | Self::JobOutput(_, job, _) => job.made_at(),
-            Self::TemplateUpload(_, template) => template.made_at(),
+            Self::JobData(_, job)
+            | Self::JobTemplate(_, job)
+            | Self::JobOutput(_, job, _)
+            | Self::Upload(_, Upload::Data(job) | Upload::Template(job)) => job.made_at(),
+            Self::TemplateUpload(_, template) | Self::Upload(_, Upload::Content(template)) => {
+                template.made_at()
+            }
             Self::UnfinishedPackage(_, _, object) | Self::Template(_, _, object, _) => object.made_at(),
             Self::Probe(id) => id.made_at(),
         }
@@ -148,6 +186,7 @@ impl StorageKey {
             Self::JobTemplate(..) => "template".to_owned(),
             Self::JobOutput(_, _, target) => format!("document.{}", target.name()),
             Self::TemplateUpload(..) => "upload".to_owned(),
+            Self::Upload(_, upload) => upload.place().1.to_owned(),
             Self::UnfinishedPackage(..) => "template.zip".to_owned(),
             Self::Template(_, _, _, part) => match part {
                 TemplatePart::Package | TemplatePart::Info => format!("template.{}", part.extension()),
@@ -174,6 +213,12 @@ impl StorageKey {
                 let object = name.strip_suffix(".zip")?.parse().ok()?;
                 Some(Self::UnfinishedPackage(owner, id.parse().ok()?, object))
             }
+            "uploads" => match name {
+                "data.json" => Some(Self::Upload(owner, Upload::Data(id.parse().ok()?))),
+                "template" => Some(Self::Upload(owner, Upload::Template(id.parse().ok()?))),
+                "upload" => Some(Self::Upload(owner, Upload::Content(id.parse().ok()?))),
+                _ => None,
+            },
             "templates" => {
                 let (object, extension) = name.split_once('.')?;
                 let part = TemplatePart::ALL.into_iter().find(|part| part.extension() == extension)?;
@@ -210,6 +255,9 @@ mod tests {
         let (template, object) = (TemplateId::generate(), ObjectId::generate());
         keys.push(StorageKey::TemplateUpload(account, template));
         keys.push(StorageKey::UnfinishedPackage(account, template, object));
+        for upload in [Upload::Data(job), Upload::Template(job), Upload::Content(template)] {
+            keys.push(StorageKey::Upload(account, upload));
+        }
         keys.extend(TemplatePart::ALL.map(|part| StorageKey::Template(account, template, object, part)));
         keys.extend(Target::ALL.map(|target| StorageKey::JobOutput(account, job, target)));
         for key in keys {

@@ -3,6 +3,9 @@
 //!
 //! `gone/<id>` holds the paths. It is written in the batch that stops naming them.
 
+use std::collections::HashSet;
+
+use futures_util::future::join_all;
 use uuid::Uuid;
 
 use super::index::{Change, Index, IndexError};
@@ -11,12 +14,13 @@ use super::{ObjectStore, StorageKey};
 const PREFIX: &str = "gone/";
 /// Marks read at a time.
 const PAGE: usize = 500;
+/// Marks whose objects are deleted at once: a store that is far away answers each after a while.
+const AT_ONCE: usize = 8;
 
 /// Objects that a job or a template had, under its id.
 pub type Gone = (Uuid, Vec<StorageKey>);
 
 /// The part of a batch that remembers what is to be deleted.
-#[must_use]
 pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
     if keys.is_empty() {
         return Change::new();
@@ -28,8 +32,9 @@ pub fn mark(id: Uuid, keys: &[StorageKey]) -> Change {
 /// Deletes the objects and forgets them; what cannot be deleted now stays remembered.
 pub async fn clear(index: &dyn Index, store: &dyn ObjectStore, gone: &[Gone]) {
     let mut forgotten = Change::new();
-    for (id, keys) in gone {
-        if delete(store, keys).await {
+    for some in gone.chunks(AT_ONCE) {
+        let deleted = join_all(some.iter().map(|(_, keys)| delete(store, keys))).await;
+        for ((id, _), _) in some.iter().zip(deleted).filter(|(_, deleted)| *deleted) {
             forgotten = forgotten.delete(mark_key(*id));
         }
     }
@@ -76,14 +81,31 @@ pub async fn remove_unnamed(index: &dyn Index, store: &dyn ObjectStore, keys: &[
     removed
 }
 
-async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
-    for key in keys {
-        if let Err(error) = store.delete(key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until the next sweep");
-            return false;
+/// Everything that is deleted and only not gone yet.
+///
+/// # Errors
+/// When the index cannot be read.
+pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError> {
+    let (mut marked, mut after) = (HashSet::new(), None::<String>);
+    loop {
+        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
+        let Some(last) = page.last() else { return Ok(marked) };
+        after = Some(last.key.clone());
+        for mark in &page {
+            let paths = String::from_utf8_lossy(&mark.value);
+            marked.extend(paths.lines().filter_map(StorageKey::from_path));
         }
     }
-    true
+}
+
+async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
+    match store.delete_all(keys).await {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(error = %error, "objects stay behind until the next sweep");
+            false
+        }
+    }
 }
 
 fn mark_key(id: Uuid) -> String {

@@ -1,21 +1,29 @@
 //! Objects and index: what lasts.
 
+pub mod addresses;
 pub mod backup;
 pub mod counted;
 pub mod disk;
+#[cfg(debug_assertions)]
+pub mod failpoint;
 pub mod folder;
 pub mod index;
 pub mod key;
+pub mod landing;
 pub mod leftovers;
 mod place;
 pub mod presign;
 pub mod record;
+pub mod s3;
 pub mod walk;
+
+use std::io::ErrorKind;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
-pub use key::{Folder, StorageKey, TemplatePart};
+pub use key::{Folder, StorageKey, TemplatePart, Upload};
+pub use landing::Landing;
 
 use crate::problem::{Code, Problem};
 
@@ -42,14 +50,31 @@ pub enum StoreError {
     Failed(#[from] std::io::Error),
 }
 
+impl StoreError {
+    /// Whether it is the store that cannot be reached, or fails: what was asked may succeed later.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
+    }
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        let full = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::StorageFull;
-        if !matches!(&error, StoreError::Failed(cause) if full(cause)) {
-            return Self::internal(error);
-        }
-        let detail = "The service's disk is full; its operator must free some space. Try again later.";
-        let mut problem = Self::new(Code::Overloaded, detail).retry_after(FULL_RETRY_AFTER_S);
+        let kind = match &error {
+            StoreError::Failed(cause) => Some(cause.kind()),
+            StoreError::NotFound(_) | StoreError::TooLarge { .. } | StoreError::Range { .. } => None,
+        };
+        let (detail, retry_after_s) = match kind {
+            Some(ErrorKind::StorageFull) => (
+                "The service's disk is full; its operator must free some space. Try again later.",
+                FULL_RETRY_AFTER_S,
+            ),
+            Some(ErrorKind::NetworkDown) => {
+                ("The service's object store does not answer. Try again later.", SILENT_RETRY_AFTER_S)
+            }
+            _ => return Self::internal(error),
+        };
+        let mut problem = Self::new(Code::Overloaded, detail).retry_after(retry_after_s);
         problem.cause = Some(error.to_string());
         problem
     }
@@ -57,6 +82,8 @@ impl From<StoreError> for Problem {
 
 /// Seconds after which a full disk may have been looked after.
 const FULL_RETRY_AFTER_S: u64 = 60;
+/// Seconds after which a store may be there again.
+const SILENT_RETRY_AFTER_S: u64 = 10;
 
 /// What is known of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,6 +171,35 @@ pub trait ObjectStore: Send + Sync {
     /// Removes the object; that there is none is no error.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError>;
 
+    /// Where uploads land to whose addresses this store's callers are sent.
+    fn landing(&self) -> Landing {
+        Landing::Final
+    }
+
+    /// Removes the objects, the first one before all others; some may be gone when it fails.
+    async fn delete_all(&self, keys: &[StorageKey]) -> Result<(), StoreError> {
+        for key in keys {
+            self.delete(key).await?;
+        }
+        Ok(())
+    }
+
     /// Tries a write and a read of a small object: the truth about whether the store works now.
     async fn probe(&self) -> Result<(), StoreError>;
+}
+
+/// First byte and length of a reading.
+fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
+    match range {
+        None => Ok((0, bytes)),
+        Some(ByteRange::From(first, last)) if first < bytes && last.is_none_or(|last| last >= first) => {
+            let last = last.unwrap_or(u64::MAX).min(bytes - 1);
+            Ok((first, last - first + 1))
+        }
+        Some(ByteRange::Last(count)) if count > 0 && bytes > 0 => {
+            let count = count.min(bytes);
+            Ok((bytes - count, count))
+        }
+        Some(ByteRange::From(..) | ByteRange::Last(_)) => Err(StoreError::Range { bytes }),
+    }
 }

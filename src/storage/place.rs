@@ -1,7 +1,7 @@
 //! The files of the disk store: where an object lies, and how it gets there whole and durable.
 
 use std::collections::HashSet;
-use std::fs::{DirBuilder, File, FileTimes, Metadata};
+use std::fs::{DirBuilder, DirEntry, File, FileTimes, Metadata};
 use std::io::{Error, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -167,16 +167,18 @@ impl Place {
         let path = self.root.join(below);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
-            // A file, or a folder that somebody has just removed.
-            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory) => {
-                keys.extend(StorageKey::from_path(below).filter(|_| below > after));
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            // A file; also one that cannot be looked at is there, and whoever reads it is told.
+            Err(error) => {
+                let key = StorageKey::from_path(below);
+                if key.is_none() && error.kind() != ErrorKind::NotADirectory {
+                    return Err(told(&error, &path));
+                }
+                keys.extend(key.filter(|_| below > after));
                 return Ok(());
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(told(&error, &path)),
         };
-        let mut names: Vec<_> =
-            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names = names(entries).map_err(|error| told(&error, &path))?;
         names.sort_unstable();
         if names.is_empty() && Path::new(below).components().count() == JOB_DEPTH {
             // A crash between a deletion and this left it. A publication that needs it makes it again.
@@ -239,6 +241,12 @@ impl Place {
     }
 }
 
+/// The names in a folder. That they could not be read to the end is an error: a list that is short looks whole.
+fn names(entries: impl Iterator<Item = std::io::Result<DirEntry>>) -> std::io::Result<Vec<String>> {
+    let named = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
+    named.filter_map(Result::transpose).collect()
+}
+
 /// A file under its temporary name; dropped before it is published, it goes.
 #[derive(Debug)]
 pub(super) struct StagedFile {
@@ -254,6 +262,11 @@ impl StagedFile {
     /// Appends bytes.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.file.write_all(bytes).map_err(|error| told(&error, &self.path))
+    }
+
+    /// The file, for who reads it from its beginning.
+    pub(super) fn reader(&self) -> Result<File, StoreError> {
+        self.file.try_clone().map_err(|error| told(&error, &self.path))
     }
 }
 
@@ -336,4 +349,21 @@ fn told(error: &Error, path: &Path) -> StoreError {
     let full = matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
     let remedy = if full { "; there is no space left: free some, or move storage.data_dir" } else { "" };
     StoreError::Failed(Error::new(kind, format!("{}: {error}{remedy}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_read_to_its_end_is_an_error_and_no_shorter_list() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one", "two"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let entries = || std::fs::read_dir(folder.path()).unwrap();
+        assert_eq!(names(entries()).unwrap().len(), 2);
+        let broken = entries().take(1).chain([Err(Error::other("bad block"))]).chain(entries());
+        assert_eq!(names(broken).unwrap_err().to_string(), "bad block");
+    }
 }

@@ -19,7 +19,7 @@ impl Handler<InitTemplate> for TemplateRegistry {
 
     fn handle(&mut self, message: InitTemplate, _: &mut Self::Context) -> Self::Result {
         self.change(("init", message.account), move |deps| async move {
-            let record = TemplateRecord::begun(message.account, deps.clock.now());
+            let record = TemplateRecord::begun(message.account);
             let change = index::writing(&record).map_err(Problem::internal)?;
             Changing::begin(&deps).commit(change, Vec::new()).await?;
             Ok(record.id)
@@ -48,7 +48,7 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
             let CloseTemplateUpload { account, template, staged } = message;
             let _turn = deps.turns.of(template).await;
             takes_uploads(&deps, account, template).await?;
-            let key = StorageKey::TemplateUpload(account, template);
+            let key = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
             staged.commit(&key).await.map(drop).map_err(Problem::from)
         })
     }

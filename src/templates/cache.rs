@@ -94,6 +94,14 @@ impl ContentCache {
         loaded
     }
 
+    /// What is kept under one id is kept under the other as well: they are the same package.
+    pub fn share(&self, id: ObjectId, other: ObjectId) {
+        if let Some(loaded) = self.kept.peek(&id).filter(|_| id != other) {
+            self.kept.insert(other, loaded);
+            self.tell();
+        }
+    }
+
     /// Forgets packages that no template names any more.
     pub fn forget(&self, ids: impl IntoIterator<Item = ObjectId>) {
         for id in ids {
@@ -109,8 +117,6 @@ impl ContentCache {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use bytes::Bytes;
 
     use super::*;
@@ -132,7 +138,7 @@ mod tests {
         let source = "x".repeat(entry.len() * 4);
         assert!(before > (entry.len() + source.len()) as u64 + FILE_WEIGHT_BYTES);
         let script = Script::new(&entry, None, source).unwrap();
-        kept.site.scripts().unwrap().keep(BTreeMap::from([("index.html".to_owned(), script)]));
+        kept.site.scripts().unwrap().keep(vec![("index.html".to_owned(), Some(script))]);
         assert_eq!(weight(&kept), before, "the cache takes off what it put on");
     }
 }

@@ -55,7 +55,9 @@ impl<'a> Changing<'a> {
         let change = change.and(leftovers::mark(mark, &gone));
         deps.index.commit(change).await.map_err(Problem::internal)?;
         let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
-        leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+        if !gone.is_empty() {
+            leftovers::clear(deps.index.index(), deps.store.as_ref(), &[(mark, gone)]).await;
+        }
         // Not before: who had the former record may have loaded it until then.
         deps.cache.forget(packages);
         Ok(())
@@ -71,11 +73,11 @@ impl Drop for Changing<'_> {
     }
 }
 
+/// The last one first: it tells of all others, and without it nothing can be made of them.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
-    for key in keys {
-        if let Err(error) = store.delete(&key).await {
-            tracing::warn!(storage.key = %key, error = %error, "an object stays behind until it is swept");
-        }
+    let keys: Vec<_> = keys.into_iter().rev().collect();
+    if let Err(error) = store.delete_all(&keys).await {
+        tracing::warn!(error = %error, "objects of a change that was broken off stay behind until they are swept");
     }
 }
 
@@ -89,6 +91,7 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
+        | StorageKey::Upload(..)
         | StorageKey::Probe(_) => None,
     }
 }

@@ -11,7 +11,7 @@ use super::index;
 use super::info::{InfoObject, files};
 use super::messages::{ReadIndexHtml, TemplateRef, UnzipTemplate, WriteIndexHtml};
 use super::package::{Package, PackageFault};
-use super::record::Content;
+use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use super::source::{TemplateUse, load, present};
@@ -61,13 +61,16 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
         // Saved, so it was unpacked: a repeated request is answered like the first one.
         return Ok(());
     }
-    let _place = deps.room.pack().await?;
-    let upload = StorageKey::TemplateUpload(of.account, of.template);
+    let _place = deps.room.pack(of.account).await?;
+    let upload = deps.store.landing().of(&StorageKey::TemplateUpload(of.account, of.template));
+    // Where an address leads straight to the store, another upload may come at any moment.
+    let read = deps.store.head(&upload).await.ok();
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // The same.
         Err(StoreError::NotFound(_)) if record.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(refusal::empty(of.template)),
+        Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
         Err(error) => return Err(error.into()),
     };
     let limits = deps.limits.clone();
@@ -77,11 +80,13 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     let content = Content { id: of.template, object: ObjectId::generate(), entry, kind };
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
-    record.content = Some(content);
-    record.updated_at = deps.clock.now();
+    record = TemplateRecord::unfinished(of.account, of.template, Some(content));
     let change = index::writing(&record).map_err(Problem::internal)?;
     changing.commit(change, former.into_iter().collect()).await?;
-    // Not marked as gone with the others: a later upload has the same name.
+    // Not marked as gone with the others: a later upload has the same name. One that came meanwhile stays.
+    if deps.store.head(&upload).await.ok() != read {
+        return Ok(());
+    }
     if let Err(error) = deps.store.delete(&upload).await {
         tracing::warn!(storage.key = %upload, error = %error, "an unpacked upload stays until its template is saved");
     }
@@ -110,7 +115,7 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let former = record.content.clone().ok_or_else(|| refusal::empty(of.template))?;
     check_text(&former)?;
     // Before anything is unpacked: who waits must not hold an archive meanwhile.
-    let _place = deps.room.pack().await?;
+    let _place = deps.room.pack(of.account).await?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
@@ -121,8 +126,12 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let mut changing = Changing::begin(deps);
     changing.put(record.package(&content), archive).await?;
     let mut gone = vec![record.package(&former)];
-    record.content = Some(content);
-    record.updated_at = deps.clock.now();
+    if record.unfinished {
+        record = TemplateRecord::unfinished(of.account, of.template, Some(content));
+    } else {
+        record.content = Some(content);
+        record.updated_at = deps.clock.now();
+    }
     if let Some(info) = &mut record.info {
         let key = StorageKey::Template(of.account, of.template, info.object, TemplatePart::Info);
         let before = InfoObject::fetch(deps, &key).await?;
@@ -170,6 +179,14 @@ fn check_text(content: &Content) -> Result<(), Problem> {
             Err(Problem::new(Code::EntryNotText, detail))
         }
     }
+}
+
+/// Only an address of the store itself takes as much as comes.
+fn too_large(limit_bytes: u64) -> Problem {
+    let detail = format!(
+        "The upload is larger than {limit_bytes} bytes (http.upload_limit_bytes); upload a smaller one, and unzip again."
+    );
+    Problem::new(Code::PayloadTooLarge, detail)
 }
 
 fn not_utf8(content: &Content) -> Problem {

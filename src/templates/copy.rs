@@ -1,9 +1,10 @@
 //! Clone: a saved template once more, under a new id and the caller's account.
 
 use actix::prelude::*;
+use bytes::Bytes;
 
 use super::change::Changing;
-use super::deps::{Deps, lost};
+use super::deps::{Deps, by_size, lost};
 use super::index;
 use super::info::InfoObject;
 use super::messages::{CloneTemplate, TemplateRef};
@@ -12,7 +13,7 @@ use super::refusal;
 use super::registry::TemplateRegistry;
 use crate::domain::ids::{ObjectId, TemplateId};
 use crate::problem::Problem;
-use crate::storage::{StorageKey, StoreError, TemplatePart};
+use crate::storage::{StoreError, TemplatePart};
 
 impl Handler<CloneTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
@@ -44,8 +45,7 @@ async fn copy_as_it_is(
     of: TemplateRef,
     original: &TemplateRecord,
 ) -> Result<Result<TemplateId, Problem>, StoreError> {
-    let mut record =
-        TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account, deps.clock.now()) };
+    let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account) };
     // The janitor looks at what nobody changes.
     let _turn = deps.turns.of(record.id).await;
     let mut changing = Changing::begin(deps);
@@ -59,11 +59,10 @@ async fn copy_as_it_is(
     record.previews = Some(copy_previews(&mut changing, original, &record, previews).await?);
 
     let former = original.key(info.object, TemplatePart::Info);
-    // It is read in full below; that it is there is asked first, for one that is gone is no fault.
-    deps.store.head(&former).await?;
+    let info_bytes = deps.store.get(&former, u64::MAX).await?;
     let permissions = Permissions::Private;
     record.info = Some(Info { object: ObjectId::generate(), permissions, ..info.clone() });
-    Ok(finish(deps, changing, record, &former).await)
+    Ok(finish(changing, record, info_bytes).await)
 }
 
 async fn copy_previews(
@@ -86,12 +85,12 @@ async fn copy_previews(
 }
 
 async fn finish(
-    deps: &Deps,
     mut changing: Changing<'_>,
     record: TemplateRecord,
-    former: &StorageKey,
+    info: Bytes,
 ) -> Result<TemplateId, Problem> {
-    let InfoObject { sample_data, files, .. } = InfoObject::fetch(deps, former).await?;
+    let info = by_size(info.len(), move || InfoObject::read(&info)).await?;
+    let InfoObject { sample_data, files, .. } = info;
     InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
     changing.commit(index::writing(&record).map_err(Problem::internal)?, Vec::new()).await?;
     Ok(record.id)

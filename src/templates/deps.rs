@@ -13,6 +13,7 @@ use super::room::Room;
 use super::turns::Turns;
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
+use crate::domain::ids::TemplateId;
 use crate::problem::Problem;
 use crate::storage::index::Index;
 use crate::storage::{ObjectStore, StoreError};
@@ -31,7 +32,7 @@ pub struct Deps {
     pub(super) text_limit_bytes: u64,
     pub(super) orphan_age_ms: u64,
     pub(super) cache: ContentCache,
-    pub(super) turns: Turns,
+    pub(super) turns: Turns<TemplateId>,
     pub(super) room: Room,
     pub(super) metrics: TemplateMetrics,
 }

@@ -1,8 +1,10 @@
 //! The templates' part of the index.
 //!
 //! `template/<account>/<id>` holds a record, `public/<id>` the owner of a template that every account may use,
-//! `unfinished/<time>/<account>/<id>` stands for one that was begun then and is not saved.
+//! `unfinished/<time>/<account>/<id>` stands for one that was begun then and is not saved,
+//! `damaged/<account>/<id>` for one of which a rebuild found something lost, until it is saved again or deleted.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
@@ -11,13 +13,14 @@ use super::record::TemplateRecord;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::storage::index::{Change, Entry, Index, IndexError};
-use crate::storage::record;
+use crate::storage::{StorageKey, Upload, record};
 
 /// The form of a template's record that this version reads and writes.
 const RECORD_VERSION: u8 = 1;
 const RECORDS: &str = "template/";
 const PUBLIC: &str = "public/";
 const UNFINISHED: &str = "unfinished/";
+const DAMAGED: &str = "damaged/";
 /// Entries looked at a time when all of them are.
 const PAGE: usize = 1_000;
 
@@ -64,6 +67,28 @@ impl TemplateIndex {
         bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
     }
 
+    /// The same, and none where the record cannot be read.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn readable(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+    ) -> Result<Option<TemplateRecord>, IndexError> {
+        let key = record_key(account, id);
+        let bytes = self.index.get(&key).await?;
+        Ok(bytes.and_then(|bytes| record::decode(RECORD_VERSION, &key, &bytes).ok()))
+    }
+
+    /// Whether there is a record, readable or not.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn has_record(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
+        Ok(self.index.get(&record_key(account, id)).await?.is_some())
+    }
+
     /// The record of a template that `account` may use: its own, or a public one.
     ///
     /// # Errors
@@ -108,31 +133,62 @@ impl TemplateIndex {
         listed.await.map_err(|error| IndexError::Failed(error.to_string()))
     }
 
-    /// What was begun and is not saved, oldest first; at most `limit`.
+    /// The entries of what was begun and is not saved, oldest first, behind `after`; at most `limit`.
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn unfinished(&self, limit: usize) -> Result<Vec<Unfinished>, IndexError> {
-        let page = self.index.scan(UNFINISHED, None, limit).await?;
-        Ok(page.iter().filter_map(|entry| Unfinished::parse(&entry.key)).collect())
+    pub(super) async fn unfinished(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<String>, IndexError> {
+        let page = self.index.scan(UNFINISHED, after, limit).await?;
+        Ok(page.into_iter().map(|entry| entry.key).collect())
     }
 
-    /// The batch that removes everything this index says of templates.
+    /// Every template that is saved, as far as its record can be read.
     ///
     /// # Errors
     /// When the index fails.
-    pub(super) async fn clearing(&self) -> Result<Change, IndexError> {
-        let mut change = Change::new();
-        for prefix in [RECORDS, PUBLIC, UNFINISHED] {
+    pub(super) async fn saved(&self) -> Result<Vec<(AccountId, TemplateId)>, IndexError> {
+        let (mut saved, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let page = self.index.scan(RECORDS, after.as_deref(), PAGE).await?;
+            let Some(last) = page.last() else { return Ok(saved) };
+            after = Some(last.key.clone());
+            let records = page.iter().filter_map(|entry| {
+                record::decode::<TemplateRecord>(RECORD_VERSION, &entry.key, &entry.value).ok()
+            });
+            saved.extend(
+                records.filter(|record| !record.unfinished).map(|record| (record.account, record.id)),
+            );
+        }
+    }
+
+    /// Whether a rebuild found something of the template lost: nothing of it is swept then.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn is_damaged(&self, account: AccountId, id: TemplateId) -> Result<bool, IndexError> {
+        Ok(self.index.get(&damaged_key(account, id)).await?.is_some())
+    }
+
+    /// The batch that removes what this index says of templates beside `kept`, in portions.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn keep_only(&self, kept: &HashSet<String>) -> Result<(), IndexError> {
+        for prefix in [RECORDS, PUBLIC, UNFINISHED, DAMAGED] {
             let mut after: Option<String> = None;
             loop {
                 let page = self.index.scan(prefix, after.as_deref(), PAGE).await?;
                 let Some(last) = page.last() else { break };
                 after = Some(last.key.clone());
-                change = page.into_iter().fold(change, |change, entry| change.delete(entry.key));
+                let stale = page.into_iter().map(|entry| entry.key).filter(|key| !kept.contains(key));
+                self.index.commit(stale.fold(Change::new(), Change::delete)).await?;
             }
         }
-        Ok(change)
+        Ok(())
     }
 }
 
@@ -149,15 +205,41 @@ pub fn writing(record: &TemplateRecord) -> Result<Change, IndexError> {
         change.delete(public_key(record.id))
     };
     let unfinished = Unfinished::of(record).key();
-    Ok(if record.unfinished { change.put(unfinished, []) } else { change.delete(unfinished) })
+    Ok(if record.unfinished {
+        change.put(unfinished, [])
+    } else {
+        change.delete(unfinished).delete(damaged_key(record.account, record.id))
+    })
+}
+
+/// The batch that says that something of a template is lost.
+pub(super) fn damaging(account: AccountId, id: TemplateId) -> Change {
+    Change::new().put(damaged_key(account, id), [])
+}
+
+/// Whose an object is, and of which template; none for one that is no template's.
+pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
+    match *key {
+        StorageKey::TemplateUpload(account, template)
+        | StorageKey::Upload(account, Upload::Content(template))
+        | StorageKey::UnfinishedPackage(account, template, _)
+        | StorageKey::Template(account, template, ..) => Some((account, template)),
+        StorageKey::JobData(..)
+        | StorageKey::JobTemplate(..)
+        | StorageKey::JobOutput(..)
+        | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
+        | StorageKey::Probe(_) => None,
+    }
 }
 
 /// The batch that removes a record and what stands for it.
 pub(super) fn removing(record: &TemplateRecord) -> Change {
-    Change::new()
+    let change = Change::new()
         .delete(record_key(record.account, record.id))
         .delete(public_key(record.id))
-        .delete(Unfinished::of(record).key())
+        .delete(Unfinished::of(record).key());
+    // Parts of a saved template may lie beside one that is not saved, and are not what goes with that.
+    if record.unfinished { change } else { change.delete(damaged_key(record.account, record.id)) }
 }
 
 impl Unfinished {
@@ -170,7 +252,8 @@ impl Unfinished {
         format!("{UNFINISHED}{}/{}/{}", self.since.sortable(), self.account, self.template)
     }
 
-    fn parse(key: &str) -> Option<Self> {
+    /// What an entry stands for.
+    pub(super) fn parse(key: &str) -> Option<Self> {
         let mut parts = key.strip_prefix(UNFINISHED)?.split('/');
         let since = Timestamp::parse(parts.next()?)?;
         Some(Self { since, account: parts.next()?.parse().ok()?, template: parts.next()?.parse().ok()? })
@@ -187,6 +270,10 @@ fn listed(entry: &Entry) -> Option<Listed> {
 
 fn record_key(account: AccountId, id: TemplateId) -> String {
     format!("{RECORDS}{account}/{id}")
+}
+
+fn damaged_key(account: AccountId, id: TemplateId) -> String {
+    format!("{DAMAGED}{account}/{id}")
 }
 
 fn public_key(id: TemplateId) -> String {

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::deps::Deps;
-use super::index::Unfinished;
+use super::index::{self, Unfinished};
 use super::remove::remove;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
@@ -22,7 +22,7 @@ use crate::storage::{Folder, StorageKey};
 /// Templates that are removed at a time: their commits go to the disk together.
 const PAGE: usize = 100;
 /// Where the objects of templates lie.
-const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates];
+const FOLDERS: &[Folder] = &[Folder::Unfinished, Folder::Templates, Folder::Uploads];
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,17 +73,20 @@ impl Janitor {
     /// Goes on until nothing is over: what was begun in a minute must not take longer than a minute to go.
     async fn sweep_unfinished(&self, now: Timestamp) -> Result<u64, Problem> {
         let kept_ms = self.deps.limits.unfinished_retention_s.saturating_mul(1_000);
-        let mut removed = 0;
+        let (mut removed, mut after) = (0, None::<String>);
         loop {
-            let oldest = self.deps.index.unfinished(PAGE).await.map_err(Problem::internal)?;
-            let over = oldest.iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms);
+            let oldest = self.deps.index.unfinished(after.as_deref(), PAGE).await;
+            let oldest = oldest.map_err(Problem::internal)?;
+            let begun: Vec<_> = oldest.iter().filter_map(|key| Unfinished::parse(key)).collect();
+            let over = begun.iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms);
             let gone = join_all(over.map(|begun| self.expire(begun))).await;
             let gone: Vec<bool> = gone.into_iter().collect::<Result<_, _>>()?;
             removed += gone.iter().filter(|gone| **gone).count() as u64;
-            // One that cannot be removed stays the oldest.
-            if gone.len() < PAGE || !gone.contains(&true) {
+            if oldest.len() < PAGE || gone.len() < begun.len() {
                 return Ok(removed);
             }
+            // One that cannot be removed stays the oldest: it goes on behind it.
+            after = oldest.last().cloned();
         }
     }
 
@@ -113,7 +116,7 @@ impl Janitor {
         let mut orphans = 0;
         let old = page.into_iter().filter(|key| now.since_ms(key.made_at()) >= self.deps.orphan_age_ms);
         let mut of: Vec<(AccountId, TemplateId, Vec<StorageKey>)> = Vec::new();
-        for (key, (account, template)) in old.filter_map(|key| owner_of(&key).map(|owner| (key, owner))) {
+        for (key, (account, template)) in old.filter_map(|key| index::owner(&key).map(|owner| (key, owner))) {
             match of.last_mut() {
                 Some((_, last, keys)) if *last == template => keys.push(key),
                 _ => of.push((account, template, vec![key])),
@@ -130,18 +133,21 @@ impl Janitor {
     async fn remove_orphans(&self, account: AccountId, template: TemplateId, keys: Vec<StorageKey>) -> u64 {
         // A change under way names its objects at its end.
         let _turn = self.deps.turns.of(template).await;
-        let record = match self.deps.index.read(account, template).await {
-            Ok(record) => record,
+        // What a rebuild found something of lost is its operator's.
+        if self.deps.index.is_damaged(account, template).await.unwrap_or(true) {
+            return 0;
+        }
+        let named = match self.deps.index.read(account, template).await {
+            Ok(record) => record.map(|record| (record.unfinished, record.objects())),
             Err(error) => {
                 tracing::warn!(template.id = %template, error = %error, "objects stay, for their template cannot be read");
                 return 0;
             }
         };
-        let named = record.map(|record| (record.unfinished, record.objects()));
         let is_named = |key: &StorageKey| {
-            named.as_ref().is_some_and(|(unfinished, objects)| match key {
-                StorageKey::TemplateUpload(..) => *unfinished,
-                _ => objects.contains(key),
+            named.as_ref().is_some_and(|(unfinished, objects)| {
+                let is_upload = matches!(key, StorageKey::TemplateUpload(..) | StorageKey::Upload(..));
+                objects.contains(key) || (*unfinished && is_upload)
             })
         };
         let orphans: Vec<_> = keys.into_iter().filter(|key| !is_named(key)).collect();
@@ -157,20 +163,46 @@ impl Janitor {
                 tracing::info!(sweep.unfinished = unfinished, sweep.orphans = orphans, "swept templates");
             }
             Err(error) => {
-                tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on")
+                tracing::warn!(error = %error, "a sweep of templates stopped half-way; the next one goes on");
             }
         }
     }
 }
 
-fn owner_of(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
-    match *key {
-        StorageKey::TemplateUpload(account, template)
-        | StorageKey::UnfinishedPackage(account, template, _)
-        | StorageKey::Template(account, template, ..) => Some((account, template)),
-        StorageKey::JobData(..)
-        | StorageKey::JobTemplate(..)
-        | StorageKey::JobOutput(..)
-        | StorageKey::Probe(_) => None,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::FixedClock;
+    use crate::config::Config;
+    use crate::domain::ids::{AccountId, JobId, TemplateId};
+    use crate::storage::disk::DiskStore;
+    use crate::storage::index::{Index, SledIndex};
+    use crate::storage::{ObjectStore as _, StoreError, Upload};
+    use crate::telemetry::metrics::Metrics;
+    use crate::templates::index;
+    use crate::templates::record::TemplateRecord;
+
+    #[actix::test]
+    async fn an_upload_that_lies_apart_goes_when_its_template_is_not_unfinished() {
+        let (folder, config) = (tempfile::tempdir().unwrap(), Config::default());
+        let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
+        let store = Arc::new(DiskStore::open(folder.path().join("objects")).await.unwrap());
+        let account = AccountId::generate();
+        let begun = TemplateRecord::begun(account);
+        let clock = Arc::new(FixedClock::at(begun.id.made_at().plus_ms(2 * 3_600_000)));
+        index.commit(index::writing(&begun).unwrap()).await.unwrap();
+        let upload = |upload| StorageKey::Upload(account, upload);
+        let kept = upload(Upload::Content(begun.id));
+        let gone = upload(Upload::Content(TemplateId::generate()));
+        let of_a_job = upload(Upload::Data(JobId::generate()));
+        for key in [&kept, &gone, &of_a_job] {
+            store.put(key, "x".into()).await.unwrap();
+        }
+        let places = (Arc::new(index) as Arc<dyn Index>, store.clone() as Arc<_>);
+        let deps = Deps::new(clock, places, &config, Metrics::new().templates.clone());
+        let tidied = Janitor::new(Arc::new(deps)).sweep().await.unwrap();
+        assert_eq!(tidied, Tidied { unfinished: 0, orphans: 1 });
+        assert!(matches!(store.head(&gone).await, Err(StoreError::NotFound(_))));
+        assert!(store.head(&kept).await.is_ok() && store.head(&of_a_job).await.is_ok());
     }
 }

@@ -110,16 +110,23 @@ pub struct Preview {
 }
 
 impl TemplateRecord {
-    /// A template as it is begun at `now`.
+    /// A template that is begun now.
     #[must_use]
-    pub fn begun(account: AccountId, now: Timestamp) -> Self {
+    pub fn begun(account: AccountId) -> Self {
+        Self::unfinished(account, TemplateId::generate(), None)
+    }
+
+    /// One that was begun and is not saved. Its times are those of its ids: what lies in the store tells everything
+    /// of it.
+    #[must_use]
+    pub fn unfinished(account: AccountId, id: TemplateId, content: Option<Content>) -> Self {
         Self {
-            id: TemplateId::generate(),
+            id,
             account,
             unfinished: true,
-            created_at: now,
-            updated_at: now,
-            content: None,
+            created_at: id.made_at(),
+            updated_at: content.as_ref().map_or(id.made_at(), |content| content.object.made_at()),
+            content,
             info: None,
             previews: None,
         }

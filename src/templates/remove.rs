@@ -27,7 +27,7 @@ pub(super) async fn remove(deps: &Deps, record: &TemplateRecord) -> Result<(), P
     // The info object is the first to go: without it nothing can be made of the others.
     let mut gone = record.objects();
     if record.unfinished {
-        gone.push(StorageKey::TemplateUpload(record.account, record.id));
+        gone.push(deps.store.landing().of(&StorageKey::TemplateUpload(record.account, record.id)));
     }
     Changing::begin(deps).commit(index::removing(record), gone).await
 }

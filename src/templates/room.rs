@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedMutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
+use super::turns::Turns;
 use crate::config::TemplatesConfig;
 use crate::domain::ids::AccountId;
 use crate::problem::{Code, Problem};
@@ -19,9 +20,34 @@ pub(super) struct Room {
     open: Arc<Mutex<HashMap<AccountId, u64>>>,
     account_limit: u64,
     /// For changes. Renders have room of their own, so that no flood of changes keeps them waiting.
-    packing: Semaphore,
-    loading: Semaphore,
+    packing: Queue,
+    loading: Queue,
     wait: Duration,
+}
+
+/// Places for archives in memory. Of one account only one waits at a time, so that a crowd of its own keeps no other
+/// account waiting.
+struct Queue {
+    places: Semaphore,
+    turns: Turns<AccountId>,
+}
+
+/// A place for an archive in memory, until it is dropped.
+pub(super) struct Place<'a> {
+    _place: SemaphorePermit<'a>,
+    _turn: OwnedMutexGuard<()>,
+}
+
+impl Queue {
+    fn new(places: usize) -> Self {
+        Self { places: Semaphore::new(places), turns: Turns::default() }
+    }
+
+    async fn place(&self, account: AccountId) -> Result<Place<'_>, Problem> {
+        let turn = self.turns.of(account).await;
+        let place = self.places.acquire().await.map_err(Problem::internal)?;
+        Ok(Place { _place: place, _turn: turn })
+    }
 }
 
 /// A change of an account under way.
@@ -38,8 +64,8 @@ impl Room {
         Self {
             open: Arc::default(),
             account_limit: limits.changes_account_limit,
-            packing: Semaphore::new(archives),
-            loading: Semaphore::new(archives),
+            packing: Queue::new(archives),
+            loading: Queue::new(archives),
             wait: Duration::from_millis(limits.unpacking_timeout_ms),
         }
     }
@@ -63,27 +89,27 @@ impl Room {
         Ok(Entered { open: Arc::clone(&self.open), account })
     }
 
-    /// A place for a change that holds an archive in memory, until it is dropped.
+    /// A place for a change that holds an archive in memory.
     ///
     /// # Errors
     /// `overloaded` when none is free in time.
-    pub async fn pack(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        match timeout(self.wait, self.packing.acquire()).await {
-            Ok(permit) => permit.map_err(Problem::internal),
-            Err(_) => {
-                let limit_ms = self.wait.as_millis();
-                let detail = format!(
-                    "Other archives were being unpacked for {limit_ms} ms (templates.unpacking_timeout_ms); try again."
-                );
-                Err(Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S))
-            }
+    pub async fn pack(&self, account: AccountId) -> Result<Place<'_>, Problem> {
+        if let Ok(place) = timeout(self.wait, self.packing.place(account)).await {
+            return place;
         }
+        let limit_ms = self.wait.as_millis();
+        let detail = format!(
+            "Other archives were being unpacked for {limit_ms} ms (templates.unpacking_timeout_ms); try again."
+        );
+        Err(Problem::new(Code::Overloaded, detail).retry_after(RETRY_AFTER_S))
     }
 
-    /// A place for a package that is unpacked, until it is dropped.
-    pub async fn load(&self) -> Option<SemaphorePermit<'_>> {
-        // It is never closed, so there is always a permit to wait for.
-        self.loading.acquire().await.ok()
+    /// A place for a package of `account` that is unpacked for a render.
+    ///
+    /// # Errors
+    /// None that is known: the places are never closed.
+    pub async fn load(&self, account: AccountId) -> Result<Place<'_>, Problem> {
+        self.loading.place(account).await
     }
 }
 
@@ -119,9 +145,20 @@ mod tests {
     async fn who_waits_too_long_for_memory_is_told_and_renders_do_not_wait_for_changes() {
         tokio::time::pause();
         let limits = TemplatesConfig { unpacking_limit: 1, ..Config::default().templates };
-        let room = Room::new(&limits);
-        let _held = room.pack().await.unwrap();
-        assert_eq!(room.pack().await.unwrap_err().code, Code::Overloaded);
-        assert!(room.load().await.is_some());
+        let (room, account) = (Room::new(&limits), AccountId::generate());
+        let _held = room.pack(account).await.unwrap();
+        assert_eq!(room.pack(AccountId::generate()).await.err().unwrap().code, Code::Overloaded);
+        assert!(room.load(account).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_crowd_of_one_account_keeps_no_other_waiting() {
+        tokio::time::pause();
+        let limits = TemplatesConfig { unpacking_limit: 2, ..Config::default().templates };
+        let (room, one, other) = (Room::new(&limits), AccountId::generate(), AccountId::generate());
+        let _held = room.pack(one).await.unwrap();
+        let crowd = futures_util::future::join_all((0..30).map(|_| room.pack(one)));
+        let (crowd, place) = tokio::join!(crowd, room.pack(other));
+        assert!(place.is_ok() && crowd.iter().all(Result::is_err), "one place is the other account's");
     }
 }

@@ -117,11 +117,15 @@ impl Saving {
         if let Some(draft) = &draft {
             change = change.and(index::removing(draft));
         }
+        if let (Some(source), Some(kept)) = (&source.content, &record.content) {
+            deps.cache.share(source.object, kept.object);
+        }
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
         let begun = [&former].into_iter().chain(&draft).filter(|record| record.unfinished);
-        gone.extend(begun.map(|record| StorageKey::TemplateUpload(record.account, record.id)));
+        let landing = deps.store.landing();
+        gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
         changing.commit(change, gone).await
     }
 

@@ -125,11 +125,11 @@ pub(super) async fn load(
     content: &Content,
 ) -> Result<Loaded, LoadFault> {
     let key = record.package(content);
-    deps.cache.get(content.object, unpack(deps, key)).await
+    deps.cache.get(content.object, unpack(deps, record.account, key)).await
 }
 
-async fn unpack(deps: &Deps, key: StorageKey) -> Result<Loaded, LoadFault> {
-    let _place = deps.room.load().await;
+async fn unpack(deps: &Deps, account: AccountId, key: StorageKey) -> Result<Loaded, LoadFault> {
+    let _place = deps.room.load(account).await.map_err(LoadFault::Other)?;
     let bytes = deps.store.get(&key, u64::MAX).await.map_err(|error| match error {
         StoreError::NotFound(_) => LoadFault::Gone(error),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {

@@ -1,49 +1,55 @@
-//! One after the other: changes of one template wait for each other, changes of different ones do not.
+//! One after the other: changes of one template wait for each other, changes of different ones do not; of the
+//! changes of one account that unpack, one waits for its place at a time.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
-
-use crate::domain::ids::TemplateId;
 
 /// Above so many, those that nobody holds are looked for.
 const TIDY_AT: usize = 1_024;
 
 /// Who changes which template.
-#[derive(Debug, Default)]
-pub(super) struct Turns {
-    held: Mutex<HashMap<TemplateId, Weak<AsyncMutex<()>>>>,
+#[derive(Debug)]
+pub(super) struct Turns<K> {
+    held: Mutex<HashMap<K, Weak<AsyncMutex<()>>>>,
 }
 
-impl Turns {
-    /// Waits until nobody else changes `template`.
-    pub async fn of(&self, template: TemplateId) -> OwnedMutexGuard<()> {
-        self.turn(template).lock_owned().await
+impl<K> Default for Turns<K> {
+    fn default() -> Self {
+        Self { held: Mutex::default() }
+    }
+}
+
+impl<K: Copy + Eq + Hash + Ord> Turns<K> {
+    /// Waits until nobody else has the turn of `key`.
+    pub async fn of(&self, key: K) -> OwnedMutexGuard<()> {
+        self.turn(key).lock_owned().await
     }
 
     /// Waits for both; two who want the same two never wait for each other.
-    pub async fn both(&self, one: TemplateId, other: TemplateId) -> Vec<OwnedMutexGuard<()>> {
-        let mut templates = vec![one, other];
-        templates.sort_unstable();
-        templates.dedup();
-        let mut guards = Vec::with_capacity(templates.len());
-        for template in templates {
-            guards.push(self.of(template).await);
+    pub async fn both(&self, one: K, other: K) -> Vec<OwnedMutexGuard<()>> {
+        let mut keys = vec![one, other];
+        keys.sort_unstable();
+        keys.dedup();
+        let mut guards = Vec::with_capacity(keys.len());
+        for key in keys {
+            guards.push(self.of(key).await);
         }
         guards
     }
 
-    fn turn(&self, template: TemplateId) -> Arc<AsyncMutex<()>> {
+    fn turn(&self, key: K) -> Arc<AsyncMutex<()>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turn) = held.get(&template).and_then(Weak::upgrade) {
+        if let Some(turn) = held.get(&key).and_then(Weak::upgrade) {
             return turn;
         }
         if held.len() >= TIDY_AT {
             held.retain(|_, turn| turn.strong_count() > 0);
         }
         let turn = Arc::new(AsyncMutex::new(()));
-        held.insert(template, Arc::downgrade(&turn));
+        held.insert(key, Arc::downgrade(&turn));
         turn
     }
 }
@@ -51,6 +57,7 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ids::TemplateId;
 
     #[tokio::test]
     async fn who_wants_the_same_waits_and_who_wants_another_does_not() {

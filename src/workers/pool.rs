@@ -15,7 +15,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::spec::ChildSpec;
@@ -60,7 +60,15 @@ struct Inner {
     settings: PoolSettings,
     metrics: ChildMetrics,
     slots: Arc<Semaphore>,
+    /// Told when a slot was given back.
+    freed: Notify,
     shelf: Mutex<Shelf>,
+}
+
+/// When a job may begin, and until when it is done.
+struct Turn {
+    slot: OwnedSemaphorePermit,
+    deadline: Duration,
 }
 
 #[derive(Default)]
@@ -78,7 +86,9 @@ impl Pool {
     pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
         let slots = Arc::new(Semaphore::new(settings.processes.max(1)));
         let shelf = Mutex::default();
-        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, shelf }) };
+        let pool = Self {
+            inner: Arc::new(Inner { starter, settings, metrics, slots, freed: Notify::new(), shelf }),
+        };
         pool.refill();
         pool
     }
@@ -106,37 +116,54 @@ impl Pool {
         account: AccountId,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
-        self.run_in(account, job, |shelf| shelf.pick(account)).await
+        let turn = Arc::clone(&self.inner.slots).acquire_owned().await;
+        let slot = turn.map_err(|_| WorkerFault::NotStarted("the pool is closed".to_owned()))?;
+        let turn = Turn { slot, deadline: self.inner.settings.deadline };
+        self.run_in(turn, account, job, |shelf| shelf.pick(account)).await
     }
 
-    /// Runs a job of `account` as [`Pool::run`] does, but in a child that had no job before: what it answers is
-    /// not of an earlier job's making.
+    /// Runs what no job waits for: in a slot that no job wants, and in a child that had no job before, so that what
+    /// it answers is not of an earlier job's making. `limit` is the deadline, and before it as long a wait for a
+    /// slot; `None` when there was none.
     ///
     /// # Errors
     /// See [`WorkerFault`].
-    pub async fn run_fresh<H: Serialize, R: DeserializeOwned>(
+    pub async fn run_aside<H: Serialize, R: DeserializeOwned>(
         &self,
         account: AccountId,
         job: Job<'_, H>,
-    ) -> Result<(R, Bytes), WorkerFault> {
-        self.run_in(account, job, |shelf| shelf.ready.pop_front()).await
+        limit: Duration,
+    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
+        let Ok(slot) = timeout(limit, self.free_slot()).await else { return Ok(None) };
+        let turn = Turn { slot, deadline: limit };
+        self.run_in(turn, account, job, |shelf| shelf.ready.pop_front()).await.map(Some)
+    }
+
+    /// A slot that nobody waits for: who waits is given one before it is free.
+    async fn free_slot(&self) -> OwnedSemaphorePermit {
+        loop {
+            let freed = self.inner.freed.notified();
+            if let Ok(slot) = Arc::clone(&self.inner.slots).try_acquire_owned() {
+                return slot;
+            }
+            freed.await;
+        }
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
         &self,
+        turn: Turn,
         account: AccountId,
         job: Job<'_, H>,
         pick: impl Fn(&mut Shelf) -> Option<Worker>,
     ) -> Result<(R, Bytes), WorkerFault> {
-        let turn = Arc::clone(&self.inner.slots).acquire_owned().await;
-        let turn = turn.map_err(|_| WorkerFault::NotStarted("the pool is closed".to_owned()))?;
         let worker = match self.take(pick) {
             Some(worker) => worker,
             None => self.start().await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
-        let mut lease = Lease::new(self.clone(), account, worker, turn);
+        let mut lease = Lease::new(self.clone(), account, worker, turn.slot);
         let work = lease.work(&job);
-        let done = timeout(self.inner.settings.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline));
+        let done = timeout(turn.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline));
         lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
         done
     }
@@ -289,6 +316,7 @@ impl Drop for Lease {
         runtime.spawn(async move {
             pool.retire(account, worker, answered).await;
             drop(turn);
+            pool.inner.freed.notify_one();
             pool.refill();
         });
     }

@@ -116,7 +116,7 @@ async fn lists_longer_than_a_page_are_whole() {
     for number in 0..205 {
         let name = format!("account-{number:03}");
         service
-            .administer(Request::CreateAccount { name, plan: None, documents_per_month: None })
+            .administer(Request::CreateAccount { name, plan: None, documents_per_month: None, id: None })
             .await
             .unwrap();
     }

@@ -112,7 +112,8 @@ impl Service {
 
     /// A new account with a token of its own: the account's id and the token.
     async fn account(&self, name: &str, documents_per_month: Option<u64>) -> (AccountId, String) {
-        let request = Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month };
+        let request =
+            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month, id: None };
         self.administer(request).await.unwrap();
         let reply = self.administer(Request::CreateToken { account: name.to_owned() }).await.unwrap();
         let Reply::Token { text, .. } = reply else { panic!("{reply:?}") };

@@ -8,12 +8,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::objects::{self, ObjectServer};
+
 /// How long anything may take on a loaded machine before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running service with an account and a token.
 pub struct TestApp {
     child: Option<Child>,
+    /// The server that keeps the objects, when the disk does not.
+    pub objects: Option<ObjectServer>,
     folder: tempfile::TempDir,
     settings: Vec<(String, String)>,
     /// The base of the service, without a trailing slash.
@@ -41,7 +45,40 @@ impl TestApp {
 
     /// Starts the service with further settings (`http.wait_default_s`, value).
     pub async fn with(settings: &[(&str, &str)]) -> Self {
+        let is_s3 = std::env::var_os("PLATEN_TEST_STORE").is_some_and(|store| store == "s3");
+        if is_s3 { Self::with_bucket(settings).await } else { Self::on_disk(settings).await }
+    }
+
+    /// The same with the objects in a bucket, whatever the other tests use.
+    pub async fn with_bucket(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
+        let objects = ObjectServer::start(&folder.path().join("bucket"));
+        let endpoint = objects.endpoint();
+        Self::over(folder, objects, &endpoint, settings).await
+    }
+
+    /// The same with a way to the bucket that the test has made.
+    pub async fn over(
+        folder: tempfile::TempDir,
+        objects: ObjectServer,
+        endpoint: &str,
+        settings: &[(&str, &str)],
+    ) -> Self {
+        let further = objects::settings(endpoint);
+        let further: Vec<_> = further.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        Self::launched(folder, Some(objects), &[&further, settings].concat()).await
+    }
+
+    /// The same with the objects on the disk, whatever the other tests use.
+    pub async fn on_disk(settings: &[(&str, &str)]) -> Self {
+        Self::launched(tempfile::tempdir().expect("a temporary folder"), None, settings).await
+    }
+
+    async fn launched(
+        folder: tempfile::TempDir,
+        objects: Option<ObjectServer>,
+        settings: &[(&str, &str)],
+    ) -> Self {
         let mut all = vec![
             variable("http.bind", "127.0.0.1:0"),
             variable("storage.data_dir", &folder.path().join("data").display().to_string()),
@@ -51,7 +88,8 @@ impl TestApp {
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
         let (base, token) = (String::new(), String::new());
-        let mut app = Self { child: None, folder, settings: all, base, metrics_url: None, token, client };
+        let mut app =
+            Self { child: None, objects, folder, settings: all, base, metrics_url: None, token, client };
         app.launch();
         app.command(&["account", "create", "test"]);
         app.token = app.command(&["token", "create", "--account", "test"]);
@@ -117,6 +155,13 @@ impl TestApp {
     /// The data folder.
     pub fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    /// What the addresses begin with that are handed out.
+    pub fn addresses(&self) -> String {
+        self.objects
+            .as_ref()
+            .map_or_else(|| self.base.clone(), |server| format!("{}/{}/", server.endpoint(), objects::BUCKET))
     }
 
     /// A folder for files of the test.

@@ -30,14 +30,16 @@ async fn an_output_has_an_address_that_needs_no_token_and_its_times() {
     let output = &view["output"];
     assert!(output["metadata"]["renderTime"].is_number(), "{view}");
     let url = output["data"]["url"].as_str().unwrap();
-    assert!(url.starts_with(&app.base), "never the caller's Host header: {url}");
+    assert!(url.starts_with(&app.addresses()), "never the caller's Host header: {url}");
     let answer = app.client.get(url).header("range", "bytes=-4").send().await.unwrap();
     assert_eq!(answer.status(), 206);
     assert_eq!(answer.headers()["content-disposition"], "attachment; filename=\"document.html\"");
     let etag = answer.headers()["etag"].clone();
     assert_eq!(answer.bytes().await.unwrap(), file[file.len() - 4..]);
-    let again = app.client.get(url).header("if-none-match", etag).send().await.unwrap();
-    assert_eq!(again.status(), 304);
+    if app.objects.is_none() {
+        let again = app.client.get(url).header("if-none-match", etag).send().await.unwrap();
+        assert_eq!(again.status(), 304);
+    }
 }
 
 #[tokio::test]
@@ -57,7 +59,7 @@ async fn an_address_is_null_iff_its_input_was_sent() {
 
 #[tokio::test]
 async fn a_length_in_characters_uploads_what_it_says_and_fails_the_job_with_the_reason() {
-    let app = TestApp::start().await;
+    let app = TestApp::on_disk(&[]).await;
     let job = app.init(json!({"type": "html", "target": "html"})).await;
     assert_eq!(app.put(&job.template_url.unwrap(), PAGE).await, 200);
     let data = r#"{"name": "Größe 東京 🦀"}"#;

@@ -47,7 +47,7 @@ impl Caused {
 #[tokio::test]
 async fn every_code_is_met_with_its_status_and_its_shape() {
     let mut caused = Caused::default();
-    let small = TestApp::with(&[
+    let small = TestApp::on_disk(&[
         ("http.wait_default_s", "1"),
         ("http.upload_timeout_s", "2"),
         ("http.json_limit_bytes", "2048"),
@@ -183,7 +183,7 @@ async fn templates(app: &TestApp, caused: &mut Caused) {
 
 /// An address that is too old.
 async fn expiry(caused: &mut Caused) {
-    let app = TestApp::with(&[("storage.address_ttl_s", "10")]).await;
+    let app = TestApp::on_disk(&[("storage.address_ttl_s", "10")]).await;
     let url = app.init(json!({"type": "html", "target": "pdf"})).await.data_url.unwrap();
     app.until("the address has expired", async || app.put(&url, "{}").await == 403).await;
     let problem = caused.by(Code::AddressExpired, app.client.put(&url).body("{}")).await;
@@ -221,7 +221,7 @@ async fn accounts(app: &TestApp, caused: &mut Caused) {
 
 /// What is too much at once.
 async fn limits(caused: &mut Caused) {
-    let mut app = TestApp::with(&[
+    let mut app = TestApp::on_disk(&[
         ("http.shutdown_grace_s", "0"),
         ("http.rate_limit_per_s", "1"),
         ("http.rate_burst_limit", "50"),

@@ -7,7 +7,7 @@ use crate::app::TestApp;
 
 #[tokio::test]
 async fn an_upload_of_200_mb_is_refused_with_its_limit() {
-    let app = TestApp::start().await;
+    let app = TestApp::on_disk(&[]).await;
     let job = app.init(json!({"type": "html", "target": "pdf"})).await;
     let url = job.template_url.unwrap();
     let body = reqwest::Body::wrap_stream(futures_util::stream::iter(
@@ -91,7 +91,7 @@ async fn two_starts_at_once_are_one_start() {
 
 #[tokio::test]
 async fn an_upload_after_the_start_is_refused() {
-    let app = TestApp::start().await;
+    let app = TestApp::on_disk(&[]).await;
     let job = app.init(json!({"type": "html", "target": "html", "data": {}})).await;
     let url = job.template_url.unwrap();
     assert_eq!(app.put(&url, "<p>first</p>").await, 200);

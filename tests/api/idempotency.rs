@@ -35,7 +35,7 @@ async fn a_repeated_init_answers_the_same_job_also_after_a_crash() {
     let (status, after) = post(&app, "//documents/init/", "order-1", &pdf()).await;
     assert_eq!((status, &after["jobId"]), (200, &first["jobId"]), "{after}");
     let url = after["presignedTemplateUploadUrl"].as_str().unwrap();
-    assert!(url.starts_with(&app.base), "minted anew: {url}");
+    assert!(url.starts_with(&app.addresses()), "minted anew: {url}");
     assert_eq!(app.put(url, "<p><%= name %></p>").await, 200);
     let job = first["jobId"].as_str().unwrap();
     assert_eq!(app.finish(job).await["success"], true);

@@ -11,6 +11,7 @@ mod clients;
 mod command_line;
 mod delivery;
 mod doctor;
+mod doctor_store;
 mod errors;
 #[path = "../fixtures/mod.rs"]
 mod fixtures;
@@ -19,11 +20,15 @@ mod hostile;
 mod idempotency;
 mod list;
 mod metrics;
+#[path = "../objects/mod.rs"]
+mod objects;
 mod openapi;
 mod options;
 mod receiver;
 mod recovery;
 mod render;
+mod s3;
+mod store_faults;
 mod template;
 mod template_faults;
 mod templates;

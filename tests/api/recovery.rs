@@ -24,6 +24,9 @@ fn data(number: usize) -> Value {
 
 /// The files below a folder of the store, other than those being written.
 fn objects(app: &TestApp, folder: &str) -> Vec<PathBuf> {
+    if let Some(server) = &app.objects {
+        return server.objects(folder).into_iter().map(|(name, _)| name.into()).collect();
+    }
     let mut folders = vec![app.data_dir().join("objects").join(folder)];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -134,7 +137,7 @@ async fn a_backup_brings_everything_back() {
 
 #[tokio::test]
 async fn what_a_kill_left_to_delete_is_deleted_by_the_next_life() {
-    let mut app = TestApp::with(&[("jobs.sweep_interval_s", "1")]).await;
+    let mut app = TestApp::on_disk(&[("jobs.sweep_interval_s", "1")]).await;
     app.stop();
     let data = DataDir::open(&app.data_dir()).unwrap();
     let (account, job) = (AccountId::generate(), JobId::generate());

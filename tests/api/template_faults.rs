@@ -120,7 +120,7 @@ async fn the_second_document_of_a_template_costs_no_unzip() {
 
 #[tokio::test]
 async fn an_old_address_of_a_template_says_where_a_fresh_one_is() {
-    let app = TestApp::start().await;
+    let app = TestApp::on_disk(&[]).await;
     let id = app.saved("One", page("first")).await;
     let (_, address) = app.get(&format!("/v1/templates/{id}/presigned-url")).await;
     assert_eq!(

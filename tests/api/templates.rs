@@ -118,7 +118,7 @@ async fn the_entrys_text_is_read_and_replaced_everywhere() {
 /// What the records beside a saved template's files say of its content.
 fn content_kinds(app: &TestApp, id: &str) -> Vec<String> {
     let mut kinds = Vec::new();
-    let mut folders = vec![app.data_dir()];
+    let mut folders = vec![if app.objects.is_some() { app.scratch().join("bucket") } else { app.data_dir() }];
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
@@ -324,7 +324,12 @@ async fn unzip_and_upload_can_be_repeated_until_the_template_is_saved() {
     let previews = app.previews(&begun.id).await;
     assert_eq!(app.post(&format!("/v1/templates/{}", begun.id), &said("T", &previews)).await.0, 204);
     assert_eq!(app.send(Method::PATCH, &unzip).await.0, 204);
-    assert_eq!(app.put(&begun.upload_url, page("third")).await, 403);
+    // An address of the store itself takes it, and nobody looks at it any more.
+    let taken = if app.objects.is_some() { 200 } else { 403 };
+    assert_eq!(app.put(&begun.upload_url, page("third")).await, taken);
+    assert_eq!(app.send(Method::PATCH, &unzip).await.0, 204);
+    let (_, read) = app.get(&format!("/v1/templates/{}/index-html", begun.id)).await;
+    assert!(read["indexHtml"].as_str().unwrap().contains("second"), "{read}");
 }
 
 #[tokio::test]

@@ -16,6 +16,8 @@ mod files;
 mod given;
 mod host;
 mod network;
+#[path = "../objects/mod.rs"]
+mod objects;
 mod public;
 mod service;
 mod spellings;

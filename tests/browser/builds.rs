@@ -79,7 +79,20 @@ async fn a_route_is_the_entry_for_who_goes_there_and_nothing_for_who_fetches() {
     ];
     let warnings = pool.render(&with_files(frames, &files)).await.unwrap().warnings;
     assert!(warnings.contains(&"asset not found: /gone.html".to_owned()), "{warnings:?}");
-    assert!(!warnings.iter().any(|it| it.contains("x.svg") || it.contains("/a/b")), "{warnings:?}");
+    assert!(!warnings.iter().any(|it| it.contains("x.svg")), "{warnings:?}");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn the_entry_is_not_shown_in_its_own_frames() {
+    let pool = TestPool::start(|_| {});
+    let page = "<!doctype html><p>once</p><iframe src=widgets/chart></iframe>\
+        <object data=widgets/object></object><embed src=widgets/embed><script></script>";
+    let (text, mut warnings) = text(&pool, &with_files(page, &[("a.txt", "a")])).await;
+    assert_eq!(text.matches("once").count(), 1, "{text}");
+    warnings.sort();
+    let missing = ["chart", "embed", "object"].map(|name| format!("asset not found: /widgets/{name}"));
+    assert_eq!(warnings, missing);
     pool.finish().await;
 }
 

@@ -20,4 +20,5 @@ mod rest;
 mod rest_late;
 mod snapshot;
 mod snapshot_hostile;
+mod snapshot_safe;
 mod warnings;

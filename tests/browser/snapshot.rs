@@ -297,7 +297,7 @@ async fn what_only_the_engine_knows_is_kept_or_told() {
     let (html, warnings) = document(&pool, &task).await;
     assert!(html.contains("<style media=\"print\">q { color: red; }"), "{html}");
     assert!(html.contains("id=\"p\" style=\"width: 70px;\""), "{html}");
-    assert!(html.contains("id=\"q\" style=\"display: none !important;\""), "{html}");
+    assert!(html.contains("id=\"q\" style=\"display: none !important;\"></p>"), "{html}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].starts_with("the font 'Made' was loaded by a script"), "{warnings:?}");
     pool.finish().await;

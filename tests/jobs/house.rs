@@ -19,7 +19,6 @@ use platen::jobs::sweep::{Sweeper, Swept};
 use platen::jobs::view::JobView;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::problem::{Code, Problem};
-use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex};
 use platen::storage::{Folder, ObjectStore};
@@ -30,6 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
+
+use crate::objects::place::store_in;
 
 /// Longer than anything takes on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -100,7 +101,7 @@ impl House {
         let config = Config::load(None, variables.chain([nowhere])).unwrap();
         let data = DataDir::open(&folder.join("data")).unwrap();
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
-        let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(data.objects()).await.unwrap());
+        let store = store_in(&data).await;
         let here = Arbiter::current();
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
         let metrics = Metrics::new();
@@ -131,8 +132,12 @@ impl House {
     }
 
     pub async fn account(&mut self, name: &'static str, documents: Option<u64>) {
-        let request =
-            Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month: documents };
+        let request = Request::CreateAccount {
+            name: name.to_owned(),
+            plan: None,
+            documents_per_month: documents,
+            id: None,
+        };
         let Ok(Reply::Account(view)) = self.book.administer(request).await else { panic!("no account") };
         self.accounts.insert(name, view.account.id);
     }

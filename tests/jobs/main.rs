@@ -6,6 +6,8 @@
 mod crash;
 mod house;
 mod life;
+#[path = "../objects/mod.rs"]
+mod objects;
 mod races;
 mod registry;
 mod retention;

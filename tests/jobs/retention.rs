@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use platen::clock::Timestamp;
-use platen::domain::ids::AccountId;
+use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::job::JobState;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::jobs::deps::Deps;
@@ -15,8 +15,8 @@ use platen::jobs::messages::JobSpec;
 use platen::jobs::record::JobRecord;
 use platen::jobs::sweep::{Sweeper, Swept};
 use platen::jobs::view::Output;
-use platen::storage::StorageKey;
 use platen::storage::index::{Change, Entry, Index, IndexError};
+use platen::storage::{StorageKey, Upload};
 
 use crate::house::House;
 
@@ -178,6 +178,33 @@ async fn a_record_that_cannot_be_read_holds_up_no_other() {
     }
     house.pass(DAY_MS);
     assert_eq!(house.sweep().await.outputs + house.sweep().await.outputs, 12);
+}
+
+#[actix::test]
+async fn uploads_that_lie_apart_go_when_their_job_needs_them_no_more() {
+    let house = House::build(1, &[]).await;
+    let account = house.accounts["one"];
+    let waiting = house.init("one", "<p>1", false).await.unwrap().borrow().id;
+    let ended = keep(&house, account, house.deps.clock.now()).await.id;
+    let upload = |upload| StorageKey::Upload(account, upload);
+    let (kept, gone) = (
+        upload(Upload::Data(waiting)),
+        [upload(Upload::Template(ended)), upload(Upload::Data(JobId::generate()))],
+    );
+    // Whether a template is saved the janitor knows.
+    let templates = upload(Upload::Content(TemplateId::generate()));
+    for key in gone.iter().chain([&kept, &templates]) {
+        house.store.put(key, "x".into()).await.unwrap();
+    }
+    assert_eq!(house.sweep().await.orphans, 0, "an upload may be younger than its job's record");
+    house.pass(2 * 3_600_000);
+    assert_eq!(house.sweep().await.orphans, 2);
+    for key in &gone {
+        assert!(house.store.head(key).await.is_err(), "{key}");
+    }
+    for key in [kept, templates] {
+        assert!(house.store.head(&key).await.is_ok(), "{key}");
+    }
 }
 
 #[actix::test]

@@ -11,20 +11,20 @@ use platen::domain::kinds::Target;
 use platen::storage::disk::DiskStore;
 use platen::storage::{ByteRange, Folder, ObjectReader, ObjectStore, StorageKey, StoreError};
 
-const LIMIT: u64 = 64 << 20;
+pub(crate) const LIMIT: u64 = 64 << 20;
 
-type Store = Arc<dyn ObjectStore>;
+pub(crate) type Store = Arc<dyn ObjectStore>;
 
-fn data_key() -> StorageKey {
+pub(crate) fn data_key() -> StorageKey {
     StorageKey::JobData(AccountId::generate(), JobId::generate())
 }
 
 /// Bytes that differ at every place, so that a chunk put wrong is seen.
-fn pattern(length: usize) -> Bytes {
+pub(crate) fn pattern(length: usize) -> Bytes {
     (0..length).map(|at| u8::try_from((at * 31 + at / 251) % 256).unwrap()).collect()
 }
 
-async fn collect(mut reader: ObjectReader) -> Vec<u8> {
+pub(crate) async fn collect(mut reader: ObjectReader) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(chunk) = reader.chunks.next().await {
         bytes.extend_from_slice(&chunk.unwrap());
@@ -32,7 +32,7 @@ async fn collect(mut reader: ObjectReader) -> Vec<u8> {
     bytes
 }
 
-async fn behaves(store: Store) {
+pub(crate) async fn behaves(store: Store) {
     puts_and_gets(&store).await;
     reads_ranges(&store).await;
     stages_and_commits(&store).await;
@@ -43,6 +43,7 @@ async fn behaves(store: Store) {
     survives_writers_of_one_key(&store).await;
     survives_writers_beside_deleters(&store).await;
     lists_in_order(&store).await;
+    deletes_many(&store).await;
     store.probe().await.unwrap();
 }
 
@@ -175,6 +176,19 @@ async fn deletes_repeatably(store: &Store) {
     assert!(matches!(store.head(&key).await, Err(StoreError::NotFound(_))));
     store.put(&key, pattern(11)).await.unwrap();
     assert_eq!(store.head(&key).await.unwrap().bytes, 11);
+}
+
+async fn deletes_many(store: &Store) {
+    let keys: Vec<_> = (0..5).map(|_| data_key()).collect();
+    for key in &keys[1..] {
+        store.put(key, pattern(10)).await.unwrap();
+    }
+    store.delete_all(&keys).await.unwrap();
+    for key in &keys {
+        assert!(matches!(store.head(key).await, Err(StoreError::NotFound(_))));
+    }
+    store.delete_all(&keys).await.unwrap();
+    store.delete_all(&[]).await.unwrap();
 }
 
 async fn survives_writers_of_one_key(store: &Store) {

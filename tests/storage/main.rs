@@ -5,3 +5,6 @@
 mod contract;
 mod crash;
 mod index;
+#[path = "../objects/mod.rs"]
+mod objects;
+mod s3;

@@ -3,6 +3,7 @@
 use crate::tree::{Rule, Source, has_extension};
 
 const LINE_LIMIT: usize = 400;
+const FAIL_POINTS: &str = "src/storage/failpoint.rs";
 
 /// The rules of this file.
 pub const RULES: &[Rule] = &[
@@ -57,6 +58,16 @@ pub const RULES: &[Rule] = &[
             ("src/main.rs", "std::env::vars()\n"),
             ("src/app.rs", "// SystemTime::now is elsewhere\nlet now = clock.now();\n"),
         ],
+    },
+    Rule {
+        name: "fail points",
+        applies: |path| is_rust(path) && path.starts_with("src/") && path != FAIL_POINTS,
+        check: fail_points,
+        bad: &[
+            ("src/storage/mod.rs", "pub mod failpoint;\n"),
+            ("src/app.rs", "let x = 1;\nlet pair = failpoint::wrap(index, store);\n"),
+        ],
+        good: &[("src/storage/mod.rs", "#[cfg(debug_assertions)]\npub mod failpoint;\n")],
     },
     Rule {
         name: "no fixed sleeps",
@@ -142,8 +153,24 @@ fn ambient(source: &Source) -> Vec<(usize, String)> {
     if source.path != "src/clock.rs" {
         found.extend(find(source.code_lines(), TIME));
     }
-    if source.path != "src/main.rs" {
+    // Fail points are no part of a release: only tests know the variable.
+    if source.path != "src/main.rs" && source.path != FAIL_POINTS {
         found.extend(find(source.code_lines(), ENVIRONMENT));
+    }
+    found
+}
+
+/// A release must not have them.
+fn fail_points(source: &Source) -> Vec<(usize, String)> {
+    let (mut found, mut before) = (Vec::new(), "");
+    for (number, line) in source.code_lines() {
+        if line.contains("failpoint") && before != "#[cfg(debug_assertions)]" {
+            found.push((
+                number,
+                "fail points are for debug builds: #[cfg(debug_assertions)] above".to_owned(),
+            ));
+        }
+        before = line.trim();
     }
     found
 }

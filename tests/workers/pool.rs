@@ -1,7 +1,7 @@
 //! The pool with children that misbehave: shells in place of an engine, speaking its protocol or not.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
@@ -98,7 +98,7 @@ async fn a_child_works_for_one_account_and_not_for_ever() {
 }
 
 #[tokio::test]
-async fn a_fresh_child_had_no_job_before() {
+async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wants() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let listen = format!("head -c 68 > /dev/null; echo $$ >> {}; ", pids.display());
@@ -111,10 +111,27 @@ async fn a_fresh_child_had_no_job_before() {
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
     let job = Job { header: &header, body: &body, files: &|_| None };
-    let _: (u32, Bytes) = pool.run_fresh(account, job).await.unwrap();
+    let aside: Option<(u32, Bytes)> = pool.run_aside(account, job, Duration::from_secs(10)).await.unwrap();
+    assert!(aside.is_some());
     until("both are kept", || pool.kept() == 2).await;
     let [first, fresh] = read_pids(&pids)[..] else { panic!("two jobs") };
     assert_ne!(first, fresh);
+
+    let busy = PoolSettings { processes: 1, ..self::settings(&format!("{READY}{LISTEN} sleep 60"), 0) };
+    let metrics = Metrics::new().children;
+    let pool = Pool::new(starter(), busy, metrics.clone());
+    let (limit, started) = (Duration::from_millis(100), Instant::now());
+    let aside =
+        || pool.run_aside::<_, u32>(account, Job { header: &header, body: &body, files: &|_| None }, limit);
+    assert!(matches!(aside().await, Err(WorkerFault::Deadline)), "of its own");
+    let job = tokio::spawn({
+        let pool = pool.clone();
+        async move { run_for(&pool, account).await }
+    });
+    until("the job works", || metrics.children.of(["test", "working"]).get() == 1).await;
+    assert!(matches!(aside().await, Ok(None)), "the only slot is a job's");
+    job.abort();
+    assert!(started.elapsed() < Duration::from_secs(10));
 }
 
 #[tokio::test]

@@ -1,14 +1,15 @@
 //! The scripts of templates that are kept: generated beside the jobs, where no template's code runs.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::ejs::Assembler;
 use crate::domain::ids::AccountId;
-use crate::domain::scripts::{Script, Scripts};
+use crate::domain::scripts::{Made, Script};
 use crate::domain::site::Site;
 use crate::workers::assemble::{CompileJob, Compiled, MadeScript, Order};
 use crate::workers::{Job, WorkerFault};
@@ -16,22 +17,33 @@ use crate::workers::{Job, WorkerFault};
 /// So much of the engine's memory may be texts: their scripts, and the JSON of these, are several times as large.
 const MEMORY_SHARE: u64 = 16;
 
-/// So much of a job's time is for generating; what one file takes on top of it is cut off with the job.
+/// So much of the time is for generating; what one file takes on top of it is cut off with the rest.
 const TIME_SHARE: u64 = 2;
 
 impl Assembler {
-    /// Has the scripts of `site` generated in the background, if it is kept and nobody has done it yet.
-    pub(super) fn compile_ahead(&self, account: AccountId, site: &Site) {
+    /// Has the scripts of `read`, what a job read of `site`, generated in the background, if the site is kept and
+    /// nobody has done it yet. One at a time: the next job of the template sees to what is left out here.
+    pub(super) fn compile_ahead(&self, account: AccountId, site: &Site, read: &BTreeSet<String>) {
         // One that nobody else holds is gone with its job: the cache has no room for it.
         let kept = site.scripts().filter(|scripts| Arc::strong_count(scripts) > 1);
-        let Some(scripts) = kept.filter(|scripts| scripts.begin()).cloned() else { return };
-        let (assembler, site) = (self.clone(), site.clone());
+        let Some(scripts) = kept.filter(|scripts| read.iter().any(|path| scripts.lacks(path))) else {
+            return;
+        };
+        let Ok(turn) = Arc::clone(&self.ahead).try_acquire_owned() else { return };
+        if !scripts.begin() {
+            return;
+        }
+        let wanted: Vec<String> = read.iter().filter(|path| scripts.lacks(path)).cloned().collect();
+        let (assembler, site, scripts) = (self.clone(), site.clone(), Arc::clone(scripts));
         tokio::spawn(async move {
-            match assembler.scripts(account, &site, &scripts).await {
-                Ok(made) => {
-                    assembler.metrics.scripts.of(["ahead"]).inc_by(made.len() as u64);
+            match assembler.scripts(account, &site, &wanted).await {
+                Ok(Some(made)) => {
+                    let count = made.iter().filter(|(_, script)| script.is_some()).count();
+                    assembler.metrics.scripts.of(["ahead"]).inc_by(count as u64);
                     scripts.keep(made);
                 }
+                // No slot was free.
+                Ok(None) => scripts.release(),
                 Err(fault) => {
                     tracing::warn!(error = %fault, "a template's scripts are not kept");
                     if matches!(fault, WorkerFault::NotStarted(_)) {
@@ -39,6 +51,7 @@ impl Assembler {
                     }
                 }
             }
+            drop(turn);
         });
     }
 
@@ -48,29 +61,40 @@ impl Assembler {
         &self,
         account: AccountId,
         site: &Site,
-        scripts: &Scripts,
-    ) -> Result<BTreeMap<String, Script>, WorkerFault> {
-        let files = self.templates(site, scripts);
+        wanted: &[String],
+    ) -> Result<Option<Made>, WorkerFault> {
+        let files = self.templates(site, wanted);
         let body: Vec<Bytes> = files.iter().map(|(_, text)| (*text).clone()).collect();
         let header = Order::Compile(CompileJob {
             files: files.iter().map(|(path, text)| (Cow::Borrowed(*path), text.len())).collect(),
-            time_ms: self.config.timeout_ms / TIME_SHARE,
+            time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
         });
         let job = Job { header: &header, body: &body, files: &|_| None };
-        let (compiled, answer) = self.pool.run_fresh(account, job).await?;
-        if let Compiled::Nothing(why) = compiled {
-            tracing::warn!(error = why, "a template's scripts are not kept");
-            return Ok(BTreeMap::new());
-        }
-        let made: Vec<Option<MadeScript>> =
-            serde_json::from_slice(&answer).map_err(|error| WorkerFault::Astray(error.to_string()))?;
-        Ok(files.iter().zip(made).filter_map(|((path, file), made)| kept(path, file, made?)).collect())
+        let limit = Duration::from_millis(self.config.ahead_timeout_ms);
+        let Some((compiled, answer)) = self.pool.run_aside(account, job, limit).await? else {
+            return Ok(None);
+        };
+        let made: Vec<Option<MadeScript>> = match compiled {
+            Compiled::Scripts => {
+                serde_json::from_slice(&answer).map_err(|error| WorkerFault::Astray(error.to_string()))?
+            }
+            Compiled::Nothing(why) => {
+                tracing::warn!(error = why, "a template's scripts are not kept");
+                Vec::new()
+            }
+        };
+        let mut made = made.into_iter();
+        let mut script = |path: &str| {
+            let file = files.iter().find_map(|(name, file)| (*name == path).then_some(file))?;
+            made.next().flatten().and_then(|made| Script::new(file, made.text, made.source))
+        };
+        Ok(Some(wanted.iter().map(|path| (path.clone(), script(path))).collect()))
     }
 
-    /// As many of the site's templates as the engine has room for.
-    fn templates<'a>(&self, site: &'a Site, scripts: &'a Scripts) -> Vec<(&'a str, &'a Bytes)> {
+    /// As many of the wanted templates as the engine has room for, in their order.
+    fn templates<'a>(&self, site: &'a Site, wanted: &'a [String]) -> Vec<(&'a str, &'a Bytes)> {
         let mut room = (self.config.memory_limit_mb << 20) / MEMORY_SHARE;
-        let files = scripts.paths().iter().filter_map(|path| Some((path.as_str(), site.get(path)?)));
+        let files = wanted.iter().filter_map(|path| Some((path.as_str(), site.get(path)?)));
         let fits = |(_, file): &(&str, &Bytes)| {
             let left = room.checked_sub(file.len() as u64);
             room = left.unwrap_or(room);
@@ -78,8 +102,4 @@ impl Assembler {
         };
         files.filter(fits).collect()
     }
-}
-
-fn kept(path: &str, file: &Bytes, made: MadeScript) -> Option<(String, Script)> {
-    Script::new(file, made.text, made.source).map(|script| (path.to_owned(), script))
 }

@@ -1,10 +1,13 @@
 //! EJS over a site's entry, with the data's top-level keys as locals: the engine of html, ejs and framework.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use memchr::memmem;
+use tokio::sync::Semaphore;
 
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault};
@@ -21,6 +24,8 @@ pub struct Assembler {
     pub(super) pool: Pool,
     pub(super) config: AssembleConfig,
     pub(super) metrics: ChildMetrics,
+    /// Whose scripts are made: one template's at a time.
+    pub(super) ahead: Arc<Semaphore>,
 }
 
 /// What an empty array stands for: some clients know no empty map.
@@ -50,7 +55,8 @@ impl Assembler {
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
         };
-        Self { pool: Pool::new(starter, settings, metrics.clone()), config: config.clone(), metrics }
+        let ahead = Arc::new(Semaphore::new(1));
+        Self { pool: Pool::new(starter, settings, metrics.clone()), config: config.clone(), metrics, ahead }
     }
 
     /// How many engine processes wait for a job.
@@ -80,10 +86,11 @@ impl Assembler {
         if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
             return Err(self.out_of_memory());
         }
-        let (Answer { outcome, generated }, page) = self.run(account, site, [entry, &data]).await?;
+        let read = Mutex::new(BTreeSet::from([site.entry().to_owned()]));
+        let (Answer { outcome, generated }, page) = self.run(account, site, [entry, &data], &read).await?;
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         let page = self.outcome(outcome, page)?;
-        self.compile_ahead(account, site);
+        self.compile_ahead(account, site, &read.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(page)
     }
 
@@ -92,6 +99,7 @@ impl Assembler {
         account: AccountId,
         site: &Site,
         [entry, data]: [&Bytes; 2],
+        read: &Mutex<BTreeSet<String>>,
     ) -> Result<(Answer, Bytes), JobFault> {
         let script = site.script(site.entry());
         let body = [
@@ -105,7 +113,11 @@ impl Assembler {
             source_bytes: body[1].len(),
             files: site.paths().map(Cow::Borrowed).collect(),
         });
-        let files = |name: &str| asked(site, name);
+        let files = |name: &str| {
+            let asked = asked(site, name)?;
+            read.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+            Some(asked)
+        };
         let done = self.pool.run(account, Job { header: &order, body: &body, files: &files }).await;
         done.map_err(|fault| self.worker_fault(&fault))
     }

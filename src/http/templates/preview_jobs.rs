@@ -52,12 +52,12 @@ async fn look_at(
 ) -> Result<PreviewJob, Problem> {
     let shown: String = id.chars().take(64).collect();
     let job: JobId = id.parse().map_err(|_| unusable(&shown, "is no job id (a UUID)"))?;
-    let shows = match gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await {
+    let preview_of = match gate::ask(state, &state.jobs.watch, WatchJob { account, job }).await {
         Ok(watched) => check(&watched.borrow(), target).map_err(|why| unusable(&shown, &why)),
         Err(problem) if problem.code == Code::JobNotFound => Err(unusable(&shown, "is no job of yours")),
         Err(problem) => return Err(problem),
     };
-    Ok(PreviewJob { job, shows })
+    Ok(PreviewJob { job, shows: preview_of })
 }
 
 /// The template that the job's document is a preview of.

@@ -25,7 +25,8 @@ pub enum IndexError {
     /// It cannot be opened.
     #[error(
         "the index {} cannot be opened: {cause}. Stop every platen, then restore the folder from a backup, \
-         or move it away to start with an empty index (jobs, accounts and tokens are lost with it)",
+         or begin a new index with `platen index rebuild --discard-damaged` (templates come back, jobs, accounts and \
+         tokens are lost with the old one)",
         path.display()
     )]
     Damaged {
@@ -120,6 +121,11 @@ impl Change {
             };
         }
         self
+    }
+
+    /// The keys that get a value.
+    pub fn puts(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter(|(_, step)| matches!(step, Step::Put(_))).map(|(key, _)| key.as_str())
     }
 
     /// Whether it changes nothing.

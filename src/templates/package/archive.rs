@@ -1,25 +1,18 @@
 //! Reading an archive that a stranger packed: every entry is looked at before the first one is unpacked.
 
-use std::collections::HashSet;
-use std::io::{Cursor, Read as _};
+use std::io::{Read, Seek};
 
 use bytes::Bytes;
-use memchr::memmem;
 use zip::read::ZipFileEntry;
-use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::paths::{self, Taken, quoted};
+use super::view::{View, cause, open};
 use super::{Limits, Package, PackageFault, fault, layout, office, plain_name};
 use crate::domain::site::Files;
 
-type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
-
 /// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
 const RATIO_FREE_BYTES: u64 = 1 << 20;
-
-const DIRECTORY_HEADER: &[u8] = b"PK\x01\x02";
-const DIRECTORY_HEADER_BYTES: usize = 46;
 
 /// A file of the archive that is to be unpacked.
 struct Entry {
@@ -32,34 +25,29 @@ struct Entry {
 
 /// Reads `upload`, an archive: an Office file is kept whole, any other is unpacked.
 pub(super) fn read(upload: &Bytes, limits: &Limits) -> Result<Package, PackageFault> {
-    let mut archive = open(upload, limits)?;
+    let mut view = View::of(upload, limits)?;
+    let repeated = view.repeated.take();
+    let mut archive = open(view)?;
     if let Some(kind) = office::kind_of(&mut archive) {
         return Ok(Package::single(plain_name(kind), kind, upload.clone()));
     }
-    unique(&archive, upload)?;
-    let entries = entries(&archive, limits)?;
-    apart(&mut archive, &entries)?;
-    layout::package(unpack(&mut archive, entries, upload.len() as u64, limits)?)
+    repeated.map_or(Ok(()), Err)?;
+    layout::package(files(&mut archive, upload.len() as u64, limits)?, limits)
 }
 
-fn open<'a>(upload: &'a [u8], limits: &Limits) -> Result<Archive<'a>, PackageFault> {
-    // Counted before anything is kept of them. Entries of an archive inside, stored as it is, count too.
-    let entries = memmem::find_iter(upload, DIRECTORY_HEADER).count() as u64;
-    if entries > limits.entries {
-        let limit = limits.entries;
-        return Err(fault(format!(
-            "the archive has {entries} entries, more than {limit} (templates.archive_entries_limit); leave out \
-             what the template does not need, as sources and node_modules"
-        )));
-    }
-    ZipArchive::new(Cursor::new(upload)).map_err(|error| {
-        let why = cause(&error);
-        fault(format!("the archive is damaged or cut off ({why}); pack it anew, as zip, and upload it again"))
-    })
+/// The files of an archive that takes `packed` bytes.
+pub(super) fn files<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    packed: u64,
+    limits: &Limits,
+) -> Result<Files, PackageFault> {
+    let entries = entries(archive, limits)?;
+    apart(archive, &entries)?;
+    unpack(archive, entries, packed, limits)
 }
 
 /// The files to unpack, each looked at; folders and what systems leave behind are not among them.
-fn entries(archive: &Archive<'_>, limits: &Limits) -> Result<Vec<Entry>, PackageFault> {
+fn entries<R: Read + Seek>(archive: &ZipArchive<R>, limits: &Limits) -> Result<Vec<Entry>, PackageFault> {
     let mut entries = Vec::with_capacity(archive.len());
     let mut taken = Taken::default();
     for index in 0..archive.len() {
@@ -71,10 +59,7 @@ fn entries(archive: &Archive<'_>, limits: &Limits) -> Result<Vec<Entry>, Package
             ))
         })?;
         let name = name(&entry);
-        let path = paths::clean(&name, limits)?;
-        if path.is_empty() || paths::is_junk(&path) {
-            continue;
-        }
+        let Some(path) = paths::clean(&name, limits)? else { continue };
         if is_folder(&name, &entry) {
             taken.folder(&path)?;
             continue;
@@ -145,48 +130,8 @@ fn method_name(method: CompressionMethod) -> String {
     known.map_or_else(|| format!("an unknown method ({method})"), |(_, name)| (*name).to_owned())
 }
 
-/// The crate keeps one entry of each name, so a second one is sought in the directory itself. A folder, or
-/// what is dropped anyway, may be there twice.
-fn unique(archive: &Archive<'_>, upload: &[u8]) -> Result<(), PackageFault> {
-    if !archive.has_duplicate_names() {
-        return Ok(());
-    }
-    let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
-    let mut seen = HashSet::new();
-    for name in (Directory { upload, at: start }) {
-        let shown = String::from_utf8_lossy(name);
-        if !seen.insert(name) && !name.ends_with(b"/") && !paths::is_junk(&shown) {
-            return Err(paths::twice(&shown, &shown));
-        }
-    }
-    // Names may also become equal by a field that holds them once more, in UTF-8.
-    if seen.len() == archive.len() {
-        return Ok(());
-    }
-    Err(fault("the archive has two entries of one name; pack each file once"))
-}
-
-/// The names in an archive's directory, as they stand there.
-struct Directory<'a> {
-    upload: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Iterator for Directory<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let rest = self.upload.get(self.at..)?;
-        let (header, rest) = rest.split_at_checked(DIRECTORY_HEADER_BYTES)?;
-        let length = |field: usize| usize::from(u16::from_le_bytes([header[field], header[field + 1]]));
-        let name = rest.get(..length(28))?;
-        self.at += DIRECTORY_HEADER_BYTES + length(28) + length(30) + length(32);
-        header.starts_with(DIRECTORY_HEADER).then_some(name)
-    }
-}
-
 /// Checks that no bytes belong to two entries: a small archive that is unpacked many times over.
-fn apart(archive: &mut Archive<'_>, entries: &[Entry]) -> Result<(), PackageFault> {
+fn apart<R: Read + Seek>(archive: &mut ZipArchive<R>, entries: &[Entry]) -> Result<(), PackageFault> {
     let directory = archive.central_directory_start();
     let mut spans = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -212,8 +157,8 @@ fn apart(archive: &mut Archive<'_>, entries: &[Entry]) -> Result<(), PackageFaul
 }
 
 /// Unpacks the files. What counts is what comes out, not what the entries say of themselves.
-fn unpack(
-    archive: &mut Archive<'_>,
+fn unpack<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
     entries: Vec<Entry>,
     packed: u64,
     limits: &Limits,
@@ -240,7 +185,11 @@ fn expanded(compressed: u64, limits: &Limits) -> u64 {
 }
 
 /// The entry's content, or one byte more than `allowed` of it.
-fn unpacked(archive: &mut Archive<'_>, entry: &Entry, allowed: u64) -> Result<Bytes, PackageFault> {
+fn unpacked<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    entry: &Entry,
+    allowed: u64,
+) -> Result<Bytes, PackageFault> {
     let file = archive.by_index(entry.index).map_err(|error| damaged(&entry.path, &cause(&error)))?;
     // What the entry says of its size is believed only as far as its packed bytes, which are there, make likely.
     let likely = entry.size.min(entry.compressed.saturating_mul(4)).min(allowed);
@@ -275,9 +224,4 @@ fn bomb(path: &str, single: bool, total: u64, limits: &Limits) -> PackageFault {
 fn damaged(path: &str, why: &str) -> PackageFault {
     let shown = quoted(path);
     fault(format!("the archive's entry {shown} is damaged ({why}); pack it anew and upload it again"))
-}
-
-fn cause(error: &ZipError) -> String {
-    let told = error.to_string();
-    told.strip_prefix("invalid Zip archive: ").unwrap_or(&told).to_owned()
 }

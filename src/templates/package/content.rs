@@ -97,13 +97,11 @@ fn is_latex(bytes: &[u8]) -> bool {
     if markup {
         return false;
     }
-    let mut found = memmem::find_iter(bytes, b"\\document");
-    found.any(|at| {
-        let name = &bytes[at + b"\\document".len()..];
-        let line = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
-        let before = bytes[line..at].trim_ascii_start();
-        let before = before.strip_prefix(b"\xef\xbb\xbf").unwrap_or(before);
-        (name.starts_with(b"class") || name.starts_with(b"style"))
-            && (before.is_empty() || before.starts_with(b"\\"))
-    })
+    // A line that begins with a command and has the class in it, by itself or behind other commands.
+    let mut lines = bytes.split(|&byte| byte == b'\n').map(|line| {
+        let line = line.trim_ascii_start();
+        line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+    });
+    let classes = [b"\\documentclass", b"\\documentstyle"].map(memmem::Finder::new);
+    lines.any(|line| line.starts_with(b"\\") && classes.iter().any(|class| class.find(line).is_some()))
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::content::{self, Content};
 use super::paths::quoted;
-use super::{Package, PackageFault, fault, office};
+use super::{Limits, Package, PackageFault, fault, office};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
 
@@ -24,7 +24,7 @@ enum Sort {
 }
 
 /// The package of an archive's files.
-pub(super) fn package(files: Files) -> Result<Package, PackageFault> {
+pub(super) fn package(files: Files, limits: &Limits) -> Result<Package, PackageFault> {
     if files.is_empty() {
         return Err(fault("the archive holds no files; pack index.html and what belongs to it"));
     }
@@ -39,7 +39,7 @@ pub(super) fn package(files: Files) -> Result<Package, PackageFault> {
         ));
     }
     let Some(entry) = entry(&files) else { return Err(no_entry(&files)) };
-    let kind = kind(entry, &files[entry])?;
+    let kind = kind(entry, &files[entry], limits)?;
     Ok(Package { entry: entry.to_owned(), kind, files })
 }
 
@@ -78,13 +78,11 @@ fn sort(path: &str) -> Option<Sort> {
     }
 }
 
-fn kind(entry: &str, content: &Bytes) -> Result<TemplateKind, PackageFault> {
+fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, PackageFault> {
     let found = content::of(content);
     let shown = quoted(entry);
     match (sort(entry), found) {
-        (Some(Sort::Office), _) => office::kind_of_bytes(content).ok_or_else(|| {
-            fault(format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx"))
-        }),
+        (Some(Sort::Office), _) => office(&shown, content, limits),
         (_, Content::Foreign { what, remedy }) => {
             Err(fault(format!("the archive's {shown} is {what}; {remedy}")))
         }
@@ -94,6 +92,14 @@ fn kind(entry: &str, content: &Bytes) -> Result<TemplateKind, PackageFault> {
         (Some(Sort::Ejs), _) => Ok(TemplateKind::Ejs),
         (Some(Sort::Latex), _) => Ok(TemplateKind::Latex),
         (_, Content::Empty | Content::Text(_)) => Ok(content::page(content)),
+    }
+}
+
+fn office(shown: &str, content: &[u8], limits: &Limits) -> Result<TemplateKind, PackageFault> {
+    let told = format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx");
+    match office::kind_of_bytes(content, limits) {
+        Ok(found) => found.ok_or_else(|| fault(told)),
+        Err(PackageFault(why)) => Err(fault(format!("{told} (inside it, {why})"))),
     }
 }
 

@@ -2,9 +2,12 @@
 
 mod archive;
 mod content;
+mod directory;
+mod end;
 mod layout;
 mod office;
 mod paths;
+mod view;
 mod write;
 
 #[cfg(test)]
@@ -54,12 +57,13 @@ impl Package {
     }
 
     /// Reads what [`Package::pack`] wrote. Its limits were those of the day it was uploaded: a template that
-    /// was taken then is not lost because an operator lowered them since.
+    /// was taken then is not lost because an operator lowered them since, but what no limit ever allowed is not
+    /// read either.
     ///
     /// # Errors
     /// When it is damaged.
     pub fn reopen(packed: &Bytes) -> Result<Self, PackageFault> {
-        archive::read(packed, &Limits::NONE)
+        archive::read(packed, &Limits::WIDEST)
     }
 
     /// The archive of these files: the entry first, then the others in the order of their paths.
@@ -104,8 +108,10 @@ struct Limits {
 }
 
 impl Limits {
-    const NONE: Self =
-        Self { entries: u64::MAX, bytes: u64::MAX, ratio: u64::MAX, depth: u64::MAX, path_bytes: u64::MAX };
+    /// For what was taken once: more entries than any configuration allows are none of ours. How much a file may
+    /// become is not limited, for what is well packed was held to its limits when it came.
+    const WIDEST: Self =
+        Self { entries: 1 << 17, bytes: u64::MAX, ratio: u64::MAX, depth: u64::MAX, path_bytes: u64::MAX };
 
     fn of(config: &TemplatesConfig) -> Self {
         Self {

@@ -1,10 +1,12 @@
 //! Which Office file an archive is, by the content type of its main part.
 
-use std::io::{Cursor, Read as _};
+use std::io::{Read, Seek};
 
 use memchr::memmem;
 use zip::ZipArchive;
 
+use super::view::{View, open};
+use super::{Limits, PackageFault};
 use crate::domain::kinds::TemplateKind;
 
 /// The part that lists the content types.
@@ -32,7 +34,7 @@ const MAIN_PARTS: [(&[u8], TemplateKind); 14] = [
 ];
 
 /// The kind of Office file that `archive` is, if it is one.
-pub(super) fn kind_of(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Option<TemplateKind> {
+pub(super) fn kind_of<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Option<TemplateKind> {
     let found = archive.index_for_name(CONTENT_TYPES)?;
     let part = archive.by_index(found).ok()?;
     let mut content = Vec::new();
@@ -40,9 +42,10 @@ pub(super) fn kind_of(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Option<Templat
     listed(&content)
 }
 
-/// The kind of Office file that `bytes` are, if they are one.
-pub(super) fn kind_of_bytes(bytes: &[u8]) -> Option<TemplateKind> {
-    kind_of(&mut ZipArchive::new(Cursor::new(bytes)).ok()?)
+/// The kind of Office file that `bytes` are, if they are one; an archive inside is held to the same limits.
+pub(super) fn kind_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<TemplateKind>, PackageFault> {
+    let mut archive = open(View::of(bytes, limits)?)?;
+    Ok(kind_of(&mut archive))
 }
 
 /// The kind whose main part the list of content types names.

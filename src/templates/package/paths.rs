@@ -1,23 +1,21 @@
 //! Which names of an archive's entries are taken, and what becomes of them.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::iter;
 
 use super::{Limits, PackageFault, fault};
 
 /// Files that systems put into archives without being asked.
-const JUNK: [&str; 3] = [".ds_store", "thumbs.db", "desktop.ini"];
+const JUNK: [&str; 4] = [".ds_store", "thumbs.db", "desktop.ini", "icon\r"];
 
 /// Longest name in a sentence.
 const SHOWN_LIMIT_CHARS: usize = 120;
 
-/// The path that an entry's name means: `/` between segments, without `.` and empty segments.
-pub(super) fn clean(name: &str, limits: &Limits) -> Result<String, PackageFault> {
+/// The path that an entry's name means: `/` between segments, without `.` and empty segments. None where nothing
+/// is left, or only what is dropped anyway: how long or how deep that is does not matter.
+pub(super) fn clean(name: &str, limits: &Limits) -> Result<Option<String>, PackageFault> {
     let shown = quoted(name);
-    if name.chars().any(char::is_control) {
-        return Err(fault(format!(
-            "the archive's entry {shown} has a control character in its name; rename it"
-        )));
-    }
     let slashed = name.replace('\\', "/");
     let drive = matches!(slashed.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if slashed.starts_with('/') || drive {
@@ -31,6 +29,14 @@ pub(super) fn clean(name: &str, limits: &Limits) -> Result<String, PackageFault>
         return Err(fault(format!(
             "the archive's entry {shown} leads out of its folder by '..'; pack the files from the folder that \
              holds them all"
+        )));
+    }
+    if segments.is_empty() || is_junk(&slashed) {
+        return Ok(None);
+    }
+    if name.chars().any(char::is_control) {
+        return Err(fault(format!(
+            "the archive's entry {shown} has a control character in its name; rename it"
         )));
     }
     if slashed.len() as u64 > limits.path_bytes {
@@ -47,59 +53,78 @@ pub(super) fn clean(name: &str, limits: &Limits) -> Result<String, PackageFault>
              (templates.archive_depth_limit); pack it less deep"
         )));
     }
-    Ok(segments.join("/"))
+    Ok(Some(segments.join("/")))
 }
 
 /// Whether a file is there only because a system keeps its notes in folders.
 pub(super) fn is_junk(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.starts_with("._")
-        || JUNK.contains(&name.to_lowercase().as_str())
-        || path.split('/').any(|segment| segment == "__MACOSX")
+    let mut segments = path.split(['/', '\\']).rev().filter(|segment| !segment.is_empty() && *segment != ".");
+    let name = segments.next().unwrap_or_default();
+    let noted = name.starts_with("._") || JUNK.contains(&name.to_lowercase().as_str());
+    noted || name == "__MACOSX" || segments.any(|segment| segment == "__MACOSX")
 }
 
-/// The names that are taken; one that is a file can be neither a second file nor a folder.
+/// The names that are taken; one that is a file can be neither a second file nor a folder. Each folder is kept
+/// once, however many paths lead through it.
 #[derive(Default)]
 pub(super) struct Taken {
-    /// By their spelling in lower case: what two systems would take for one name.
-    files: BTreeMap<String, String>,
-    folders: BTreeMap<String, String>,
+    nodes: Vec<Node>,
+    /// By the folder they lie in, and their spelling in lower case: what two systems would take for one name.
+    known: HashMap<(Option<usize>, String), usize>,
+}
+
+struct Node {
+    name: String,
+    folder: Option<usize>,
+    is_file: bool,
 }
 
 impl Taken {
-    /// Takes `path` as a file.
+    /// Takes `path` as a file, and the folders that it lies in.
     pub(super) fn file(&mut self, path: &str) -> Result<(), PackageFault> {
-        let folded = path.to_lowercase();
-        if let Some(other) = self.files.get(&folded) {
-            return Err(twice(other, path));
-        }
-        if let Some(folder) = self.folders.get(&folded) {
-            return Err(file_and_folder(path, folder));
-        }
-        if let Some((folder, _)) = path.rsplit_once('/') {
-            self.folder(folder)?;
-        }
-        self.files.insert(folded, path.to_owned());
-        Ok(())
+        let (folder, name) =
+            path.rsplit_once('/').map_or((None, path), |(folder, name)| (Some(folder), name));
+        let folder = folder.map(|folder| self.enter(folder)).transpose()?;
+        let Some(node) = self.node(folder, name, true) else { return Ok(()) };
+        let other = self.path(node);
+        Err(if self.nodes[node].is_file { twice(&other, path) } else { file_and_folder(path, &other) })
     }
 
     /// Takes `path` as a folder, and those that it lies in.
     pub(super) fn folder(&mut self, path: &str) -> Result<(), PackageFault> {
-        let mut rest = path;
-        loop {
-            let folded = rest.to_lowercase();
-            if self.folders.contains_key(&folded) {
-                return Ok(());
+        self.enter(path).map(drop)
+    }
+
+    fn enter(&mut self, path: &str) -> Result<usize, PackageFault> {
+        let mut folder = None;
+        let mut innermost = 0;
+        for name in path.split('/') {
+            innermost = self.node(folder, name, false).unwrap_or(self.nodes.len() - 1);
+            if self.nodes[innermost].is_file {
+                return Err(file_and_folder(&self.path(innermost), path));
             }
-            if let Some(file) = self.files.get(&folded) {
-                return Err(file_and_folder(file, rest));
-            }
-            self.folders.insert(folded, rest.to_owned());
-            match rest.rsplit_once('/') {
-                Some((parent, _)) => rest = parent,
-                None => return Ok(()),
+            folder = Some(innermost);
+        }
+        Ok(innermost)
+    }
+
+    /// What is there already by that name; nothing where it is put there now.
+    fn node(&mut self, folder: Option<usize>, name: &str, is_file: bool) -> Option<usize> {
+        match self.known.entry((folder, name.to_lowercase())) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(place) => {
+                place.insert(self.nodes.len());
+                self.nodes.push(Node { name: name.to_owned(), folder, is_file });
+                None
             }
         }
+    }
+
+    fn path(&self, node: usize) -> String {
+        let upwards = iter::successors(Some(&self.nodes[node]), |node| Some(&self.nodes[node.folder?]));
+        let mut names: Vec<&str> = upwards.map(|node| node.name.as_str()).collect();
+        names.reverse();
+        names.join("/")
     }
 }
 
@@ -129,4 +154,21 @@ pub(super) fn quoted(name: &str) -> String {
     let shown: String = name.chars().take(SHOWN_LIMIT_CHARS).map(spelled).collect();
     let more = if name.chars().nth(SHOWN_LIMIT_CHARS).is_some() { "…" } else { "" };
     format!("'{shown}{more}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_kept_once_however_many_paths_lead_through_it() {
+        let mut taken = Taken::default();
+        let deep = "folder/".repeat(32);
+        for number in 0..500 {
+            taken.file(&format!("{deep}{number}.css")).unwrap();
+        }
+        assert_eq!(taken.nodes.len(), 32 + 500);
+        let told = taken.file(&format!("{deep}7.CSS")).unwrap_err().0;
+        assert!(told.contains("differ only in capital letters"), "{told}");
+    }
 }

@@ -30,6 +30,8 @@ fn plain_text_is_the_entry_and_is_not_copied() {
         assert_eq!(package.files[entry].as_ptr(), upload.as_ptr(), "{text:?} was copied");
         assert!(Package::is_quick(&upload));
     }
+    let line = "x\\documentclass".repeat(300_000);
+    assert_eq!(read(format!("   {line}")).unwrap().kind, TemplateKind::Html, "each line is looked at once");
     let latin = read(&b"<p>\xe4 is not UTF-8</p>"[..]).unwrap();
     assert_eq!(latin.kind, TemplateKind::Html, "the assembler says so where it matters");
 }
@@ -99,6 +101,16 @@ fn an_office_file_that_is_none_is_told() {
     let sentence = refused(archive(&[("letter.docx", &cut[..])]));
     assert!(
         sentence.starts_with("the archive's 'letter.docx' is no Office file; save it anew"),
+        "{sentence}"
+    );
+    let tight = TemplatesConfig { archive_entries_limit: 1, ..limits() };
+    let boxed = Bytes::from(archive(&[("letter.docx", &docx()[..])]));
+    let sentence = Package::read(&boxed, &tight).unwrap_err().0;
+    assert!(
+        sentence.ends_with(
+            "(inside it, the archive has 2 entries, more than 1 (templates.archive_entries_limit); \
+             leave out what the template does not need, as sources and node_modules)"
+        ),
         "{sentence}"
     );
     let types = b"<Override ContentType=\"application/vnd.ms-excel.sheet.macroEnabled.main+xml\"/>";

@@ -1,6 +1,7 @@
 //! What uploads are taken, what becomes of them, and what is refused with which words.
 
 mod contents;
+mod hostile;
 mod raw;
 mod refused;
 mod round;

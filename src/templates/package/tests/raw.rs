@@ -61,6 +61,42 @@ pub fn streamed(name: &str, content: &[u8]) -> RawEntry {
     RawEntry { flags: 8, descriptor, ..entry }
 }
 
+/// With the field that holds another name, in UTF-8.
+pub fn renamed(name: impl AsRef<[u8]>, to: &str, content: &[u8]) -> RawEntry {
+    let entry = stored(name, content);
+    let length = u16::try_from(5 + to.len()).unwrap().to_le_bytes();
+    let extra = [b"\x75\x70", &length[..], &[1], &crc(&entry.name).to_le_bytes(), to.as_bytes()].concat();
+    RawEntry { extra, ..entry }
+}
+
+/// The same archive with the end record of large ones; `sector` is what some programs put into it.
+pub fn enlarged(archive: &[u8], sector: &[u8]) -> Vec<u8> {
+    let (rest, end) = archive.split_at(archive.len() - 22);
+    let mut bytes = rest.to_vec();
+    bytes.extend(b"PK\x06\x06");
+    bytes.extend((44 + sector.len() as u64).to_le_bytes());
+    bytes.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for (at, width) in [(8, 2), (10, 2), (12, 4), (16, 4)] {
+        bytes.extend(&end[at..at + width]);
+        bytes.extend(vec![0; 8 - width]);
+    }
+    bytes.extend(sector);
+    bytes.extend(b"PK\x06\x07\0\0\0\0");
+    bytes.extend((rest.len() as u64).to_le_bytes());
+    bytes.extend(b"\x01\0\0\0PK\x05\x06\0\0\0\0");
+    bytes.extend([0xff; 12]);
+    bytes.extend([0; 2]);
+    bytes
+}
+
+/// The same archive with a comment.
+pub fn commented(mut archive: Vec<u8>, comment: &[u8]) -> Vec<u8> {
+    let length = archive.len();
+    archive[length - 2..].copy_from_slice(&u16::try_from(comment.len()).unwrap().to_le_bytes());
+    archive.extend(comment);
+    archive
+}
+
 /// With a Unix mode, type of file included.
 pub fn with_mode(mode: u32, entry: RawEntry) -> RawEntry {
     RawEntry { made_by: 0x031e, attributes: mode << 16, ..entry }

@@ -1,6 +1,6 @@
 //! What a hostile or broken archive is refused for: the sentence names the entry and what to do.
 
-use super::raw::{self, RawEntry, deflated, stored, with_mode};
+use super::raw::{self, RawEntry, deflated, renamed, stored, with_mode};
 use super::*;
 
 /// The sentence for an archive of these entries and an index.html.
@@ -66,12 +66,15 @@ fn names_that_are_taken() {
     assert!(pair("a/b.css", "./a/b.css").contains("the entry 'a/b.css' twice"));
     assert!(sentence(vec![stored("index.html", b"another")]).contains("the entry 'index.html' twice"));
     // One of them only by the field for names in UTF-8.
-    let mut extra = vec![1];
-    extra.extend(raw::crc(b"x.css").to_le_bytes());
-    extra.extend(b"y.css");
-    let extra = [&b"\x75\x70\x0a\0"[..], &extra].concat();
-    let told = sentence(vec![stored("y.css", b"1"), RawEntry { extra, ..stored("x.css", b"2") }]);
-    assert!(told.contains("two entries of one name"), "{told}");
+    let told = sentence(vec![stored("y.css", b"1"), renamed("x.css", "y.css", b"2")]);
+    assert!(told.contains("the entry 'y.css' twice"), "{told}");
+    // What may repeat under its first name hides nothing that may not under its last.
+    let told = sentence(vec![
+        renamed("._a", "p1", b"1"),
+        renamed("._a", "p2", b"2"),
+        renamed("x", "index.html", b"another"),
+    ]);
+    assert!(told.contains("the entry 'index.html' twice"), "{told}");
     let told = pair("a/Logo.png", "a/logo.PNG");
     assert!(told.contains("'a/Logo.png' and 'a/logo.PNG' differ only in capital letters"), "{told}");
     assert!(pair("Ä.css", "ä.css").contains("differ only in capital letters"));
@@ -145,7 +148,7 @@ fn damage() {
     let mut split = whole;
     let length = split.len();
     split[length - 18] = 1;
-    assert!(refused(split).contains("Multi-disk"));
+    assert!(refused(split).contains("split over several disks"));
 }
 
 #[test]

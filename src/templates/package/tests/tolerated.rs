@@ -5,7 +5,7 @@ use std::io::{Cursor, Write as _};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::raw::{self, RawEntry, deflated, stored, streamed, with_mode};
+use super::raw::{self, RawEntry, deflated, renamed, stored, streamed, with_mode};
 use super::*;
 
 /// The paths that these entries become, beside an index.html.
@@ -32,11 +32,11 @@ fn names_are_read_whatever_their_encoding() {
     assert_eq!(taken(vec![stored("./a//./b.css", b"x"), stored("./", b"")]), ["a/b.css"]);
     assert_eq!(taken(vec![stored("a/..b/c...css", b"x"), stored("...", b"")]), ["...", "a/..b/c...css"]);
     // The name in UTF-8 in a field of its own, beside one in another encoding.
-    let mut extra = vec![1];
-    extra.extend(raw::crc(b"b?cher.css").to_le_bytes());
-    extra.extend("bücher.css".as_bytes());
-    let extra = [&b"\x75\x70"[..], &u16::try_from(extra.len()).unwrap().to_le_bytes(), &extra].concat();
-    assert_eq!(taken(vec![RawEntry { extra, ..stored("b?cher.css", b"x") }]), ["bücher.css"]);
+    assert_eq!(taken(vec![renamed("b?cher.css", "bücher.css", b"x")]), ["bücher.css"]);
+    let left_behind = RawEntry { name: b"new.css".to_vec(), ..renamed("old.css", "öld.css", b"x") };
+    assert_eq!(taken(vec![left_behind]), ["new.css"], "renamed by a program that knows no such field");
+    let twice = vec![renamed("a.css", "b.css", b"1"), renamed("a.css", "c.css", b"2")];
+    assert_eq!(taken(twice), ["b.css", "c.css"]);
 }
 
 #[test]
@@ -51,9 +51,14 @@ fn what_systems_leave_behind_is_dropped() {
         "Thumbs.db",
         "a/thumbs.db",
         "Desktop.ini",
+        "a/Icon\r",
+        "__MACOSX/a/._Icon\r",
+        "__MACOSX/a\\b\\c",
     ];
     let entries = junk.map(|name| stored(name, b"\0junk")).to_vec();
     assert_eq!(taken([entries, vec![stored("a/.well-known", b"x")]].concat()), ["a/.well-known"]);
+    let deep = format!("__MACOSX/{}{}", "a/".repeat(99), "b".repeat(999));
+    assert_eq!(taken(vec![stored(deep, b"")]), [] as [&str; 0]);
     // Junk is not looked at, so nothing in it is a reason to refuse the rest.
     let link = with_mode(0o120_777, stored("__MACOSX/._link", b"target"));
     let twice = [stored("._x", b"1"), stored("._X", b"2"), stored("._x", b"3")];
@@ -120,11 +125,27 @@ fn bytes_around_the_archive_do_no_harm() {
     assert_eq!(read(whole).unwrap().files["index.html"], PAGE, "words before it");
     let whole = [&plain[..], b"\r\nwords behind it\0"].concat();
     assert_eq!(read(whole).unwrap().files["x.css"], &b"p{}"[..]);
-    let mut commented = plain;
-    let length = commented.len();
-    commented[length - 2..].copy_from_slice(&9_u16.to_le_bytes());
-    commented.extend(b"a comment");
-    assert_eq!(read(commented).unwrap().files.len(), 2);
+    let longest = vec![b'.'; 65_535];
+    let remarks: [&[u8]; 3] = [b"a comment", b"PK\x05\x06 and words that are no end record", &longest];
+    for remark in remarks {
+        assert_eq!(read(raw::commented(plain.clone(), remark)).unwrap().files.len(), 2);
+    }
+}
+
+#[test]
+fn ends_of_large_archives_are_read_with_bytes_around_them() {
+    let plain = archive(&[("index.html", PAGE), ("x.css", b"p{}")]);
+    for sector in [&b""[..], b"a sector of its own"] {
+        let large = raw::enlarged(&plain, sector);
+        let cases =
+            [large.clone(), raw::commented(large.clone(), b"a comment"), [&large[..], b"\nwords\0"].concat()];
+        for case in cases {
+            assert_eq!(read(case).unwrap().files["x.css"], &b"p{}"[..]);
+        }
+    }
+    let words = b"#!/bin/sh\nexec unzip\n";
+    let whole = [words, &raw::commented(raw::enlarged(&plain, b""), b"a comment")[..]].concat();
+    assert_eq!(read(whole).unwrap().files["x.css"], &b"p{}"[..]);
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! The store of objects, where it is a bucket: tried as the service uses it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::report::Finding;
+use crate::clock::{Clock, SystemClock, random_bytes};
+use crate::config::{Config, Objects};
+use crate::storage::addresses::OwnAddresses;
+use crate::storage::presign::Signer;
+use crate::storage::s3::{S3Addresses, trial};
+
+const PART: &str = "Store";
+
+pub(super) async fn findings(config: &Config) -> Vec<Finding> {
+    match config.storage.objects() {
+        Some(Objects::S3) => bucket(config).await,
+        Some(Objects::Disk) | None => {
+            let folder = Path::new(&config.storage.data_dir).join("objects");
+            vec![Finding::ok(PART, format!("the disk: {}", folder.display()))]
+        }
+    }
+}
+
+async fn bucket(config: &Config) -> Vec<Finding> {
+    let faults = match addresses(config) {
+        Ok(addresses) => trial::examine(&config.s3, &addresses).await,
+        Err(error) => vec![error],
+    };
+    let missing = |fault| {
+        Finding::missing(PART, fault)
+            .so("documents and templates: nothing can be kept", "correct section [s3], or storage.objects")
+    };
+    if faults.is_empty() {
+        let bucket = &config.s3.bucket;
+        let detail =
+            format!("bucket '{bucket}': put, get, range, copy, list, delete and presigned addresses work");
+        return vec![Finding::ok(PART, detail)];
+    }
+    faults.into_iter().map(missing).collect()
+}
+
+fn addresses(config: &Config) -> Result<S3Addresses, String> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    // Addresses of the service's own are none that the store is asked for.
+    let signer = Signer::new(&random_bytes().map_err(|error| error.to_string())?);
+    let lifetime_s = config.storage.address_ttl_s;
+    let own = OwnAddresses::new(Arc::new(signer), Arc::clone(&clock), String::new(), lifetime_s);
+    S3Addresses::new(&config.s3, lifetime_s, clock, own).map_err(|error| error.to_string())
+}

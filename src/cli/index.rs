@@ -1,0 +1,130 @@
+//! `platen index rebuild`: what the index says of templates, made anew from the content store.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+
+use super::{CommandError, say};
+use crate::accounts::Book;
+use crate::app;
+use crate::clock::{Clock as _, SystemClock};
+use crate::config::Config;
+use crate::storage::folder::DataDir;
+use crate::storage::index::{Index, IndexError, SledIndex};
+use crate::templates::rebuild::{self, Rebuilt};
+use crate::templates::trust;
+
+/// Arguments of `platen index`.
+#[derive(Debug, Args)]
+pub struct IndexArguments {
+    #[command(subcommand)]
+    command: IndexCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum IndexCommand {
+    /// Make what the index says of templates anew from the stored templates, while no service runs
+    Rebuild(RebuildArguments),
+}
+
+#[derive(Debug, Args)]
+struct RebuildArguments {
+    /// Move an index that cannot be opened aside and begin a new one: jobs, accounts and tokens are lost with it
+    #[arg(long)]
+    discard_damaged: bool,
+}
+
+/// Carries out `platen index`.
+///
+/// # Errors
+/// When a service uses the data folder, or index or store cannot be used.
+pub fn run(config: &Config, arguments: &IndexArguments) -> Result<ExitCode, CommandError> {
+    let IndexCommand::Rebuild(arguments) = &arguments.command;
+    let data = Path::new(&config.storage.data_dir);
+    if DataDir::find(data).is_none() {
+        return Err(format!("{} is no data folder; set storage.data_dir to it", data.display()).into());
+    }
+    let folder = DataDir::open(data)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let lines = runtime.block_on(async {
+        let (index, aside) = open(&folder, config, arguments.discard_damaged).await?;
+        let lines = rebuild(Arc::clone(&index), &folder, config).await;
+        index.close().await;
+        let moved = aside.map(|aside| {
+            format!("the damaged index is in {}; jobs, accounts and tokens begin anew", aside.display())
+        });
+        lines.map(|lines| moved.into_iter().chain(lines).collect::<Vec<_>>())
+    });
+    say(&lines?.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The index, which is nobody else's then; a new one where it cannot be opened and may be discarded, and where the
+/// old one is.
+async fn open(
+    folder: &DataDir,
+    config: &Config,
+    discard: bool,
+) -> Result<(Arc<dyn Index>, Option<PathBuf>), CommandError> {
+    let path = folder.index();
+    match SledIndex::open(&path, &config.storage).await {
+        Ok(index) => {
+            folder.remove_new_index()?;
+            Ok((Arc::new(index), None))
+        }
+        Err(IndexError::InUse(_)) => Err(in_use()),
+        Err(IndexError::Damaged { .. }) if discard => {
+            // A damaged index may not know that it is in use.
+            if UnixStream::connect(folder.control_socket()).is_ok() {
+                return Err(in_use());
+            }
+            // Wherever this is broken off, no service starts on the new one before it has been made whole.
+            let new = SledIndex::open(&folder.new_index()?, &config.storage).await?;
+            let marked = trust::begin(&new).await;
+            new.close().await;
+            marked?;
+            let aside = folder.replace_index(SystemClock.now())?;
+            Ok((Arc::new(SledIndex::open(&path, &config.storage).await?), Some(aside)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn rebuild(
+    index: Arc<dyn Index>,
+    folder: &DataDir,
+    config: &Config,
+) -> Result<Vec<String>, CommandError> {
+    let store = app::store(config, folder).await?;
+    #[cfg(debug_assertions)]
+    let (index, store) = crate::storage::failpoint::wrap(index, store);
+    let rebuilt = rebuild::rebuild(Arc::clone(&index), store).await?;
+    let book = Book::load(index, Arc::new(SystemClock), &config.accounts).await?;
+    Ok(report(&rebuilt, &book))
+}
+
+fn report(rebuilt: &Rebuilt, book: &Book) -> Vec<String> {
+    let Rebuilt { saved, unfinished, damaged, owners } = rebuilt;
+    let mut lines = vec![format!(
+        "templates in the index: {saved} saved, {unfinished} unfinished; damaged, with nothing of them deleted: {}",
+        damaged.len()
+    )];
+    lines.extend(damaged.iter().map(|damaged| {
+        format!("damaged: template {} of account {}: {}", damaged.template, damaged.account, damaged.cause)
+    }));
+    let unknown = owners.iter().filter(|(account, _)| !book.knows(**account));
+    lines.extend(unknown.map(|(account, templates)| {
+        format!(
+            "account {account} is not in the index and has {templates} templates; to give them back: \
+             platen account create NAME --id {account}"
+        )
+    }));
+    lines
+}
+
+fn in_use() -> CommandError {
+    "a service uses the data folder; stop it first".into()
+}

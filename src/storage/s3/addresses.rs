@@ -1,0 +1,100 @@
+//! Addresses of the store itself: what is put or got there never passes through the service.
+//!
+//! No header is signed but the host, so that a client may send any type with its upload, or none.
+
+use std::collections::HashMap;
+
+use futures_util::FutureExt;
+use s3::Bucket;
+use s3::error::S3Error;
+use tokio::task::unconstrained;
+
+use super::fault::{Doing, Fault, Place};
+use super::wire::bucket;
+use crate::clock::{Clock, Timestamp};
+use crate::config::S3Config;
+use crate::storage::addresses::{Address, Addresses, Manner, OwnAddresses};
+use crate::storage::landing::Landing;
+use crate::storage::{StorageKey, StoreError};
+
+/// What a browser may keep of an object.
+const CACHE_CONTROL: &str = "private, no-store";
+
+/// Makes addresses of a bucket.
+pub struct S3Addresses {
+    bucket: Bucket,
+    prefix: String,
+    lifetime_s: u32,
+    clock: std::sync::Arc<dyn Clock>,
+    own: OwnAddresses,
+}
+
+impl S3Addresses {
+    /// Addresses of the bucket as callers reach it, which live for `lifetime_s`. Should one not be made, `own` makes one
+    /// that leads through the service.
+    ///
+    /// # Errors
+    /// When the settings make no address.
+    pub fn new(
+        config: &S3Config,
+        lifetime_s: u64,
+        clock: std::sync::Arc<dyn Clock>,
+        own: OwnAddresses,
+    ) -> Result<Self, StoreError> {
+        let endpoint =
+            if config.public_endpoint.is_empty() { &config.endpoint } else { &config.public_endpoint };
+        let bucket = bucket(config, endpoint).map_err(|error| {
+            Fault::of_library(&error).into_error(&Place::of(config), Doing::Get, "bucket")
+        })?;
+        let lifetime_s = u32::try_from(lifetime_s).unwrap_or(u32::MAX);
+        Ok(Self { bucket, prefix: config.prefix.clone(), lifetime_s, clock, own })
+    }
+
+    /// From then on an address that is signed now is refused: the signature's time has no fractions.
+    fn expires_at(&self) -> Timestamp {
+        let now = self.clock.now().0;
+        Timestamp(now - now % 1_000).plus_ms(u64::from(self.lifetime_s) * 1_000)
+    }
+
+    fn path(&self, key: &StorageKey) -> String {
+        format!("{}{key}", self.prefix)
+    }
+}
+
+impl Addresses for S3Addresses {
+    fn upload(&self, key: &StorageKey, limit_bytes: u64) -> Address {
+        let (path, expires_at) = (self.path(&Landing::Apart.of(key)), self.expires_at());
+        match at_once(self.bucket.presign_put(path, self.lifetime_s, None, None)) {
+            Some(url) => Address { url, expires_at },
+            None => self.own.upload(key, limit_bytes),
+        }
+    }
+
+    fn download(&self, key: &StorageKey, manner: &Manner) -> Address {
+        let (path, expires_at) = (self.path(key), self.expires_at());
+        let headers = [
+            ("response-content-type", manner.content_type),
+            ("response-content-disposition", manner.disposition.as_str()),
+            ("response-cache-control", CACHE_CONTROL),
+        ];
+        let headers: HashMap<_, _> =
+            headers.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        match at_once(self.bucket.presign_get(path, self.lifetime_s, Some(headers))) {
+            Some(url) => Address { url, expires_at },
+            None => self.own.download(key, manner),
+        }
+    }
+}
+
+/// Signing waits for nothing: it takes the keys from behind a lock that nobody ever writes under, and must not be
+/// made to wait by the runtime either, which may think that this task had its share.
+fn at_once(signing: impl Future<Output = Result<String, S3Error>>) -> Option<String> {
+    match unconstrained(signing).now_or_never() {
+        Some(Ok(url)) => Some(url),
+        Some(Err(error)) => {
+            tracing::error!(error = %error, "an address of the store cannot be signed; the service's own is given");
+            None
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,324 @@
+//! What the store refused or failed at, told in a sentence that names the remedy. No text of it holds a key, an
+//! address or a signature: what a store writes is read for its code and nothing else.
+
+use std::fmt;
+use std::io::{Error, ErrorKind};
+
+use s3::error::S3Error;
+use url::Url;
+
+use crate::config::S3Config;
+use crate::storage::StoreError;
+
+/// A store's answer is read so far for its code.
+const ANSWER_LIMIT_BYTES: usize = 16 << 10;
+const WORD_LIMIT_BYTES: usize = 64;
+
+/// Why a request did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// There is no such object.
+    Absent,
+    /// The store answered that it does not do it.
+    Refused(Answer),
+    /// The store failed or could not be reached: a repetition may succeed.
+    Passing(String),
+}
+
+/// An answer that is no success.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// What the store calls the error; empty where it says nothing.
+    pub code: String,
+    /// The region that it expects, where it says so.
+    pub region: String,
+}
+
+/// Whom a sentence is about.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The bucket's name.
+    pub bucket: String,
+    /// Host and port of the store.
+    pub host: String,
+    /// What signatures are made for.
+    pub region: String,
+}
+
+impl Place {
+    /// What `config` names.
+    pub fn of(config: &S3Config) -> Self {
+        let host = Url::parse(&config.endpoint).ok().and_then(|url| {
+            let host = url.host_str()?.to_owned();
+            Some(url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}")))
+        });
+        let host = host.unwrap_or_else(|| format!("s3.{}.amazonaws.com", config.region));
+        Self { bucket: config.bucket.clone(), host, region: config.region.clone() }
+    }
+}
+
+impl Fault {
+    /// What an answer with this status and body means.
+    pub fn of_answer(status: u16, body: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&body[..body.len().min(ANSWER_LIMIT_BYTES)]);
+        let answer = Answer { status, code: element(&text, "Code"), region: element(&text, "Region") };
+        match (status, answer.code.as_str()) {
+            (_, "NoSuchBucket") => Self::Refused(answer),
+            (404, _) | (_, "NoSuchKey") => Self::Absent,
+            (_, "RequestTimeout" | "SlowDown" | "InternalError" | "ServiceUnavailable")
+            | (408 | 429 | 500 | 502..=504, _) => Self::Passing(told(&answer)),
+            _ => Self::Refused(answer),
+        }
+    }
+
+    /// What the library's error means.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library may get more; all others are ours, not the store's"
+    )]
+    pub fn of_library(error: &S3Error) -> Self {
+        match error {
+            S3Error::HttpFailWithBody(status, body) => Self::of_answer(*status, body.as_bytes()),
+            S3Error::Reqwest(error) => Self::of_connection(error),
+            // An answer that is no XML, or none to the end.
+            S3Error::SerdeXml(_) => Self::Passing("an answer that cannot be read".to_owned()),
+            _ => Self::Refused(Answer { code: "the request cannot be made".to_owned(), ..Answer::default() }),
+        }
+    }
+
+    /// What became of the connection; without the address, which may be signed.
+    pub fn of_connection(error: &reqwest::Error) -> Self {
+        let mut causes = Vec::new();
+        let mut cause = std::error::Error::source(error);
+        while let Some(error) = cause {
+            causes.push(error.to_string());
+            cause = error.source();
+        }
+        if error.is_timeout() {
+            causes.push("no answer in time (s3.connect_timeout_ms, s3.answer_timeout_ms)".to_owned());
+        }
+        causes.dedup();
+        Self::Passing(if causes.is_empty() { "the connection broke".to_owned() } else { causes.join(": ") })
+    }
+
+    /// The fault as the store's error; `doing` says what was tried, with which permission.
+    pub fn into_error(self, place: &Place, doing: Doing, object: &str) -> StoreError {
+        match self {
+            Self::Absent => StoreError::NotFound(object.to_owned()),
+            Self::Refused(answer) => {
+                let kind = if answer.denies() { ErrorKind::PermissionDenied } else { ErrorKind::Other };
+                StoreError::Failed(Error::new(kind, refusal(&answer, place, doing)))
+            }
+            Self::Passing(cause) => {
+                let Place { bucket, host, .. } = place;
+                let words = format!(
+                    "the store {host} (s3.endpoint), bucket '{bucket}', fails: {cause}{}",
+                    hint(&cause)
+                );
+                StoreError::Failed(Error::new(ErrorKind::NetworkDown, words))
+            }
+        }
+    }
+}
+
+impl Answer {
+    /// Whether the key is good, and lacks a permission.
+    fn denies(&self) -> bool {
+        matches!((self.code.as_str(), self.status), ("AccessDenied" | "AllAccessDisabled" | "", 401 | 403))
+    }
+}
+
+/// What is asked of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    Put,
+    Get,
+    List,
+    Delete,
+    Copy,
+}
+
+impl Doing {
+    /// What it is called in a policy.
+    fn permission(self) -> &'static str {
+        match self {
+            Self::Put => "s3:PutObject",
+            Self::Get => "s3:GetObject",
+            Self::List => "s3:ListBucket",
+            Self::Delete => "s3:DeleteObject",
+            Self::Copy => "s3:GetObject and s3:PutObject",
+        }
+    }
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Put => "put an object into",
+            Self::Get => "get an object from",
+            Self::List => "list",
+            Self::Delete => "delete an object from",
+            Self::Copy => "copy an object in",
+        })
+    }
+}
+
+pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
+    let Place { bucket, host, region } = place;
+    let told = told(answer);
+    let why = match (answer.code.as_str(), answer.status) {
+        ("NoSuchBucket", _) => {
+            return format!("there is no bucket '{bucket}' at {host}: make it, or correct s3.bucket");
+        }
+        ("InvalidAccessKeyId" | "NotSignedUp", _) => {
+            "does not know the access key; check s3.access_key, or AWS_ACCESS_KEY_ID where that is empty"
+                .to_owned()
+        }
+        ("SignatureDoesNotMatch", _) => {
+            "refuses the key; check s3.secret_key (or AWS_SECRET_ACCESS_KEY), and that \
+             nothing between here and the store rewrites addresses or the Host header"
+                .to_owned()
+        }
+        (
+            "AuthorizationHeaderMalformed"
+            | "AuthorizationQueryParametersError"
+            | "IllegalLocationConstraintException",
+            _,
+        ) if answer.region.is_empty() => {
+            format!("does not take signatures for the region '{region}'; correct s3.region")
+        }
+        ("PermanentRedirect" | "TemporaryRedirect", _) | (_, 301 | 307) => {
+            format!(
+                "is elsewhere; set s3.region (now '{region}') and s3.endpoint to where it is{}",
+                expected(answer)
+            )
+        }
+        (
+            "AuthorizationHeaderMalformed"
+            | "AuthorizationQueryParametersError"
+            | "IllegalLocationConstraintException",
+            _,
+        ) => {
+            format!("is not in the region '{region}'; correct s3.region{}", expected(answer))
+        }
+        ("RequestTimeTooSkewed" | "RequestExpired", _) => {
+            "finds the time wrong; set the clock of this machine or of the store (NTP)".to_owned()
+        }
+        ("ExpiredToken" | "InvalidToken" | "TokenRefreshRequired", _) => {
+            "finds the session over; start the service with a fresh AWS_SESSION_TOKEN, or with keys that last"
+                .to_owned()
+        }
+        _ if answer.denies() => {
+            let permission = doing.permission();
+            format!("does not let the key {doing} it; allow {permission} on the bucket, and check the keys")
+        }
+        ("InvalidBucketName" | "MethodNotAllowed", _) => {
+            "is not understood; set s3.path_style to true if the store has no name for each bucket".to_owned()
+        }
+        ("EntityTooLarge", _) => "finds the object too large; lower storage.output_limit_bytes".to_owned(),
+        ("QuotaExceeded" | "XMinioStorageFull" | "InsufficientStorage", _) | (_, 507) => {
+            "is full; make room, or raise its quota".to_owned()
+        }
+        _ => format!("does not let us {doing} it; see the store's own log"),
+    };
+    format!("the bucket '{bucket}' at {host} {why} ({told})")
+}
+
+fn expected(answer: &Answer) -> String {
+    let region = &answer.region;
+    if region.is_empty() { String::new() } else { format!(": the store expects '{region}'") }
+}
+
+fn told(answer: &Answer) -> String {
+    match (answer.status, answer.code.as_str()) {
+        (0, code) => code.to_owned(),
+        (status, "") => status.to_string(),
+        (status, code) => format!("{status} {code}"),
+    }
+}
+
+fn hint(cause: &str) -> &'static str {
+    if cause.contains("dns error") || cause.contains("failed to lookup") {
+        "; correct s3.endpoint, or set s3.path_style to true if the store has no name for each bucket"
+    } else if cause.contains("certificate") {
+        "; the certificate must be for this host, by an authority that this machine knows"
+    } else {
+        ""
+    }
+}
+
+/// The text of an element, if it is a plain word: a store may write into others what it was sent.
+fn element(text: &str, name: &str) -> String {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let inner = text.split_once(open.as_str()).and_then(|(_, rest)| rest.split_once(close.as_str()));
+    let is_plain = |word: &&str| {
+        word.len() <= WORD_LIMIT_BYTES
+            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    };
+    inner.map(|(word, _)| word.trim()).filter(is_plain).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place { bucket: "docs".to_owned(), host: "store.example".to_owned(), region: "us-east-1".to_owned() }
+    }
+
+    fn body(code: &str, more: &str) -> String {
+        format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>no</Message>{more}</Error>")
+    }
+
+    fn sentence(status: u16, code: &str, more: &str) -> String {
+        Fault::of_answer(status, body(code, more).as_bytes())
+            .into_error(&place(), Doing::Put, "jobs/x")
+            .to_string()
+    }
+
+    #[test]
+    fn every_refusal_names_the_setting_that_remedies_it() {
+        for (status, code, more, words) in [
+            (404, "NoSuchBucket", "", "correct s3.bucket"),
+            (403, "InvalidAccessKeyId", "", "check s3.access_key"),
+            (403, "SignatureDoesNotMatch", "", "(403 SignatureDoesNotMatch)"),
+            (403, "SignatureDoesNotMatch", "", "check s3.secret_key"),
+            (400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>", "expects 'eu-west-1'"),
+            (400, "AuthorizationHeaderMalformed", "", "correct s3.region"),
+            (301, "PermanentRedirect", "", "set s3.region"),
+            (403, "RequestTimeTooSkewed", "", "set the clock"),
+            (400, "ExpiredToken", "", "AWS_SESSION_TOKEN"),
+            (403, "AccessDenied", "", "allow s3:PutObject"),
+            (400, "InvalidBucketName", "", "s3.path_style"),
+            (503, "SlowDown", "", "fails: 503 SlowDown"),
+        ] {
+            let told = sentence(status, code, more);
+            assert!(told.contains(words), "{code}: {told}");
+        }
+    }
+
+    #[test]
+    fn absent_refused_and_failing_are_told_apart() {
+        let of = |status, text: &str| Fault::of_answer(status, text.as_bytes());
+        assert_eq!(of(404, ""), Fault::Absent);
+        assert_eq!(of(404, &body("NoSuchKey", "")), Fault::Absent);
+        for status in [403, 405, 301, 400, 412] {
+            assert!(matches!(of(status, ""), Fault::Refused(_)), "{status}");
+        }
+        for status in [408, 429, 500, 502, 503, 504] {
+            assert!(matches!(of(status, "<html>gone</html>"), Fault::Passing(_)), "{status}");
+        }
+        assert!(matches!(of(400, &body("RequestTimeout", "")), Fault::Passing(_)));
+    }
+
+    #[test]
+    fn what_a_store_repeats_of_the_request_is_not_told() {
+        let more = "<StringToSign>AWS4 secret</StringToSign><SignatureProvided>0123abcd</SignatureProvided>";
+        let told = sentence(403, "SignatureDoesNotMatch", more);
+        assert!(!told.contains("0123abcd") && !told.contains("AWS4"), "{told}");
+        let told = sentence(403, "a code with blanks &X-Amz-Signature=1", "");
+        assert!(!told.contains("Signature"), "{told}");
+    }
+}

@@ -1,0 +1,190 @@
+//! The store as it is, tried: each operation that the service needs, and what is wrong in a sentence.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use reqwest::header::CONTENT_DISPOSITION;
+use reqwest::{Method, Response};
+
+use super::fault::{Answer, Doing, Fault, refusal};
+use super::{S3Addresses, S3Store};
+use crate::clock;
+use crate::config::S3Config;
+use crate::domain::ids::AccountId;
+use crate::storage::addresses::{Addresses as _, Manner};
+use crate::storage::{ByteRange, Folder, ObjectStore, StorageKey, StoreError};
+
+const CONTENT: &[u8] = b"platen doctor was here";
+
+/// Tries every operation on objects of its own, which it removes; answers each thing that is wrong, once.
+pub async fn examine(config: &S3Config, addresses: &S3Addresses) -> Vec<String> {
+    // A folder of its own: the service that may run beside has what it is writing in the other one.
+    let spool = std::env::temp_dir().join(format!("platen-doctor-{}", clock::new_id().simple()));
+    let faults = match S3Store::open(config, spool.clone(), 0).await {
+        Ok(store) => Trial::new(store.impatient(), addresses).run().await,
+        Err(error) => vec![told(&error)],
+    };
+    let _ = std::fs::remove_dir_all(spool);
+    faults
+}
+
+struct Trial<'a> {
+    store: S3Store,
+    addresses: &'a S3Addresses,
+    own: StorageKey,
+    copy: StorageKey,
+    faults: Vec<String>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(store: S3Store, addresses: &'a S3Addresses) -> Self {
+        let key = || StorageKey::Probe(AccountId::generate());
+        Self { store, addresses, own: key(), copy: key(), faults: Vec::new() }
+    }
+
+    async fn run(mut self) -> Vec<String> {
+        let listed = self.store.list(Folder::Probes, None, 1).await;
+        // Only of a bucket that is reached and denies something there is more to learn.
+        let goes_on = match &listed {
+            Err(StoreError::Failed(cause)) => cause.kind() == ErrorKind::PermissionDenied,
+            Ok(_) | Err(StoreError::NotFound(_) | StoreError::TooLarge { .. } | StoreError::Range { .. }) => {
+                true
+            }
+        };
+        self.note(listed.map(drop));
+        if !goes_on {
+            return self.faults;
+        }
+        let put = self.store.put(&self.own, Bytes::from_static(CONTENT)).await;
+        let is_there = put.is_ok();
+        self.note(put.map(drop));
+        if is_there {
+            let missing = self.missing().await;
+            self.note(missing);
+            let listed = self.listed().await;
+            self.note(listed);
+            let read = self.read().await;
+            self.note(read);
+            let copied = self.store.copy(&self.own, &self.copy).await;
+            self.note(copied.map(drop));
+            self.addressed().await;
+        }
+        let removed = self.store.delete_all(&[self.own, self.copy]).await;
+        self.note(removed);
+        self.faults
+    }
+
+    /// An object that is not there must be told from one that may not be seen.
+    async fn missing(&self) -> Result<(), StoreError> {
+        match self.store.head(&self.copy).await {
+            Err(StoreError::NotFound(_)) => Ok(()),
+            Ok(_) => Err(wrong("the store says that an object is there that nobody put there")),
+            Err(error) => Err(wrong(&format!(
+                "{}; without s3:ListBucket the store says so of every object that is not there",
+                told(&error)
+            ))),
+        }
+    }
+
+    async fn listed(&self) -> Result<(), StoreError> {
+        let keys = self.store.list(Folder::Probes, None, usize::MAX).await?;
+        if !keys.contains(&self.own) {
+            return Err(wrong("the list of the bucket lacks an object that was put there"));
+        }
+        Ok(())
+    }
+
+    async fn read(&self) -> Result<(), StoreError> {
+        let whole = self.store.get(&self.own, CONTENT.len() as u64).await?;
+        let part = self.store.open(&self.own, Some(ByteRange::From(7, Some(12)))).await?;
+        let part: Vec<Bytes> = part.chunks.try_collect().await?;
+        if whole != CONTENT || part.concat() != CONTENT[7..=12] {
+            return Err(wrong("an object came back altered, or a part of it is another one than asked for"));
+        }
+        Ok(())
+    }
+
+    /// As callers do it: without any key.
+    async fn addressed(&mut self) {
+        let manner =
+            Manner { content_type: "text/plain", disposition: "attachment; filename=\"a.txt\"".to_owned() };
+        let (put, get) =
+            (self.addresses.upload(&self.own, 0).url, self.addresses.download(&self.own, &manner).url);
+        let answered = self.call(Method::PUT, &put, CONTENT).await;
+        let faults = match answered {
+            Ok((200, _, body)) if body.is_empty() => Ok(()),
+            Ok((status, _, body)) => Err(self.refused(status, &body, Doing::Put)),
+            Err(error) => Err(error),
+        };
+        self.note(faults);
+        let answered = self.call(Method::GET, &get, b"").await;
+        let faults = match answered {
+            Ok((200, shown, body)) if body == CONTENT && shown == manner.disposition => Ok(()),
+            Ok((200, _, body)) if body == CONTENT => Err(wrong(
+                "the store does not name downloads as asked (response-content-disposition); they will have no file name",
+            )),
+            Ok((status, _, body)) => Err(self.refused(status, &body, Doing::Get)),
+            Err(error) => Err(error),
+        };
+        self.note(faults);
+    }
+
+    async fn call(
+        &self,
+        method: Method,
+        url: &str,
+        body: &'static [u8],
+    ) -> Result<(u16, String, Bytes), StoreError> {
+        let shown = |response: &Response| {
+            let disposition =
+                response.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
+            disposition.unwrap_or_default().to_owned()
+        };
+        let answered = async {
+            let response = self.store.reach.wire.client().request(method, url).body(body).send().await?;
+            let (status, shown) = (response.status().as_u16(), shown(&response));
+            Ok((status, shown, response.bytes().await?))
+        };
+        let outcome = tokio::time::timeout(self.store.probe_limit, answered).await;
+        let fault = match outcome {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) => Fault::of_connection(&error),
+            Err(_) => Fault::Passing("no answer in time (s3.probe_timeout_ms)".to_owned()),
+        };
+        let told = told(&fault.into_error(&self.store.reach.place, Doing::Get, "probe"));
+        Err(wrong(&format!("an address for callers leads nowhere (s3.public_endpoint): {told}")))
+    }
+
+    fn refused(&self, status: u16, body: &[u8], doing: Doing) -> StoreError {
+        let place = Arc::clone(&self.store.reach.place);
+        let told = match Fault::of_answer(status, body) {
+            Fault::Refused(answer) => refusal(&answer, &place, doing),
+            Fault::Passing(cause) => cause,
+            Fault::Absent => refusal(&Answer { status, ..Answer::default() }, &place, doing),
+        };
+        wrong(&format!("an address for callers does not work (s3.public_endpoint): {told}"))
+    }
+
+    /// One cause makes every operation fail: it is told once.
+    fn note(&mut self, outcome: Result<(), StoreError>) {
+        let Err(error) = outcome else { return };
+        let sentence = told(&error);
+        if !self.faults.contains(&sentence) {
+            self.faults.push(sentence);
+        }
+    }
+}
+
+fn told(error: &StoreError) -> String {
+    match error {
+        StoreError::Failed(cause) => cause.to_string(),
+        StoreError::NotFound(_) => "an object that was put there is not there".to_owned(),
+        StoreError::TooLarge { .. } | StoreError::Range { .. } => error.to_string(),
+    }
+}
+
+fn wrong(sentence: &str) -> StoreError {
+    StoreError::Failed(std::io::Error::other(sentence))
+}

@@ -1,0 +1,273 @@
+//! Requests to the store: signed, sent, repeated when it fails, and given up in time.
+//!
+//! What has a body to speak of is sent to a signed address by our own client: the library's PUT hashes the body
+//! three times (406 ms of processor time for 20 MiB, against 7), repeats no PUT, and has one time limit over the
+//! whole body, so that a large object on a slow line never arrives and a silent store holds a job for a minute.
+//! Here each phase has its limit: the connection, the answer, and a body of which nothing moves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
+use reqwest::header::{CONTENT_LENGTH, ETAG, RANGE};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Proxy, RequestBuilder, Response};
+use s3::error::S3Error;
+use s3::{Bucket, Region};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::fault::Fault;
+use crate::config::S3Config;
+
+/// Signed for our own use, an address lives long enough for every phase of a request to begin.
+const SIGNED_FOR_S: u32 = 3_600;
+const PAUSE_LIMIT: Duration = Duration::from_secs(5);
+/// What is read of an answer that is no success.
+const ANSWER_LIMIT_BYTES: usize = 16 << 10;
+
+/// The chunks of a body.
+pub(super) type Chunks = BoxStream<'static, Result<Bytes, std::io::Error>>;
+
+/// The way to one bucket.
+#[derive(Clone)]
+pub(super) struct Wire {
+    bucket: Bucket,
+    client: Client,
+    answer_limit: Duration,
+    stall_limit: Duration,
+    retries: u32,
+    pause: Duration,
+}
+
+/// An object that begins to arrive.
+pub(super) struct Arriving {
+    response: Response,
+    stall_limit: Duration,
+}
+
+impl Wire {
+    /// The way to the bucket of `config` over `endpoint`.
+    pub fn new(config: &S3Config, endpoint: &str) -> Result<Self, Fault> {
+        // The library's own repetitions wait whole seconds, and leave out what we repeat.
+        s3::set_retries(0);
+        let answer_limit = Duration::from_millis(config.answer_timeout_ms);
+        let mut bucket = bucket(config, endpoint).map_err(|error| Fault::of_library(&error))?;
+        bucket.set_request_timeout(Some(answer_limit));
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(Policy::none())
+            .referer(false)
+            .user_agent(concat!("platen/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_millis(config.connect_timeout_ms))
+            .build()
+            .map_err(|error| Fault::of_connection(&error))?;
+        Ok(Self {
+            bucket,
+            client,
+            answer_limit,
+            stall_limit: Duration::from_millis(config.stall_timeout_ms),
+            retries: u32::try_from(config.retries).unwrap_or(u32::MAX),
+            pause: Duration::from_millis(config.retry_pause_ms),
+        })
+    }
+
+    /// The same way for who wants to know at once: nothing is repeated.
+    pub fn impatient(&self) -> Self {
+        Self { retries: 0, ..self.clone() }
+    }
+
+    /// The bucket, for what the library does well: small requests and signatures.
+    pub fn bucket(&self) -> &Bucket {
+        &self.bucket
+    }
+
+    /// The client, for who has an address.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Does what can be repeated, until it succeeds, is refused, or was repeated often enough.
+    pub async fn repeat<T, F>(&self, request: impl Fn() -> F) -> Result<T, Fault>
+    where
+        F: Future<Output = Result<T, Fault>>,
+    {
+        let (began, mut pause, mut repeated) = (Instant::now(), self.pause, 0);
+        loop {
+            match request().await {
+                // A connection may have died unseen; but whoever waits for a silent store shall hear of it.
+                Err(Fault::Passing(cause))
+                    if repeated < self.retries && (repeated == 0 || began.elapsed() < self.answer_limit) =>
+                {
+                    tracing::debug!(error = %cause, "the store failed; the request is repeated");
+                    repeated += 1;
+                    sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE_LIMIT);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Does by the library what has no body to speak of.
+    pub async fn ask<T, F>(&self, request: impl Fn() -> F) -> Result<T, Fault>
+    where
+        F: Future<Output = Result<T, S3Error>>,
+    {
+        self.repeat(|| async { request().await.map_err(|error| Fault::of_library(&error)) }).await
+    }
+
+    /// Puts an object, whole; answers its entity tag. `body` is asked anew for each try.
+    pub async fn put(&self, path: &str, bytes: u64, body: impl Fn() -> Chunks) -> Result<String, Fault> {
+        self.repeat(|| self.put_once(path, bytes, body())).await
+    }
+
+    async fn put_once(&self, path: &str, bytes: u64, chunks: Chunks) -> Result<String, Fault> {
+        let signed = self.bucket.presign_put(path, SIGNED_FOR_S, None, None).await;
+        let url = signed.map_err(|error| Fault::of_library(&error))?;
+        let (moved, body) = watched(chunks);
+        let request =
+            self.client.put(url).header(CONTENT_LENGTH, bytes).body(reqwest::Body::wrap_stream(body));
+        let answer = tokio::select! {
+            answer = self.answer(request) => answer?,
+            fault = self.stalled(&moved, bytes) => return Err(fault),
+        };
+        Ok(tag_of(&answer))
+    }
+
+    /// Gets an object, or the bytes from `range.0` to `range.1`, both included.
+    pub async fn get(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, Fault> {
+        self.repeat(|| async { self.get_once(path, range).await }).await
+    }
+
+    /// The same without repetitions, for who repeats it with what follows.
+    pub async fn get_once(&self, path: &str, range: Option<(u64, u64)>) -> Result<Arriving, Fault> {
+        let signed = self.bucket.presign_get(path, SIGNED_FOR_S, None).await;
+        let url = signed.map_err(|error| Fault::of_library(&error))?;
+        let mut request = self.client.get(url);
+        if let Some((first, last)) = range {
+            request = request.header(RANGE, format!("bytes={first}-{last}"));
+        }
+        let answered = timeout(self.answer_limit, self.answer(request)).await;
+        let response = answered.map_err(|_| self.unanswered())??;
+        Ok(Arriving { response, stall_limit: self.stall_limit })
+    }
+
+    /// Sends a request; an answer that is no success is a fault.
+    async fn answer(&self, request: RequestBuilder) -> Result<Response, Fault> {
+        let response = request.send().await.map_err(|error| Fault::of_connection(&error))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let mut arriving = Arriving { response, stall_limit: self.stall_limit };
+        let mut body = Vec::new();
+        while body.len() < ANSWER_LIMIT_BYTES {
+            // What was said until it broke off is enough.
+            let Ok(Some(chunk)) = arriving.next().await else { break };
+            body.extend_from_slice(&chunk);
+        }
+        Err(Fault::of_answer(status.as_u16(), &body))
+    }
+
+    /// Ends when nothing was taken of a body of so many bytes for too long; or, when all of it was taken, and the
+    /// system's buffers had time to empty themselves, nothing was answered.
+    async fn stalled(&self, moved: &AtomicU64, bytes: u64) -> Fault {
+        let mut before = moved.load(Ordering::Relaxed);
+        loop {
+            sleep(self.stall_limit).await;
+            let now = moved.load(Ordering::Relaxed);
+            if now >= bytes {
+                sleep(self.answer_limit.saturating_sub(self.stall_limit)).await;
+                return self.unanswered();
+            }
+            if now == before {
+                return silent(self.stall_limit);
+            }
+            before = now;
+        }
+    }
+
+    fn unanswered(&self) -> Fault {
+        Fault::Passing(format!(
+            "no answer within {} ms (s3.answer_timeout_ms)",
+            self.answer_limit.as_millis()
+        ))
+    }
+}
+
+impl Arriving {
+    /// The next chunk; none at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+        let chunk =
+            timeout(self.stall_limit, self.response.chunk()).await.map_err(|_| silent(self.stall_limit))?;
+        chunk.map_err(|error| Fault::of_connection(&error))
+    }
+
+    /// All of it, if it is at most `limit_bytes` long.
+    pub async fn whole(mut self, limit_bytes: u64) -> Result<Option<Bytes>, Fault> {
+        let length = self.length()?;
+        if length > limit_bytes {
+            return Ok(None);
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        while let Some(chunk) = self.next().await? {
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Some(bytes.into()))
+    }
+
+    /// Its length as the store declares it.
+    pub fn length(&self) -> Result<u64, Fault> {
+        self.response.content_length().ok_or_else(|| Fault::Passing("an answer without a length".to_owned()))
+    }
+
+    /// Its entity tag.
+    pub fn tag(&self) -> String {
+        tag_of(&self.response)
+    }
+}
+
+fn silent(limit: Duration) -> Fault {
+    Fault::Passing(format!("nothing moved for {} ms (s3.stall_timeout_ms)", limit.as_millis()))
+}
+
+fn tag_of(response: &Response) -> String {
+    let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok());
+    plain_tag(tag.unwrap_or_default())
+}
+
+/// An entity tag without its quotes.
+pub(super) fn plain_tag(tag: &str) -> String {
+    tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"').to_owned()
+}
+
+/// The chunks, and how many bytes of them were taken so far.
+fn watched(chunks: Chunks) -> (Arc<AtomicU64>, impl futures_util::Stream<Item = std::io::Result<Bytes>>) {
+    let moved = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&moved);
+    let watched = chunks.inspect_ok(move |chunk| {
+        counter.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+    });
+    (moved, watched)
+}
+
+pub(super) fn bucket(config: &S3Config, endpoint: &str) -> Result<Bucket, S3Error> {
+    let region = config.region.clone();
+    // The library knows Amazon's regions of its day only.
+    let amazon = || format!("https://s3.{region}.amazonaws.com");
+    let endpoint = if endpoint.is_empty() { amazon() } else { endpoint.to_owned() };
+    let region = Region::Custom { region, endpoint };
+    let token = Some(config.session_token.expose()).filter(|token| !token.is_empty());
+    let (access, secret) = (Some(config.access_key.expose()), Some(config.secret_key.expose()));
+    let credentials = s3::creds::Credentials::new(access, secret, None, token, None)?;
+    let bucket = Bucket::new(&config.bucket, region, credentials)?;
+    // Whatever the environment says of proxies: the store is reached by the address that was configured.
+    let mut bucket = bucket.set_proxy(Proxy::custom(|_| None::<reqwest::Url>))?;
+    if config.path_style {
+        bucket.set_path_style();
+    }
+    Ok(bucket)
+}

@@ -1,0 +1,117 @@
+//! The archive's directory, copied without what nobody needs: one header for each name, by its last name.
+
+use std::collections::HashSet;
+use std::iter;
+
+use super::end::End;
+use super::{PackageFault, paths};
+
+/// How an entry's header in the directory begins.
+pub(super) const HEADER: &[u8] = b"PK\x01\x02";
+/// A header without name, fields and comment.
+pub(super) const HEADER_BYTES: usize = 46;
+
+/// The field that holds sizes and places for which the header has no room.
+const LARGE_FIELD: u64 = 0x0001;
+/// The field that holds the name once more, in UTF-8.
+const NAME_FIELD: u64 = 0x7075;
+/// Its version and the checksum of the name that it is to replace.
+const NAME_FIELD_HEAD_BYTES: usize = 5;
+
+/// A directory of our own making.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    pub bytes: Vec<u8>,
+    pub entries: u64,
+    /// Why the archive is refused, unless it is an Office file: a name is there twice.
+    pub repeated: Option<PackageFault>,
+}
+
+struct Header<'a> {
+    fixed: &'a [u8],
+    name: &'a [u8],
+    large: &'a [u8],
+}
+
+impl Directory {
+    /// The directory of `upload`, never larger than the one that is there.
+    pub fn copy(upload: &[u8], end: &End) -> Result<Self, String> {
+        let (begin, limit) = end.directory;
+        let mut rest = &upload[begin..limit];
+        let mut copy = Self::default();
+        let mut seen = HashSet::new();
+        for index in 0..end.entries {
+            let header = Header::cut(&mut rest)
+                .ok_or_else(|| format!("its directory is cut off at entry {}", index + 1))?;
+            if seen.insert(header.name) {
+                header.write(&mut copy.bytes);
+                copy.entries += 1;
+            } else if copy.repeated.is_none() && !may_repeat(header.name) {
+                let shown = String::from_utf8_lossy(header.name);
+                copy.repeated = Some(paths::twice(&shown, &shown));
+            }
+        }
+        Ok(copy)
+    }
+}
+
+/// A folder, or what is dropped anyway, may be there twice.
+fn may_repeat(name: &[u8]) -> bool {
+    name.ends_with(b"/") || name.ends_with(b"\\") || paths::is_junk(&String::from_utf8_lossy(name))
+}
+
+impl<'a> Header<'a> {
+    /// The header that `rest` begins with, which is taken off it.
+    fn cut(rest: &mut &'a [u8]) -> Option<Self> {
+        let (fixed, after) = rest.split_at_checked(HEADER_BYTES)?;
+        let [name, extra, comment] = [28, 30, 32].map(|place| length(fixed, place));
+        let (name, after) = after.split_at_checked(name)?;
+        let (extra, after) = after.split_at_checked(extra)?;
+        *rest = after.get(comment..)?;
+        let content = |id| fields(extra).filter(move |field| number(field, 0, 2) == id);
+        let header = Self {
+            fixed,
+            name: content(NAME_FIELD).filter_map(|field| renamed(name, field)).last().unwrap_or(name),
+            large: content(LARGE_FIELD).next().unwrap_or_default(),
+        };
+        fixed.starts_with(HEADER).then_some(header)
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        // Both come out of fields whose length two bytes told.
+        let length = |part: &[u8]| u16::try_from(part.len()).unwrap_or(u16::MAX).to_le_bytes();
+        bytes.extend(&self.fixed[..28]);
+        bytes.extend(length(self.name));
+        bytes.extend(length(self.large));
+        bytes.extend([0; 2]);
+        bytes.extend(&self.fixed[34..]);
+        bytes.extend(self.name);
+        bytes.extend(self.large);
+    }
+}
+
+/// The fields of a header, each with its number and length; what is cut off, or is no field, ends them.
+fn fields(mut extra: &[u8]) -> impl Iterator<Item = &[u8]> {
+    iter::from_fn(move || {
+        let (field, after) = extra.split_at_checked(4 + length(extra, 2))?;
+        extra = after;
+        Some(field)
+    })
+}
+
+/// The name in UTF-8 that `field` holds, if it is meant for `name`: a program that knows nothing of the field
+/// and renames the entry leaves it behind.
+fn renamed<'a>(name: &[u8], field: &'a [u8]) -> Option<&'a [u8]> {
+    let (head, renamed) = field.get(4..)?.split_at_checked(NAME_FIELD_HEAD_BYTES)?;
+    let meant = head[0] == 1 && number(head, 1, 4) == u64::from(crc32fast::hash(name));
+    (meant && !renamed.is_empty() && std::str::from_utf8(renamed).is_ok()).then_some(renamed)
+}
+
+fn length(bytes: &[u8], place: usize) -> usize {
+    usize::try_from(number(bytes, place, 2)).unwrap_or(usize::MAX)
+}
+
+/// The number of so many bytes at `place`; what is not there counts as zeros.
+pub(super) fn number(bytes: &[u8], place: usize, width: usize) -> u64 {
+    bytes.iter().skip(place).take(width).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}

@@ -1,0 +1,242 @@
+//! What archives cost that were made to cost much: bytes read are counted, for time depends on the machine.
+
+use std::cell::Cell;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::rc::Rc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use zip::ZipArchive;
+
+use super::super::view::{View, open};
+use super::super::{Limits, archive as unpacking, office};
+use super::raw::{self, deflated, renamed, stored, streamed};
+use super::*;
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Files;
+
+/// A reader that counts the bytes it is asked for, and one for each call.
+struct Counting<R> {
+    inner: R,
+    work: Rc<Cell<u64>>,
+}
+
+impl<R> Counting<R> {
+    fn new(inner: R) -> (Self, Rc<Cell<u64>>) {
+        let work = Rc::new(Cell::new(0));
+        (Self { inner, work: Rc::clone(&work) }, work)
+    }
+}
+
+impl<R: Read> Read for Counting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.work.set(self.work.get() + count as u64 + 1);
+        Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for Counting<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.work.set(self.work.get() + 1);
+        self.inner.seek(to)
+    }
+}
+
+/// Unpacks `upload` and tells what was read for it.
+fn work(upload: &[u8]) -> (u64, Result<Files, String>) {
+    let limits = Limits::of(&limits());
+    let view = match View::of(upload, &limits) {
+        Ok(view) => view,
+        Err(fault) => return (0, Err(fault.0)),
+    };
+    let (reader, work) = Counting::new(view);
+    let files = open(reader).and_then(|mut archive| {
+        office::kind_of(&mut archive);
+        unpacking::files(&mut archive, upload.len() as u64, &limits)
+    });
+    (work.get(), files.map_err(|fault| fault.0))
+}
+
+/// Many end records of large archives, each said to reach far, and many others that each let all of them be tried.
+fn tangle(records: u64, ends: u64) -> Vec<u8> {
+    const RECORD_BYTES: u64 = 56;
+    let tail = ends * 42;
+    let length = 4 + records * RECORD_BYTES + tail;
+    let mut bytes = b"PK\x03\x04".to_vec();
+    for _ in 0..records {
+        let left = length - bytes.len() as u64 - tail;
+        bytes.extend(b"PK\x06\x06");
+        bytes.extend((left / 2).to_le_bytes());
+        bytes.extend([0; 44]);
+    }
+    for _ in 0..ends {
+        bytes.extend(b"PK\x06\x07\0\0\0\0\x04\0\0\0\0\0\0\0\x01\0\0\0PK\x05\x06\0\0\0\0");
+        bytes.extend([0xff; 12]);
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+#[test]
+fn end_records_that_lead_nowhere_are_not_tried_one_by_one() {
+    // The library by itself reads it hundreds of times over, and grows with the square.
+    let small = tangle(400, 40);
+    let (reader, work) = Counting::new(Cursor::new(&small[..]));
+    assert!(ZipArchive::new(reader).is_err());
+    assert!(work.get() > 1_000 * small.len() as u64, "it is harmless: {} of {}", work.get(), small.len());
+
+    let large = tangle(17_500, 1_560);
+    assert!(large.len() > 1_000_000);
+    assert!(refused(large.clone()).contains("many end records, and the last ones fit nothing"));
+    let inside = refused(archive(&[("letter.docx", &large[..])]));
+    assert!(inside.contains("'letter.docx' is no Office file"), "{inside}");
+}
+
+#[test]
+fn an_honest_end_behind_a_tangle_is_found_at_once() {
+    let plain = archive(&[("index.html", PAGE), ("x.css", b"p{}")]);
+    for honest in [raw::enlarged(&plain, b""), plain] {
+        let whole = [tangle(17_500, 1_560), honest].concat();
+        let (work, files) = self::work(&whole);
+        assert_eq!(files.unwrap().len(), 2);
+        assert!(work < 4_000, "{work}");
+    }
+}
+
+#[test]
+fn a_directory_is_kept_without_what_nobody_needs() {
+    let mut entry = stored("index.html", PAGE);
+    entry.extra = b"\xfe\xca\0\0".repeat(16_000);
+    let whole = raw::write(&[entry]);
+    let (work, files) = work(&whole);
+    assert_eq!(files.unwrap()["index.html"], PAGE);
+    assert!(work < 3_000, "{work}");
+}
+
+#[test]
+fn counts_are_limited_before_anything_is_kept() {
+    const ENTRIES: u32 = 140_000;
+    let mut directory = [&b"PK\x01\x02"[..], &[0; 42]].concat().repeat(ENTRIES as usize);
+    let size = u32::try_from(directory.len()).unwrap();
+    directory.extend(b"PK\x05\x06\0\0\0\0\0\0\0\0");
+    directory.extend(size.to_le_bytes());
+    directory.extend([0; 6]);
+    let mut many = raw::enlarged(&directory, b"");
+    for at in [24, 32] {
+        let at = size as usize + at;
+        many[at..at + 8].copy_from_slice(&u64::from(ENTRIES).to_le_bytes());
+    }
+    let upload = [&b"PK\x07\x08"[..], &many].concat();
+    assert!(refused(upload).contains("has 140000 entries, more than 10000"));
+    let files = Files::from([("letter.docx".to_owned(), Bytes::from(many.clone()))]);
+    let package = Package { entry: "letter.docx".to_owned(), kind: TemplateKind::Docx, files };
+    let told = Package::reopen(&package.pack().unwrap()).unwrap_err().0;
+    assert!(told.contains("inside it, the archive has 140000 entries, more than 131072"), "{told}");
+    // A count for which there is no room is no reason to make any.
+    let lying = size as usize + 24;
+    many[lying..lying + 16].fill(0xfe);
+    assert!(refused([&b"PK\x07\x08"[..], &many].concat()).contains("no room for the entries"));
+}
+
+/// Archives of every kind that is read.
+fn whole() -> Vec<Vec<u8>> {
+    let text = "some text that shrinks ".repeat(40);
+    let plain = archive(&[("index.html", text.as_bytes()), ("a/b/c.css", b"p{}"), ("a/x.bin", &[7; 300])]);
+    let odd = raw::write(&[
+        streamed("index.html", text.as_bytes()),
+        renamed("b?cher.css", "bücher.css", b"x"),
+        deflated("__MACOSX/._x", b"junk"),
+        stored("a/", b""),
+    ]);
+    vec![
+        raw::enlarged(&plain, b""),
+        raw::enlarged(&odd, b"sector"),
+        [&b"words"[..], &raw::commented(plain.clone(), b"PK\x05\x06 a comment")].concat(),
+        archive(&[("box/letter.docx", &docx()[..])]),
+        docx(),
+        plain,
+        odd,
+        tangle(9, 9),
+    ]
+}
+
+/// What may befall an archive.
+#[derive(Clone, Debug)]
+enum Blow {
+    Flip(Index, u8),
+    Fill(Index, usize, u8),
+    Cut(Index),
+    Drop(Index, usize),
+    /// A piece of this archive, or of another one, put between.
+    Splice(Index, Index, Index, usize),
+}
+
+fn blow() -> impl Strategy<Value = Blow> {
+    let index = any::<Index>;
+    prop_oneof![
+        4 => (index(), 1..=255_u8).prop_map(|(at, bits)| Blow::Flip(at, bits)),
+        2 => (index(), 1..9_usize, prop_oneof![Just(0), Just(0xff), any::<u8>()])
+            .prop_map(|(at, count, byte)| Blow::Fill(at, count, byte)),
+        1 => index().prop_map(Blow::Cut),
+        1 => (index(), 1..80_usize).prop_map(|(at, count)| Blow::Drop(at, count)),
+        3 => (index(), index(), index(), 1..400_usize)
+            .prop_map(|(other, from, to, count)| Blow::Splice(other, from, to, count)),
+    ]
+}
+
+impl Blow {
+    fn strike(self, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
+        let length = bytes.len();
+        if length == 0 {
+            return;
+        }
+        match self {
+            Self::Flip(at, bits) => bytes[at.index(length)] ^= bits,
+            Self::Fill(at, count, byte) => {
+                let at = at.index(length);
+                bytes[at..length.min(at + count)].fill(byte);
+            }
+            Self::Cut(at) => bytes.truncate(at.index(length)),
+            Self::Drop(at, count) => {
+                let at = at.index(length);
+                bytes.drain(at..length.min(at + count));
+            }
+            Self::Splice(other, from, to, count) => {
+                let other = other.get(others);
+                let from = from.index(other.len());
+                let piece = other[from..other.len().min(from + count)].to_vec();
+                let to = to.index(length);
+                bytes.splice(to..to, piece);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+    #[test]
+    fn no_blow_makes_an_archive_costly(which in any::<Index>(), blows in vec(blow(), 1..6)) {
+        let others = whole();
+        let mut bytes = which.get(&others).clone();
+        for blow in blows {
+            blow.strike(&mut bytes, &others);
+        }
+        let length = bytes.len() as u64;
+        let view = View::of(&bytes, &Limits::WIDEST);
+        if let Ok(mut view) = view {
+            prop_assert!(view.seek(SeekFrom::End(0)).unwrap() <= length + 98, "no more than was there");
+        }
+        let (work, files) = work(&bytes);
+        prop_assert!(work <= 5 * length + 4_096, "{} for {}", work, length);
+        let unpacked: usize = files.iter().flatten().map(|(_, content)| content.len()).sum();
+        prop_assert!(unpacked as u64 <= 200 * length + (1 << 20));
+        let upload = Bytes::from(bytes);
+        let _ = Package::reopen(&upload);
+        if let Ok(package) = Package::read(&upload, &limits()) {
+            prop_assert_eq!(Package::reopen(&package.pack().unwrap()).unwrap().entry, package.entry);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! An archive as the library that unpacks it is shown it: the bytes of its entries, then a directory and an end
+//! of our own making, in which its search finds at once what it looks for.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use zip::ZipArchive;
+use zip::read::{ArchiveOffset, Config};
+use zip::result::ZipError;
+
+use super::directory::Directory;
+use super::{Limits, PackageFault, end, fault};
+
+/// The bytes of an archive.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    body: &'a [u8],
+    tail: Vec<u8>,
+    at: u64,
+    /// See [`Directory::repeated`].
+    pub repeated: Option<PackageFault>,
+}
+
+impl<'a> View<'a> {
+    /// A view of `upload`, if it is a whole archive of no more entries than `limits` has.
+    pub fn of(upload: &'a [u8], limits: &Limits) -> Result<Self, PackageFault> {
+        let end = end::find(upload).map_err(broken)?;
+        // Counted before anything is kept of them.
+        if end.entries > limits.entries {
+            let (entries, limit) = (end.entries, limits.entries);
+            return Err(fault(format!(
+                "the archive has {entries} entries, more than {limit} (templates.archive_entries_limit); leave \
+                 out what the template does not need, as sources and node_modules"
+            )));
+        }
+        let directory = Directory::copy(upload, &end).map_err(|why| broken(&why))?;
+        let body = &upload[end.base..end.directory.0];
+        Ok(Self {
+            body,
+            tail: tail(body.len() as u64, directory.bytes, directory.entries),
+            at: 0,
+            repeated: directory.repeated,
+        })
+    }
+
+    fn rest(&self) -> &[u8] {
+        let at = usize::try_from(self.at).unwrap_or(usize::MAX);
+        let behind = at.saturating_sub(self.body.len());
+        self.body.get(at..).filter(|rest| !rest.is_empty()).or(self.tail.get(behind..)).unwrap_or_default()
+    }
+}
+
+/// The archive that `reader` shows.
+pub(super) fn open<R: Read + Seek>(reader: R) -> Result<ZipArchive<R>, PackageFault> {
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    ZipArchive::with_config(config, reader).map_err(|error| broken(&cause(&error)))
+}
+
+/// What the library says of an error, without the words that our sentences have already.
+pub(super) fn cause(error: &ZipError) -> String {
+    let told = error.to_string();
+    told.strip_prefix("invalid Zip archive: ").unwrap_or(&told).to_owned()
+}
+
+fn broken(why: &str) -> PackageFault {
+    fault(format!("the archive is damaged or cut off ({why}); pack it anew, as zip, and upload it again"))
+}
+
+/// The directory, which begins at `start`, and its end: of the large kind, which has room for every number.
+fn tail(start: u64, mut bytes: Vec<u8>, entries: u64) -> Vec<u8> {
+    let size = bytes.len() as u64;
+    bytes.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0");
+    for number in [entries, entries, size, start] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend(b"PK\x06\x07\0\0\0\0");
+    bytes.extend((start + size).to_le_bytes());
+    bytes.extend(b"\x01\0\0\0PK\x05\x06\0\0\0\0");
+    bytes.extend([0xff; 12]);
+    bytes.extend([0; 2]);
+    bytes
+}
+
+impl Read for View<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.rest().read(buffer)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for View<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let length = (self.body.len() + self.tail.len()) as u64;
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => length.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
+    }
+}

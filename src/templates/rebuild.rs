@@ -1,0 +1,351 @@
+//! The templates' part of the index made anew from what lies in the store.
+//!
+//! A saved template comes back from its newest info object all of whose objects are there, one that is not saved
+//! from its archive, or from its upload. Nothing in the store is changed, and nothing is made less than it was: a
+//! record whose files are there stays, whatever else is lost. What is damaged is named, and its objects are never
+//! swept. While it goes on, a mark in the index says so: a service does not start on half of it, and whoever rebuilds
+//! again gets all of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use super::index::{self, TemplateIndex};
+use super::info::InfoObject;
+use super::package::Package;
+use super::record::{Content, TemplateRecord};
+use super::trust;
+use crate::domain::ids::{AccountId, ObjectId, TemplateId};
+use crate::problem::Problem;
+use crate::storage::index::{Change, Index, IndexError};
+use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, leftovers};
+
+/// Templates written at a time.
+const PORTION: usize = 500;
+
+/// Why the index was not made anew.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The store does not tell what it holds.
+    #[error("{0}. Look at the disk of the store, then run `platen index rebuild` again")]
+    Store(#[from] StoreError),
+}
+
+/// What a rebuild found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// Saved templates.
+    pub saved: u64,
+    /// Templates that were begun and not saved.
+    pub unfinished: u64,
+    /// Templates of which something is lost or cannot be read; some are among the others nevertheless.
+    pub damaged: Vec<Damaged>,
+    /// How many templates each account has.
+    pub owners: BTreeMap<AccountId, u64>,
+}
+
+/// A template of which something is lost or cannot be read. What there is stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// Whose.
+    pub account: AccountId,
+    /// Which template.
+    pub template: TemplateId,
+    /// What is wrong with it, and the remedy.
+    pub cause: String,
+}
+
+/// The objects of one template.
+#[derive(Debug, Default)]
+struct Found {
+    objects: HashSet<StorageKey>,
+    infos: Vec<ObjectId>,
+    packages: Vec<ObjectId>,
+    has_upload: bool,
+}
+
+type Owner = (AccountId, TemplateId);
+type Templates = BTreeMap<Owner, Found>;
+
+/// What can be made of a template.
+#[derive(Debug, Default)]
+struct Verdict {
+    record: Option<TemplateRecord>,
+    /// Why it is damaged, if it is.
+    fault: Option<String>,
+}
+
+/// A rebuild under way.
+struct Rebuild {
+    index: TemplateIndex,
+    store: Arc<dyn ObjectStore>,
+    /// Whether the index knew all templates that were saved.
+    is_trusted: bool,
+    /// Objects that are deleted and only not gone yet.
+    gone: HashSet<StorageKey>,
+    /// The keys that the index shall have.
+    kept: HashSet<String>,
+    /// What is written next.
+    change: Change,
+    gathered: usize,
+    rebuilt: Rebuilt,
+}
+
+/// Makes the templates' part of `index` anew from `store`. Nobody else may use them meanwhile.
+///
+/// # Errors
+/// When the index fails, or a folder of the store cannot be read: then it has to be done again.
+pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Result<Rebuilt, RebuildError> {
+    let is_trusted = trust::is_trusted(index.as_ref()).await?;
+    if !is_trusted {
+        trust::begin(index.as_ref()).await?;
+    }
+    let gone = leftovers::marked(index.as_ref()).await?;
+    let index = TemplateIndex::new(index);
+    let templates = find(&index, store.as_ref(), &gone).await?;
+    // An index that was whole stays in use where the store cannot be listed.
+    trust::begin(index.index()).await?;
+    let (kept, rebuilt) = (HashSet::new(), Rebuilt::default());
+    let mut work =
+        Rebuild { index, store, is_trusted, gone, kept, change: Change::new(), gathered: 0, rebuilt };
+    work.write(&templates).await?;
+    work.index.keep_only(&work.kept).await?;
+    trust::end(work.index.index()).await?;
+    Ok(work.rebuilt)
+}
+
+/// The objects of all templates, without those that are deleted and only not gone yet; none of a saved template that
+/// only the index knows.
+async fn find(
+    index: &TemplateIndex,
+    store: &dyn ObjectStore,
+    gone: &HashSet<StorageKey>,
+) -> Result<Templates, RebuildError> {
+    let mut templates = Templates::new();
+    for folder in [Folder::Templates, Folder::Unfinished, Folder::Uploads] {
+        for key in store.list(folder, None, usize::MAX).await? {
+            if let Some(owner) = index::owner(&key).filter(|_| !gone.contains(&key)) {
+                templates.entry(owner).or_default().add(key);
+            }
+        }
+    }
+    for found in templates.values_mut() {
+        // An id sorts by its time: the newest first.
+        found.infos.sort_unstable_by(|one, other| other.cmp(one));
+        found.packages.sort_unstable_by(|one, other| other.cmp(one));
+    }
+    for owner in index.saved().await? {
+        templates.entry(owner).or_default();
+    }
+    Ok(templates)
+}
+
+impl Found {
+    fn add(&mut self, key: StorageKey) {
+        match key {
+            StorageKey::Template(_, _, object, TemplatePart::Info) => self.infos.push(object),
+            StorageKey::UnfinishedPackage(_, _, object) => self.packages.push(object),
+            StorageKey::TemplateUpload(..) | StorageKey::Upload(..) => self.has_upload = true,
+            StorageKey::Template(..)
+            | StorageKey::JobData(..)
+            | StorageKey::JobTemplate(..)
+            | StorageKey::JobOutput(..)
+            | StorageKey::Probe(_) => {}
+        }
+        self.objects.insert(key);
+    }
+
+    fn has_all_of(&self, record: &TemplateRecord) -> bool {
+        record.objects().iter().all(|key| self.objects.contains(key))
+    }
+
+    fn has_files_of(&self, record: &TemplateRecord) -> bool {
+        record.content.as_ref().is_some_and(|content| self.objects.contains(&record.package(content)))
+    }
+
+    /// One of the objects that only a saved template has.
+    fn part(&self) -> Option<&StorageKey> {
+        self.objects.iter().find(|key| matches!(key, StorageKey::Template(..)))
+    }
+}
+
+impl Rebuild {
+    async fn write(&mut self, templates: &Templates) -> Result<(), RebuildError> {
+        let mut damaged = BTreeMap::new();
+        let (mut restored, mut used_up) = (BTreeSet::new(), BTreeSet::new());
+        for (&owner, found) in templates {
+            let Verdict { record, fault } = self.saved(owner, found).await?;
+            damaged.extend(fault.map(|fault| (owner, fault)));
+            if let Some(record) = record {
+                restored.insert(owner);
+                used_up.extend(record.content.iter().map(|content| (owner.0, content.id)));
+                self.rebuilt.saved += 1;
+                self.put(&record).await?;
+            }
+        }
+        for (&owner, found) in templates {
+            // What a saved one has as its content is no draft any more.
+            if restored.contains(&owner) || used_up.contains(&owner) {
+                continue;
+            }
+            let Verdict { record, fault } = self.unfinished(owner, found).await?;
+            if let Some(fault) = fault {
+                damaged.entry(owner).or_insert(fault);
+            }
+            if let Some(record) = record {
+                restored.insert(owner);
+                self.rebuilt.unfinished += 1;
+                self.put(&record).await?;
+            }
+        }
+        for (&owner, found) in templates {
+            if !restored.contains(&owner) && !damaged.contains_key(&owner) {
+                damaged.extend(self.rest(owner, found).await?.map(|fault| (owner, fault)));
+            }
+        }
+        // Behind the records: one that is written says that its template is whole.
+        for ((account, template), cause) in damaged {
+            self.add(index::damaging(account, template)).await?;
+            self.rebuilt.damaged.push(Damaged { account, template, cause });
+        }
+        self.flush().await
+    }
+
+    /// What can be made of a template as a saved one; nothing where nothing says that it was saved.
+    async fn saved(&self, (account, template): Owner, found: &Found) -> Result<Verdict, RebuildError> {
+        let known = self.known((account, template)).await?;
+        let is_draft = |known: &TemplateRecord| known.unfinished && known.content.is_some();
+        if known.as_ref().is_some_and(|known| is_draft(known) && found.has_all_of(known)) {
+            return Ok(Verdict::default());
+        }
+        // The index, where it still tells, knows which of two states was answered.
+        let known = known.filter(|known| !known.unfinished);
+        let named = known.as_ref().and_then(|known| known.info.as_ref()).map(|info| info.object);
+        let others = found.infos.iter().filter(|object| Some(**object) != named);
+        let mut fault = None;
+        for &object in named.iter().chain(others) {
+            let key = StorageKey::Template(account, template, object, TemplatePart::Info);
+            let cause = match self.told(&key, found).await {
+                Ok(record) => return Ok(Verdict { record: Some(record), fault }),
+                Err(cause) => cause,
+            };
+            if let Some(known) = known.as_ref().filter(|known| found.has_files_of(known)) {
+                let fault = format!(
+                    "{cause}; its files are there and it is rendered as before: save it again with new previews"
+                );
+                return Ok(Verdict { record: Some(known.clone()), fault: Some(fault) });
+            }
+            fault.get_or_insert(cause);
+        }
+        if found.objects.is_empty() && known.is_some() {
+            let fault = "nothing of it is in the store; the index keeps its record: look whether the whole folder of \
+                         the objects is there and rebuild again, or delete the template";
+            return Ok(Verdict { record: known, fault: Some(fault.to_owned()) });
+        }
+        Ok(Verdict { record: None, fault: fault.map(|cause| unsolved(&cause)) })
+    }
+
+    /// The record in an info object, if everything that it names is there; what is wrong otherwise.
+    async fn told(&self, key: &StorageKey, found: &Found) -> Result<TemplateRecord, String> {
+        if !found.objects.contains(key) {
+            return Err(format!("{key} is not there"));
+        }
+        let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
+        let object = InfoObject::read(&bytes).map_err(|problem| unreadable(key, cause_of(&problem)))?;
+        let record = object.record;
+        if !is_of(&record, key) {
+            return Err(format!("{key} tells of another template"));
+        }
+        match record.objects().iter().find(|named| !found.objects.contains(named)) {
+            Some(missing) => Err(format!("{key} names {missing}, which is not there")),
+            None => Ok(record),
+        }
+    }
+
+    /// What can be made of a template as one that is not saved.
+    async fn unfinished(&self, (account, template): Owner, found: &Found) -> Result<Verdict, RebuildError> {
+        let known = self.known((account, template)).await?;
+        let known = known.filter(|known| known.unfinished && found.has_all_of(known));
+        let known = known.and_then(|known| known.content).map(|content| content.object);
+        let mut fault = None;
+        for &object in known.iter().chain(&found.packages) {
+            let key = StorageKey::UnfinishedPackage(account, template, object);
+            match self.reopened(&key).await {
+                Ok(Package { entry, kind, .. }) => {
+                    let content = Content { id: template, object, entry, kind };
+                    let record = TemplateRecord::unfinished(account, template, Some(content));
+                    return Ok(Verdict { record: Some(record), fault: None });
+                }
+                Err(cause) => drop(fault.get_or_insert(cause)),
+            }
+        }
+        let record = found.has_upload.then(|| TemplateRecord::unfinished(account, template, None));
+        Ok(Verdict { record, fault: fault.map(|cause| unsolved(&cause)) })
+    }
+
+    async fn reopened(&self, key: &StorageKey) -> Result<Package, String> {
+        let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
+        let reopened = spawn_blocking(move || Package::reopen(&bytes)).await;
+        reopened.map_err(|error| unreadable(key, &error))?.map_err(|fault| unreadable(key, &fault))
+    }
+
+    /// Why a template of which nothing could be made is damaged. None where the parts that are there are what a
+    /// change left that was broken off: then the index, if it knew everything, does not know the template.
+    async fn rest(&self, (account, template): Owner, found: &Found) -> Result<Option<String>, RebuildError> {
+        let Some(part) = found.part() else { return Ok(None) };
+        let is_left_over = self.is_trusted
+            && !self.index.has_record(account, template).await?
+            && !self.index.is_damaged(account, template).await?;
+        let fault = || unsolved(&format!("{part} is there, and no info object that tells of it"));
+        Ok((!is_left_over).then(fault))
+    }
+
+    /// The record that the index has, where it can be read and what it names is not marked as gone.
+    async fn known(&self, (account, template): Owner) -> Result<Option<TemplateRecord>, RebuildError> {
+        let known = self.index.readable(account, template).await?;
+        let is_gone = |known: &TemplateRecord| known.objects().iter().any(|key| self.gone.contains(key));
+        Ok(known.filter(|known| !is_gone(known)))
+    }
+
+    async fn put(&mut self, record: &TemplateRecord) -> Result<(), RebuildError> {
+        *self.rebuilt.owners.entry(record.account).or_default() += 1;
+        self.add(index::writing(record)?).await
+    }
+
+    async fn add(&mut self, change: Change) -> Result<(), RebuildError> {
+        self.kept.extend(change.puts().map(str::to_owned));
+        self.change = std::mem::take(&mut self.change).and(change);
+        self.gathered += 1;
+        if self.gathered < PORTION {
+            return Ok(());
+        }
+        self.flush().await
+    }
+
+    async fn flush(&mut self) -> Result<(), RebuildError> {
+        self.gathered = 0;
+        Ok(self.index.commit(std::mem::take(&mut self.change)).await?)
+    }
+}
+
+/// Whether the info object at `key` tells of its own template, and of itself.
+fn is_of(record: &TemplateRecord, key: &StorageKey) -> bool {
+    let own = record.info.as_ref().map(|info| record.key(info.object, TemplatePart::Info));
+    !record.unfinished && own.as_ref() == Some(key)
+}
+
+fn unreadable(key: &StorageKey, cause: impl std::fmt::Display) -> String {
+    format!("{key} cannot be read: {cause}")
+}
+
+fn unsolved(cause: &str) -> String {
+    format!("{cause}; what there is of it stays: put back what is lost from a backup, and rebuild again")
+}
+
+fn cause_of(problem: &Problem) -> &str {
+    problem.cause.as_deref().unwrap_or(&problem.detail)
+}

@@ -1,0 +1,30 @@
+//! An S3-compatible server in this process, and what may happen on the way to it.
+
+#![expect(dead_code, reason = "each test program uses some of it")]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+pub mod place;
+pub mod proxy;
+pub mod server;
+
+pub use server::ObjectServer;
+
+/// The settings that put objects there.
+pub fn settings(endpoint: &str) -> Vec<(&'static str, String)> {
+    let fixed = [
+        ("storage.objects", "s3"),
+        ("s3.endpoint", endpoint),
+        ("s3.bucket", BUCKET),
+        ("s3.access_key", ACCESS_KEY),
+        ("s3.secret_key", SECRET_KEY),
+        ("s3.path_style", "true"),
+    ];
+    fixed.map(|(key, value)| (key, value.to_owned())).to_vec()
+}
+
+/// The bucket that the server has.
+pub const BUCKET: &str = "documents";
+/// Who may use it.
+pub const ACCESS_KEY: &str = "AKIAPLATENTEST";
+/// The secret that its signatures are made with.
+pub const SECRET_KEY: &str = "a-secret-that-only-tests-know";

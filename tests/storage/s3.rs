@@ -1,0 +1,233 @@
+//! The store in a bucket, against a strict server in this process.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use platen::config::{Config, S3Config};
+use platen::storage::s3::S3Store;
+use platen::storage::{Folder, ObjectStore, StagedObject, StoreError};
+
+use crate::contract::{LIMIT, behaves, collect, data_key, pattern};
+use crate::objects::proxy::{Mode, Proxy};
+use crate::objects::{ACCESS_KEY, BUCKET, ObjectServer, SECRET_KEY};
+
+/// The settings of a bucket at `endpoint`, impatient enough for tests.
+pub(crate) fn settings(endpoint: &str, changes: &[(&str, &str)]) -> S3Config {
+    let fixed = [
+        ("endpoint", endpoint),
+        ("bucket", BUCKET),
+        ("access_key", ACCESS_KEY),
+        ("secret_key", SECRET_KEY),
+        ("path_style", "true"),
+        ("retry_pause_ms", "20"),
+        ("stall_timeout_ms", "1000"),
+    ];
+    let variable =
+        |&(key, value): &(&str, &str)| (format!("PLATEN__S3__{}", key.to_uppercase()), value.to_owned());
+    Config::load(None, fixed.iter().chain(changes).map(variable)).unwrap().s3
+}
+
+pub(crate) async fn open(config: &S3Config, folder: &Path) -> S3Store {
+    S3Store::open(config, folder.join("spool"), 0).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_in_a_bucket_behaves() {
+    let root = tempfile::tempdir().unwrap();
+    let server = ObjectServer::start(&root.path().join("server"));
+    behaves(Arc::new(open(&settings(&server.endpoint(), &[]), root.path()).await)).await;
+    let spooling = settings(&server.endpoint(), &[("prefix", "below/here/"), ("spool_bytes", "65536")]);
+    behaves(Arc::new(open(&spooling, root.path()).await)).await;
+    assert!(!server.objects("below/here/jobs").is_empty(), "everything lies below the prefix");
+}
+
+/// A store behind a proxy, with its server and folder.
+struct Rig {
+    store: S3Store,
+    proxy: Proxy,
+    server: ObjectServer,
+    root: tempfile::TempDir,
+}
+
+impl Rig {
+    async fn with(changes: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let server = ObjectServer::start(&root.path().join("server"));
+        let proxy = Proxy::before(server.address);
+        let store = open(&settings(&proxy.endpoint(), changes), root.path()).await;
+        Self { store, proxy, server, root }
+    }
+
+    fn spooled(&self) -> usize {
+        std::fs::read_dir(self.root.path().join("spool/.staging")).unwrap().count()
+    }
+
+    async fn staged(&self, bytes: &Bytes) -> Box<dyn StagedObject> {
+        let mut staged = self.store.stage(LIMIT).await.unwrap();
+        for chunk in bytes.chunks(100_003) {
+            staged.write(Bytes::copy_from_slice(chunk)).await.unwrap();
+        }
+        staged
+    }
+}
+
+/// Sets a mode while `work` is under way, until it met something, and then lets everything pass.
+async fn while_it<T>(proxy: &Proxy, mode: Mode, work: impl Future<Output = T>) -> T {
+    proxy.set(mode);
+    let before = proxy.met.load(Ordering::Relaxed);
+    let heal = async {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while proxy.met.load(Ordering::Relaxed) == before {
+            assert!(Instant::now() < deadline, "nothing came along");
+            tokio::time::sleep(Duration::from_millis(1)).await; // poll
+        }
+        proxy.set(Mode::Pass);
+    };
+    tokio::join!(work, heal).0
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fails_for_a_moment_is_repeated() {
+    let rig = Rig::with(&[("spool_bytes", "65536")]).await;
+    let bytes = pattern(3_000_000);
+    for mode in [Mode::Fail, Mode::Cut(500_000), Mode::Cut(0), Mode::Hang] {
+        let (key, copy) = (data_key(), data_key());
+        let staged = rig.staged(&bytes).await;
+        assert_eq!(rig.spooled(), 1, "a large object waits in a file");
+        while_it(&rig.proxy, mode, staged.commit(&key)).await.unwrap();
+        let read = while_it(&rig.proxy, mode, rig.store.get(&key, LIMIT)).await.unwrap();
+        assert_eq!(read, bytes, "{mode:?}");
+        let copied = rig.store.copy(&key, &copy);
+        // Small requests have no half a megabyte to be cut behind.
+        let mode = if mode == Mode::Cut(500_000) { Mode::Cut(10) } else { mode };
+        assert_eq!(while_it(&rig.proxy, mode, copied).await.unwrap().bytes, 3_000_000);
+        while_it(&rig.proxy, mode, rig.store.delete(&key)).await.unwrap();
+        assert!(matches!(rig.store.head(&key).await, Err(StoreError::NotFound(_))));
+        while_it(&rig.proxy, mode, rig.store.list(Folder::Jobs, None, 10)).await.unwrap();
+    }
+    assert_eq!(rig.spooled(), 0, "nothing stays behind");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fails_for_long_is_told_in_time_and_leaves_nothing() {
+    let patience = [
+        ("retries", "1"),
+        ("stall_timeout_ms", "500"),
+        ("answer_timeout_ms", "500"),
+        ("spool_bytes", "65536"),
+    ];
+    let rig = Rig::with(&patience).await;
+    let (key, bytes) = (data_key(), pattern(1_000_000));
+    let there = data_key();
+    rig.store.put(&there, pattern(9)).await.unwrap();
+    for mode in [Mode::Fail, Mode::Cut(0), Mode::Hang] {
+        let staged = rig.staged(&bytes).await;
+        rig.proxy.set(mode);
+        let began = Instant::now();
+        let outcomes = [
+            staged.commit(&key).await.map(drop),
+            rig.store.get(&there, LIMIT).await.map(drop),
+            rig.store.head(&there).await.map(drop),
+            rig.store.list(Folder::Jobs, None, 10).await.map(drop),
+            rig.store.copy(&there, &key).await.map(drop),
+            rig.store.delete(&there).await,
+            rig.store.probe().await,
+        ];
+        assert!(began.elapsed() < Duration::from_secs(20), "{mode:?}: {:?}", began.elapsed());
+        for outcome in outcomes {
+            let told = outcome.unwrap_err();
+            assert!(
+                matches!(&told, StoreError::Failed(cause) if cause.kind() == ErrorKind::NetworkDown),
+                "{told:?}"
+            );
+            let told = told.to_string();
+            assert!(told.contains(&rig.proxy.address.to_string()) && told.contains("'documents'"), "{told}");
+            assert!(!told.contains(SECRET_KEY) && !told.contains("Signature"), "{told}");
+        }
+        rig.proxy.set(Mode::Pass);
+        assert!(matches!(rig.store.head(&key).await, Err(StoreError::NotFound(_))), "not there, not by half");
+        assert_eq!(rig.store.get(&there, LIMIT).await.unwrap(), pattern(9), "it comes back by itself");
+        assert_eq!(rig.spooled(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_line_has_no_limit_as_long_as_something_moves() {
+    let rig =
+        Rig::with(&[("retries", "0"), ("stall_timeout_ms", "2000"), ("answer_timeout_ms", "4000")]).await;
+    let (key, bytes) = (data_key(), pattern(12_000_000));
+    rig.proxy.set(Mode::Slow);
+    let began = Instant::now();
+    rig.staged(&bytes).await.commit(&key).await.unwrap();
+    assert_eq!(collect(rig.store.open(&key, None).await.unwrap()).await, bytes);
+    assert!(began.elapsed() > Duration::from_secs(6), "longer than any limit: {:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_download_that_breaks_off_says_so() {
+    let rig = Rig::with(&[("retries", "0")]).await;
+    let (key, bytes) = (data_key(), pattern(4_000_000));
+    rig.store.put(&key, bytes).await.unwrap();
+    // The connection has passed four already.
+    rig.proxy.set(Mode::Cut(5_000_000));
+    let mut reader = rig.store.open(&key, None).await.unwrap();
+    let mut outcome = Ok(0);
+    while let Some(chunk) = reader.chunks.next().await {
+        outcome = chunk.map(|chunk| chunk.len());
+    }
+    assert!(matches!(outcome, Err(StoreError::Failed(_))), "{outcome:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_names_the_setting_and_is_no_absence() {
+    let rig = Rig::with(&[]).await;
+    let endpoint = rig.server.endpoint();
+    for (changes, words) in [
+        ([("secret_key", "another")], "check s3.secret_key"),
+        ([("access_key", "nobody")], "s3.access_key"),
+        ([("bucket", "elsewhere")], "no bucket 'elsewhere'"),
+    ] {
+        let store = open(&settings(&endpoint, &changes), rig.root.path()).await;
+        let began = Instant::now();
+        let mut outcomes = vec![store.list(Folder::Jobs, None, 1).await.map(drop)];
+        // This server makes a bucket that it is asked to put something into.
+        if changes[0].0 != "bucket" {
+            outcomes.push(store.put(&data_key(), pattern(1)).await.map(drop));
+            outcomes.push(store.get(&data_key(), LIMIT).await.map(drop));
+            outcomes.push(store.copy(&data_key(), &data_key()).await.map(drop));
+        }
+        for outcome in outcomes {
+            let told = outcome.unwrap_err();
+            assert!(matches!(&told, StoreError::Failed(_)) && told.to_string().contains(words), "{told}");
+            assert!(!told.to_string().contains("another"), "{told}");
+        }
+        if changes[0].0 != "bucket" {
+            let told = store.head(&data_key()).await.unwrap_err();
+            assert!(matches!(&told, StoreError::Failed(_)), "403 is not 404: {told}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(5), "what is refused is not repeated");
+    }
+    drop(rig.server);
+    let told = rig.store.impatient().head(&data_key()).await.unwrap_err().to_string();
+    assert!(told.contains("s3.endpoint"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_objects_than_a_page_has_are_listed_and_deleted() {
+    let rig = Rig::with(&[]).await;
+    let mut keys: Vec<_> = (0..1_105).map(|_| data_key()).collect();
+    for some in keys.chunks(32) {
+        let puts = some.iter().map(|key| rig.store.put(key, Bytes::from_static(b"x")));
+        futures_util::future::try_join_all(puts).await.unwrap();
+    }
+    keys.sort_by_key(ToString::to_string);
+    assert_eq!(rig.store.list(Folder::Jobs, None, usize::MAX).await.unwrap(), keys);
+    assert_eq!(rig.store.list(Folder::Jobs, Some(keys[49]), 1_020).await.unwrap(), keys[50..1_070]);
+    rig.store.delete_all(&keys).await.unwrap();
+    assert_eq!(rig.store.list(Folder::Jobs, None, 1).await.unwrap(), []);
+}

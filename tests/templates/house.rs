@@ -1,0 +1,213 @@
+//! A template registry with its janitor over the real index and store, on the test's own thread.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use actix::prelude::*;
+use bytes::Bytes;
+use platen::clock::{Clock, FixedClock, SystemClock};
+use platen::config::Config;
+use platen::domain::ids::{AccountId, JobId, TemplateId};
+use platen::domain::kinds::{Target, TemplateKind};
+use platen::problem::{Code, Problem};
+use platen::storage::StorageKey;
+use platen::storage::folder::DataDir;
+use platen::telemetry::metrics::Metrics;
+use platen::templates::deps::Deps;
+use platen::templates::janitor::{Janitor, Tidied};
+use platen::templates::messages::{
+    CloneTemplate, CloseTemplateUpload, DeleteTemplate, GetTemplate, InitTemplate, OpenTemplateUpload,
+    PreviewJob, PreviewJobs, SaveTemplate, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate,
+    WriteIndexHtml,
+};
+use platen::templates::record::Permissions;
+use platen::templates::registry::TemplateRegistry;
+use platen::templates::source::{LoadTemplate, Loaded, TemplateUse};
+use platen::templates::view::TemplateView;
+
+use serde_json::value::RawValue;
+
+use crate::objects::place::store_in;
+use crate::state::Places;
+use crate::world::archive;
+
+/// What a registry answers: done, or the code of the problem.
+pub type Answer<T> = Result<T, Code>;
+
+pub struct House {
+    pub places: Places,
+    pub registry: Addr<TemplateRegistry>,
+    pub clock: Arc<FixedClock>,
+    pub metrics: Metrics,
+    pub janitor: Janitor,
+    pub account: AccountId,
+    /// Goes with the house, when it was made for it.
+    root: Option<tempfile::TempDir>,
+}
+
+impl House {
+    pub async fn build(change: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut house = Self::open(folder.path(), change).await;
+        house.root = Some(folder);
+        house
+    }
+
+    /// On a folder that may have been lived in.
+    pub async fn open(folder: &Path, change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Config::default();
+        change(&mut config);
+        let data = DataDir::open(&folder.join("data")).unwrap();
+        let places = Places::over(&data, store_in(&data).await).await;
+        let (clock, metrics) = (Arc::new(FixedClock::at(SystemClock.now())), Metrics::new());
+        let both = (Arc::clone(&places.index), Arc::clone(&places.store));
+        let time = Arc::clone(&clock) as Arc<dyn Clock>;
+        let deps = Arc::new(Deps::new(time, both, &config, metrics.templates.clone()));
+        let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
+        let (janitor, account) = (Janitor::new(deps), AccountId::generate());
+        Self { places, registry, clock, metrics, janitor, account, root: None }
+    }
+
+    /// Where an object lies, in a house that has a folder of its own.
+    pub fn file(&self, key: &StorageKey) -> PathBuf {
+        self.root.as_ref().unwrap().path().join("data/objects").join(key.to_string())
+    }
+
+    pub fn of(&self, template: TemplateId) -> TemplateRef {
+        TemplateRef { account: self.account, template }
+    }
+
+    pub async fn ask<M, T>(&self, message: M) -> Answer<T>
+    where
+        M: Message<Result = Result<T, Problem>> + Send + 'static,
+        T: Send + 'static,
+        TemplateRegistry: Handler<M>,
+    {
+        let answer = self.registry.send(message).await.unwrap();
+        answer.map_err(|problem| {
+            assert_ne!(problem.code, Code::Internal, "{problem:?}");
+            problem.code
+        })
+    }
+
+    /// A new template.
+    pub async fn begun(&self) -> TemplateId {
+        self.ask(InitTemplate { account: self.account }).await.unwrap()
+    }
+
+    pub async fn upload(&self, template: TemplateId, bytes: Vec<u8>) -> Answer<()> {
+        let account = self.account;
+        let mut staged = self.ask(OpenTemplateUpload { account, template, limit_bytes: 1 << 24 }).await?;
+        staged.write(bytes.into()).await.unwrap();
+        self.ask(CloseTemplateUpload { account, template, staged }).await
+    }
+
+    /// A template with an upload.
+    pub async fn uploaded(&self, text: &str) -> TemplateId {
+        let template = self.begun().await;
+        self.upload(template, archive(text)).await.unwrap();
+        template
+    }
+
+    pub async fn unzip(&self, template: TemplateId) -> Answer<()> {
+        self.ask(UnzipTemplate(self.of(template))).await
+    }
+
+    /// A template with files.
+    pub async fn unzipped(&self, text: &str) -> TemplateId {
+        let template = self.uploaded(text).await;
+        self.unzip(template).await.unwrap();
+        template
+    }
+
+    /// A saved template.
+    pub async fn saved(&self, text: &str, permissions: Permissions) -> TemplateId {
+        let template = self.unzipped(text).await;
+        self.save(template, text, permissions).await.unwrap();
+        template
+    }
+
+    pub async fn save(&self, template: TemplateId, title: &str, permissions: Permissions) -> Answer<()> {
+        let previews = self.previews(template, title).await;
+        let info = info(title, permissions);
+        self.ask(SaveTemplate { of: self.of(template), info, previews }).await
+    }
+
+    pub async fn update(&self, template: TemplateId, content: TemplateId, title: &str) -> Answer<()> {
+        let previews = self.previews(content, title).await;
+        let info = TemplateInfo { permissions: None, ..info(title, Permissions::Private) };
+        self.ask(UpdateTemplate { of: self.of(template), content, info, previews }).await
+    }
+
+    pub async fn copy(&self, template: TemplateId) -> Answer<TemplateId> {
+        self.ask(CloneTemplate(self.of(template))).await
+    }
+
+    pub async fn delete(&self, template: TemplateId) -> Answer<()> {
+        self.ask(DeleteTemplate(self.of(template))).await
+    }
+
+    pub async fn get(&self, template: TemplateId) -> Answer<TemplateView> {
+        self.ask(GetTemplate(self.of(template))).await
+    }
+
+    pub async fn rewrite(&self, template: TemplateId, text: &str) -> Answer<()> {
+        let text = Bytes::copy_from_slice(text.as_bytes());
+        self.ask(WriteIndexHtml { of: self.of(template), text }).await
+    }
+
+    pub async fn load(&self, template: TemplateId) -> Answer<Loaded> {
+        let account = self.account;
+        self.ask(LoadTemplate(TemplateUse { account, template, preview: false })).await
+    }
+
+    /// The text of the entry, as a render gets it.
+    pub async fn page(&self, template: TemplateId) -> Answer<String> {
+        let loaded = self.load(template).await?;
+        Ok(String::from_utf8(loaded.site.page().unwrap().to_vec()).unwrap())
+    }
+
+    /// Two jobs with their documents, whose text tells what they show.
+    pub async fn previews(&self, of: TemplateId, text: &str) -> PreviewJobs {
+        let preview = async |target| {
+            let job = JobId::generate();
+            let document = format!("{text} as {target:?}");
+            let key = StorageKey::JobOutput(self.account, job, target);
+            self.places.store.put(&key, document.into()).await.unwrap();
+            PreviewJob { job, shows: Ok(of) }
+        };
+        PreviewJobs { png: preview(Target::Png).await, pdf: preview(Target::Pdf).await }
+    }
+
+    /// Packages asked for: in the cache, and unpacked.
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        let of = |outcome| self.metrics.templates.cache.of([outcome]).get();
+        (of("hit"), of("miss"))
+    }
+
+    /// Sweeps until there is nothing to do; what was done.
+    pub async fn sweep(&mut self) -> Tidied {
+        let mut done = Tidied::default();
+        loop {
+            let tidied = self.janitor.sweep().await.unwrap();
+            if tidied == Tidied::default() {
+                return done;
+            }
+            done.unfinished += tidied.unfinished;
+            done.orphans += tidied.orphans;
+        }
+    }
+}
+
+/// What an owner says of a template.
+pub fn info(title: &str, permissions: Permissions) -> TemplateInfo {
+    TemplateInfo {
+        title: title.to_owned(),
+        description: "For tests.".to_owned(),
+        kind: TemplateKind::Html,
+        sample_data: RawValue::from_string(r#"{"name": "Ann"}"#.to_owned()).unwrap(),
+        categories: vec!["invoice".to_owned()],
+        permissions: Some(permissions),
+        link: None,
+    }
+}

@@ -1,0 +1,186 @@
+//! The janitor: what was begun and never saved goes in time, what no record names goes after an hour.
+
+use bytes::Bytes;
+use futures_util::future::{join, join_all};
+use platen::clock::Timestamp;
+use platen::domain::ids::{ObjectId, TemplateId};
+use platen::problem::Code;
+use platen::storage::index::Change;
+use platen::storage::{StorageKey, TemplatePart};
+use platen::templates::janitor::Tidied;
+use platen::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
+use platen::templates::record::Permissions::Private;
+
+use crate::house::House;
+
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+impl House {
+    /// Moves the clock to `ms` behind `since`.
+    fn until(&self, since: Timestamp, ms: u64) {
+        self.clock.advance_ms(since.plus_ms(ms).since_ms(self.now()));
+    }
+
+    fn now(&self) -> Timestamp {
+        platen::clock::Clock::now(&*self.clock)
+    }
+
+    /// Stores a package of a saved template that no record names, made at `made`.
+    async fn stray(&self, template: TemplateId, made: Timestamp) -> StorageKey {
+        let id = uuid::Builder::from_unix_timestamp_millis(made.0, &[7; 10]).into_uuid();
+        let key = StorageKey::Template(self.account, template, ObjectId(id), TemplatePart::Package);
+        self.places.store.put(&key, Bytes::from_static(b"stray")).await.unwrap();
+        key
+    }
+
+    async fn has(&self, key: &StorageKey) -> bool {
+        self.places.store.head(key).await.is_ok()
+    }
+
+    /// Makes the record of a template one that nobody can read.
+    async fn spoil(&self, template: TemplateId) {
+        let key = format!("template/{}/{template}", self.account);
+        self.places.index.commit(Change::new().put(key, "\u{1}spoiled")).await.unwrap();
+    }
+}
+
+#[actix::test]
+async fn what_was_begun_goes_in_time_with_everything_of_it_and_what_is_saved_stays() {
+    let mut house = House::build(|_| {}).await;
+    let saved = house.saved("saved", Private).await;
+    let empty = house.begun().await;
+    let uploaded = house.uploaded("uploaded").await;
+    let unzipped = house.unzipped("unzipped").await;
+    house.upload(unzipped, crate::world::archive("again")).await.unwrap();
+    house.until(empty.made_at(), DAY_MS - 1);
+    assert_eq!(house.sweep().await, Tidied::default());
+    // In the order in which they were begun, perhaps in the same millisecond.
+    for oldest in [empty, uploaded, unzipped] {
+        house.until(oldest.made_at(), DAY_MS);
+        house.sweep().await;
+        assert_eq!(house.get(oldest).await.unwrap_err(), Code::TemplateNotFound);
+        let later = house.places.records().await.into_iter().filter(|record| record.unfinished);
+        assert!(later.map(|record| record.id).all(|later| later.made_at() > oldest.made_at()));
+    }
+    assert_eq!(house.places.records().await.len(), 1);
+    assert_eq!(house.places.entries().await.len(), 1, "nothing stands for what is gone");
+    assert_eq!(house.places.objects().await.len(), 4, "the parts of what is saved");
+    house.clock.advance_ms(400 * DAY_MS);
+    assert_eq!(house.sweep().await, Tidied::default());
+    assert!(house.page(saved).await.unwrap().contains("saved"));
+}
+
+#[actix::test]
+async fn orphans_older_than_an_hour_go_younger_and_named_ones_stay() {
+    let mut house = House::build(|config| config.templates.sweep_objects_limit = 3).await;
+    let (saved, draft) = (house.saved("saved", Private).await, house.unzipped("draft").await);
+    house.upload(draft, crate::world::archive("again")).await.unwrap();
+    let now = house.now();
+    let mut strays = Vec::new();
+    for template in [saved, draft, TemplateId::generate(), TemplateId::generate()] {
+        strays.push(house.stray(template, now).await);
+    }
+    let young = house.stray(saved, now.plus_ms(10_000)).await;
+    house.until(now, HOUR_MS - 1);
+    assert_eq!(house.sweep().await, Tidied::default());
+    house.until(now, HOUR_MS);
+    // A sweep looks at three objects of a folder; the next one goes on.
+    for _ in 0..6 {
+        house.sweep().await;
+    }
+    for stray in &strays {
+        assert!(!house.has(stray).await, "{stray}");
+    }
+    assert!(house.has(&young).await);
+    house.until(now, HOUR_MS + 10_000);
+    for _ in 0..6 {
+        house.sweep().await;
+    }
+    assert!(!house.has(&young).await);
+    house.places.assert_whole("after the sweep").await;
+    assert!(house.page(saved).await.is_ok() && house.unzip(draft).await.is_ok());
+}
+
+#[actix::test]
+async fn a_record_that_cannot_be_read_stops_no_sweep() {
+    let mut house = House::build(|config| config.templates.sweep_objects_limit = 1).await;
+    let mut spoiled = Vec::new();
+    for number in 0..3 {
+        spoiled.push(house.unzipped(&format!("spoiled {number}")).await);
+    }
+    let saved = house.saved("spoiled as well", Private).await;
+    let draft = house.unzipped("draft").await;
+    for template in spoiled.iter().chain([&saved]) {
+        house.spoil(*template).await;
+    }
+    let before = house.places.objects().await.len();
+    let stray = house.stray(TemplateId::generate(), house.now()).await;
+    let nonsense = Change::new().put(format!("unfinished/{:020}/nobody", 1), []);
+    house.places.index.commit(nonsense).await.unwrap();
+    house.clock.advance_ms(2 * DAY_MS);
+    // One object a sweep.
+    for _ in 0..before + 4 {
+        house.janitor.sweep().await.unwrap();
+    }
+    assert_eq!(house.get(draft).await.unwrap_err(), Code::TemplateNotFound);
+    assert!(!house.has(&stray).await);
+    let left = house.places.objects().await;
+    assert_eq!(left.len(), before - 1, "what nobody can tell stays: {left:?}");
+}
+
+#[actix::test]
+async fn a_save_and_a_sweep_at_once_leave_the_template_whole_or_nothing_of_it() {
+    let mut house = House::build(|_| {}).await;
+    let mut templates = Vec::new();
+    for number in 0..24 {
+        templates.push(house.unzipped(&format!("{number}")).await);
+    }
+    house.clock.advance_ms(2 * DAY_MS);
+    let mut janitor = std::mem::replace(&mut house.janitor, House::build(|_| {}).await.janitor);
+    let saves = templates.iter().rev().map(|template| house.save(*template, "saved", Private));
+    let (saved, swept) = join(join_all(saves), janitor.sweep()).await;
+    let kept = saved.iter().filter(|saved| saved.is_ok()).count();
+    for (saved, template) in saved.iter().zip(templates.iter().rev()) {
+        match saved {
+            Ok(()) => assert!(house.page(*template).await.is_ok()),
+            Err(code) => {
+                assert_eq!(*code, Code::TemplateNotFound);
+                assert_eq!(house.get(*template).await.unwrap_err(), Code::TemplateNotFound);
+            }
+        }
+    }
+    assert_eq!(swept.unwrap().unfinished, (templates.len() - kept) as u64);
+    house.janitor = janitor;
+    house.sweep().await;
+    house.places.assert_whole("after both").await;
+    assert_eq!(house.places.entries().await.len(), kept, "no entry stands for what is saved or gone");
+}
+
+#[actix::test]
+async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
+    let mut house = House::build(|_| {}).await;
+    let saved = house.saved("saved", Private).await;
+    let made = saved.made_at().sortable();
+    let stale = Change::new().put(format!("unfinished/{made}/{}/{saved}", house.account), []);
+    house.places.index.commit(stale).await.unwrap();
+    house.clock.advance_ms(2 * DAY_MS);
+    assert_eq!(house.sweep().await, Tidied::default());
+    assert_eq!(house.places.entries().await.len(), 1);
+    assert!(house.page(saved).await.is_ok());
+}
+
+#[actix::test]
+async fn an_upload_that_ends_after_the_save_is_refused_and_leaves_nothing() {
+    let house = House::build(|_| {}).await;
+    let (account, template) = (house.account, house.unzipped("first").await);
+    let mut staged = house.ask(OpenTemplateUpload { account, template, limit_bytes: 1_000 }).await.unwrap();
+    staged.write(Bytes::from_static(b"<p>late")).await.unwrap();
+    house.save(template, "first", Private).await.unwrap();
+    let closed = house.ask(CloseTemplateUpload { account, template, staged }).await;
+    assert_eq!(closed.unwrap_err(), Code::UploadClosed);
+    assert_eq!(house.upload(template, b"<p>later".to_vec()).await.unwrap_err(), Code::UploadClosed);
+    house.unzip(template).await.unwrap();
+    assert!(house.page(template).await.unwrap().contains("first"));
+    house.places.assert_whole("after the upload").await;
+}

@@ -1,0 +1,17 @@
+//! Templates where no HTTP client gets: killed between two steps, swept, raced, and rebuilt from the store.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod crash;
+mod damage;
+mod house;
+mod janitor;
+#[path = "../objects/mod.rs"]
+mod objects;
+mod operation;
+mod rebuild;
+mod registry;
+mod service;
+mod state;
+mod stranger;
+mod world;

@@ -1,0 +1,209 @@
+//! `platen index rebuild`: what it makes of the store is what was lost, to the byte.
+
+use bytes::Bytes;
+use platen::domain::ids::{AccountId, ObjectId, TemplateId};
+use platen::problem::Code;
+use platen::storage::index::{Change, Entry};
+use platen::storage::{Folder, StorageKey, TemplatePart};
+use platen::templates::rebuild::{Rebuilt, rebuild};
+use platen::templates::record::Permissions::{Private, Public};
+
+use crate::house::House;
+use crate::service::{self, Service};
+use crate::state::{Places, seen};
+use crate::world::{Copy, World};
+
+/// More points than a rebuild of a few templates has.
+const POINTS_LIMIT: u64 = 60;
+
+/// Templates of every kind: how many are saved, how many are not.
+async fn furnish(house: &House) -> (u64, u64) {
+    house.saved("plain", Private).await;
+    let public = house.saved("public", Public).await;
+    let copy = house.copy(public).await.unwrap();
+    house.rewrite(copy, "<p>clone <%= name %></p>").await.unwrap();
+    let updated = house.saved("first", Private).await;
+    let draft = house.unzipped("second").await;
+    house.update(updated, draft, "second").await.unwrap();
+    house.save(updated, "third", Public).await.unwrap();
+    let closed = house.saved("closed", Public).await;
+    house.save(closed, "closed", Private).await.unwrap();
+    let gone = house.saved("gone", Public).await;
+    house.delete(gone).await.unwrap();
+    house.uploaded("uploaded").await;
+    house.unzipped("unzipped").await;
+    let rewritten = house.unzipped("rewritten").await;
+    house.rewrite(rewritten, "<p><%= name %></p>").await.unwrap();
+    let twice = house.unzipped("once").await;
+    house.upload(twice, crate::world::archive("twice")).await.unwrap();
+    (5, 4)
+}
+
+impl House {
+    pub async fn rebuild(&self) -> Rebuilt {
+        rebuild(self.places.index.clone(), self.places.store.clone()).await.unwrap()
+    }
+
+    /// Stores something that no record names.
+    pub async fn leave(&self, template: TemplateId, part: TemplatePart, bytes: &'static [u8]) -> StorageKey {
+        let key = StorageKey::Template(self.account, template, ObjectId::generate(), part);
+        self.places.store.put(&key, Bytes::from_static(bytes)).await.unwrap();
+        key
+    }
+}
+
+#[actix::test]
+async fn what_is_rebuilt_equals_what_was_lost() {
+    let house = House::build(|_| {}).await;
+    let (saved, unfinished) = furnish(&house).await;
+    let before = house.places.entries().await;
+    for lost in [true, true, false] {
+        if lost {
+            house.places.wipe().await;
+        }
+        let rebuilt = house.rebuild().await;
+        assert_eq!((rebuilt.saved, rebuilt.unfinished, rebuilt.damaged), (saved, unfinished, Vec::new()));
+        assert_eq!(rebuilt.owners, [(house.account, saved + unfinished)].into());
+        assert_eq!(house.places.entries().await, before, "lost: {lost}");
+    }
+}
+
+#[actix::test]
+async fn a_rebuild_removes_what_is_not_in_the_store() {
+    let house = House::build(|_| {}).await;
+    furnish(&house).await;
+    let before = house.places.entries().await;
+    let strangers = ["template", "public", "unfinished", "damaged"];
+    let strangers = strangers.into_iter().fold(Change::new(), |change, prefix| {
+        change.put(format!("{prefix}/{}/{}", AccountId::generate(), TemplateId::generate()), "stray")
+    });
+    house.places.index.commit(strangers.put("job/x", "not ours")).await.unwrap();
+    house.rebuild().await;
+    assert_eq!(house.places.entries().await, before);
+    assert!(house.places.index.get("job/x").await.unwrap().is_some());
+}
+
+#[actix::test]
+async fn leftovers_of_changes_that_were_broken_off_confuse_nothing() {
+    let mut house = House::build(|_| {}).await;
+    let plain = house.saved("plain", Private).await;
+    let draft = house.unzipped("draft").await;
+    let before = house.places.entries().await;
+    // A save that copied files and a preview, a change that was killed before its info, a copy without one.
+    house.leave(draft, TemplatePart::Package, b"copied").await;
+    house.leave(draft, TemplatePart::PngPreview, b"copied").await;
+    house.leave(plain, TemplatePart::Package, b"newer").await;
+    house.leave(TemplateId::generate(), TemplatePart::Package, b"clone").await;
+    let stray = house.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len();
+    let rebuilt = house.rebuild().await;
+    assert_eq!((rebuilt.saved, rebuilt.unfinished, rebuilt.damaged), (1, 1, Vec::new()));
+    assert_eq!(house.places.entries().await, before);
+    house.clock.advance_ms(2 * 3_600_000);
+    assert_eq!(house.sweep().await.orphans, 4);
+    assert_eq!(house.places.store.list(Folder::Templates, None, usize::MAX).await.unwrap().len(), stray - 4);
+    house.places.assert_whole("after the sweep").await;
+}
+
+#[actix::test]
+async fn a_deletion_that_was_not_finished_is_not_undone() {
+    let house = House::build(|_| {}).await;
+    let kept = house.saved("kept", Private).await;
+    let gone = house.saved("gone", Private).await;
+    let records = house.places.records().await;
+    let objects = &records.iter().find(|record| record.id == gone).unwrap().objects();
+    // As a kill right after the commit leaves it.
+    let mark = platen::storage::leftovers::mark(gone.0, objects);
+    let record = format!("template/{}/{gone}", house.account);
+    house.places.index.commit(mark.delete(record)).await.unwrap();
+    let rebuilt = house.rebuild().await;
+    assert_eq!((rebuilt.saved, rebuilt.damaged), (1, Vec::new()));
+    assert!(house.get(kept).await.is_ok());
+    assert_eq!(house.get(gone).await.unwrap_err(), Code::TemplateNotFound);
+}
+
+/// Runs the command on a copy, which may be armed; what it says, or why it did not come to its end.
+pub fn rebuild_by_command(copy: &Copy, armed: bool) -> Result<String, String> {
+    let mut program = service::program(&copy.data());
+    program.args(["index", "rebuild", "--discard-damaged"]);
+    if armed {
+        program.env(platen::storage::failpoint::KILL_FILE, copy.kill_file());
+    }
+    let output = program.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
+pub async fn entries(copy: &Copy) -> Vec<Entry> {
+    let places = Places::open(&copy.data()).await;
+    let entries = places.entries().await;
+    places.index.close().await;
+    entries
+}
+
+#[tokio::test]
+async fn killed_anywhere_it_is_done_again_and_no_service_starts_on_half_of_it() {
+    let world = World::build().await;
+    let before = entries(&world.copy()).await;
+    let mut refused = 0;
+    for number in 1..POINTS_LIMIT {
+        let copy = world.copy();
+        let places = Places::open(&copy.data()).await;
+        places.wipe().await;
+        places.index.close().await;
+        copy.arm(number);
+        let ended = rebuild_by_command(&copy, true);
+        if ended.is_err() {
+            match service::refusal(&copy.data()) {
+                Some(said) => {
+                    assert!(said.contains("`platen index rebuild`"), "killed at point {number}: {said}");
+                    refused += u64::from(said.contains("did not end; run it again"));
+                }
+                None => assert_eq!(entries(&copy).await, before, "killed at point {number}"),
+            }
+            rebuild_by_command(&copy, false).unwrap();
+        }
+        assert_eq!(entries(&copy).await, before, "killed at point {number}");
+        if let Ok(said) = ended {
+            assert!(
+                said.contains("1 saved, 2 unfinished; damaged, with nothing of them deleted: 0"),
+                "{said}"
+            );
+            assert!(refused >= 4, "half of it was refused {refused} times only");
+            return;
+        }
+    }
+    panic!("the rebuild does not end");
+}
+
+#[tokio::test]
+async fn an_index_that_cannot_be_opened_is_begun_anew_and_accounts_get_their_templates_back() {
+    let world = World::build().await;
+    let copy = world.copy();
+    let data = copy.data();
+    let running = Service::without_browser(&data, &world.token, None);
+    let seen_before = seen(&running, &world).await;
+    for arguments in [&["index", "rebuild"][..], &["index", "rebuild", "--discard-damaged"]] {
+        let refused = service::command(&data, arguments).unwrap_err();
+        assert!(refused.contains("a service uses the data folder"), "{refused}");
+    }
+    running.kill();
+    std::fs::write(data.join("index/db"), "no database").unwrap();
+    let refused = service::command(&data, &["index", "rebuild"]).unwrap_err();
+    assert!(refused.contains("platen index rebuild --discard-damaged"), "{refused}");
+    let said = service::command(&data, &["index", "rebuild", "--discard-damaged"]).unwrap();
+    assert!(said.contains("index.damaged-") && said.contains("1 saved, 2 unfinished"), "{said}");
+    let account = said.rsplit("--id ").next().unwrap().trim();
+    let aside = std::fs::read_dir(&data).unwrap().flatten();
+    let aside = aside.filter(|entry| entry.file_name().to_string_lossy().starts_with("index.damaged-"));
+    assert_eq!(std::fs::read(aside.last().unwrap().path().join("db")).unwrap(), b"no database");
+
+    service::command(&data, &["account", "create", "again", "--id", account]).unwrap();
+    let refused = service::command(&data, &["account", "create", "other", "--id", account]).unwrap_err();
+    assert!(refused.contains("is that of account 'again'"), "{refused}");
+    let token = service::command(&data, &["token", "create", "--account", "again"]).unwrap();
+    let service = Service::without_browser(&data, &token, None);
+    assert_eq!(seen(&service, &world).await, seen_before);
+    service.kill();
+    let said = service::command(&data, &["index", "rebuild"]).unwrap();
+    assert!(!said.contains("is not in the index"), "{said}");
+}

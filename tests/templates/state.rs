@@ -1,0 +1,177 @@
+//! What can be seen of a world's templates, and what lies in its store.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use platen::clock::{Clock, FixedClock, SystemClock};
+use platen::config::Config;
+use platen::storage::disk::DiskStore;
+use platen::storage::folder::DataDir;
+use platen::storage::index::{Change, Entry, Index, SledIndex};
+use platen::storage::{Folder, ObjectStore, StorageKey, leftovers, record};
+use platen::telemetry::metrics::Metrics;
+use platen::templates::deps::Deps;
+use platen::templates::janitor::{Janitor, Tidied};
+use platen::templates::rebuild::rebuild;
+use platen::templates::record::TemplateRecord;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use crate::service::Service;
+use crate::world::World;
+
+/// Longer than an object without a record is left alone, shorter than an unfinished template is kept.
+const LATER_MS: u64 = 2 * 3_600_000;
+
+/// Everything that a client can see of the templates, as lines; what differs from run to run (ids of clones, times,
+/// addresses) is named, left out, and followed.
+pub async fn seen(service: &Service, world: &World) -> Vec<String> {
+    let (status, list) = service.get("/v1/templates").await;
+    assert_eq!(status, 200, "{list}");
+    let known = world.templates().map(|(name, template)| (name, template.id.clone()));
+    let listed = list["items"].as_array().unwrap().iter();
+    let listed: Vec<_> = listed.map(|item| item["uuid"].as_str().unwrap().to_owned()).collect();
+    let clones = listed.iter().filter(|id| known.iter().all(|(_, known)| known != *id));
+    let mut named = known.to_vec();
+    named.extend(clones.map(|id| ("clone", id.clone())));
+    let mut lines = vec![format!("listed: {listed:?}")];
+    for (name, id) in &named {
+        lines.extend(seen_of(service, id).await.into_iter().map(|line| format!("{name}: {line}")));
+    }
+    let named_ids =
+        |line: String| named.iter().fold(line, |line, (name, id)| line.replace(id.as_str(), name));
+    lines.into_iter().map(named_ids).collect()
+}
+
+async fn seen_of(service: &Service, id: &str) -> Vec<String> {
+    let path = format!("/v1/templates/{id}");
+    let (status, mut template) = service.get(&path).await;
+    let mut lines = Vec::new();
+    if status == 200 {
+        for pointer in ["/preview/png/url", "/preview/pdf/url", "/sourceCode/url"] {
+            let address = template.pointer_mut(pointer).unwrap();
+            *address = json!(hash(&service.fetch(address).await));
+        }
+        let members = template.as_object_mut().unwrap();
+        let times = ["createdAt", "updatedAt"].map(|member| members.remove(member).unwrap());
+        assert!(times[0].as_str() <= times[1].as_str(), "{times:?}");
+        lines.push(template.to_string());
+    } else {
+        lines.push(format!("{status} {}", template["code"]));
+    }
+    let (status, address) = service.get(&format!("{path}/presigned-url")).await;
+    lines.push(match address.get("presignedUrl") {
+        Some(url) => hash(&service.fetch(url).await),
+        None => format!("{status} {}", address["code"]),
+    });
+    let (status, entry) = service.get(&format!("{path}/index-html")).await;
+    lines.push(format!("{status} {} {}", entry["indexHtml"], entry["code"]));
+    lines.push(shown(service, id).await);
+    lines
+}
+
+/// What the template becomes with data.
+async fn shown(service: &Service, id: &str) -> String {
+    let body = json!({"type": "html", "target": "html", "templateId": id, "data": {"name": "Bob"}});
+    let (status, answer) = service.post("/v1/documents/immediate-render", &body).await;
+    match answer.get("url") {
+        None => format!("{status} {}", answer["code"]),
+        Some(url) => String::from_utf8(service.fetch(url).await).unwrap(),
+    }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    format!("{} bytes {:x}", bytes.len(), Sha256::digest(bytes))
+}
+
+/// The places of a data folder that no service uses.
+pub struct Places {
+    pub index: Arc<dyn Index>,
+    pub store: Arc<dyn ObjectStore>,
+}
+
+impl Places {
+    pub async fn open(data: &Path) -> Self {
+        let folder = DataDir::open(data).unwrap();
+        let store = Arc::new(DiskStore::open(folder.objects()).await.unwrap());
+        Self::over(&folder, store).await
+    }
+
+    /// The same over a store that is opened already.
+    pub async fn over(folder: &DataDir, store: Arc<dyn ObjectStore>) -> Self {
+        let index = SledIndex::open(&folder.index(), &Config::default().storage).await.unwrap();
+        Self { index: Arc::new(index), store }
+    }
+
+    /// What the registry and the janitor work with, at the time of `clock`.
+    pub fn deps(&self, clock: Arc<dyn Clock>, config: &Config) -> Arc<Deps> {
+        let places = (Arc::clone(&self.index), Arc::clone(&self.store));
+        Arc::new(Deps::new(clock, places, config, Metrics::new().templates))
+    }
+
+    /// Sweeps as a service does two hours later.
+    pub async fn sweep(&self) {
+        while leftovers::replay(self.index.as_ref(), self.store.as_ref()).await.unwrap() > 0 {}
+        let clock = Arc::new(FixedClock::at(SystemClock.now().plus_ms(LATER_MS)));
+        let mut janitor = Janitor::new(self.deps(clock, &Config::default()));
+        while janitor.sweep().await.unwrap() != Tidied::default() {}
+    }
+
+    /// All records of templates.
+    pub async fn records(&self) -> Vec<TemplateRecord> {
+        let entries = self.index.scan("template/", None, usize::MAX).await.unwrap();
+        entries.iter().map(|entry| record::decode(1, &entry.key, &entry.value).unwrap()).collect()
+    }
+
+    /// The objects of templates.
+    pub async fn objects(&self) -> BTreeSet<String> {
+        let mut objects = BTreeSet::new();
+        for folder in [Folder::Templates, Folder::Unfinished] {
+            let keys = self.store.list(folder, None, usize::MAX).await.unwrap();
+            objects.extend(keys.iter().map(ToString::to_string));
+        }
+        objects
+    }
+
+    /// The objects that records name, and that may be there, in that order.
+    pub async fn named(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let records = self.records().await;
+        let named = records.iter().flat_map(TemplateRecord::objects).map(|key| key.to_string()).collect();
+        let begun = records.iter().filter(|record| record.unfinished);
+        let uploads = begun.map(|record| StorageKey::TemplateUpload(record.account, record.id).to_string());
+        (named, uploads.collect())
+    }
+
+    /// Everything that the index says of templates.
+    pub async fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for prefix in ["template/", "public/", "unfinished/", "damaged/", "rebuilding/"] {
+            entries.extend(self.index.scan(prefix, None, usize::MAX).await.unwrap());
+        }
+        entries
+    }
+
+    /// Loses what the index says of templates, and that it knew all of them.
+    pub async fn wipe(&self) {
+        let entries = self.entries().await.into_iter();
+        let forgotten = Change::new().delete("known/templates");
+        self.index.commit(entries.fold(forgotten, |change, entry| change.delete(entry.key))).await.unwrap();
+    }
+
+    /// What is lost comes back from the store.
+    pub async fn assert_rebuildable(&self, when: &str) {
+        let before = self.entries().await;
+        self.wipe().await;
+        let rebuilt = rebuild(Arc::clone(&self.index), Arc::clone(&self.store)).await.unwrap();
+        assert_eq!(self.entries().await, before, "{when}: {rebuilt:?}");
+    }
+
+    /// Every object that a record names is there, and no other.
+    pub async fn assert_whole(&self, when: &str) {
+        let (named, uploads) = self.named().await;
+        let mut objects = self.objects().await;
+        objects.retain(|object| !uploads.contains(object));
+        assert_eq!(objects, named, "{when}: what is there, and what records name");
+    }
+}

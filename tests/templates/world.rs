@@ -1,0 +1,145 @@
+//! A data folder with templates in every state, made once by the real program with its browser, then copied.
+
+use std::io::{Cursor, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::service::{self, Service};
+
+/// The folder, and what is in it.
+pub struct World {
+    folder: TempDir,
+    pub token: String,
+    /// Saved.
+    pub saved: Template,
+    /// Unzipped and previewed, not saved.
+    pub draft: Template,
+    /// Uploaded, not unzipped.
+    pub uploaded: Template,
+}
+
+/// A template that was begun.
+pub struct Template {
+    pub id: String,
+    pub upload_url: String,
+    /// The jobs of its previews, as `previewIds`.
+    pub previews: Value,
+}
+
+/// A copy of the world, gone with its value.
+pub struct Copy {
+    folder: TempDir,
+}
+
+impl Copy {
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The file whose number counts down what is changed.
+    pub fn kill_file(&self) -> PathBuf {
+        self.folder.path().join("kill")
+    }
+
+    /// From now on changes are counted: before or after the `number`-th the service kills itself.
+    pub fn arm(&self, number: u64) {
+        let written = self.folder.path().join("kill.new");
+        std::fs::write(&written, number.to_string()).unwrap();
+        std::fs::rename(written, self.kill_file()).unwrap();
+    }
+}
+
+/// An archive with the page that shows `text` and the data's `name`.
+pub fn archive(text: &str) -> Vec<u8> {
+    archive_of(&[("index.html", format!("<!doctype html><p>{text} <%= name %></p>"))])
+}
+
+/// An archive of these files.
+pub fn archive_of(files: &[(&str, String)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, content) in files {
+        writer.start_file(*path, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// What a client says of a template when it saves it.
+pub fn said(title: &str, template: &Template) -> Value {
+    json!({
+        "templateInfo": {
+            "title": title, "description": "For tests.", "type": "html", "sampleData": {"name": "Ann"},
+            "categories": ["invoice"], "permissions": "public"
+        },
+        "previewIds": template.previews
+    })
+}
+
+impl World {
+    /// Everything is made as clients make it.
+    pub async fn build() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        service::command(&data, &["account", "create", "test"]).unwrap();
+        let token = service::command(&data, &["token", "create", "--account", "test"]).unwrap();
+        let service = Service::launch(service::program(&data), &token);
+        service.until_ready().await;
+        let saved = begin(&service, "saved").await;
+        let saved = preview(&service, saved).await;
+        let (status, answer) =
+            service.post(&format!("/v1/templates/{}", saved.id), &said("Saved", &saved)).await;
+        assert_eq!(status, 204, "{answer}");
+        let draft = begin(&service, "draft").await;
+        let draft = preview(&service, draft).await;
+        let uploaded = begin(&service, "uploaded").await;
+        service.stop();
+        Self { folder, token, saved, draft, uploaded }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub fn copy(&self) -> Copy {
+        let folder = tempfile::tempdir().unwrap();
+        copy_folder(&self.data(), folder.path());
+        Copy { folder }
+    }
+
+    /// The templates by the names that the tests call them.
+    pub fn templates(&self) -> [(&'static str, &Template); 3] {
+        [("saved", &self.saved), ("draft", &self.draft), ("uploaded", &self.uploaded)]
+    }
+}
+
+fn copy_folder(from: &Path, into: &Path) {
+    let status = Command::new("cp").arg("-a").arg(from).arg(into).status().unwrap();
+    assert!(status.success());
+}
+
+async fn begin(service: &Service, text: &str) -> Template {
+    let (status, answer) = service.get("/v1/templates/init").await;
+    assert_eq!(status, 200, "{answer}");
+    let member = |member: &str| answer[member].as_str().unwrap().to_owned();
+    let (id, upload_url) = (member("templateId"), member("presignedTemplateUploadUrl"));
+    assert_eq!(service.upload(&upload_url, archive(text)).await.unwrap(), 200);
+    Template { id, upload_url, previews: Value::Null }
+}
+
+async fn preview(service: &Service, template: Template) -> Template {
+    let path = format!("/v1/templates/{}", template.id);
+    assert_eq!(service.send(Method::PATCH, &format!("{path}/unzip"), None).await.0, 204);
+    let body = json!({"type": "html", "data": {"name": "Ann"}});
+    let (status, answer) = service.post(&format!("{path}/render-previews"), &body).await;
+    assert_eq!(status, 200, "{answer}");
+    let previews = json!({
+        "pngJobId": answer["pngPreview"]["jobId"], "pdfJobId": answer["pdfPreview"]["jobId"]
+    });
+    Template { previews, ..template }
+}
