@@ -108,3 +108,75 @@ impl Last {
         of_host && at.elapsed() >= IDLE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::Arc;
+
+    use tokio::net::TcpListener;
+    use url::Url;
+
+    use super::*;
+    use crate::browser::origin::Origin;
+    use crate::config::Config;
+    use crate::domain::reach::Reach;
+    use crate::domain::site::Site;
+    use crate::outbound::{Outbound, Resolve};
+
+    struct Public;
+
+    #[async_trait::async_trait]
+    impl Resolve for Public {
+        async fn resolve(&self, _: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+            Ok(vec![SocketAddr::from(([1, 1, 1, 1], port))])
+        }
+    }
+
+    /// What a host hears of `said` through a tunnel that an entry without http allows, and the warnings. The
+    /// host is here; nothing connects to where its name points.
+    async fn heard(said: &[u8]) -> (Vec<u8>, Vec<String>) {
+        let allow = ("PLATEN__OUTBOUND__ALLOW".to_owned(), "[\"a.example:8443\"]".to_owned());
+        let config = Config::load(None, [allow]).unwrap().outbound;
+        let outbound = Outbound::new(config, &[], Arc::new(Public));
+        let pinned = outbound.decide_page(&Url::parse("https://a.example:8443/").unwrap()).await.unwrap();
+        let origin = Origin::bind(outbound).unwrap();
+        let visit = origin.serve(Site::default(), None, Reach::AllowedHosts).unwrap();
+        let passage = Passage::begin(&visit, "a.example:8443".to_owned()).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut there, _) = listener.accept().await.unwrap();
+        let (mut page, ours) = tokio::io::duplex(1_024);
+        page.write_all(said).await.unwrap();
+        page.shutdown().await.unwrap();
+        let listen = async {
+            let mut heard = Vec::new();
+            there.read_to_end(&mut heard).await.unwrap();
+            drop(there);
+            heard
+        };
+        let (_, heard) = tokio::join!(passage.carry(&pinned, ours, host), listen);
+        (heard, visit.warnings().lines())
+    }
+
+    #[tokio::test]
+    async fn what_is_not_encrypted_does_not_go_through_unless_it_may() {
+        let (through, warnings) = heard(b"\x16\x03\x01 hello").await;
+        assert_eq!((through.as_slice(), warnings), (&b"\x16\x03\x01 hello"[..], Vec::new()));
+        let (through, warnings) = heard(b"GET / HTTP/1.1\r\n").await;
+        assert_eq!(through, b"");
+        let told = "refused address: a.example:8443 (it is not encrypted; outbound.allow can open it: \
+                    { host = \"a.example:8443\", http = true })";
+        assert_eq!(warnings, [told]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tunnel_is_idle_when_its_host_had_the_last_word_for_a_while() {
+        let last = Last(Mutex::new((false, Instant::now())));
+        for (of_host, quiet_ms, idle) in [(true, 0, false), (true, 1_500, true), (false, 1_500, false)] {
+            last.note(of_host);
+            tokio::time::advance(Duration::from_millis(quiet_ms)).await;
+            assert_eq!(last.is_idle(), idle, "{of_host} {quiet_ms}");
+        }
+    }
+}

@@ -195,3 +195,48 @@ async fn only_listed_hosts_when_it_is_set_so() {
     assert!(outbound.read("https://a.example/").await.is_ok());
     assert!(refused(&outbound, "https://b.example/").await.contains("is not opened"));
 }
+
+#[tokio::test]
+async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
+    let allow = r#"["cdn.example", "a.example:8443", { host = "old.example", http = true },
+                    { host = "10.0.0.5:9000", private = true }]"#;
+    let answers = [&["1.1.1.1"][..], &["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"], &["10.0.0.1"]];
+    let outbound = outbound(allow, &answers);
+    let decide = async |address: &str| {
+        let decided = outbound.decide_page(&Url::parse(address).unwrap()).await;
+        decided.map(|pinned| pinned.check_plain().is_ok()).map_err(|refusal| refusal.to_string())
+    };
+    for (address, plain) in [
+        ("https://cdn.example/x", false),
+        ("https://a.example:8443/x", false),
+        ("https://old.example/x", true),
+        ("http://old.example/x", true),
+        ("http://10.0.0.5:9000/x", true),
+    ] {
+        assert_eq!(decide(address).await, Ok(plain), "{address}");
+    }
+    // The resolver has one answer left. What is not listed does not use it up, though deliveries are public.
+    for (address, words) in [
+        ("https://b.example/x", "outbound.allow can open it: \"b.example\""),
+        (
+            "http://cdn.example/x",
+            "a page reaches its own files only; outbound.allow can open it: { host = \"cdn.example:80\", http = true }",
+        ),
+        (
+            "http://a.example:8443/x",
+            "it is not https; outbound.allow can open it: { host = \"a.example:8443\", http = true }",
+        ),
+        ("https://cdn.example:8443/x", "outbound.allow can open it: \"cdn.example:8443\""),
+        ("https://10.0.0.5/x", "outbound.allow can open it: { host = \"10.0.0.5:443\", private = true }"),
+        ("https://user@cdn.example/", "a user name or a password"),
+        ("ws://cdn.example/", "'ws:' is not https"),
+        (
+            "https://cdn.example/",
+            "it has an address that is not public; outbound.allow can open it: { host = \"cdn.example:443\", private = true }",
+        ),
+        ("https://cdn.example/", "its host cannot be resolved: "),
+    ] {
+        let why = decide(address).await.unwrap_err();
+        assert!(why.contains(words), "{address}: {why}");
+    }
+}

@@ -1,7 +1,7 @@
 //! A port on the loopback that hears whoever reaches it.
 
 use std::io::{ErrorKind, Read as _};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 /// How long the canary is listened to for what was sent before its control.
@@ -21,13 +21,20 @@ impl Canary {
     }
 
     fn on_one_port() -> Option<Self> {
-        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
-        let port = first.local_addr().ok()?.port();
-        let second = SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), port));
-        let six = SocketAddr::from((Ipv6Addr::LOCALHOST, port));
-        let listeners = vec![first, TcpListener::bind(second).ok()?, TcpListener::bind(six).ok()?];
-        let sockets = vec![UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?, UdpSocket::bind(six).ok()?];
-        Some(Self { port, listeners, sockets })
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?.local_addr().ok()?.port();
+        let second = Ipv4Addr::new(127, 0, 0, 2);
+        Self::on(&[Ipv4Addr::LOCALHOST.into(), second.into(), Ipv6Addr::LOCALHOST.into()], free)
+    }
+
+    /// On one port of some addresses; nothing when somebody has it.
+    pub fn on(addresses: &[IpAddr], port: u16) -> Option<Self> {
+        let listeners = addresses.iter().map(|ip| TcpListener::bind((*ip, port)).ok());
+        let sockets = addresses.iter().map(|ip| UdpSocket::bind((*ip, port)).ok());
+        Some(Self {
+            port,
+            listeners: listeners.collect::<Option<_>>()?,
+            sockets: sockets.collect::<Option<_>>()?,
+        })
     }
 
     /// `text` with the canary's address in place of `HTTP` and its port in place of `PORT`.

@@ -15,6 +15,7 @@ mod carriers;
 mod files;
 mod given;
 mod host;
+mod network;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod public;
