@@ -11,9 +11,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, StreamBody};
-use hyper::body::{Frame, Incoming};
-use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName};
+use http_body_util::{BodyExt, Empty, StreamBody};
+use hyper::body::{Body as _, Frame, Incoming};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -124,7 +124,8 @@ impl Passage {
         let this = Arc::new(self);
         let (mut head, body) = request.into_parts();
         strip(&mut head.headers);
-        let sent = metered(Arc::clone(&this), body, None);
+        // Of a body that is there nobody knows the length beforehand: one that is not must not be announced at all.
+        let sent = if body.is_end_stream() { nothing() } else { metered(Arc::clone(&this), body, None) };
         let exchange = this.outbound().exchange(pinned, Request::from_parts(head, sent));
         let exchanged = this.within(exchange).await?;
         let (response, driven) = exchanged.map_err(|error| this.refused(error))?;
@@ -134,9 +135,13 @@ impl Passage {
         {
             return Err(this.refused(format!("it answered {}", head.status)));
         }
-        let announced = head.headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
-        this.check_room(announced.unwrap_or(0))?;
+        if !body.is_end_stream() {
+            let announced = head.headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+            this.check_room(announced.unwrap_or(0))?;
+        }
         strip(&mut head.headers);
+        // Chromium sends a request again, a POST too, for each idle connection that closes under it without an answer.
+        head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
         Ok(Response::from_parts(head, metered(this, body, Some(driven))))
     }
 
@@ -197,6 +202,10 @@ impl Drop for Passage {
     fn drop(&mut self) {
         self.visit.touch();
     }
+}
+
+fn nothing() -> UnsyncBoxBody<Bytes, Refused> {
+    Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
 /// A body that ends with an error at the first limit; a connection that it needs ends with it.

@@ -183,7 +183,9 @@ impl Outbound {
         let (Some(host), Some(port)) = (host_of(url), url.port_or_known_default()) else {
             return forbidden("it has no host");
         };
-        let entry = self.config.allow.iter().find(|entry| matches(entry, &host, port));
+        // Of several entries for one host and port the one counts that opens most.
+        let entries = self.config.allow.iter().filter(|entry| matches(entry, &host, port));
+        let entry = entries.max_by_key(|entry| (entry.private, entry.http));
         Ok(Named { purpose, shown: shown(url), host, port, entry })
     }
 
