@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{CommandError, say};
+use super::{CommandError, data_folder, say};
 use crate::config::{Config, Objects, S3Config};
 use crate::storage::backup;
 use crate::storage::folder::DataDir;
@@ -31,11 +31,7 @@ pub struct RestoreArguments {
 /// # Errors
 /// When a service uses it, or the copy cannot be made.
 pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
-    let data = Path::new(&config.storage.data_dir);
-    if DataDir::find(data).is_none() {
-        return Err(format!("{} is no data folder; set storage.data_dir to it", data.display()).into());
-    }
-    let folder = DataDir::open(data)?;
+    let folder = data_folder(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let files = runtime.block_on(async {
         // Whoever has the index open has the folder to himself. Nothing is written to it meanwhile.
@@ -55,22 +51,27 @@ pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, 
 /// When it is not, or the copy cannot be made.
 pub fn restore(config: &Config, arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
     let data = Path::new(&config.storage.data_dir);
-    let files = backup::restore(&arguments.folder, data)?;
-    let folder = DataDir::open(data)?;
+    let files = backup::restore(&arguments.folder, data, || distrust(config, data))?;
+    DataDir::open(data)?;
     say(&format!("{files} files of {} are in {}", arguments.folder.display(), data.display()))?;
     let what = "did not come back by this: it must be there, as old as the copy or younger; now run `platen index rebuild`";
     tell_of_bucket(config, what)?;
-    if config.storage.objects() == Some(Objects::S3) {
-        // The bucket may know templates that the copy does not: no service may start and sweep them.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        runtime.block_on(async {
-            let index = SledIndex::open(&folder.index(), &config.storage).await?;
-            let marked = trust::begin(&index).await;
-            index.close().await;
-            marked
-        })?;
-    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where objects live in a bucket, that may know templates that the copy does not: no service may start on its index
+/// and sweep them.
+fn distrust(config: &Config, data: &Path) -> Result<(), CommandError> {
+    if config.storage.objects() != Some(Objects::S3) {
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(async {
+        let index = SledIndex::open(&DataDir::index_in(data), &config.storage).await?;
+        let marked = trust::begin(&index).await;
+        index.close().await;
+        Ok(marked?)
+    })
 }
 
 /// Says that a data folder is not all that there is, where objects live elsewhere.

@@ -1,13 +1,13 @@
 //! `platen index rebuild`: what the index says of templates, made anew from the content store.
 
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
-use super::{CommandError, say};
+use super::{CommandError, data_folder, say};
 use crate::accounts::Book;
 use crate::app;
 use crate::clock::{Clock as _, SystemClock};
@@ -43,11 +43,7 @@ struct RebuildArguments {
 /// When a service uses the data folder, or index or store cannot be used.
 pub fn run(config: &Config, arguments: &IndexArguments) -> Result<ExitCode, CommandError> {
     let IndexCommand::Rebuild(arguments) = &arguments.command;
-    let data = Path::new(&config.storage.data_dir);
-    if DataDir::find(data).is_none() {
-        return Err(format!("{} is no data folder; set storage.data_dir to it", data.display()).into());
-    }
-    let folder = DataDir::open(data)?;
+    let folder = data_folder(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let lines = runtime.block_on(async {
         let (index, aside) = open(&folder, config, arguments.discard_damaged).await?;

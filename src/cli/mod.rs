@@ -11,12 +11,13 @@ pub mod serve;
 pub mod token;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::config::{Config, Faults};
+use crate::storage::folder::DataDir;
 
 /// A self-hosted document rendering service: template and data in, PDF, image or HTML out.
 #[derive(Debug, Parser)]
@@ -120,6 +121,15 @@ fn load(file: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Con
     let named = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG").map(|(_, value)| value.into());
     let file: Option<PathBuf> = file.or(named);
     Config::load(file.as_deref(), environment)
+}
+
+/// The data folder that `config` names, which must be one.
+fn data_folder(config: &Config) -> Result<DataDir, CommandError> {
+    let path = Path::new(&config.storage.data_dir);
+    if DataDir::find(path).is_none() {
+        return Err(format!("{} is no data folder; set storage.data_dir to it", path.display()).into());
+    }
+    Ok(DataDir::open(path)?)
 }
 
 /// Writes a line to stdout.

@@ -65,11 +65,26 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, BackupError> {
 }
 
 /// Copies the backup `from` into the data folder `to`, as `backup` does. A folder that a restore filled by
-/// half says so, and is refused by every start.
+/// half says so, and is refused by every start; so is it until `prepare` has done with it what a start needs.
 ///
 /// # Errors
-/// See [`BackupError`]; nothing is written when `from` is no backup that this program can read.
-pub fn restore(from: &Path, to: &Path) -> Result<u64, BackupError> {
+/// See [`BackupError`], and what `prepare` says; nothing is written when `from` is no backup that this program can
+/// read.
+pub fn restore<E: From<BackupError>>(
+    from: &Path,
+    to: &Path,
+    prepare: impl FnOnce() -> Result<(), E>,
+) -> Result<u64, E> {
+    let files = restore_half(from, to)?;
+    prepare()?;
+    let mark = to.join(RESTORING);
+    std::fs::remove_file(&mark).map_err(refused(&mark))?;
+    sync(to)?;
+    Ok(files)
+}
+
+/// Everything but the end: the mark stays.
+fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
     if folder::format_of(from)?.is_none() {
         return Err(BackupError::NotOurs(from.to_owned()));
     }
@@ -79,10 +94,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<u64, BackupError> {
     let mark = to.join(RESTORING);
     make_file(&mark)?.sync_all().map_err(refused(&mark))?;
     sync(to)?;
-    let files = copy(from, to)?;
-    std::fs::remove_file(&mark).map_err(refused(&mark))?;
-    sync(to)?;
-    Ok(files)
+    copy(from, to)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<u64, BackupError> {
@@ -181,6 +193,10 @@ mod tests {
         (root, data, copy)
     }
 
+    fn restore(from: &Path, to: &Path) -> Result<u64, BackupError> {
+        super::restore(from, to, || Ok(()))
+    }
+
     fn mode(path: &Path) -> u32 {
         path.metadata().unwrap().permissions().mode() & 0o777
     }
@@ -225,6 +241,17 @@ mod tests {
         assert!(copy.join(RESTORING).exists() && !copy.join("version").exists());
         let refused = folder::DataDir::open(&copy).unwrap_err().to_string();
         assert!(refused.contains("did not end"), "{refused}");
+    }
+
+    #[test]
+    fn no_start_comes_between_the_copy_and_what_is_done_with_it() {
+        let (_root, data, copy) = folders();
+        let prepare = || {
+            assert!(copy.join("objects/whole").exists() && folder::DataDir::open(&copy).is_err());
+            Err(BackupError::NotOurs(PathBuf::new()))
+        };
+        assert!(super::restore(&data, &copy, prepare).is_err());
+        assert!(folder::DataDir::open(&copy).unwrap_err().to_string().contains("did not end"));
     }
 
     #[test]

@@ -9,9 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use tokio::task::spawn_blocking;
 
-use super::place::{Place, StagedFile};
+use super::place::{Place, StagedFile, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
 };
@@ -65,8 +64,7 @@ impl ObjectStore for DiskStore {
     async fn put(&self, key: &StorageKey, bytes: Bytes) -> Result<ObjectMeta, StoreError> {
         let key = *key;
         self.run(move |place| {
-            let mut file = place.stage()?;
-            file.append(&bytes)?;
+            let file = place.append(None, &bytes)?;
             place.publish(file, &key)
         })
         .await
@@ -162,7 +160,7 @@ impl StagedObject for Staged {
         }
         let (place, file, gathered) =
             (Arc::clone(&self.place), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || append(&place, file, &gathered)).await?);
+        self.file = Some(blocking(move || place.append(file, &gathered)).await?);
         Ok(())
     }
 
@@ -172,20 +170,11 @@ impl StagedObject for Staged {
         }
         let (key, this) = (*key, *self);
         blocking(move || {
-            let file = append(&this.place, this.file, &this.gathered)?;
+            let file = this.place.append(this.file, &this.gathered)?;
             this.place.publish(file, &key)
         })
         .await
     }
-}
-
-fn append(place: &Place, file: Option<StagedFile>, bytes: &[u8]) -> Result<StagedFile, StoreError> {
-    let mut file = match file {
-        Some(file) => file,
-        None => place.stage()?,
-    };
-    file.append(bytes)?;
-    Ok(file)
 }
 
 /// What is still to be read of an object.
@@ -213,10 +202,4 @@ fn read_at(file: &File, at: u64, length: u64) -> Result<Bytes, StoreError> {
     let mut bytes = vec![0; length];
     file.read_exact_at(&mut bytes, at)?;
     Ok(bytes.into())
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(std::io::Error::other(error))))
 }

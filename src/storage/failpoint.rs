@@ -129,6 +129,7 @@ impl ObjectStore for FailingStore {
         self.switch.around(self.inner.copy(from, to)).await
     }
 
+    /// `delete_all` is the default, one by one: so there is a point between any two.
     async fn delete(&self, key: &StorageKey) -> Result<(), StoreError> {
         self.switch.around(self.inner.delete(key)).await
     }

@@ -95,7 +95,13 @@ impl DataDir {
     /// The folder of the index.
     #[must_use]
     pub fn index(&self) -> PathBuf {
-        self.path.join("index")
+        Self::index_in(&self.path)
+    }
+
+    /// The same for a folder that no service may open yet.
+    #[must_use]
+    pub fn index_in(path: &Path) -> PathBuf {
+        path.join("index")
     }
 
     /// An empty folder for an index that is to replace the present one.

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use nix::sys::statvfs::statvfs;
+use tokio::task::spawn_blocking;
 
 use super::{Folder, ObjectMeta, StorageKey, StoreError};
 use crate::clock;
@@ -53,8 +54,18 @@ impl Place {
         })
     }
 
+    /// Appends to the file, or to a new one.
+    pub(super) fn append(&self, file: Option<StagedFile>, bytes: &[u8]) -> Result<StagedFile, StoreError> {
+        let mut file = match file {
+            Some(file) => file,
+            None => self.stage()?,
+        };
+        file.file.write_all(bytes).map_err(|error| told(&error, &file.path))?;
+        Ok(file)
+    }
+
     /// A new file under a temporary name; none where less than `free_limit_bytes` are left on the disk.
-    pub(super) fn stage(&self) -> Result<StagedFile, StoreError> {
+    fn stage(&self) -> Result<StagedFile, StoreError> {
         let disk = statvfs(&self.staging).map_err(|error| told(&error.into(), &self.staging))?;
         if disk.blocks_available().saturating_mul(disk.fragment_size()) < self.free_limit_bytes {
             return Err(told(&ErrorKind::StorageFull.into(), &self.root));
@@ -247,6 +258,13 @@ fn names(entries: impl Iterator<Item = std::io::Result<DirEntry>>) -> std::io::R
     named.filter_map(Result::transpose).collect()
 }
 
+/// Work with files, on a thread that may wait for them.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(Error::other(error))))
+}
+
 /// A file under its temporary name; dropped before it is published, it goes.
 #[derive(Debug)]
 pub(super) struct StagedFile {
@@ -259,11 +277,6 @@ pub(super) struct StagedFile {
 }
 
 impl StagedFile {
-    /// Appends bytes.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        self.file.write_all(bytes).map_err(|error| told(&error, &self.path))
-    }
-
     /// The file, for who reads it from its beginning.
     pub(super) fn reader(&self) -> Result<File, StoreError> {
         self.file.try_clone().map_err(|error| told(&error, &self.path))

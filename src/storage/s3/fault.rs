@@ -11,7 +11,7 @@ use crate::config::S3Config;
 use crate::storage::StoreError;
 
 /// A store's answer is read so far for its code.
-const ANSWER_LIMIT_BYTES: usize = 16 << 10;
+pub(super) const ANSWER_LIMIT_BYTES: usize = 16 << 10;
 const WORD_LIMIT_BYTES: usize = 64;
 
 /// Why a request did not succeed.
@@ -181,14 +181,6 @@ pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
              nothing between here and the store rewrites addresses or the Host header"
                 .to_owned()
         }
-        (
-            "AuthorizationHeaderMalformed"
-            | "AuthorizationQueryParametersError"
-            | "IllegalLocationConstraintException",
-            _,
-        ) if answer.region.is_empty() => {
-            format!("does not take signatures for the region '{region}'; correct s3.region")
-        }
         ("PermanentRedirect" | "TemporaryRedirect", _) | (_, 301 | 307) => {
             format!(
                 "is elsewhere; set s3.region (now '{region}') and s3.endpoint to where it is{}",
@@ -201,7 +193,10 @@ pub(super) fn refusal(answer: &Answer, place: &Place, doing: Doing) -> String {
             | "IllegalLocationConstraintException",
             _,
         ) => {
-            format!("is not in the region '{region}'; correct s3.region{}", expected(answer))
+            format!(
+                "does not take signatures for the region '{region}'; correct s3.region{}",
+                expected(answer)
+            )
         }
         ("RequestTimeTooSkewed" | "RequestExpired", _) => {
             "finds the time wrong; set the clock of this machine or of the store (NTP)".to_owned()

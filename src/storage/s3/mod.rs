@@ -26,7 +26,7 @@ pub use addresses::S3Addresses;
 use self::fault::{Doing, Fault};
 use self::staged::{Staged, of_memory};
 use self::wire::{Arriving, Chunks, Wire, plain_tag};
-use super::place::Place;
+use super::place::{Place, blocking};
 use super::{
     ByteRange, Folder, Landing, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError,
     bounds,
@@ -66,8 +66,7 @@ impl S3Store {
     /// # Errors
     /// When the settings make no address, or the folder cannot be used.
     pub async fn open(config: &S3Config, spool: PathBuf, free_limit_bytes: u64) -> Result<Self, StoreError> {
-        let opened = tokio::task::spawn_blocking(move || Place::open(spool, free_limit_bytes)).await;
-        let spool = opened.unwrap_or_else(|error| Err(StoreError::Failed(std::io::Error::other(error))))?;
+        let spool = blocking(move || Place::open(spool, free_limit_bytes)).await?;
         let reach = Reach {
             wire: wire_to(config, &config.endpoint)?,
             place: Arc::new(fault::Place::of(config)),

@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 
 use super::wire::Chunks;
 use super::{Reach, put};
-use crate::storage::place::{Place, StagedFile};
+use crate::storage::place::{StagedFile, blocking};
 use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
 
 /// How much of a body is handed over at a time.
@@ -45,7 +45,7 @@ impl StagedObject for Staged {
         }
         let (reach, file, gathered) =
             (self.reach.clone(), self.file.take(), std::mem::take(&mut self.gathered));
-        self.file = Some(blocking(move || append(&reach.spool, file, &gathered)).await?);
+        self.file = Some(blocking(move || reach.spool.append(file, &gathered)).await?);
         Ok(())
     }
 
@@ -59,7 +59,7 @@ impl StagedObject for Staged {
             return put(&this.reach, key, bytes.len() as u64, || of_memory(&bytes)).await;
         };
         let reach = this.reach.clone();
-        let file = blocking(move || append(&reach.spool, Some(file), &this.gathered)).await?;
+        let file = blocking(move || reach.spool.append(Some(file), &this.gathered)).await?;
         let opened = Arc::new(file.reader()?);
         let length = this.bytes;
         // The staged file stays until it is there.
@@ -90,19 +90,4 @@ fn of_file(file: &Arc<File>, length: u64) -> Chunks {
         }
     });
     chunks.boxed()
-}
-
-fn append(spool: &Place, file: Option<StagedFile>, bytes: &[u8]) -> Result<StagedFile, StoreError> {
-    let mut file = match file {
-        Some(file) => file,
-        None => spool.stage()?,
-    };
-    file.append(bytes)?;
-    Ok(file)
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Failed(std::io::Error::other(error))))
 }

@@ -19,14 +19,12 @@ use s3::error::S3Error;
 use s3::{Bucket, Region};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::fault::Fault;
+use super::fault::{ANSWER_LIMIT_BYTES, Fault};
 use crate::config::S3Config;
 
 /// Signed for our own use, an address lives long enough for every phase of a request to begin.
 const SIGNED_FOR_S: u32 = 3_600;
 const PAUSE_LIMIT: Duration = Duration::from_secs(5);
-/// What is read of an answer that is no success.
-const ANSWER_LIMIT_BYTES: usize = 16 << 10;
 
 /// The chunks of a body.
 pub(super) type Chunks = BoxStream<'static, Result<Bytes, std::io::Error>>;
