@@ -11,16 +11,30 @@
 
   // A page in there would run its scripts in the file.
   const PAGE = /^data:(?:text\/html|[^,;]*xhtml|[^,;]*\/xml)|^(?!data:)[^?#]*\.(?:x?html?|xht|xml)(?:[?#]|$)/i;
+  const DRAWING = /^data:image\/svg|^(?!data:)[^?#]*\.svgz?(?:[?#]|$)/i;
   function writePlugin(element, context, out) {
     const name = get.local(element);
     const address = attribute(element, name === 'object' ? 'data' : 'src');
-    const isPage = address !== null && PAGE.test(parse(address, context.base)?.href ?? '');
+    const url = parse(address ?? '', context.base);
+    if (address !== null && DRAWING.test(url?.href)) return writeDrawing(element, address, url.origin, context, out);
+    const isPage = address !== null && PAGE.test(url?.href ?? '');
     if (!isPage && !(name === 'object' && holdsPage(element))) return undefined;
     warn(short(`a page in an ${name} element is not kept in the document: ${address}`));
     out.push(`<${name}`);
     writeAttributes(element, context, out, words('data src'));
     out.push('>');
     return name === 'embed' ? [] : within(element, name, true, context, out);
+  }
+
+  // So would a drawing; as an image it looks the same and runs nothing.
+  function writeDrawing(element, address, from, context, out) {
+    const parts = load(address, context.base);
+    if (parts === null && from === origin) return undefined;
+    out.push('<img');
+    writeAttributes(element, context, out, words('data src srcset sizes type'));
+    writeAttribute('src', parts ?? [address], out);
+    out.push('>');
+    return [];
   }
 
   // What holds data stays, for who reads the file by a program; what was script has run.

@@ -235,6 +235,26 @@ async fn pictures_of_every_carrier_are_in_the_file() {
 }
 
 #[actix::test]
+async fn drawings_in_plugins_are_shown_and_run_nothing() {
+    let pool = TestPool::start(|_| {});
+    let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='20' height='20'><rect id='r' fill='#0f0' width='20' \
+        height='20'/><script>document.getElementById('r').setAttribute('fill', '#f00')</script></svg>";
+    let encoded = drawing.replace('#', "%23").replace('<', "%3C").replace('>', "%3E");
+    let page = format!(
+        "<!doctype html><body style='margin:0'><object data=d.svg type='image/svg+xml'>none</object>\
+        <embed src=/d.svg?x=1#y width=20 height=20><object data=\"data:image/svg+xml,{encoded}\"></object>\
+        <object data=gone.svg>instead</object><script></script>"
+    );
+    let (html, warnings) = document(&pool, &with_files(&page, &[("d.svg", drawing)])).await;
+    assert_eq!(warnings, ["asset not found: /gone.svg"]);
+    assert!(html.contains("<object data=\"gone.svg\">instead</object>"), "{html}");
+    // With scripts on, as a browser opens it.
+    let shown = picture(&pool, &scripted(&html)).await;
+    assert_eq!((shown.count(GREEN), shown.count([255, 0, 0, 255])), (3 * 400, 0), "{html}");
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_page_without_script_goes_the_same_way() {
     let pool = TestPool::start(|_| {});
     let page = "<!doctype html><link rel=stylesheet href=a.css><p>here <img src=x.png><textarea>\n\nx</textarea>\
