@@ -261,3 +261,31 @@ async fn serve_connection(stream: TcpStream, visit: Arc<Visit>) {
         () = ended.cancelled() => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::outbound::SystemResolver;
+
+    #[tokio::test]
+    async fn a_slot_is_the_service_itself_whatever_is_allowed() {
+        // The system chooses the slot's port, so all are opened that it may choose.
+        let ports = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
+        let ports: Vec<u16> = ports.split_whitespace().map(|port| port.parse().unwrap()).collect();
+        let entries: Vec<String> = (ports[0]..=ports[1])
+            .map(|port| format!("{{ host = \"127.0.0.1:{port}\", private = true }}"))
+            .collect();
+        let allow = ("PLATEN__OUTBOUND__ALLOW".to_owned(), format!("[{}]", entries.join(",")));
+        let config = Config::load(None, [allow]).unwrap().outbound;
+        let outbound = Outbound::new(config, &[], Arc::new(SystemResolver));
+        let origin = Origin::bind(outbound.clone()).unwrap();
+        let url = Url::parse(&origin.proxy_address()).unwrap();
+        let refused = outbound.decide_page(&url).await.unwrap_err().to_string();
+        assert!(refused.contains("this service itself"), "{refused}");
+        drop(origin);
+        assert!(outbound.decide_page(&url).await.is_ok(), "nobody's any more, and opened");
+    }
+}

@@ -103,7 +103,7 @@ async fn so_many_requests_and_no_more() {
     let warnings =
         ["/3 (the page made 2 requests (outbound.page_request_limit))", "/4 (the page made 2 requests"];
     check(&rendered, "page yes yes no no", &warnings);
-    assert_eq!(host.hits().len(), 2);
+    assert_eq!(host.asked().len(), 2, "each of them once");
 }
 
 #[actix::test]
@@ -123,6 +123,7 @@ async fn an_answer_that_means_the_proxy_is_none() {
     let host = Host::http(serve).await;
     let rendered = ask(&host, &["proxy", "broken", "quick"], &[]).await;
     check(&rendered, "page no no yes", &["it answered 407", "/broken (it gave no answer"]);
+    assert_eq!(host.asked().len(), 3, "none is sent again");
 }
 
 #[actix::test]

@@ -223,19 +223,6 @@ async fn the_service_itself_is_not_reached_though_it_is_allowed() {
 }
 
 #[actix::test]
-async fn another_page_s_slot_is_the_service_itself() {
-    let address: SocketAddr = ([127, 0, 0, 1], 4_321).into();
-    let config = allowing(&["{ host = \"127.0.0.1:4321\", private = true }".to_owned()], &[]);
-    let outbound = Outbound::new(config, &[], Arc::new(platen::outbound::SystemResolver));
-    let url = Url::parse("http://127.0.0.1:4321/").unwrap();
-    assert!(outbound.decide_page(&url).await.is_ok());
-    let claim = outbound.claim(address);
-    assert!(outbound.decide_page(&url).await.unwrap_err().to_string().contains("this service itself"));
-    drop(claim);
-    assert!(outbound.decide_page(&url).await.is_ok());
-}
-
-#[actix::test]
 async fn a_page_of_another_account_s_template_reaches_no_host() {
     let host = Host::http(|_| Reply::ok("text/plain", "x")).await;
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |_| {});
