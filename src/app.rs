@@ -6,11 +6,11 @@
 //! connections close, browsers end, the index is written.
 
 mod engines;
+mod lasting;
 mod metrics;
 mod ready;
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::accounts::control::{self, ControlSocket};
 use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Objects};
+use crate::config::Config;
 use crate::http::{self, HttpState, JobGate, RateLimit, Server};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
@@ -32,22 +32,15 @@ use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
 use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
-use crate::storage::addresses::{Addresses, OwnAddresses};
-use crate::storage::counted::CountedStore;
-use crate::storage::disk::DiskStore;
-use crate::storage::folder::DataDir;
-use crate::storage::index::{Index, SledIndex};
-use crate::storage::presign::Signer;
-use crate::storage::s3::{S3Addresses, S3Store};
-use crate::storage::{ObjectStore, StoreError};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
-use crate::templates::trust;
 
 pub use engines::{Basis, Engines};
+use lasting::Lasting;
+pub use lasting::store_taken_over;
 use metrics::MetricsPage;
 
 /// Why the service cannot start or ended badly.
@@ -66,14 +59,6 @@ pub struct App {
     lasting: Lasting,
     control: ControlSocket,
     arbiters: Vec<Arbiter>,
-}
-
-/// What lasts: the data folder and everything in it.
-struct Lasting {
-    store: Arc<dyn ObjectStore>,
-    index: Arc<dyn Index>,
-    signer: Arc<Signer>,
-    control_socket: PathBuf,
 }
 
 impl App {
@@ -203,49 +188,6 @@ impl App {
         }
         Ok(())
     }
-}
-
-impl Lasting {
-    async fn open(config: &Config, metrics: &Metrics) -> Result<Self, AppError> {
-        let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
-        // The index' lock says that no other service uses the folder; everything else comes after it.
-        let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
-        let index: Arc<dyn Index> = Arc::new(index);
-        let store = store(config, &folder).await?;
-        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
-        trust::check(index.as_ref(), store.as_ref()).await?;
-        #[cfg(debug_assertions)]
-        let (index, store) = crate::storage::failpoint::wrap(index, store);
-        let signer = Arc::new(Signer::open(&folder)?);
-        Ok(Self { store, index, signer, control_socket: folder.control_socket() })
-    }
-
-    /// Addresses of our own routes, or of the store itself where it has some.
-    fn addresses(
-        &self,
-        config: &Config,
-        clock: &Arc<dyn Clock>,
-        base: String,
-    ) -> Result<Arc<dyn Addresses>, StoreError> {
-        let lifetime_s = config.storage.address_ttl_s;
-        let own = OwnAddresses::new(self.signer.clone(), clock.clone(), base, lifetime_s);
-        Ok(match config.storage.objects() {
-            Some(Objects::S3) => Arc::new(S3Addresses::new(&config.s3, lifetime_s, clock.clone(), own)?),
-            Some(Objects::Disk) | None => Arc::new(own),
-        })
-    }
-}
-
-/// The store of objects that the settings name.
-///
-/// # Errors
-/// When its folder cannot be used, or its settings make no address.
-pub async fn store(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, StoreError> {
-    let (place, free_limit_bytes) = (folder.objects(), config.storage.objects_free_limit_bytes);
-    Ok(match config.storage.objects() {
-        Some(Objects::S3) => Arc::new(S3Store::open(&config.s3, place, free_limit_bytes).await?),
-        Some(Objects::Disk) | None => Arc::new(DiskStore::with_free_limit(place, free_limit_bytes).await?),
-    })
 }
 
 fn templates(

@@ -94,7 +94,7 @@ async fn rebuild(
     folder: &DataDir,
     config: &Config,
 ) -> Result<Vec<String>, CommandError> {
-    let store = app::store(config, folder).await?;
+    let store = app::store_taken_over(config, folder, index.as_ref()).await?;
     #[cfg(debug_assertions)]
     let (index, store) = crate::storage::failpoint::wrap(index, store);
     let rebuilt = rebuild::rebuild(Arc::clone(&index), store).await?;

@@ -168,7 +168,8 @@ impl Sweeper {
             StorageKey::TemplateUpload(..)
             | StorageKey::Upload(_, Upload::Content(_))
             | StorageKey::UnfinishedPackage(..)
-            | StorageKey::Template(..) => return false,
+            | StorageKey::Template(..)
+            | StorageKey::Owner => return false,
         };
         match self.deps.journal.read(account, job).await {
             Ok(None) => true,

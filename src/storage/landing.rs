@@ -33,7 +33,8 @@ impl Landing {
             | StorageKey::UnfinishedPackage(..)
             | StorageKey::Template(..)
             | StorageKey::Upload(..)
-            | StorageKey::Probe(_)) => key,
+            | StorageKey::Probe(_)
+            | StorageKey::Owner) => key,
         }
     }
 }

@@ -92,6 +92,7 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
         | StorageKey::Upload(..)
-        | StorageKey::Probe(_) => None,
+        | StorageKey::Probe(_)
+        | StorageKey::Owner => None,
     }
 }

@@ -228,7 +228,8 @@ pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
         | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
-        | StorageKey::Probe(_) => None,
+        | StorageKey::Probe(_)
+        | StorageKey::Owner => None,
     }
 }
 

@@ -154,7 +154,8 @@ impl Found {
             | StorageKey::JobData(..)
             | StorageKey::JobTemplate(..)
             | StorageKey::JobOutput(..)
-            | StorageKey::Probe(_) => {}
+            | StorageKey::Probe(_)
+            | StorageKey::Owner => {}
         }
         self.objects.insert(key);
     }

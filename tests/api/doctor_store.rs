@@ -5,6 +5,8 @@ use serde_json::Value;
 use crate::app::TestApp;
 use crate::command_line::platen;
 use crate::objects::proxy::{Mode, Proxy};
+use crate::objects::server::UNSIGNED_COPY;
+use crate::objects::swift::{self, SwiftServer};
 use crate::objects::{self, ObjectServer};
 
 /// What the doctor finds of the store at `endpoint`.
@@ -32,6 +34,14 @@ fn a_bucket_that_works_is_tried_and_left_as_it_was() {
     let detail = findings[0]["detail"].as_str().unwrap();
     assert!(detail.contains("bucket 'documents'") && detail.contains("presigned addresses work"), "{detail}");
     assert!(server.objects("").is_empty());
+}
+
+#[test]
+fn a_bucket_of_swift_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = SwiftServer::start(folder.path());
+    let findings = found(&server.endpoint, &[("s3.access_key", swift::ACCESS_KEY)]);
+    assert_eq!((findings.len(), findings[0]["state"].as_str()), (1, Some("ok")), "{findings:?}");
 }
 
 #[test]
@@ -77,15 +87,27 @@ fn a_key_that_may_not_do_everything_is_told_by_the_permission_that_it_lacks() {
         ("GetObject", "allow s3:GetObject"),
         ("ListObjectsV2", "allow s3:ListBucket"),
         ("DeleteObject", "allow s3:DeleteObject"),
+        ("DeleteObjects", "allow s3:DeleteObject"),
         ("CopyObject", "allow s3:GetObject and s3:PutObject"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let server = ObjectServer::denying(folder.path(), &[denied]);
+        let server = ObjectServer::denying(folder.path(), &[denied, UNSIGNED_COPY]);
         let findings = found(&server.endpoint(), &[]);
         let told: Vec<_> = findings.iter().map(|finding| finding["detail"].as_str().unwrap()).collect();
         assert!(told.iter().all(|detail| detail.contains("403 AccessDenied")), "{denied}: {told:?}");
         assert!(told[0].contains(words) && told.len() <= 2, "{denied}: {told:?}");
     }
+}
+
+#[test]
+fn a_store_that_lets_callers_copy_what_is_not_theirs_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ObjectServer::denying(folder.path(), &[]);
+    let findings = found(&server.endpoint(), &[]);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    let detail = findings[0]["detail"].as_str().unwrap();
+    assert!(detail.contains("x-amz-copy-source"), "{detail}");
+    assert!(server.objects("").is_empty());
 }
 
 #[tokio::test]

@@ -1,27 +1,14 @@
 //! The OpenAPI document against the real program: every member of it is met, and a generated client works.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::process::Command;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::objects::tools::tool;
 use crate::template;
-
-/// A tool that `scripts/setup --test` installs.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the set-up script finds the folder by the environment as well"
-)]
-fn tool(name: &str) -> PathBuf {
-    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|_| PathBuf::from(std::env::var("HOME").unwrap()).join(".cache"));
-    let tool = cache.join("platen-tools/python/bin").join(name);
-    assert!(tool.exists(), "{} is missing; run scripts/setup --test", tool.display());
-    tool
-}
 
 #[tokio::test]
 async fn a_generated_client_does_the_flow() {
@@ -29,7 +16,7 @@ async fn a_generated_client_does_the_flow() {
     let document = app.scratch().join("openapi.json");
     std::fs::write(&document, app.get("/openapi.json").await.1.to_string()).unwrap();
     let generated = app.scratch().join("client");
-    let output = Command::new(tool("openapi-python-client"))
+    let output = Command::new(tool("python/bin/openapi-python-client"))
         .args(["generate", "--meta", "none", "--path"])
         .arg(&document)
         .arg("--output-path")
@@ -39,7 +26,7 @@ async fn a_generated_client_does_the_flow() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && !said.contains("unsupported"), "{said}");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/generated_client.py");
-    let mut python = Command::new(tool("python"));
+    let mut python = Command::new(tool("python/bin/python"));
     python.args(["-B", script, &app.base, &app.token]).env("PYTHONPATH", &generated);
     let output = tokio::task::spawn_blocking(move || python.output().unwrap()).await.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -6,6 +6,8 @@
 pub mod place;
 pub mod proxy;
 pub mod server;
+pub mod swift;
+pub mod tools;
 
 pub use server::ObjectServer;
 

@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, watch};
 const CHUNK_BYTES: usize = 16 << 10;
 const FAILURE: &[u8] =
     b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+const ABSENCE: &[u8] = b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 type Answer = Arc<Mutex<OwnedWriteHalf>>;
 
@@ -24,6 +25,8 @@ pub enum Mode {
     Pass,
     /// Answers 500 and closes.
     Fail,
+    /// Answers 404 and closes, as a proxy does that knows no store.
+    NotFound,
     /// Takes it, and nothing moves any more.
     Hang,
     /// Closes the connection when so many bytes of it have passed, in either direction.
@@ -115,9 +118,14 @@ impl Link {
             if length == 0 {
                 return;
             }
-            if *self.mode.borrow() == Mode::Fail {
+            let answered = match *self.mode.borrow() {
+                Mode::Fail => Some(FAILURE),
+                Mode::NotFound => Some(ABSENCE),
+                Mode::Pass | Mode::Hang | Mode::Cut(_) | Mode::Slow => None,
+            };
+            if let Some(answered) = answered {
                 self.met.fetch_add(1, Ordering::Relaxed);
-                let _ = answer.lock().await.write_all(FAILURE).await;
+                let _ = answer.lock().await.write_all(answered).await;
                 return;
             }
             if !self.may_pass(length).await || to.write_all(&chunk[..length]).await.is_err() {
@@ -148,7 +156,7 @@ impl Link {
                 self.met.fetch_add(1, Ordering::Relaxed);
             }
             match mode {
-                Mode::Pass | Mode::Fail => return true,
+                Mode::Pass | Mode::Fail | Mode::NotFound => return true,
                 Mode::Cut(limit) => return passed < limit,
                 Mode::Slow => {
                     tokio::time::sleep(Duration::from_millis(5)).await; // poll

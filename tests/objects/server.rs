@@ -22,13 +22,21 @@ pub struct ObjectServer {
     runtime: Option<Runtime>,
 }
 
+/// Not an operation of the protocol: what this server takes from who has an address, unless it is denied.
+pub const UNSIGNED_COPY: &str = "a copy to an address for an upload";
+
 /// A key that may do everything but what is listed.
 struct Rights(Vec<&'static str>);
 
 #[async_trait::async_trait]
 impl S3Access for Rights {
     async fn check(&self, asked: &mut S3AccessContext<'_>) -> s3s::S3Result<()> {
-        let is_denied = asked.credentials().is_none() || self.0.contains(&asked.s3_op().name());
+        // As stores do that are right: what a presigned address does not cover is refused.
+        let is_crossed = asked.headers().contains_key("x-amz-copy-source")
+            && asked.uri().query().is_some_and(|query| query.contains("X-Amz-Signature"));
+        let is_denied = asked.credentials().is_none()
+            || self.0.contains(&asked.s3_op().name())
+            || (is_crossed && self.0.contains(&UNSIGNED_COPY));
         if is_denied { Err(s3s::s3_error!(AccessDenied)) } else { Ok(()) }
     }
 }
@@ -36,7 +44,7 @@ impl S3Access for Rights {
 impl ObjectServer {
     /// Starts a server on a free port that keeps its objects in `folder`.
     pub fn start(folder: &Path) -> Self {
-        Self::denying(folder, &[])
+        Self::denying(folder, &[UNSIGNED_COPY])
     }
 
     /// The same with a key that may not do what is listed, by the protocol's names.

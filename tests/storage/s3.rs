@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use platen::config::{Config, S3Config};
+use platen::storage::index::{Index as _, SledIndex};
 use platen::storage::s3::S3Store;
 use platen::storage::{Folder, ObjectStore, StagedObject, StoreError};
 
 use crate::contract::{LIMIT, behaves, collect, data_key, pattern};
 use crate::objects::proxy::{Mode, Proxy};
+use crate::objects::swift::{self, SwiftServer};
 use crate::objects::{ACCESS_KEY, BUCKET, ObjectServer, SECRET_KEY};
 
 /// The settings of a bucket at `endpoint`, impatient enough for tests.
@@ -44,6 +46,14 @@ async fn the_store_in_a_bucket_behaves() {
     let spooling = settings(&server.endpoint(), &[("prefix", "below/here/"), ("spool_bytes", "65536")]);
     behaves(Arc::new(open(&spooling, root.path()).await)).await;
     assert!(!server.objects("below/here/jobs").is_empty(), "everything lies below the prefix");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_in_a_bucket_of_swift_behaves() {
+    let root = tempfile::tempdir().unwrap();
+    let server = SwiftServer::start(&root.path().join("server"));
+    let keys = [("access_key", swift::ACCESS_KEY), ("stall_timeout_ms", "10000")];
+    behaves(Arc::new(open(&settings(&server.endpoint, &keys), root.path()).await)).await;
 }
 
 /// A store behind a proxy, with its server and folder.
@@ -230,4 +240,56 @@ async fn more_objects_than_a_page_has_are_listed_and_deleted() {
     assert_eq!(rig.store.list(Folder::Jobs, Some(keys[49]), 1_020).await.unwrap(), keys[50..1_070]);
     rig.store.delete_all(&keys).await.unwrap();
     assert_eq!(rig.store.list(Folder::Jobs, None, 1).await.unwrap(), []);
+}
+
+/// An index of its own beside the store.
+async fn owned(rig: &Rig, folder: &str) -> S3Store {
+    let config = Config::load(None, []).unwrap().storage;
+    let index = SledIndex::open(&rig.root.path().join(folder), &config).await.unwrap();
+    let store = rig.store.clone().of(&index).await.unwrap();
+    index.close().await;
+    store
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_listed_in_another_index_bucket() {
+    let rig = Rig::with(&[("retries", "0")]).await;
+    let (first, second) = (owned(&rig, "first").await, owned(&rig, "second").await);
+    let key = data_key();
+    rig.store.put(&key, pattern(9)).await.unwrap();
+    let list = async |store: &S3Store| store.list(Folder::Jobs, None, 10).await;
+    // A store that is not there stops no start, and is asked before anything is listed.
+    rig.proxy.set(Mode::Fail);
+    second.respect().await.unwrap();
+    rig.proxy.set(Mode::Pass);
+    first.respect().await.unwrap();
+    assert_eq!(list(&first).await.unwrap(), [key]);
+    let another = "belongs to another index";
+    assert!(second.respect().await.unwrap_err().to_string().contains(another));
+    assert!(list(&second).await.unwrap_err().to_string().contains(another));
+    second.take_over().await.unwrap();
+    assert_eq!(list(&second).await.unwrap(), [key]);
+    assert!(list(&first).await.unwrap_err().to_string().contains(another), "at once, without a restart");
+    let again = owned(&rig, "second").await;
+    assert_eq!(list(&again).await.unwrap(), [key], "the name lasts");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_stands_before_the_store_does_not_say_that_objects_are_gone() {
+    let rig = Rig::with(&[("retries", "0")]).await;
+    let key = data_key();
+    rig.store.put(&key, pattern(9)).await.unwrap();
+    rig.proxy.set(Mode::NotFound);
+    let outcomes = [
+        rig.store.head(&key).await.map(drop),
+        rig.store.get(&key, LIMIT).await.map(drop),
+        rig.store.copy(&key, &data_key()).await.map(drop),
+        rig.store.delete(&key).await,
+        rig.store.delete_all(&[key, data_key(), data_key()]).await,
+        rig.store.list(Folder::Jobs, None, 10).await.map(drop),
+    ];
+    for outcome in outcomes {
+        let told = outcome.unwrap_err();
+        assert!(told.is_passing(), "{told:?}");
+    }
 }

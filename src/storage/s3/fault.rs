@@ -66,7 +66,9 @@ impl Fault {
         let answer = Answer { status, code: element(&text, "Code"), region: element(&text, "Region") };
         match (status, answer.code.as_str()) {
             (_, "NoSuchBucket") => Self::Refused(answer),
-            (404, _) | (_, "NoSuchKey") => Self::Absent,
+            (_, "NoSuchKey") => Self::Absent,
+            // Whatever stands before the store answers so as well, and nothing is lost for that.
+            (404, "") => Self::Passing("404, in words that are no store's".to_owned()),
             (_, "RequestTimeout" | "SlowDown" | "InternalError" | "ServiceUnavailable")
             | (408 | 429 | 500 | 502..=504, _) => Self::Passing(told(&answer)),
             _ => Self::Refused(answer),
@@ -297,7 +299,9 @@ mod tests {
     #[test]
     fn absent_refused_and_failing_are_told_apart() {
         let of = |status, text: &str| Fault::of_answer(status, text.as_bytes());
-        assert_eq!(of(404, ""), Fault::Absent);
+        for foreign in ["", "<html>not found</html>"] {
+            assert!(matches!(of(404, foreign), Fault::Passing(_)), "{foreign}");
+        }
         assert_eq!(of(404, &body("NoSuchKey", "")), Fault::Absent);
         for status in [403, 405, 301, 400, 412] {
             assert!(matches!(of(status, ""), Fault::Refused(_)), "{status}");

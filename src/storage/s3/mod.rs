@@ -6,6 +6,7 @@
 
 mod addresses;
 mod fault;
+mod owner;
 mod staged;
 pub mod trial;
 mod wire;
@@ -47,6 +48,8 @@ const PROBE: &[u8] = b"platen";
 pub struct S3Store {
     reach: Reach,
     probe_limit: Duration,
+    /// The name that the bucket must bear.
+    owner: Option<Bytes>,
 }
 
 /// What it takes to reach them.
@@ -74,7 +77,7 @@ impl S3Store {
             spool: Arc::new(spool),
             spool_bytes: config.spool_bytes,
         };
-        Ok(Self { reach, probe_limit: Duration::from_millis(config.probe_timeout_ms) })
+        Ok(Self { reach, probe_limit: Duration::from_millis(config.probe_timeout_ms), owner: None })
     }
 
     /// The same store for who wants to know how it is: nothing is repeated.
@@ -182,15 +185,17 @@ impl ObjectStore for S3Store {
 
     async fn head(&self, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let (reach, path) = (&self.reach, self.reach.path(key));
-        let (known, _) = reach
-            .wire
-            .ask(|| reach.wire.bucket().head_object(&path))
-            .await
-            .map_err(|fault| reach.error(fault, Doing::Get, key))?;
+        let fault = |fault: Fault| reach.error(fault, Doing::Get, key);
+        let Some(known) = reach.wire.head(&path).await.map_err(fault)? else {
+            // Such an answer has no words. Whether the store gave it, or something before it, its answer to a GET says.
+            let there = reach.wire.get(&path, Some((0, 0))).await.map_err(fault)?;
+            drop(there);
+            return Err(fault(Fault::Passing(
+                "it says of an object that it is there and that it is not".to_owned(),
+            )));
+        };
         let bytes = known.content_length.and_then(|bytes| u64::try_from(bytes).ok());
-        let bytes = bytes.ok_or_else(|| {
-            reach.error(Fault::Passing("an answer without a length".to_owned()), Doing::Get, key)
-        })?;
+        let bytes = bytes.ok_or_else(|| fault(Fault::Passing("an answer without a length".to_owned())))?;
         Ok(ObjectMeta { bytes, etag: plain_tag(&known.e_tag.unwrap_or_default()) })
     }
 
@@ -200,6 +205,7 @@ impl ObjectStore for S3Store {
         after: Option<StorageKey>,
         limit: usize,
     ) -> Result<Vec<StorageKey>, StoreError> {
+        self.check_owner().await?;
         let reach = &self.reach;
         let below = format!("{}{}/", reach.prefix, folder.name());
         let mut keys = Vec::new();

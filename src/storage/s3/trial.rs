@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use reqwest::header::CONTENT_DISPOSITION;
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response};
 
 use super::fault::{Answer, Doing, Fault, refusal};
 use super::{S3Addresses, S3Store};
@@ -61,19 +61,68 @@ impl<'a> Trial<'a> {
         let is_there = put.is_ok();
         self.note(put.map(drop));
         if is_there {
-            let missing = self.missing().await;
-            self.note(missing);
             let listed = self.listed().await;
             self.note(listed);
-            let read = self.read().await;
-            self.note(read);
+            match self.read().await {
+                Ok(()) => {
+                    let missing = self.missing().await;
+                    self.note(missing);
+                }
+                unread => self.note(unread),
+            }
             let copied = self.store.copy(&self.own, &self.copy).await;
             self.note(copied.map(drop));
             self.addressed().await;
+            let crossed = self.crossed().await;
+            self.note(crossed);
+            let removed = self.removed_together().await;
+            self.note(removed);
         }
-        let removed = self.store.delete_all(&[self.own, self.copy]).await;
-        self.note(removed);
+        for key in [self.own, self.copy] {
+            let removed = self.store.delete(&key).await;
+            self.note(removed);
+        }
         self.faults
+    }
+
+    /// Sweeps delete many objects with one request, which a policy or a server may not know.
+    async fn removed_together(&self) -> Result<(), StoreError> {
+        let together = [self.own, self.copy];
+        self.store.delete_batch(&together).await?;
+        for key in &together {
+            match self.store.head(key).await {
+                Err(StoreError::NotFound(_)) => {}
+                Ok(_) => {
+                    return Err(wrong(
+                        "the store answers a deletion of several objects and leaves them there",
+                    ));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Who has an address for an upload must not be able to have another object copied to it, by a header that nobody
+    /// signed.
+    async fn crossed(&self) -> Result<(), StoreError> {
+        let other = StorageKey::Probe(AccountId::generate());
+        let source = format!("/{}/{}", self.store.reach.place.bucket, self.store.reach.path(&self.own));
+        let address = self.addresses.upload(&other, 0).url;
+        let request = self.store.reach.wire.client().put(address).header("x-amz-copy-source", source);
+        let _ = self.sent(request).await;
+        let there = self.store.get(&other, CONTENT.len() as u64).await;
+        self.store.delete(&other).await?;
+        match there {
+            Ok(copied) if copied == CONTENT => Err(wrong(
+                "the store takes x-amz-copy-source from whoever has an address for an upload, so that callers can read \
+                 each other's objects; do not use it, or let nothing pass to it with that header",
+            )),
+            Ok(_) | Err(StoreError::NotFound(_) | StoreError::TooLarge { .. } | StoreError::Range { .. }) => {
+                Ok(())
+            }
+            Err(error @ StoreError::Failed(_)) => Err(error),
+        }
     }
 
     /// An object that is not there must be told from one that may not be seen.
@@ -137,13 +186,18 @@ impl<'a> Trial<'a> {
         url: &str,
         body: &'static [u8],
     ) -> Result<(u16, String, Bytes), StoreError> {
+        self.sent(self.store.reach.wire.client().request(method, url).body(body)).await
+    }
+
+    /// Status, disposition and body of the answer.
+    async fn sent(&self, request: RequestBuilder) -> Result<(u16, String, Bytes), StoreError> {
         let shown = |response: &Response| {
             let disposition =
                 response.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
             disposition.unwrap_or_default().to_owned()
         };
         let answered = async {
-            let response = self.store.reach.wire.client().request(method, url).body(body).send().await?;
+            let response = request.send().await?;
             let (status, shown) = (response.status().as_u16(), shown(&response));
             Ok((status, shown, response.bytes().await?))
         };

@@ -16,6 +16,7 @@ use reqwest::header::{CONTENT_LENGTH, ETAG, RANGE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Proxy, RequestBuilder, Response};
 use s3::error::S3Error;
+use s3::serde_types::HeadObjectResult;
 use s3::{Bucket, Region};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -115,6 +116,18 @@ impl Wire {
         F: Future<Output = Result<T, S3Error>>,
     {
         self.repeat(|| async { request().await.map_err(|error| Fault::of_library(&error)) }).await
+    }
+
+    /// What is known of an object; none where an answer says that it is not there.
+    pub async fn head(&self, path: &str) -> Result<Option<HeadObjectResult>, Fault> {
+        self.repeat(|| async {
+            match self.bucket.head_object(path).await {
+                Ok((known, _)) => Ok(Some(known)),
+                Err(S3Error::HttpFailWithBody(404, _)) => Ok(None),
+                Err(error) => Err(Fault::of_library(&error)),
+            }
+        })
+        .await
     }
 
     /// Puts an object, whole; answers its entity tag. `body` is asked anew for each try.

@@ -1,0 +1,108 @@
+//! What lasts: the data folder, its index, and the store that the settings name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::AppError;
+use crate::clock::Clock;
+use crate::config::{Config, Objects};
+use crate::storage::addresses::{Addresses, OwnAddresses};
+use crate::storage::counted::CountedStore;
+use crate::storage::disk::DiskStore;
+use crate::storage::folder::DataDir;
+use crate::storage::index::{Index, SledIndex};
+use crate::storage::presign::Signer;
+use crate::storage::s3::{S3Addresses, S3Store};
+use crate::storage::{ObjectStore, StoreError};
+use crate::telemetry::metrics::Metrics;
+use crate::templates::trust;
+
+/// What lasts: the data folder and everything in it.
+pub(super) struct Lasting {
+    pub store: Arc<dyn ObjectStore>,
+    pub index: Arc<dyn Index>,
+    pub signer: Arc<Signer>,
+    pub control_socket: PathBuf,
+}
+
+impl Lasting {
+    pub async fn open(config: &Config, metrics: &Metrics) -> Result<Self, AppError> {
+        let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
+        // The index' lock says that no other service uses the folder; everything else comes after it.
+        let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
+        let index: Arc<dyn Index> = Arc::new(index);
+        let store = store(config, &folder, index.as_ref()).await?;
+        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        let limit_ms = config.s3.probe_timeout_ms;
+        let trusted = trust::check(index.as_ref(), store.as_ref());
+        let Ok(trusted) = timeout(Duration::from_millis(limit_ms), trusted).await else {
+            return Err(format!(
+                "the index is new, and the store does not tell within {limit_ms} ms (s3.probe_timeout_ms) whether it \
+                 holds templates: start again when it is there"
+            )
+            .into());
+        };
+        trusted?;
+        #[cfg(debug_assertions)]
+        let (index, store) = crate::storage::failpoint::wrap(index, store);
+        let signer = Arc::new(Signer::open(&folder)?);
+        Ok(Self { store, index, signer, control_socket: folder.control_socket() })
+    }
+
+    /// Addresses of our own routes, or of the store itself where it has some.
+    pub fn addresses(
+        &self,
+        config: &Config,
+        clock: &Arc<dyn Clock>,
+        base: String,
+    ) -> Result<Arc<dyn Addresses>, StoreError> {
+        let lifetime_s = config.storage.address_ttl_s;
+        let own = OwnAddresses::new(self.signer.clone(), clock.clone(), base, lifetime_s);
+        Ok(match config.storage.objects() {
+            Some(Objects::S3) => Arc::new(S3Addresses::new(&config.s3, lifetime_s, clock.clone(), own)?),
+            Some(Objects::Disk) | None => Arc::new(own),
+        })
+    }
+}
+
+/// The store of objects that the settings name.
+async fn store(
+    config: &Config,
+    folder: &DataDir,
+    index: &dyn Index,
+) -> Result<Arc<dyn ObjectStore>, AppError> {
+    let Some(bucket) = bucket(config, folder, index).await? else { return disk(config, folder).await };
+    bucket.respect().await?;
+    Ok(Arc::new(bucket))
+}
+
+/// The same; it belongs to the index from now on, whosever it was.
+///
+/// # Errors
+/// When its folder cannot be used, its settings make no address, or it fails.
+pub async fn store_taken_over(
+    config: &Config,
+    folder: &DataDir,
+    index: &dyn Index,
+) -> Result<Arc<dyn ObjectStore>, AppError> {
+    let Some(bucket) = bucket(config, folder, index).await? else { return disk(config, folder).await };
+    bucket.take_over().await?;
+    Ok(Arc::new(bucket))
+}
+
+async fn bucket(config: &Config, folder: &DataDir, index: &dyn Index) -> Result<Option<S3Store>, AppError> {
+    if config.storage.objects() != Some(Objects::S3) {
+        return Ok(None);
+    }
+    let free_limit_bytes = config.storage.objects_free_limit_bytes;
+    let store = S3Store::open(&config.s3, folder.objects(), free_limit_bytes).await?;
+    Ok(Some(store.of(index).await?))
+}
+
+async fn disk(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, AppError> {
+    let free_limit_bytes = config.storage.objects_free_limit_bytes;
+    Ok(Arc::new(DiskStore::with_free_limit(folder.objects(), free_limit_bytes).await?))
+}
