@@ -15,12 +15,13 @@ use http_body_util::{BodyExt, Empty, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use super::origin::{Answer, Refused, Visit};
+use super::places::{Places, Talk};
 use crate::domain::reach::Reach;
 use crate::outbound::{Outbound, PageLimits, Pinned};
 
@@ -45,7 +46,7 @@ pub(super) struct Fence {
     reach: Reach,
     outbound: Outbound,
     limits: PageLimits,
-    places: Arc<Semaphore>,
+    places: Places,
     begun: AtomicU64,
     bytes: AtomicU64,
 }
@@ -63,9 +64,14 @@ pub(super) struct Passage {
 impl Fence {
     pub(super) fn new(outbound: Outbound, reach: Reach) -> Self {
         let limits = outbound.page_limits();
-        let places = Arc::new(Semaphore::new(limits.connections));
+        let places = Places::new(limits.connections);
         let (begun, bytes) = (AtomicU64::default(), AtomicU64::default());
         Self { reach, outbound, limits, places, begun, bytes }
+    }
+
+    /// A tunnel that begins.
+    pub(super) fn begin_talk(&self) -> Arc<Talk> {
+        self.places.begin_talk()
     }
 }
 
@@ -104,8 +110,8 @@ impl Passage {
             return Err(refuse(&format!("the page made {requests} requests (outbound.page_request_limit)")));
         }
         let deadline = Instant::now() + limit;
-        let place = timeout_at(deadline, Arc::clone(&fence.places).acquire_owned()).await;
-        let Ok(Ok(place)) = place else {
+        let place = timeout_at(deadline, fence.places.take()).await;
+        let Ok(Some(place)) = place else {
             let connections = limits.connections;
             return Err(refuse(&format!(
                 "{connections} others were not done in time (outbound.page_connection_limit)"
