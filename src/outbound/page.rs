@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Url};
 
+use super::connect::first_of;
 use super::{Named, Outbound, Pinned, Purpose, Refusal, forbidden, is_global};
 use crate::config::{Allowed, Opening};
 
@@ -68,13 +69,13 @@ impl Outbound {
         }
     }
 
-    /// Connects to an address that was decided upon.
+    /// Connects to an address that was decided upon; one that is dead does not stand before the others.
     ///
     /// # Errors
     /// When none of its addresses answers in time.
     pub async fn connect(&self, pinned: &Pinned) -> io::Result<TcpStream> {
         let limit = Duration::from_millis(self.config.connect_timeout_ms);
-        let connecting = TcpStream::connect(&pinned.addresses[..]);
+        let connecting = first_of(&pinned.addresses, TcpStream::connect);
         let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {limit:?}"));
         let stream = timeout(limit, connecting).await.map_err(|_| late())??;
         stream.set_nodelay(true)?;
