@@ -130,12 +130,14 @@ impl Passage {
         let this = Arc::new(self);
         let (mut head, body) = request.into_parts();
         strip(&mut head.headers);
+        this.count(head.method.as_str().len() + target_bytes(&head.uri) + head_bytes(&head.headers))?;
         // Of a body that is there nobody knows the length beforehand: one that is not must not be announced at all.
         let sent = if body.is_end_stream() { nothing() } else { metered(Arc::clone(&this), body) };
         let exchange = this.outbound().exchange(pinned, Request::from_parts(head, sent));
         let exchanged = this.within(exchange).await?;
         let (response, driven) = exchanged.map_err(|error| this.refused(error))?;
         let (mut head, body) = response.into_parts();
+        this.count(head_bytes(&head.headers))?;
         // These two are about the connection, and would mean the proxy.
         if matches!(head.status, StatusCode::SWITCHING_PROTOCOLS | StatusCode::PROXY_AUTHENTICATION_REQUIRED)
         {
@@ -253,10 +255,21 @@ async fn next_frame(passage: &Passage, body: &mut Incoming) -> Result<Option<Fra
         None => Ok(None),
         Some(Ok(frame)) => {
             passage.count(frame.data_ref().map_or(0, Bytes::len))?;
+            passage.count(frame.trailers_ref().map_or(0, head_bytes))?;
             Ok(Some(frame))
         }
         Some(Err(error)) => Err(passage.refused(format!("it broke off: {error}"))),
     }
+}
+
+/// What a head takes on the way, beside the method and the target of a request.
+fn head_bytes(headers: &HeaderMap) -> usize {
+    let lines = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    lines.sum::<usize>() + "HTTP/1.1 200\r\n\r\n".len()
+}
+
+fn target_bytes(uri: &Uri) -> usize {
+    uri.path_and_query().map_or(1, |target| target.as_str().len())
 }
 
 /// The address that a request is for. A tunnel says only host and port; what ends at port 80 is not encrypted.

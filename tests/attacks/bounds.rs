@@ -79,7 +79,7 @@ async fn a_slow_picture_costs_its_page_no_more_than_the_deadline() {
 #[actix::test]
 async fn bytes_are_counted_for_one_and_for_all() {
     let one = ("PLATEN__OUTBOUND__PAGE_LIMIT_BYTES", "2097152");
-    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "2097152");
+    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "2200000");
     let host = Host::http(serve).await;
     let rendered = ask(&host, &["quick", "large", "quick"], &[one]).await;
     check(
@@ -91,12 +91,32 @@ async fn bytes_are_counted_for_one_and_for_all() {
     check(
         &rendered,
         "page yes yes no",
-        &["takes more than 2097152 bytes of others (outbound.page_total_limit_bytes)"],
+        &["takes more than 2200000 bytes of others (outbound.page_total_limit_bytes)"],
     );
     // Through a tunnel both directions count, and what TLS adds.
     let host = Host::https("127.0.0.1", serve).await;
     let rendered = ask(&host, &["quick", "large"], &[one]).await;
     check(&rendered, "page yes no", &["has more than 2097152 bytes (outbound.page_limit_bytes)"]);
+}
+
+#[actix::test]
+async fn heads_are_counted_and_bounded() {
+    let host = Host::http(|asked| match asked.path() {
+        "/headed" => Reply::ok("text/plain", "").with(&format!("X-Long: {}", "x".repeat(30_000))),
+        "/long" => Reply::ok("text/plain", "").with(&format!("X-Long: {}", "x".repeat(70_000))),
+        _ => Reply::ok("text/plain", ""),
+    })
+    .await;
+    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "65536");
+    let full = "takes more than 65536 bytes of others (outbound.page_total_limit_bytes)";
+    let asking = format!("?{}", "x".repeat(30_000));
+    let rendered = ask(&host, &[&asking, &asking, &asking], &[all]).await;
+    check(&rendered, "page yes yes no", &[full]);
+    assert_eq!(host.asked().len(), 2, "what is too much is not sent");
+    let rendered = ask(&host, &["headed", "headed", "headed"], &[all]).await;
+    check(&rendered, "page yes yes no", &[full]);
+    let rendered = ask(&host, &["long", "headed"], &[]).await;
+    check(&rendered, "page no yes", &["its head has more than 65536 bytes (outbound.page_head_limit_bytes)"]);
 }
 
 #[actix::test]
