@@ -15,12 +15,13 @@ use http_body_util::{BodyExt, Empty, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use super::origin::{Answer, Refused, Visit};
+use super::places::{Places, Talk};
 use crate::domain::reach::Reach;
 use crate::outbound::{Outbound, PageLimits, Pinned};
 
@@ -45,7 +46,7 @@ pub(super) struct Fence {
     reach: Reach,
     outbound: Outbound,
     limits: PageLimits,
-    places: Arc<Semaphore>,
+    places: Places,
     begun: AtomicU64,
     bytes: AtomicU64,
 }
@@ -63,9 +64,14 @@ pub(super) struct Passage {
 impl Fence {
     pub(super) fn new(outbound: Outbound, reach: Reach) -> Self {
         let limits = outbound.page_limits();
-        let places = Arc::new(Semaphore::new(limits.connections));
+        let places = Places::new(limits.connections);
         let (begun, bytes) = (AtomicU64::default(), AtomicU64::default());
         Self { reach, outbound, limits, places, begun, bytes }
+    }
+
+    /// A tunnel that begins.
+    pub(super) fn begin_talk(&self) -> Arc<Talk> {
+        self.places.begin_talk()
     }
 }
 
@@ -104,8 +110,8 @@ impl Passage {
             return Err(refuse(&format!("the page made {requests} requests (outbound.page_request_limit)")));
         }
         let deadline = Instant::now() + limit;
-        let place = timeout_at(deadline, Arc::clone(&fence.places).acquire_owned()).await;
-        let Ok(Ok(place)) = place else {
+        let place = timeout_at(deadline, fence.places.take()).await;
+        let Ok(Some(place)) = place else {
             let connections = limits.connections;
             return Err(refuse(&format!(
                 "{connections} others were not done in time (outbound.page_connection_limit)"
@@ -124,12 +130,14 @@ impl Passage {
         let this = Arc::new(self);
         let (mut head, body) = request.into_parts();
         strip(&mut head.headers);
+        this.count(head.method.as_str().len() + target_bytes(&head.uri) + head_bytes(&head.headers))?;
         // Of a body that is there nobody knows the length beforehand: one that is not must not be announced at all.
-        let sent = if body.is_end_stream() { nothing() } else { metered(Arc::clone(&this), body, None) };
+        let sent = if body.is_end_stream() { nothing() } else { metered(Arc::clone(&this), body) };
         let exchange = this.outbound().exchange(pinned, Request::from_parts(head, sent));
         let exchanged = this.within(exchange).await?;
         let (response, driven) = exchanged.map_err(|error| this.refused(error))?;
         let (mut head, body) = response.into_parts();
+        this.count(head_bytes(&head.headers))?;
         // These two are about the connection, and would mean the proxy.
         if matches!(head.status, StatusCode::SWITCHING_PROTOCOLS | StatusCode::PROXY_AUTHENTICATION_REQUIRED)
         {
@@ -142,7 +150,7 @@ impl Passage {
         strip(&mut head.headers);
         // Chromium sends a request again, a POST too, for each idle connection that closes under it without an answer.
         head.headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        Ok(Response::from_parts(head, metered(this, body, Some(driven))))
+        Ok(Response::from_parts(head, taken(this, body, driven)))
     }
 
     pub(super) fn outbound(&self) -> &Outbound {
@@ -208,31 +216,60 @@ fn nothing() -> UnsyncBoxBody<Bytes, Refused> {
     Empty::new().map_err(|never| match never {}).boxed_unsync()
 }
 
-/// A body that ends with an error at the first limit; a connection that it needs ends with it.
-fn metered(
-    passage: Arc<Passage>,
-    body: Incoming,
-    connection: Option<AbortOnDropHandle<()>>,
-) -> UnsyncBoxBody<Bytes, Refused> {
-    let state = Some((passage, body, connection));
-    let frames = stream::unfold(state, |state| async move {
-        let (passage, mut body, connection) = state?;
-        let next = next_frame(&passage, &mut body).await.transpose()?;
-        let rest = next.is_ok().then_some((passage, body, connection));
-        Some((next, rest))
+/// The body of a request, which ends with an error at the first limit.
+fn metered(passage: Arc<Passage>, body: Incoming) -> UnsyncBoxBody<Bytes, Refused> {
+    let frames = stream::try_unfold((passage, body), |(passage, mut body)| async move {
+        let frame = next_frame(&passage, &mut body).await?;
+        Ok(frame.map(|frame| (frame, (passage, body))))
+    });
+    StreamBody::new(frames).boxed_unsync()
+}
+
+/// The body of an answer. It is taken from its host by a task, as the deadline counts also while the page does
+/// not read; connection and place end with the answer.
+fn taken(passage: Arc<Passage>, mut body: Incoming, connection: AbortOnDropHandle<()>) -> Answer {
+    let (there, here) = mpsc::channel(1);
+    let task = AbortOnDropHandle::new(tokio::spawn(async move {
+        let taking = async {
+            while let Some(frame) = next_frame(&passage, &mut body).await? {
+                there.send(Some(frame)).await.map_err(|_| Refused)?;
+            }
+            Ok(())
+        };
+        let all = passage.within(taking).await.flatten();
+        drop((connection, passage));
+        // A body of which the end is not sent is one that broke off.
+        if all.is_ok() {
+            let _ = there.send(None).await;
+        }
+    }));
+    let frames = stream::try_unfold((here, task), |(mut here, task)| async move {
+        let frame = here.recv().await.ok_or(Refused)?;
+        Ok(frame.map(|frame| (frame, (here, task))))
     });
     StreamBody::new(frames).boxed_unsync()
 }
 
 async fn next_frame(passage: &Passage, body: &mut Incoming) -> Result<Option<Frame<Bytes>>, Refused> {
-    match passage.within(body.frame()).await? {
+    match body.frame().await {
         None => Ok(None),
         Some(Ok(frame)) => {
             passage.count(frame.data_ref().map_or(0, Bytes::len))?;
+            passage.count(frame.trailers_ref().map_or(0, head_bytes))?;
             Ok(Some(frame))
         }
         Some(Err(error)) => Err(passage.refused(format!("it broke off: {error}"))),
     }
+}
+
+/// What a head takes on the way, beside the method and the target of a request.
+fn head_bytes(headers: &HeaderMap) -> usize {
+    let lines = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    lines.sum::<usize>() + "HTTP/1.1 200\r\n\r\n".len()
+}
+
+fn target_bytes(uri: &Uri) -> usize {
+    uri.path_and_query().map_or(1, |target| target.as_str().len())
 }
 
 /// The address that a request is for. A tunnel says only host and port; what ends at port 80 is not encrypted.
@@ -271,7 +308,36 @@ fn strip(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt as _;
+    use tokio::net::{TcpListener, TcpStream};
+
     use super::*;
+    use crate::browser::origin::Origin;
+    use crate::config::Config;
+    use crate::domain::site::Site;
+    use crate::outbound::SystemResolver;
+
+    #[tokio::test]
+    async fn an_answer_that_the_page_does_not_read_ends_at_its_deadline() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let allow = format!("[{{ host = \"{address}\", private = true }}]");
+        let variables = [("ALLOW", allow.as_str()), ("PAGE_TIMEOUT_S", "1"), ("PAGE_CONNECTION_LIMIT", "1")];
+        let variables =
+            variables.map(|(name, value)| (format!("PLATEN__OUTBOUND__{name}"), value.to_owned()));
+        let config = Config::load(None, variables).unwrap().outbound;
+        let origin = Origin::bind(Outbound::new(config, &[], Arc::new(SystemResolver))).unwrap();
+        let visit = origin.serve(Site::default(), None, Reach::AllowedHosts).unwrap();
+        let proxy = origin.proxy_address();
+        let mut page = TcpStream::connect(proxy.strip_prefix("http://").unwrap()).await.unwrap();
+        page.write_all(format!("GET http://{address}/x HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();
+        let (mut host, _) = listener.accept().await.unwrap();
+        host.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+        while host.write_all(&[b'x'; 4_096]).await.is_ok() {}
+        let why = "it was not done within 1 s (outbound.page_timeout_s)";
+        assert_eq!(visit.warnings().lines(), [format!("refused address: http://{address}/x ({why})")]);
+        assert!(Passage::begin(&visit, "another".to_owned()).await.is_ok(), "the one place is free");
+    }
 
     #[test]
     fn what_is_shown_of_an_address_is_no_secret() {

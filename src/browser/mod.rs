@@ -4,7 +4,7 @@
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
 //!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
 //!   ├── tab ── origin ── served              a fresh context, and all that it can reach:
-//!   │     │      └ fence ── tunnel           its own files, and the hosts that are allowed
+//!   │     │      └ fence ── places, tunnel   its own files, and the hosts that are allowed
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
@@ -34,6 +34,7 @@ mod mime;
 mod origin;
 mod page;
 mod pages;
+mod places;
 mod pool;
 mod print;
 mod probe;

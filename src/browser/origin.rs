@@ -30,7 +30,7 @@ use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{Claim, Outbound};
 
-/// Chromium opens at most 32 connections to a proxy; more is somebody else.
+/// Connections at once. Chromium opens more where a page has many hosts; these wait for their turn.
 const CONNECTION_LIMIT: usize = 64;
 /// Longest address that a warning names, in characters.
 const NAMED_CHARS: usize = 200;
@@ -229,9 +229,13 @@ fn shorten(uri: &Uri) -> String {
 
 async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<Visit>>>>, ended: CancellationToken) {
     let places = Arc::new(Semaphore::new(CONNECTION_LIMIT));
+    let next = async || {
+        let place = Arc::clone(&places).acquire_owned().await;
+        (place, listener.accept().await)
+    };
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let (place, accepted) = tokio::select! {
+            next = next() => next,
             () = ended.cancelled() => return,
         };
         let Ok((stream, _)) = accepted else {
@@ -239,8 +243,7 @@ async fn accept(listener: TcpListener, job: Arc<Mutex<Option<Arc<Visit>>>>, ende
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        let visit = job.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (Some(visit), Ok(place)) = (visit, Arc::clone(&places).try_acquire_owned()) else {
+        let Some(visit) = job.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
             continue;
         };
         tokio::spawn(async move {

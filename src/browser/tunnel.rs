@@ -1,30 +1,21 @@
 //! A tunnel to an allowed host: https and web sockets, which a proxy does not read.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::time::Duration;
-
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::Instant;
 
 use super::fence::Passage;
 use super::origin::{Answer, Refused};
+use super::places::Talk;
 use crate::outbound::Pinned;
 
 /// Read at a time.
 const BUFFER_BYTES: usize = 16 << 10;
 /// A record of TLS that begins a handshake (RFC 8446 §5.1).
 const HANDSHAKE: u8 = 22;
-/// A tunnel whose host had the last word so long ago is idle: nobody misses it.
-const IDLE: Duration = Duration::from_secs(1);
-
-/// Who spoke last, and when.
-struct Last(Mutex<(bool, Instant)>);
 
 impl Passage {
     /// Connects, and answers: from then on the connection is a tunnel.
@@ -62,25 +53,31 @@ impl Passage {
         if first[0] != HANDSHAKE {
             pinned.check_plain().map_err(|refusal| self.refused(refusal))?;
         }
-        let last = Last(Mutex::new((false, Instant::now())));
+        let talk = self.visit().fence().begin_talk();
         let (from_page, to_page) = tokio::io::split(page);
         let (from_host, mut to_host) = host.into_split();
         let carried = async {
             self.count(1)?;
             to_host.write_all(&first).await.map_err(|_| Refused)?;
-            let there = self.pour(from_page, to_host, &last, false);
-            let back = self.pour(from_host, to_page, &last, true);
-            tokio::try_join!(there, back).map(drop)
+            tokio::select! {
+                // A page that has closed its end reads no answer either.
+                there = self.pour(from_page, to_host, &talk, false) => there,
+                // A host that has may have closed it before the page has read everything.
+                Err(refused) = self.pour(from_host, to_page, &talk, true) => Err(refused),
+            }
         };
-        match tokio::time::timeout_at(self.deadline(), carried).await {
-            Ok(carried) => carried,
-            Err(_) if last.is_idle() => Ok(()),
-            Err(_) => Err(self.late()),
+        tokio::select! {
+            carried = tokio::time::timeout_at(self.deadline(), carried) => match carried {
+                Ok(carried) => carried,
+                Err(_) if talk.is_idle() => Ok(()),
+                Err(_) => Err(self.late()),
+            },
+            () = talk.given_up() => Ok(()),
         }
     }
 
     /// One direction, until its end.
-    async fn pour<R, W>(&self, mut from: R, mut to: W, last: &Last, of_host: bool) -> Result<(), Refused>
+    async fn pour<R, W>(&self, mut from: R, mut to: W, talk: &Talk, of_host: bool) -> Result<(), Refused>
     where
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
@@ -91,21 +88,10 @@ impl Passage {
             if length == 0 {
                 return to.shutdown().await.map_err(|_| Refused);
             }
-            last.note(of_host);
+            talk.note(of_host);
             self.count(length)?;
             to.write_all(&buffer[..length]).await.map_err(|_| Refused)?;
         }
-    }
-}
-
-impl Last {
-    fn note(&self, of_host: bool) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (of_host, Instant::now());
-    }
-
-    fn is_idle(&self) -> bool {
-        let (of_host, at) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        of_host && at.elapsed() >= IDLE
     }
 }
 
@@ -168,15 +154,5 @@ mod tests {
         let told = "refused address: a.example:8443 (it is not encrypted; outbound.allow can open it: \
                     { host = \"a.example:8443\", http = true })";
         assert_eq!(warnings, [told]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_tunnel_is_idle_when_its_host_had_the_last_word_for_a_while() {
-        let last = Last(Mutex::new((false, Instant::now())));
-        for (of_host, quiet_ms, idle) in [(true, 0, false), (true, 1_500, true), (false, 1_500, false)] {
-            last.note(of_host);
-            tokio::time::advance(Duration::from_millis(quiet_ms)).await;
-            assert_eq!(last.is_idle(), idle, "{of_host} {quiet_ms}");
-        }
     }
 }

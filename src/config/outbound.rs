@@ -30,6 +30,8 @@ pub struct OutboundConfig {
     pub page_timeout_s: u64,
     /// Largest one, both directions together.
     pub page_limit_bytes: u64,
+    /// Longest head of an answer to a page by http.
+    pub page_head_limit_bytes: u64,
     /// All of a page together.
     pub page_total_limit_bytes: u64,
     /// Those of a page at once.
@@ -130,6 +132,7 @@ impl OutboundConfig {
         faults.within("outbound.address_limit_bytes", self.address_limit_bytes, 256, 65_536);
         faults.within("outbound.page_timeout_s", self.page_timeout_s, 1, 600);
         faults.within("outbound.page_limit_bytes", self.page_limit_bytes, 1_024, 1 << 40);
+        faults.within("outbound.page_head_limit_bytes", self.page_head_limit_bytes, 8_192, 1 << 20);
         faults.within("outbound.page_total_limit_bytes", self.page_total_limit_bytes, 1_024, 1 << 40);
         faults.within("outbound.page_connection_limit", self.page_connection_limit, 1, 32);
         faults.within("outbound.page_request_limit", self.page_request_limit, 1, 1_000_000);

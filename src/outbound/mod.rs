@@ -8,6 +8,7 @@
 
 mod addresses;
 mod certificates;
+mod connect;
 mod own;
 mod page;
 mod send;

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Url};
 
+use super::connect::first_of;
 use super::{Named, Outbound, Pinned, Purpose, Refusal, forbidden, is_global};
 use crate::config::{Allowed, Opening};
 
@@ -42,6 +43,9 @@ pub enum ExchangeError {
     /// It does not speak http, or broke off.
     #[error("it gave no answer: {0}")]
     Broken(#[from] hyper::Error),
+    /// Status and headers are longer than so many bytes.
+    #[error("its head has more than {0} bytes (outbound.page_head_limit_bytes)")]
+    LongHead(usize),
 }
 
 impl Outbound {
@@ -68,13 +72,13 @@ impl Outbound {
         }
     }
 
-    /// Connects to an address that was decided upon.
+    /// Connects to an address that was decided upon; one that is dead does not stand before the others.
     ///
     /// # Errors
     /// When none of its addresses answers in time.
     pub async fn connect(&self, pinned: &Pinned) -> io::Result<TcpStream> {
         let limit = Duration::from_millis(self.config.connect_timeout_ms);
-        let connecting = TcpStream::connect(&pinned.addresses[..]);
+        let connecting = first_of(&pinned.addresses, TcpStream::connect);
         let late = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {limit:?}"));
         let stream = timeout(limit, connecting).await.map_err(|_| late())??;
         stream.set_nodelay(true)?;
@@ -99,13 +103,19 @@ impl Outbound {
         *request.uri_mut() = target;
         request.headers_mut().insert(HOST, host);
         let stream = self.connect(pinned).await.map_err(ExchangeError::Unreachable)?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let limit = usize::try_from(self.config.page_head_limit_bytes).unwrap_or(usize::MAX);
+        let mut speaking = http1::Builder::new();
+        let speaking = speaking.max_buf_size(limit).max_header_size(limit);
+        let (mut sender, connection) = speaking.handshake(TokioIo::new(stream)).await?;
         let driven = AbortOnDropHandle::new(tokio::spawn(async move {
             // What goes wrong is told to who reads the answer.
             let _ = connection.await;
         }));
-        let response = sender.send_request(request).await?;
-        Ok((response, driven))
+        match sender.send_request(request).await {
+            Ok(response) => Ok((response, driven)),
+            Err(error) if error.is_parse_too_large() => Err(ExchangeError::LongHead(limit)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn judge_page(&self, url: &Url) -> Result<Named<'_>, Refusal> {

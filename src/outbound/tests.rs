@@ -240,3 +240,24 @@ async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
         assert!(why.contains(words), "{address}: {why}");
     }
 }
+
+#[tokio::test]
+async fn a_dead_address_does_not_stand_before_one_that_answers() {
+    let dead = tokio::net::TcpSocket::new_v4().unwrap();
+    dead.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let port = dead.local_addr().unwrap().port();
+    let _listener = dead.listen(0).unwrap();
+    // Nobody accepts: who comes after these is not answered at all.
+    let mut waiting = Vec::new();
+    let connect = || tokio::net::TcpStream::connect(("127.0.0.2", port));
+    while let Ok(stream) = timeout(Duration::from_millis(100), connect()).await {
+        waiting.push(stream.unwrap());
+    }
+    let live = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    let allow = format!("[{{ host = \"a.example:{port}\", private = true }}]");
+    let outbound = outbound(&allow, &[&["127.0.0.2", "127.0.0.1"]]);
+    let url = Url::parse(&format!("https://a.example:{port}/")).unwrap();
+    let pinned = outbound.decide_page(&url).await.unwrap();
+    let stream = outbound.connect(&pinned).await.unwrap();
+    assert_eq!(stream.peer_addr().unwrap(), live.local_addr().unwrap());
+}

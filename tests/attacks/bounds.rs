@@ -23,6 +23,10 @@ fn serve(asked: &Asked) -> Reply {
     }
 }
 
+fn picture(_: &Asked) -> Reply {
+    Reply::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>")
+}
+
 const ASK: &str = "<p>page<script type=module>for (const path of PATHS) {\
     const word = await fetch('BASE/' + path).then(it => it.text()).then(() => 'yes', () => 'no');\
     document.body.append(' ' + word) }</script>";
@@ -75,7 +79,7 @@ async fn a_slow_picture_costs_its_page_no_more_than_the_deadline() {
 #[actix::test]
 async fn bytes_are_counted_for_one_and_for_all() {
     let one = ("PLATEN__OUTBOUND__PAGE_LIMIT_BYTES", "2097152");
-    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "2097152");
+    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "2200000");
     let host = Host::http(serve).await;
     let rendered = ask(&host, &["quick", "large", "quick"], &[one]).await;
     check(
@@ -87,12 +91,32 @@ async fn bytes_are_counted_for_one_and_for_all() {
     check(
         &rendered,
         "page yes yes no",
-        &["takes more than 2097152 bytes of others (outbound.page_total_limit_bytes)"],
+        &["takes more than 2200000 bytes of others (outbound.page_total_limit_bytes)"],
     );
     // Through a tunnel both directions count, and what TLS adds.
     let host = Host::https("127.0.0.1", serve).await;
     let rendered = ask(&host, &["quick", "large"], &[one]).await;
     check(&rendered, "page yes no", &["has more than 2097152 bytes (outbound.page_limit_bytes)"]);
+}
+
+#[actix::test]
+async fn heads_are_counted_and_bounded() {
+    let host = Host::http(|asked| match asked.path() {
+        "/headed" => Reply::ok("text/plain", "").with(&format!("X-Long: {}", "x".repeat(30_000))),
+        "/long" => Reply::ok("text/plain", "").with(&format!("X-Long: {}", "x".repeat(70_000))),
+        _ => Reply::ok("text/plain", ""),
+    })
+    .await;
+    let all = ("PLATEN__OUTBOUND__PAGE_TOTAL_LIMIT_BYTES", "65536");
+    let full = "takes more than 65536 bytes of others (outbound.page_total_limit_bytes)";
+    let asking = format!("?{}", "x".repeat(30_000));
+    let rendered = ask(&host, &[&asking, &asking, &asking], &[all]).await;
+    check(&rendered, "page yes yes no", &[full]);
+    assert_eq!(host.asked().len(), 2, "what is too much is not sent");
+    let rendered = ask(&host, &["headed", "headed", "headed"], &[all]).await;
+    check(&rendered, "page yes yes no", &[full]);
+    let rendered = ask(&host, &["long", "headed"], &[]).await;
+    check(&rendered, "page no yes", &["its head has more than 65536 bytes (outbound.page_head_limit_bytes)"]);
 }
 
 #[actix::test]
@@ -115,6 +139,28 @@ async fn those_that_find_no_place_wait_and_come_through() {
         document.body.append(' ' + (await Promise.all(all)).length)</script>";
     let page = page.replace("BASE", &format!("http://127.0.0.1:{}", host.port));
     check(&pool.render(&scripted(&page)).await.unwrap(), "page 6", &[]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_of_many_hosts_waits_for_none_that_is_done() {
+    // More than the connections that the proxy serves at once.
+    let hosts = futures_util::future::join_all((0..80).map(|_| Host::https("127.0.0.1", picture))).await;
+    let entries: Vec<String> = hosts.iter().map(Host::entry).collect();
+    // What ends at its deadline would end long after the page.
+    let variables =
+        [("PLATEN__OUTBOUND__PAGE_CONNECTION_LIMIT", "32"), ("PLATEN__OUTBOUND__PAGE_TIMEOUT_S", "60")];
+    let pool = TestPool::with_outbound(allowing(&entries, &variables), |config| {
+        config.trusted_keys = hosts.iter().filter_map(|host| host.key.clone()).collect();
+    });
+    let pictures = hosts.iter().map(|host| format!("<img src=https://127.0.0.1:{}/a.svg>", host.port));
+    let started = Instant::now();
+    let rendered = pool.render(&fixed(&format!("<p>page{}", pictures.collect::<String>()))).await.unwrap();
+    check(&rendered, "page", &[]);
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    for host in &hosts {
+        assert_eq!(host.hits().values().collect::<Vec<_>>(), [&1], "each gave its picture, once");
+    }
     pool.finish().await;
 }
 
