@@ -36,16 +36,6 @@ impl Lasting {
         let index: Arc<dyn Index> = Arc::new(index);
         let store = store(config, &folder, index.as_ref()).await?;
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
-        let limit_ms = config.s3.probe_timeout_ms;
-        let trusted = trust::check(index.as_ref(), store.as_ref());
-        let Ok(trusted) = timeout(Duration::from_millis(limit_ms), trusted).await else {
-            return Err(format!(
-                "the index is new, and the store does not tell within {limit_ms} ms (s3.probe_timeout_ms) whether it \
-                 holds templates: start again when it is there"
-            )
-            .into());
-        };
-        trusted?;
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let signer = Arc::new(Signer::open(&folder)?);
@@ -68,18 +58,33 @@ impl Lasting {
     }
 }
 
-/// The store of objects that the settings name.
+/// The store of objects that the settings name, which may be trusted with the index.
 async fn store(
     config: &Config,
     folder: &DataDir,
     index: &dyn Index,
 ) -> Result<Arc<dyn ObjectStore>, AppError> {
-    let Some(bucket) = bucket(config, folder, index).await? else { return disk(config, folder).await };
-    bucket.respect().await?;
-    Ok(Arc::new(bucket))
+    if config.storage.objects() != Some(Objects::S3) {
+        let store = disk(config, folder).await?;
+        trust::check(index, &store).await?;
+        return Ok(Arc::new(store));
+    }
+    let bucket = bucket(config, folder).await?;
+    let store = bucket.clone().belonging_to(index).await?;
+    store.respect().await?;
+    let limit_ms = config.s3.probe_timeout_ms;
+    let trusted = timeout(Duration::from_millis(limit_ms), trust::check(index, &bucket));
+    trusted.await.map_err(|_| {
+        format!(
+            "the index is new, and the store does not tell within {limit_ms} ms (s3.probe_timeout_ms) whether it holds \
+             templates: start again when it answers"
+        )
+    })??;
+    store.claim(index).await?;
+    Ok(Arc::new(store))
 }
 
-/// The same; it belongs to the index from now on, whosever it was.
+/// The store of objects that the settings name. A bucket belongs to the index from now on, whosever it was.
 ///
 /// # Errors
 /// When its folder cannot be used, its settings make no address, or it fails.
@@ -88,21 +93,16 @@ pub async fn store_taken_over(
     folder: &DataDir,
     index: &dyn Index,
 ) -> Result<Arc<dyn ObjectStore>, AppError> {
-    let Some(bucket) = bucket(config, folder, index).await? else { return disk(config, folder).await };
-    bucket.take_over().await?;
-    Ok(Arc::new(bucket))
-}
-
-async fn bucket(config: &Config, folder: &DataDir, index: &dyn Index) -> Result<Option<S3Store>, AppError> {
     if config.storage.objects() != Some(Objects::S3) {
-        return Ok(None);
+        return Ok(Arc::new(disk(config, folder).await?));
     }
-    let free_limit_bytes = config.storage.objects_free_limit_bytes;
-    let store = S3Store::open(&config.s3, folder.objects(), free_limit_bytes).await?;
-    Ok(Some(store.of(index).await?))
+    Ok(Arc::new(bucket(config, folder).await?.taken_over(index).await?))
 }
 
-async fn disk(config: &Config, folder: &DataDir) -> Result<Arc<dyn ObjectStore>, AppError> {
-    let free_limit_bytes = config.storage.objects_free_limit_bytes;
-    Ok(Arc::new(DiskStore::with_free_limit(folder.objects(), free_limit_bytes).await?))
+async fn bucket(config: &Config, folder: &DataDir) -> Result<S3Store, StoreError> {
+    S3Store::open(&config.s3, folder.objects(), config.storage.objects_free_limit_bytes).await
+}
+
+async fn disk(config: &Config, folder: &DataDir) -> Result<DiskStore, StoreError> {
+    DiskStore::with_free_limit(folder.objects(), config.storage.objects_free_limit_bytes).await
 }

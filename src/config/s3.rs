@@ -65,7 +65,7 @@ pub struct S3Config {
     pub answer_timeout_ms: u64,
     /// A body of which nothing moves for so long is given up.
     pub stall_timeout_ms: u64,
-    /// Until `/health/ready` knows whether the store works.
+    /// Until `/health/ready`, or a start, knows whether the store works.
     pub probe_timeout_ms: u64,
     /// How often a request is repeated when the store fails or is not there; once when it is silent.
     pub retries: u64,

@@ -73,8 +73,7 @@ pub(super) fn manner(key: &StorageKey) -> Manner {
         | StorageKey::UnfinishedPackage(..)
         | StorageKey::Template(..)
         | StorageKey::Upload(..)
-        | StorageKey::Probe(_)
-        | StorageKey::Owner => ("application/octet-stream", false),
+        | StorageKey::Probe(_) => ("application/octet-stream", false),
     };
     let shown = if inline { "inline" } else { "attachment" };
     Manner { content_type, disposition: format!("{shown}; filename=\"{}\"", key.file_name()) }

@@ -95,8 +95,9 @@ fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64)
         | StorageKey::UnfinishedPackage(..)
         | StorageKey::Template(..)
         | StorageKey::Upload(..)
-        | StorageKey::Probe(_)
-        | StorageKey::Owner => Err(Problem::internal("an upload address was signed for what nobody uploads")),
+        | StorageKey::Probe(_) => {
+            Err(Problem::internal("an upload address was signed for what nobody uploads"))
+        }
     }
 }
 

@@ -168,8 +168,7 @@ impl Sweeper {
             StorageKey::TemplateUpload(..)
             | StorageKey::Upload(_, Upload::Content(_))
             | StorageKey::UnfinishedPackage(..)
-            | StorageKey::Template(..)
-            | StorageKey::Owner => return false,
+            | StorageKey::Template(..) => return false,
         };
         match self.deps.journal.read(account, job).await {
             Ok(None) => true,

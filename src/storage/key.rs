@@ -6,9 +6,6 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
 
-/// What the owner of a store is called in it.
-const INDEX: &str = "index";
-
 /// The name of an object. Its path consists of our own ids and words only (`[A-Za-z0-9/_.-]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StorageKey {
@@ -28,8 +25,6 @@ pub enum StorageKey {
     Upload(AccountId, Upload),
     /// What a probe of the store writes.
     Probe(AccountId),
-    /// Which index the store belongs to.
-    Owner,
 }
 
 /// What an upload is for.
@@ -98,21 +93,12 @@ pub enum Folder {
     Uploads,
     /// What probes wrote.
     Probes,
-    /// Whose the store is.
-    Owner,
 }
 
 impl Folder {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Jobs,
-        Self::Outputs,
-        Self::Unfinished,
-        Self::Templates,
-        Self::Uploads,
-        Self::Probes,
-        Self::Owner,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Jobs, Self::Outputs, Self::Unfinished, Self::Templates, Self::Uploads, Self::Probes];
 
     /// What the paths of its objects begin with.
     #[must_use]
@@ -124,7 +110,6 @@ impl Folder {
             Self::Templates => "templates",
             Self::Uploads => "uploads",
             Self::Probes => "probes",
-            Self::Owner => "owner",
         }
     }
 }
@@ -152,7 +137,6 @@ impl fmt::Display for StorageKey {
                 write!(formatter, "{folder}/{account}/{id}/{name}")
             }
             Self::Probe(id) => write!(formatter, "{folder}/{id}"),
-            Self::Owner => write!(formatter, "{folder}/{INDEX}"),
         }
     }
 }
@@ -175,7 +159,6 @@ impl StorageKey {
             Self::Template(..) => Folder::Templates,
             Self::Upload(..) => Folder::Uploads,
             Self::Probe(_) => Folder::Probes,
-            Self::Owner => Folder::Owner,
         }
     }
 
@@ -192,7 +175,6 @@ impl StorageKey {
             }
             Self::UnfinishedPackage(_, _, object) | Self::Template(_, _, object, _) => object.made_at(),
             Self::Probe(id) => id.made_at(),
-            Self::Owner => Timestamp(0),
         }
     }
 
@@ -213,18 +195,13 @@ impl StorageKey {
                 }
             },
             Self::Probe(id) => id.to_string(),
-            Self::Owner => INDEX.to_owned(),
         }
     }
 
     fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let mut next = || parts.next();
-        let (kind, owner) = (next()?, next()?);
-        if (kind, owner) == (Folder::Owner.name(), INDEX) {
-            return Some(Self::Owner);
-        }
-        let owner = owner.parse::<AccountId>().ok()?;
+        let (kind, owner) = (next()?, next()?.parse::<AccountId>().ok()?);
         if kind == "probes" {
             return Some(Self::Probe(owner));
         }
@@ -274,7 +251,6 @@ mod tests {
             StorageKey::JobData(account, job),
             StorageKey::JobTemplate(account, job),
             StorageKey::Probe(account),
-            StorageKey::Owner,
         ];
         let (template, object) = (TemplateId::generate(), ObjectId::generate());
         keys.push(StorageKey::TemplateUpload(account, template));
@@ -288,11 +264,9 @@ mod tests {
             let path = key.to_string();
             assert!(path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte)));
             assert_eq!(StorageKey::from_path(&path), Some(key));
-            for wrong in [path.to_uppercase(), format!("{path}/"), format!("/{path}"), format!("x{path}")] {
+            for wrong in [path.to_uppercase(), format!("{path}/"), format!("/{path}"), path.replace('-', "")]
+            {
                 assert_eq!(StorageKey::from_path(&wrong), None, "{wrong}");
-            }
-            if path.contains('-') {
-                assert_eq!(StorageKey::from_path(&path.replace('-', "")), None);
             }
         }
         assert_eq!(StorageKey::from_path("jobs/../../etc/passwd"), None);

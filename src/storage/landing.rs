@@ -33,8 +33,7 @@ impl Landing {
             | StorageKey::UnfinishedPackage(..)
             | StorageKey::Template(..)
             | StorageKey::Upload(..)
-            | StorageKey::Probe(_)
-            | StorageKey::Owner) => key,
+            | StorageKey::Probe(_)) => key,
         }
     }
 }

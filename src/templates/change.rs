@@ -92,7 +92,6 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
         | StorageKey::Upload(..)
-        | StorageKey::Probe(_)
-        | StorageKey::Owner => None,
+        | StorageKey::Probe(_) => None,
     }
 }

@@ -228,8 +228,7 @@ pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
         | StorageKey::JobTemplate(..)
         | StorageKey::JobOutput(..)
         | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
-        | StorageKey::Probe(_)
-        | StorageKey::Owner => None,
+        | StorageKey::Probe(_) => None,
     }
 }
 

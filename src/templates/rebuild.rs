@@ -154,8 +154,7 @@ impl Found {
             | StorageKey::JobData(..)
             | StorageKey::JobTemplate(..)
             | StorageKey::JobOutput(..)
-            | StorageKey::Probe(_)
-            | StorageKey::Owner => {}
+            | StorageKey::Probe(_) => {}
         }
         self.objects.insert(key);
     }

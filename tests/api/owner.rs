@@ -2,6 +2,7 @@
 
 use crate::app::TestApp;
 use crate::command_line::platen;
+use crate::objects::proxy::{Mode, Proxy};
 use crate::objects::{ObjectServer, settings};
 use crate::template::page;
 
@@ -32,6 +33,29 @@ async fn a_service_with_another_index_starts_beside_it_but_not_on_it() {
     let second = TestApp::on_disk(&beside).await;
     assert_eq!(server.objects("second/owner").len(), 1);
     drop(second);
+}
+
+#[tokio::test]
+async fn a_silent_store_keeps_no_start_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = ObjectServer::start(&folder.path().join("bucket"));
+    let proxy = Proxy::before(server.address);
+    let endpoint = proxy.endpoint();
+    let mut app = TestApp::over(folder, server, &endpoint, &[("s3.probe_timeout_ms", "1000")]).await;
+    app.stop();
+    proxy.set(Mode::Hang);
+    let (lost, there) = (tempfile::tempdir().unwrap(), settings(&endpoint));
+    let there: Vec<_> = there.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let output =
+        platen(lost.path(), &[&there[..], &[("s3.probe_timeout_ms", "1000")]].concat(), &["serve"], b"");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("does not tell within 1000 ms (s3.probe_timeout_ms)"), "{told}");
+    // One that knows its bucket starts, and is ready when it answers.
+    app.launch();
+    let (status, _) = app.get("/health/ready").await;
+    assert_eq!(status, 503);
+    proxy.set(Mode::Pass);
+    app.until_ready().await;
 }
 
 #[tokio::test]

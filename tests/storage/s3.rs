@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use platen::config::{Config, S3Config};
-use platen::storage::index::{Index as _, SledIndex};
+use platen::storage::index::SledIndex;
 use platen::storage::s3::S3Store;
 use platen::storage::{Folder, ObjectStore, StagedObject, StoreError};
 
@@ -242,36 +242,53 @@ async fn more_objects_than_a_page_has_are_listed_and_deleted() {
     assert_eq!(rig.store.list(Folder::Jobs, None, 1).await.unwrap(), []);
 }
 
-/// An index of its own beside the store.
-async fn owned(rig: &Rig, folder: &str) -> S3Store {
-    let config = Config::load(None, []).unwrap().storage;
-    let index = SledIndex::open(&rig.root.path().join(folder), &config).await.unwrap();
-    let store = rig.store.clone().of(&index).await.unwrap();
-    index.close().await;
-    store
+async fn index(folder: &Path) -> SledIndex {
+    SledIndex::open(folder, &Config::load(None, []).unwrap().storage).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_listed_in_another_index_bucket() {
     let rig = Rig::with(&[("retries", "0")]).await;
-    let (first, second) = (owned(&rig, "first").await, owned(&rig, "second").await);
+    let indexes = [index(&rig.root.path().join("first")).await, index(&rig.root.path().join("second")).await];
+    let of = async |index: &SledIndex| rig.store.clone().belonging_to(index).await.unwrap();
+    let list =
+        async |store: &S3Store| store.list(Folder::Jobs, None, 10).await.map_err(|told| told.to_string());
     let key = data_key();
     rig.store.put(&key, pattern(9)).await.unwrap();
-    let list = async |store: &S3Store| store.list(Folder::Jobs, None, 10).await;
-    // A store that is not there stops no start, and is asked before anything is listed.
+    let (first, second) = (of(&indexes[0]).await, of(&indexes[1]).await);
+    // A store that is not there stops no start, and gets no name.
     rig.proxy.set(Mode::Fail);
     second.respect().await.unwrap();
+    second.claim(&indexes[1]).await.unwrap();
     rig.proxy.set(Mode::Pass);
+    assert!(list(&second).await.unwrap_err().contains("does not bear the name"));
     first.respect().await.unwrap();
+    first.claim(&indexes[0]).await.unwrap();
     assert_eq!(list(&first).await.unwrap(), [key]);
+    first.probe().await.unwrap();
     let another = "belongs to another index";
     assert!(second.respect().await.unwrap_err().to_string().contains(another));
-    assert!(list(&second).await.unwrap_err().to_string().contains(another));
-    second.take_over().await.unwrap();
-    assert_eq!(list(&second).await.unwrap(), [key]);
-    assert!(list(&first).await.unwrap_err().to_string().contains(another), "at once, without a restart");
-    let again = owned(&rig, "second").await;
+    assert!(second.claim(&indexes[1]).await.unwrap_err().to_string().contains(another));
+    for told in [list(&second).await.unwrap_err(), second.probe().await.unwrap_err().to_string()] {
+        assert!(told.contains(another), "{told}");
+    }
+    // Over to the second, and then to what may be another copy of it.
+    for round in 0..2 {
+        let before = if round == 0 { of(&indexes[0]).await } else { of(&indexes[1]).await };
+        let after = rig.store.clone().taken_over(&indexes[1]).await.unwrap();
+        assert_eq!(list(&after).await.unwrap(), [key]);
+        assert!(list(&before).await.unwrap_err().contains(another), "at once, without a restart");
+    }
+    let again = of(&indexes[1]).await;
+    again.respect().await.unwrap();
     assert_eq!(list(&again).await.unwrap(), [key], "the name lasts");
+    // Who lost it must not be the first to take it again.
+    std::fs::remove_file(rig.root.path().join("server").join(BUCKET).join("owner/index")).unwrap();
+    let stale = of(&indexes[0]).await;
+    for store in [&stale, &again] {
+        assert!(store.respect().await.unwrap_err().to_string().contains("does not bear the name"));
+        assert!(list(store).await.unwrap_err().contains("does not bear the name"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -66,9 +66,9 @@ impl Fault {
         let answer = Answer { status, code: element(&text, "Code"), region: element(&text, "Region") };
         match (status, answer.code.as_str()) {
             (_, "NoSuchBucket") => Self::Refused(answer),
-            (_, "NoSuchKey") => Self::Absent,
-            // Whatever stands before the store answers so as well, and nothing is lost for that.
+            // A proxy before the store answers so as well: that must not count as absence.
             (404, "") => Self::Passing("404, in words that are no store's".to_owned()),
+            (404, _) | (_, "NoSuchKey") => Self::Absent,
             (_, "RequestTimeout" | "SlowDown" | "InternalError" | "ServiceUnavailable")
             | (408 | 429 | 500 | 502..=504, _) => Self::Passing(told(&answer)),
             _ => Self::Refused(answer),
@@ -302,7 +302,9 @@ mod tests {
         for foreign in ["", "<html>not found</html>"] {
             assert!(matches!(of(404, foreign), Fault::Passing(_)), "{foreign}");
         }
-        assert_eq!(of(404, &body("NoSuchKey", "")), Fault::Absent);
+        for code in ["NoSuchKey", "NotFound", "404"] {
+            assert_eq!(of(404, &body(code, "")), Fault::Absent, "stores do not all call it the same");
+        }
         for status in [403, 405, 301, 400, 412] {
             assert!(matches!(of(status, ""), Fault::Refused(_)), "{status}");
         }

@@ -48,8 +48,8 @@ const PROBE: &[u8] = b"platen";
 pub struct S3Store {
     reach: Reach,
     probe_limit: Duration,
-    /// The name that the bucket must bear.
-    owner: Option<Bytes>,
+    /// What the bucket must bear before it is listed.
+    owner: Option<owner::Owner>,
 }
 
 /// What it takes to reach them.
@@ -88,6 +88,7 @@ impl S3Store {
     }
 
     async fn tried(&self) -> Result<(), StoreError> {
+        self.check_owner().await?;
         let key = StorageKey::Probe(AccountId::generate());
         self.put(&key, Bytes::from_static(PROBE)).await?;
         let read = self.get(&key, PROBE.len() as u64).await;
@@ -188,11 +189,8 @@ impl ObjectStore for S3Store {
         let fault = |fault: Fault| reach.error(fault, Doing::Get, key);
         let Some(known) = reach.wire.head(&path).await.map_err(fault)? else {
             // Such an answer has no words. Whether the store gave it, or something before it, its answer to a GET says.
-            let there = reach.wire.get(&path, Some((0, 0))).await.map_err(fault)?;
-            drop(there);
-            return Err(fault(Fault::Passing(
-                "it says of an object that it is there and that it is not".to_owned(),
-            )));
+            let there = reach.wire.get(&path, None).await.map_err(fault)?;
+            return Ok(ObjectMeta { bytes: there.length().map_err(fault)?, etag: there.tag() });
         };
         let bytes = known.content_length.and_then(|bytes| u64::try_from(bytes).ok());
         let bytes = bytes.ok_or_else(|| fault(Fault::Passing("an answer without a length".to_owned())))?;

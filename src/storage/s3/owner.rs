@@ -1,101 +1,178 @@
 //! Whose a bucket is. What no record names is deleted in time: two services with an index each and one bucket between
 //! them would delete each other's objects. So the bucket bears the name of its index, which is read before anything is
 //! listed in it: a list is the only way to what an index does not name.
+//!
+//! A service gives its name to a bucket that bears none, once, when it starts. From then on a name that is gone is no
+//! permission: who comes first to a bucket without one may be who lost it.
 
 use bytes::Bytes;
 use tokio::time::timeout;
 
-use super::S3Store;
+use super::fault::{Doing, Fault};
+use super::staged::of_memory;
+use super::{S3Store, StoreError};
 use crate::clock;
 use crate::storage::index::{Change, Index, IndexError};
-use crate::storage::{ObjectStore as _, StorageKey, StoreError};
 
-/// Under it the index keeps the name that its bucket bears.
-const NAME: &str = "store/owner";
+/// Where the name lies in the bucket, behind the prefix.
+const OBJECT: &str = "owner/index";
 /// A name is a uuid; what is longer is another one's.
 const NAME_LIMIT_BYTES: u64 = 64;
+/// Under it the index keeps its name.
+const NAME: &str = "store/owner";
+/// It is in the index once the bucket has borne the name.
+const CLAIMED: &str = "store/claimed";
 
-/// Whose a bucket is.
+/// Why a bucket is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnerError {
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The store failed, or is not ours.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a bucket must bear.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    name: Bytes,
+    has_claimed: bool,
+}
+
+/// What a bucket bears.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Owner {
-    Us,
-    Another,
-    Nobody,
+enum Borne {
+    OurName,
+    AnotherName,
+    None,
 }
 
 impl S3Store {
-    /// The store as that of `index`; nobody is asked yet.
+    /// The store as one that belongs to `index`; nobody is asked yet.
     ///
     /// # Errors
     /// When the index fails.
-    pub async fn of(self, index: &dyn Index) -> Result<Self, IndexError> {
-        let name = if let Some(name) = index.get(NAME).await? {
-            name.into()
-        } else {
-            let name = clock::new_id().to_string();
-            index.commit(Change::new().put(NAME, name.clone())).await?;
-            name.into()
+    pub async fn belonging_to(self, index: &dyn Index) -> Result<Self, IndexError> {
+        let name = match index.get(NAME).await? {
+            Some(name) => name.into(),
+            None => begin_name(index).await?,
         };
-        Ok(Self { owner: Some(name), ..self })
+        let has_claimed = index.get(CLAIMED).await?.is_some();
+        Ok(Self { owner: Some(Owner { name, has_claimed }), ..self })
     }
 
-    /// Looks whose the bucket is, if it answers: otherwise it is looked at again before anything is listed.
+    /// Looks whether the bucket may be ours, and leaves it as it is. One that does not answer may: nothing is listed
+    /// before it has.
     ///
     /// # Errors
-    /// When it is another index'.
+    /// When it is another index's, or was ours and bears no name any more.
     pub async fn respect(&self) -> Result<(), StoreError> {
-        let cause = match timeout(self.probe_limit, self.impatient().claim()).await {
-            Ok(Ok(Owner::Another)) => return Err(another()),
-            Ok(Ok(Owner::Us | Owner::Nobody)) => return Ok(()),
+        let Some(owner) = &self.owner else { return Ok(()) };
+        match self.look_in_time(owner).await {
+            Some(Borne::AnotherName) => Err(another()),
+            Some(Borne::None) if owner.has_claimed => Err(nameless()),
+            Some(Borne::OurName | Borne::None) | None => Ok(()),
+        }
+    }
+
+    /// Gives a bucket that bears no name that of `index`, which has met it.
+    ///
+    /// # Errors
+    /// When the index fails, the store does while it is asked, or it is another index's by now.
+    pub async fn claim(&self, index: &dyn Index) -> Result<(), OwnerError> {
+        let Some(owner) = self.owner.as_ref().filter(|owner| !owner.has_claimed) else { return Ok(()) };
+        let Some(mut borne) = self.look_in_time(owner).await else { return Ok(()) };
+        if borne == Borne::None {
+            self.write(&owner.name).await?;
+            // Who began at the same moment may have written after us.
+            borne = self.look(owner).await?;
+        }
+        if borne != Borne::OurName {
+            return Err(another().into());
+        }
+        Ok(index.commit(Change::new().put(CLAIMED, [])).await?)
+    }
+
+    /// The bucket belongs to `index` from now on, whosever it was. The name is a new one, for another copy of the index
+    /// may bear the old one.
+    ///
+    /// # Errors
+    /// When the index or the store fails.
+    pub async fn taken_over(self, index: &dyn Index) -> Result<Self, OwnerError> {
+        let name = begin_name(index).await?;
+        self.write(&name).await?;
+        index.commit(Change::new().put(CLAIMED, [])).await?;
+        Ok(Self { owner: Some(Owner { name, has_claimed: true }), ..self })
+    }
+
+    /// Lets nothing be listed in a bucket that is not ours.
+    pub(super) async fn check_owner(&self) -> Result<(), StoreError> {
+        let Some(owner) = &self.owner else { return Ok(()) };
+        match self.look(owner).await? {
+            Borne::OurName => Ok(()),
+            Borne::AnotherName => Err(another()),
+            Borne::None => Err(nameless()),
+        }
+    }
+
+    /// Nothing where the store does not tell.
+    async fn look_in_time(&self, owner: &Owner) -> Option<Borne> {
+        let cause = match timeout(self.probe_limit, self.impatient().look(owner)).await {
+            Ok(Ok(borne)) => return Some(borne),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "no answer in time (s3.probe_timeout_ms)".to_owned(),
         };
         tracing::warn!(cause, "the store does not tell whose it is");
-        Ok(())
+        None
     }
 
-    /// The bucket is this index' from now on, whosever it was.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn take_over(&self) -> Result<(), StoreError> {
-        let Some(name) = &self.owner else { return Ok(()) };
-        self.put(&StorageKey::Owner, name.clone()).await.map(drop)
-    }
-
-    /// Lets nothing be listed in another index' bucket.
-    pub(super) async fn check_owner(&self) -> Result<(), StoreError> {
-        match self.claim().await? {
-            Owner::Us | Owner::Nobody => Ok(()),
-            Owner::Another => Err(another()),
+    async fn look(&self, owner: &Owner) -> Result<Borne, StoreError> {
+        let (wire, path) = (&self.reach.wire, self.owner_path());
+        let read =
+            wire.repeat(|| async { wire.get_once(&path, None).await?.whole(NAME_LIMIT_BYTES).await }).await;
+        match read {
+            Ok(Some(name)) if name == owner.name => Ok(Borne::OurName),
+            Ok(_) => Ok(Borne::AnotherName),
+            Err(Fault::Absent) => Ok(Borne::None),
+            Err(fault) => Err(fault.into_error(&self.reach.place, Doing::Get, OBJECT)),
         }
     }
 
-    /// A bucket that is nobody's is this index' from now on.
-    async fn claim(&self) -> Result<Owner, StoreError> {
-        let Some(name) = &self.owner else { return Ok(Owner::Nobody) };
-        if let owner @ (Owner::Us | Owner::Another) = self.look(name).await? {
-            return Ok(owner);
-        }
-        self.take_over().await?;
-        // Who began at the same moment may have written after us.
-        self.look(name).await
+    async fn write(&self, name: &Bytes) -> Result<(), StoreError> {
+        let put = self.reach.wire.put(&self.owner_path(), name.len() as u64, || of_memory(name)).await;
+        put.map(drop).map_err(|fault| fault.into_error(&self.reach.place, Doing::Put, OBJECT))
     }
 
-    async fn look(&self, name: &Bytes) -> Result<Owner, StoreError> {
-        match self.get(&StorageKey::Owner, NAME_LIMIT_BYTES).await {
-            Ok(found) if found == name => Ok(Owner::Us),
-            Ok(_) | Err(StoreError::TooLarge { .. }) => Ok(Owner::Another),
-            Err(StoreError::NotFound(_)) => Ok(Owner::Nobody),
-            Err(error) => Err(error),
-        }
+    fn owner_path(&self) -> String {
+        format!("{}{OBJECT}", self.reach.prefix)
     }
 }
 
+async fn begin_name(index: &dyn Index) -> Result<Bytes, IndexError> {
+    let name = clock::new_id().to_string();
+    index.commit(Change::new().put(NAME, name.clone()).delete(CLAIMED)).await?;
+    Ok(name.into())
+}
+
 fn another() -> StoreError {
-    StoreError::Failed(std::io::Error::other(
+    refusal(
         "the bucket (s3.bucket, s3.prefix) belongs to another index: give each service a bucket or a prefix of its \
-         own, for each deletes what it does not know. If the other index is lost, `platen index rebuild` takes the \
-         bucket over",
-    ))
+         own, for each deletes what it does not know. If the other index is lost, restore it from a backup, if there \
+         is one (jobs, accounts and tokens are nowhere else); then, with or without one, run `platen index rebuild`, \
+         which takes the bucket over",
+    )
+}
+
+fn nameless() -> StoreError {
+    refusal(
+        "the bucket (s3.bucket, s3.prefix) does not bear the name of its index (owner/index): nothing is listed or \
+         swept in it. Start the service again if the store was not there when it started; if the object was deleted, \
+         run `platen index rebuild`, which writes it",
+    )
+}
+
+fn refusal(sentence: &str) -> StoreError {
+    StoreError::Failed(std::io::Error::other(sentence))
 }

@@ -73,8 +73,8 @@ impl<'a> Trial<'a> {
             let copied = self.store.copy(&self.own, &self.copy).await;
             self.note(copied.map(drop));
             self.addressed().await;
-            let crossed = self.crossed().await;
-            self.note(crossed);
+            let copied_unsigned = self.copied_unsigned().await;
+            self.note(copied_unsigned);
             let removed = self.removed_together().await;
             self.note(removed);
         }
@@ -105,7 +105,7 @@ impl<'a> Trial<'a> {
 
     /// Who has an address for an upload must not be able to have another object copied to it, by a header that nobody
     /// signed.
-    async fn crossed(&self) -> Result<(), StoreError> {
+    async fn copied_unsigned(&self) -> Result<(), StoreError> {
         let other = StorageKey::Probe(AccountId::generate());
         let source = format!("/{}/{}", self.store.reach.place.bucket, self.store.reach.path(&self.own));
         let address = self.addresses.upload(&other, 0).url;
