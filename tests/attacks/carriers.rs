@@ -297,18 +297,13 @@ async fn no_carrier_reaches_the_loopback_in_the_default_configuration() {
 #[actix::test]
 async fn nothing_is_reached_from_a_header_or_footer() {
     let app = TestApp::start().await;
-    let mut outcomes = Vec::new();
-    for (name, carrier) in MARKUP {
+    let attempts = MARKUP.iter().map(async |(name, carrier)| {
         let canary = Canary::listen();
         let opts = json!({"headerTemplate": canary.aim(carrier), "footerTemplate": canary.aim(carrier)});
         let made = render(&app, &app.token, Order { opts, ..Order::pdf("<p>page") }).await;
-        let told = made.told();
-        outcomes.push(Outcome {
-            name: (*name).to_owned(),
-            carrier: "header, footer".to_owned(),
-            leaks: canary.hits(),
-            told,
-        });
-    }
+        let (leaks, told) = (canary.hits(), made.told());
+        Outcome { name: (*name).to_owned(), carrier: "header, footer".to_owned(), leaks, told }
+    });
+    let outcomes = futures_util::stream::iter(attempts).buffer_unordered(4).collect().await;
     report("suite B, header and footer (hits on a canary, default configuration)", outcomes);
 }

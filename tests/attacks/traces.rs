@@ -177,16 +177,17 @@ async fn nothing_is_left_for_the_next_job_of_a_slot() {
 async fn nothing_is_seen_of_the_job_beside_it() {
     // Both pages speak for so long that each is there while the other one speaks.
     let host = Host::http(answer(60)).await;
-    let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |config| config.tabs = 2);
-    let mut texts = Vec::new();
-    for number in 0..PAIRS {
+    let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |config| config.tabs = 4);
+    let pairs = (0..PAIRS).map(async |number| {
         let (one, two) =
             (task(&format!("left{number}"), &host, 60), task(&format!("right{number}"), &host, 60));
         let (one, two) = tokio::join!(pool.render(&one), pool.render(&two));
         let (one, two) = (text_of(&one.unwrap().bytes), text_of(&two.unwrap().bytes));
         assert!(!one.contains("right") && !two.contains("left"), "{one}\n{two}");
-        texts.extend([one, two]);
-    }
+        [one, two]
+    });
+    let texts: Vec<_> = futures_util::stream::iter(pairs).buffer_unordered(2).collect().await;
+    let texts = texts.concat();
     pool.finish().await;
     report("suite H, two jobs at once (traces found)", outcomes(&format!("{PAIRS} pairs at once"), &texts));
 }
