@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -46,6 +46,7 @@ pub(super) struct Fence {
     outbound: Outbound,
     limits: PageLimits,
     places: Arc<Semaphore>,
+    let_through: AtomicBool,
     begun: AtomicU64,
     bytes: AtomicU64,
 }
@@ -65,7 +66,12 @@ impl Fence {
         let limits = outbound.page_limits();
         let places = Arc::new(Semaphore::new(limits.connections));
         let (begun, bytes) = (AtomicU64::default(), AtomicU64::default());
-        Self { reach, outbound, limits, places, begun, bytes }
+        Self { reach, outbound, limits, places, let_through: AtomicBool::default(), begun, bytes }
+    }
+
+    /// Whether any request or tunnel was let through.
+    pub(super) fn let_through(&self) -> bool {
+        self.let_through.load(Ordering::Relaxed)
     }
 }
 
@@ -117,7 +123,9 @@ impl Passage {
 
     async fn decide(&self, url: &Url) -> Result<Pinned, Refused> {
         let deciding = self.outbound().decide_page(url);
-        self.within(deciding).await?.map_err(|refusal| self.refused(refusal))
+        let pinned = self.within(deciding).await?.map_err(|refusal| self.refused(refusal))?;
+        self.visit.fence().let_through.store(true, Ordering::Relaxed);
+        Ok(pinned)
     }
 
     async fn fetch(self, pinned: &Pinned, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
