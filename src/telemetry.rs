@@ -1,5 +1,6 @@
 //! What can be seen from outside: logs and spans on stderr, pretty for people, JSON for machines; metrics.
 
+mod browsers;
 pub mod metrics;
 mod parts;
 mod process;
@@ -9,9 +10,9 @@ mod templates;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::SystemTime;
 
+pub use browsers::BrowserMetrics;
 pub use parts::{
-    BrowserMetrics, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer,
-    StoreMetrics,
+    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer, StoreMetrics,
 };
 pub use register::{Label, Labelled};
 pub use templates::TemplateMetrics;

@@ -96,7 +96,8 @@ impl OpenPage {
         let known = self.state.borrow().end;
         let (fault, retryable) = match (known, trouble) {
             (Some(end), _) | (None, Trouble::Ended(end)) => {
-                (ended(end, &self.limits), end == PageEnd::BrowserLost)
+                // In a used tab it may have been the pages before that took too much.
+                (ended(end, &self.limits), end == PageEnd::BrowserLost || self.lease.was_used())
             }
             (None, Trouble::Late) if self.is_browser_stalled().await => {
                 let PageFault { fault, retryable, .. } = PageFault::lost();
@@ -104,7 +105,8 @@ impl OpenPage {
             }
             (None, Trouble::Late) => (self.late(step, options).await, false),
             (None, Trouble::Refused(error)) => {
-                (JobFault::new(FaultCode::PageFailed, format!("the page failed: {error}")), false)
+                let fault = JobFault::new(FaultCode::PageFailed, format!("the page failed: {error}"));
+                (fault, self.lease.was_used())
             }
             (None, Trouble::Fault(fault)) => (fault, false),
         };

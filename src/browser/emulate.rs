@@ -11,9 +11,9 @@ use super::fault::Trouble;
 use super::page::{PageOutput, PageTask};
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
-use crate::domain::format_opts::{Media, Viewport};
+use crate::domain::format_opts::{Media, PageOptions, Viewport};
 
-/// Calls that are on their way. A tab is given up with its page, so nothing of them stays behind.
+/// Calls that are on their way.
 #[must_use = "the calls are sent; settle them"]
 pub(super) struct Surroundings(Vec<Answer>);
 
@@ -37,9 +37,19 @@ impl Surroundings {
             sent.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
             sent.push(tab.send(&language(locale))?, limit);
         }
-        if task.output == PageOutput::Png && task.options.picture.omit_background {
+        if is_transparent(&task.options, task.output) {
             sent.push(tab.send(&no_background())?, limit);
         }
+        Ok(sent)
+    }
+
+    /// Sends what makes the surroundings those of a plain tab again, where that can be done.
+    pub(super) fn undo(tab: &Tab, limit: Duration) -> Result<Self, CallError> {
+        let mut sent = Self(Vec::new());
+        let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
+        sent.push(tab.send(&media)?, limit);
+        sent.push(tab.send(&Emulation::ClearDeviceMetricsOverride(None))?, limit);
+        sent.push(tab.send(&Emulation::SetDefaultBackgroundColorOverride { color: None })?, limit);
         Ok(sent)
     }
 
@@ -58,6 +68,24 @@ impl Surroundings {
     {
         self.0.push(Box::pin(async move { sent.answer(limit).await.map(drop) }));
     }
+}
+
+/// Whether a plain tab can be made again of one that such a page was shown in: zone and locale are the whole
+/// renderer's.
+pub(super) fn can_be_undone(options: &PageOptions) -> bool {
+    options.scene.timezone.is_none() && options.scene.locale.is_none()
+}
+
+/// Whether such a page has other surroundings than a plain tab.
+pub(super) fn differs(options: &PageOptions, output: PageOutput) -> bool {
+    let scene = &options.scene;
+    media(scene.media, output).is_some()
+        || scene.viewport != Viewport::default()
+        || is_transparent(options, output)
+}
+
+fn is_transparent(options: &PageOptions, output: PageOutput) -> bool {
+    output == PageOutput::Png && options.picture.omit_background
 }
 
 /// A printer asks for print by itself, a picture does not.

@@ -116,22 +116,34 @@ impl PageEvents {
         frame: &str,
         kills: &Arc<Kills>,
         told_limit_bytes: u64,
-    ) -> watch::Receiver<PageState> {
-        let (state, receiver) = watch::channel(PageState::default());
-        let events = Self {
+    ) -> Arc<Self> {
+        let events = Arc::new(Self {
             connection: connection.clone(),
             session: Arc::clone(session),
             frame: frame.to_owned(),
             kills: Arc::clone(kills),
-            state,
+            state: watch::Sender::default(),
             deaf: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
             told_bytes: AtomicU64::new(0),
             told_limit_bytes,
-        };
-        let sink: Arc<dyn EventSink> = Arc::new(events);
+        });
+        let sink: Arc<dyn EventSink> = Arc::<Self>::clone(&events);
         connection.listen(Arc::clone(session), &sink);
-        receiver
+        events
+    }
+
+    /// What is known of the page, now and later.
+    pub(super) fn state(&self) -> watch::Receiver<PageState> {
+        self.state.subscribe()
+    }
+
+    /// Forgets what was heard; a page that ended stays ended.
+    pub(super) fn renew(&self) {
+        self.told_bytes.store(0, Ordering::Relaxed);
+        self.deaf.store(false, Ordering::Relaxed);
+        self.flooded.store(false, Ordering::Relaxed);
+        self.state.send_modify(|state| *state = PageState { end: state.end, ..PageState::default() });
     }
 
     fn end(&self, end: PageEnd) {

@@ -11,7 +11,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 pub struct PageFault {
     /// What the job's owner is told.
     pub fault: JobFault,
-    /// The browser died, not the page: the same page may well succeed in another browser.
+    /// The browser died, or a tab that was used before: the same page may well succeed in another one.
     pub retryable: bool,
     /// What happened before.
     pub warnings: Warnings,

@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -47,6 +47,7 @@ pub(super) struct Fence {
     outbound: Outbound,
     limits: PageLimits,
     places: Places,
+    let_through: AtomicBool,
     begun: AtomicU64,
     bytes: AtomicU64,
 }
@@ -66,7 +67,12 @@ impl Fence {
         let limits = outbound.page_limits();
         let places = Places::new(limits.connections);
         let (begun, bytes) = (AtomicU64::default(), AtomicU64::default());
-        Self { reach, outbound, limits, places, begun, bytes }
+        Self { reach, outbound, limits, places, let_through: AtomicBool::default(), begun, bytes }
+    }
+
+    /// Whether any request or tunnel was let through.
+    pub(super) fn let_through(&self) -> bool {
+        self.let_through.load(Ordering::Relaxed)
     }
 
     /// A tunnel that begins.
@@ -123,7 +129,9 @@ impl Passage {
 
     async fn decide(&self, url: &Url) -> Result<Pinned, Refused> {
         let deciding = self.outbound().decide_page(url);
-        self.within(deciding).await?.map_err(|refusal| self.refused(refusal))
+        let pinned = self.within(deciding).await?.map_err(|refusal| self.refused(refusal))?;
+        self.visit.fence().let_through.store(true, Ordering::Relaxed);
+        Ok(pinned)
     }
 
     async fn fetch(self, pinned: &Pinned, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
@@ -327,7 +335,7 @@ mod tests {
             variables.map(|(name, value)| (format!("PLATEN__OUTBOUND__{name}"), value.to_owned()));
         let config = Config::load(None, variables).unwrap().outbound;
         let origin = Origin::bind(Outbound::new(config, &[], Arc::new(SystemResolver))).unwrap();
-        let visit = origin.serve(Site::default(), None, Reach::AllowedHosts).unwrap();
+        let visit = origin.serve("test", Site::default(), None, Reach::AllowedHosts).unwrap();
         let proxy = origin.proxy_address();
         let mut page = TcpStream::connect(proxy.strip_prefix("http://").unwrap()).await.unwrap();
         page.write_all(format!("GET http://{address}/x HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();

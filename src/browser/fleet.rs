@@ -67,6 +67,7 @@ impl BrowserPool {
         let ping = Duration::from_millis(self.config.ping_interval_ms);
         ctx.run_interval(ping, |pool, ctx| {
             pool.ping(ctx);
+            pool.sweep_kept(ctx);
             pool.weigh_all(ctx);
         });
     }
@@ -213,9 +214,15 @@ impl BrowserPool {
         let Some(lost) = self.take_out(browser, ctx) else { return };
         tracing::warn!(browser.pid = lost.chromium.id(), reason, "a browser is lost and replaced");
         self.metrics.lost.inc();
-        self.spares.retain(|held| held.browser != browser);
+        self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(lost.chromium.end()));
         self.pump(ctx);
+    }
+
+    /// Its tabs are gone with it.
+    pub(super) fn forget_tabs_of(&mut self, browser: BrowserId) {
+        self.spares.retain(|held| held.browser != browser);
+        self.kept.extract(|held| held.browser == browser);
     }
 
     fn take_out(&mut self, browser: BrowserId, ctx: &mut Context<Self>) -> Option<Running> {

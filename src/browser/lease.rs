@@ -1,16 +1,22 @@
 //! The right to one tab, for as long as it is held.
 
+use std::time::Instant;
+
 use tokio::sync::mpsc;
 
+use super::messages::LeaseTab;
+use super::reset::Traces;
 use super::tab::Tab;
+use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 
-/// One tab, to oneself. Dropped, it is disposed of with all that its page kept, and another one can be
-/// leased.
+/// One tab, to oneself. Dropped, it is disposed of with all that its page kept, or reset and kept for its
+/// account, and another one can be leased.
 pub struct Lease {
     held: Option<HeldTab>,
+    account: AccountId,
     lane: Lane,
-    stalled: bool,
+    end: LeaseEnd,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
 
@@ -18,6 +24,22 @@ pub struct Lease {
 pub(super) struct HeldTab {
     pub tab: Tab,
     pub browser: BrowserId,
+    pub since: Instant,
+    /// Leases of it so far.
+    pub documents: u64,
+    /// What its last page left in it.
+    pub traces: Traces,
+}
+
+/// How a lease ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeaseEnd {
+    /// Before its page was a file.
+    GivenUp,
+    /// The same, and the browser answered nothing any more.
+    Stalled,
+    /// The file is made, and the page left no more than this.
+    Reusable(Traces),
 }
 
 /// Which process of the pool, and which of those that took its place one after another.
@@ -29,23 +51,38 @@ pub(super) struct BrowserId {
 
 /// A lease ended. Sent over a channel of its own: a full mailbox must not cost the pool a tab, and
 /// there are never more of these than tabs.
-#[derive(actix::Message)]
-#[rtype(result = "()")]
 pub(super) struct TabReturned {
     pub held: HeldTab,
+    pub account: AccountId,
     pub lane: Lane,
-    /// Its browser answered nothing any more.
-    pub stalled: bool,
+    pub end: LeaseEnd,
+}
+
+impl HeldTab {
+    pub(super) fn new(tab: Tab, browser: BrowserId) -> Self {
+        Self { tab, browser, since: Instant::now(), documents: 0, traces: Traces::default() }
+    }
 }
 
 impl Lease {
-    pub(super) fn new(held: HeldTab, lane: Lane, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
-        Self { held: Some(held), lane, stalled: false, returns }
+    pub(super) fn new(held: HeldTab, asked: LeaseTab, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
+        let LeaseTab { account, lane } = asked;
+        Self { held: Some(held), account, lane, end: LeaseEnd::GivenUp, returns }
     }
 
     /// The browser does not answer: it is lost when the tab comes back, rather than at a later ping.
     pub(super) fn report_stalled(&mut self) {
-        self.stalled = true;
+        self.end = LeaseEnd::Stalled;
+    }
+
+    /// Its page is a file, and another page of its account may follow in its tab.
+    pub(super) fn report_reusable(&mut self, traces: Traces) {
+        self.end = LeaseEnd::Reusable(traces);
+    }
+
+    /// Whether other pages were in the tab before this one.
+    pub(super) fn was_used(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.documents > 1)
     }
 
     /// The tab; it is there until the lease is dropped.
@@ -58,7 +95,8 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
-            let _ = self.returns.send(TabReturned { held, lane: self.lane, stalled: self.stalled });
+            let Self { account, lane, end, .. } = *self;
+            let _ = self.returns.send(TabReturned { held, account, lane, end });
         }
     }
 }

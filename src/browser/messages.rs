@@ -6,7 +6,8 @@ use super::lease::Lease;
 use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 
-/// Asks for a fresh tab. The answer comes when one is free, first come, first served.
+/// Asks for a tab: a fresh one or, without script, one that its account had before. The answer comes when one is
+/// free, first come, first served.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<Lease, LeaseError>")]
 pub struct LeaseTab {
@@ -52,6 +53,8 @@ pub struct PoolStatus {
     pub tabs: usize,
     /// Fresh tabs made ahead.
     pub spare: usize,
+    /// Tabs kept for a further page of their accounts.
+    pub kept: usize,
     /// Tabs in use.
     pub leased: usize,
     /// Who waits for a tab.

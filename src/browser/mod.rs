@@ -3,7 +3,9 @@
 //! ```text
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
 //!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
-//!   ├── tab ── origin ── served              a fresh context, and all that it can reach:
+//!   ├── grant                                who gets which tab, and when one is made
+//!   ├── kept ── keeping ── reset             tabs without script, kept for their accounts
+//!   ├── tab ── origin ── served              a context of its own, and all that it can reach:
 //!   │     │      └ fence ── places, tunnel   its own files, and the hosts that are allowed
 //!   │     └── events                         what its page tells
 //!   └── lease ──> page ── load ── rest ── print   one page, from template to file
@@ -26,6 +28,9 @@ mod fence;
 mod flags;
 mod fleet;
 mod fonts;
+mod grant;
+mod keeping;
+mod kept;
 mod lease;
 mod load;
 mod memory;
@@ -41,6 +46,7 @@ mod probe;
 mod process;
 mod profile;
 mod recycle;
+mod reset;
 mod rest;
 mod router;
 mod scripts;

@@ -90,15 +90,16 @@ impl Origin {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Serves `site` under a new name until [`Origin::clear`]; its page may go as far as `reach`.
+    /// Serves `site` under a new name below that of its `tab` until [`Origin::clear`]; its page may go as far
+    /// as `reach`.
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn serve(&self, site: Site, data: Option<Bytes>, reach: Reach) -> io::Result<Arc<Visit>> {
+    pub fn serve(&self, tab: &str, site: Site, data: Option<Bytes>, reach: Reach) -> io::Result<Arc<Visit>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
         let events = Events { warnings: Warnings::default(), last_request: Instant::now() };
         let visit = Arc::new(Visit {
-            host: format!("{random:032x}.localhost"),
+            host: format!("{random:032x}.{tab}.localhost"),
             site,
             fence: Fence::new(self.outbound.clone(), reach),
             data,
@@ -176,6 +177,11 @@ impl Visit {
     /// Something came to an end of which the page is told now.
     pub(super) fn touch(&self) {
         self.events().last_request = Instant::now();
+    }
+
+    /// Whether anything came from a host that is allowed.
+    pub(super) fn let_through(&self) -> bool {
+        self.fence.let_through()
     }
 
     pub(super) fn fence(&self) -> &Fence {

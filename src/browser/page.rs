@@ -80,6 +80,7 @@ pub(super) struct OpenPage {
     pub warnings: Warnings,
     pub limits: Limits,
     pub lane: Lane,
+    pub length_bytes: usize,
 }
 
 /// The part of the configuration that a page is bound by.
@@ -124,8 +125,8 @@ pub async fn open(
 ) -> Result<ReadyPage, PageFault> {
     let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
     let limits = Limits::of(config);
-    let mut page =
-        OpenPage { lease, visit: None, state, warnings: Warnings::default(), limits, lane: task.lane };
+    let (lane, length_bytes, warnings) = (task.lane, entry_length(task), Warnings::default());
+    let mut page = OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {
         return Err(page.fail(PageStep::Load, trouble, &task.options).await);
@@ -134,7 +135,7 @@ pub async fn open(
     if let Err(trouble) = page.settle(task).await {
         return Err(page.fail(PageStep::Readiness, trouble, &task.options).await);
     }
-    let may_be_long = task.lane == Lane::Scripted || entry_length(task) > SHORT_LIMIT_BYTES;
+    let may_be_long = task.lane == Lane::Scripted || length_bytes > SHORT_LIMIT_BYTES;
     let (output, limit_bytes) = (task.output, task.limit_bytes);
     let (site, options) = (task.site.clone(), task.options.clone());
     Ok(ReadyPage { page, output, limit_bytes, site, options, may_be_long })
@@ -171,7 +172,8 @@ impl OpenPage {
         if !goes_direct(task) {
             let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
             let data = fetched.then(|| task.data.clone());
-            let served = self.tab()?.origin().serve(task.site.clone(), data, task.reach);
+            let tab = self.tab()?;
+            let served = tab.origin().serve(&tab.site(), task.site.clone(), data, task.reach);
             let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }

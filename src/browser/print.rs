@@ -25,6 +25,7 @@ pub struct Printed {
     /// `None` after a fault, which took the page with it.
     page: Option<OpenPage>,
     source: Source,
+    output: PageOutput,
     options: PageOptions,
     warnings: Warnings,
     annotator: Option<Annotator>,
@@ -63,7 +64,7 @@ impl ReadyPage {
                 let warnings = page.all_warnings();
                 let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
                 let counter = (output == PageOutput::Pdf).then(PageCounter::default);
-                Ok(Printed { page: Some(page), source, options, warnings, annotator, counter })
+                Ok(Printed { page: Some(page), source, output, options, warnings, annotator, counter })
             }
             Err(trouble) => {
                 let failed = page.fail(PageStep::Print, trouble, &options).await;
@@ -91,7 +92,9 @@ impl Printed {
                 }
                 let chunk = self.annotated(chunk);
                 // After the last piece the tab is of no use to anybody here.
-                if !matches!(self.source, Source::Ended) {
+                if matches!(self.source, Source::Ended) {
+                    page.end_well(&self.options, self.output, self.pages());
+                } else {
                     self.page = Some(page);
                 }
                 Ok(Some(chunk).filter(|chunk| !chunk.is_empty()))
@@ -205,8 +208,12 @@ async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Troubl
     let chunk =
         if part.base_64_encoded == Some(true) { decode(part.data).await? } else { Bytes::from(part.data) };
     // An empty piece before the end would be taken for the end.
-    let more = !part.eof && !chunk.is_empty();
-    Ok((chunk, if more { Source::Stream(handle) } else { Source::Ended }))
+    if !part.eof && !chunk.is_empty() {
+        return Ok((chunk, Source::Stream(handle)));
+    }
+    // A tab that is disposed of takes the stream along, one that is kept does not.
+    drop(tab.send(&IO::Close { handle }));
+    Ok((chunk, Source::Ended))
 }
 
 async fn decode(text: String) -> Result<Bytes, Trouble> {

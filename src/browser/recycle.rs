@@ -187,7 +187,7 @@ impl BrowserPool {
         self.clear_leaving(ctx);
     }
 
-    /// Disposes of tabs in leaving browsers that nobody has taken, and ends those browsers that have no
+    /// Disposes of tabs in leaving browsers that nobody has taken or that were kept, and ends those browsers that have no
     /// tab any more.
     pub(super) fn clear_leaving(&mut self, ctx: &mut Context<Self>) {
         if self.leaving.is_empty() {
@@ -197,7 +197,9 @@ impl BrowserPool {
             .into_iter()
             .partition(|held| self.leaving.iter().any(|running| running.id == held.browser));
         self.spares = spares;
-        for held in Vec::from(left) {
+        let leaving: Vec<_> = self.leaving.iter().map(|running| running.id).collect();
+        let kept = self.kept.extract(|held| leaving.contains(&held.browser));
+        for held in left.into_iter().chain(kept) {
             Self::dispose(held, ctx);
         }
         let (empty, leaving): (Vec<_>, Vec<_>) =
@@ -220,7 +222,7 @@ impl BrowserPool {
             "a replaced browser is ended with pages still in it (browser.recycle_drain_s)"
         );
         self.metrics.drains_cut.inc();
-        self.spares.retain(|held| held.browser != browser);
+        self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(running.chromium.end()));
         self.tell();
     }

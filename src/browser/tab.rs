@@ -1,4 +1,4 @@
-//! One fresh tab: a browser context of its own, with the slot's proxy as its only way out.
+//! One tab: a browser context of its own, with the slot's proxy as its only way out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Tab {
     session: Arc<str>,
     frame: String,
     origin: Arc<Origin>,
-    state: watch::Receiver<PageState>,
+    events: Arc<PageEvents>,
     fonts: Arc<Fonts>,
     call_limit: Duration,
 }
@@ -53,10 +53,10 @@ impl Maker {
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
         };
         let told = self.told_limit_bytes;
-        let state = PageEvents::listen(&connection, &session, &target, &self.kills, told);
+        let events = PageEvents::listen(&connection, &session, &target, &self.kills, told);
         let (call_limit, fonts) = (limit, self.fonts);
         // The identifier of a page is also that of its main frame.
-        let tab = Tab { connection, context, session, frame: target, origin, state, fonts, call_limit };
+        let tab = Tab { connection, context, session, frame: target, origin, events, fonts, call_limit };
         match tab.enable().await {
             Ok(()) => Ok(tab),
             Err(error) => Err(worse(error, tab.dispose().await)),
@@ -111,7 +111,18 @@ impl Tab {
 
     /// What is known of the page.
     pub(super) fn state(&self) -> watch::Receiver<PageState> {
-        self.state.clone()
+        self.events.state()
+    }
+
+    /// Forgets what its page told.
+    pub(super) fn renew_state(&self) {
+        self.events.renew();
+    }
+
+    /// A name that no other tab has, under which the hosts of its pages are: to Chromium they are one site,
+    /// for which it starts no other renderer.
+    pub(super) fn site(&self) -> String {
+        self.frame.to_ascii_lowercase()
     }
 
     /// The page's main frame.
@@ -131,7 +142,7 @@ impl Tab {
 
     /// Whether a page can still be shown in it.
     pub(super) fn is_alive(&self) -> bool {
-        self.state.borrow().end.is_none() && !self.connection.is_closed()
+        self.events.state().borrow().end.is_none() && !self.connection.is_closed()
     }
 
     /// Whether the browser itself answers, whatever its pages do.

@@ -65,6 +65,10 @@ pub struct BrowserConfig {
     pub recycle_pause_s: u64,
     /// How long a replaced Chromium may take for its last pages; then they are rendered again.
     pub recycle_drain_s: u64,
+    /// Documents that a tab without script makes, all of one account; 0 or 1: one.
+    pub reuse_documents: u64,
+    /// A tab without script is kept no longer than so long.
+    pub reuse_age_s: u64,
     /// How much of a PDF is read from Chromium at a time.
     pub output_chunk_bytes: u64,
     /// Widest and highest viewport of formatOpts.
@@ -114,6 +118,8 @@ impl BrowserConfig {
         }
         faults.within("browser.recycle_pause_s", self.recycle_pause_s, 0, 86_400);
         faults.within("browser.recycle_drain_s", self.recycle_drain_s, 1, 86_400);
+        faults.within("browser.reuse_documents", self.reuse_documents, 0, 1_000_000);
+        faults.within("browser.reuse_age_s", self.reuse_age_s, 0, 86_400);
         faults.within("browser.output_chunk_bytes", self.output_chunk_bytes, 4_096, 1 << 26);
         faults.within("browser.viewport_side_limit_px", self.viewport_side_limit_px, 1_058, 10_000_000);
         faults.within("browser.picture_limit_pixels", self.picture_limit_pixels, 840_052, 1 << 30);

@@ -8,7 +8,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::render::page::{PageOrder, RenderError};
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
-/// A page is rendered this often when the browser is lost under it.
+/// A page is rendered this often when its browser or its tab is lost under it.
 const RENDER_ATTEMPTS: u32 = 2;
 
 /// A document that is made and not durable yet.
@@ -17,7 +17,7 @@ pub(super) struct Rendered {
     pages: Option<u32>,
 }
 
-/// Renders a page into a staged object; once more on another browser when the browser's fault it was.
+/// Renders a page into a staged object; once more in another tab where it may have been the browser's fault.
 pub(super) async fn render(
     parts: &Parts,
     order: &PageOrder,
@@ -33,7 +33,7 @@ pub(super) async fn render(
         match parts.pages.render(order, staged.as_mut(), warnings).await {
             Ok(pages) => return Ok(Rendered { staged, pages }),
             Err(RenderError::BrowserLost(fault)) if attempt < RENDER_ATTEMPTS => {
-                tracing::warn!(error = %fault, "the browser was lost; the page is rendered again");
+                tracing::warn!(error = %fault, "the page is rendered again in another tab");
                 attempt += 1;
                 if alone.is_none() {
                     // It is never closed, so there is always a permit to wait for.

@@ -12,9 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::parts::{
-    BrowserMetrics, ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics,
-};
+use super::browsers::BrowserMetrics;
+use super::parts::{ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics};
 use super::process;
 use super::register::{Labelled, Register};
 use super::templates::TemplateMetrics;

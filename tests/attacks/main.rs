@@ -29,4 +29,5 @@ mod table;
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod template;
 mod traces;
+mod traces_kept;
 mod ways;

@@ -112,11 +112,11 @@ const KINDS: [&str; 13] = [
 ];
 
 /// One line a kind and place, from the texts of all jobs.
-fn outcomes(of: &str, texts: &[String]) -> Vec<Outcome> {
+pub fn outcomes(kinds: &[&str], of: &str, texts: &[String]) -> Vec<Outcome> {
     let mut found: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
     for place in ["own", "host"] {
-        for kind in KINDS {
-            found.insert((kind.to_owned(), place), Vec::new());
+        for kind in kinds {
+            found.insert(((*kind).to_owned(), place), Vec::new());
         }
     }
     for text in texts {
@@ -156,7 +156,7 @@ async fn nothing_is_left_for_the_next_job_of_a_slot() {
     }
     let browser = pool.until("no tab is leased", |status| status.leased == 0).await.browsers[0];
     let kept = holding(&folder_of(browser), b"mark0");
-    let mut all = outcomes(&format!("{JOBS} jobs, one after the other"), &texts);
+    let mut all = outcomes(&KINDS, &format!("{JOBS} jobs, one after the other"), &texts);
     let told = "the browser's folder after all of them".to_owned();
     // A cache between jobs would ask once.
     let asked = host.hits()["/counted"];
@@ -189,7 +189,10 @@ async fn nothing_is_seen_of_the_job_beside_it() {
     let texts: Vec<_> = futures_util::stream::iter(pairs).buffer_unordered(2).collect().await;
     let texts = texts.concat();
     pool.finish().await;
-    report("suite H, two jobs at once (traces found)", outcomes(&format!("{PAIRS} pairs at once"), &texts));
+    report(
+        "suite H, two jobs at once (traces found)",
+        outcomes(&KINDS, &format!("{PAIRS} pairs at once"), &texts),
+    );
 }
 
 #[actix::test]

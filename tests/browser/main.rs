@@ -10,6 +10,8 @@ mod builds;
 mod canary;
 mod faults;
 mod floods;
+mod kept;
+mod kept_traces;
 mod life;
 mod losses;
 mod options;

@@ -64,11 +64,21 @@ impl TestPool {
     }
 
     pub async fn lease(&self, lane: Lane) -> Result<Lease, LeaseError> {
-        self.address.send(LeaseTab { account: AccountId::generate(), lane }).await.unwrap()
+        self.lease_for(AccountId::generate(), lane).await
+    }
+
+    pub async fn lease_for(&self, account: AccountId, lane: Lane) -> Result<Lease, LeaseError> {
+        self.address.send(LeaseTab { account, lane }).await.unwrap()
     }
 
     pub async fn render(&self, task: &PageTask) -> Result<Rendered, PageFault> {
         let lease = self.lease(task.lane).await.unwrap();
+        self.render_in(lease, task).await
+    }
+
+    /// Renders a page of `account`.
+    pub async fn render_for(&self, account: AccountId, task: &PageTask) -> Result<Rendered, PageFault> {
+        let lease = self.lease_for(account, task.lane).await.unwrap();
         self.render_in(lease, task).await
     }
 
@@ -232,6 +242,15 @@ pub fn group_members(group: i32) -> Vec<i32> {
         fields.get(2) == Some(&group.to_string().as_str()) && fields.first() != Some(&"Z")
     })
     .collect()
+}
+
+/// The renderers of a Chromium.
+pub fn renderers_of(browser: i32) -> Vec<i32> {
+    let is_renderer = |id: &i32| {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("--type=renderer")
+    };
+    group_members(browser).into_iter().filter(is_renderer).collect()
 }
 
 /// The private folder of a Chromium, read off its command line.

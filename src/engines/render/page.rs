@@ -52,7 +52,7 @@ pub struct PageOrder {
 /// Why there is no file.
 #[derive(Debug)]
 pub enum RenderError {
-    /// The browser died under the page; another one may do better.
+    /// The browser or its tab died under the page, maybe not by its fault; another one may do better.
     BrowserLost(JobFault),
     /// There was no tab for the page.
     Unleased(JobFault),

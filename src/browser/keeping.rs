@@ -1,0 +1,168 @@
+//! What becomes of a tab whose lease has ended: disposed of, or reset and kept for its account.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+use std::time::{Duration, Instant};
+
+use actix::fut::wrap_future;
+use actix::prelude::*;
+
+use super::fault::Trouble;
+use super::lease::{BrowserId, HeldTab, LeaseEnd, TabReturned};
+use super::pool::BrowserPool;
+use crate::domain::lane::Lane;
+
+/// Why a tab without script is not kept any more, or not at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// It had enough documents.
+    Documents,
+    /// It is old.
+    Age,
+    /// Somebody else needs its place.
+    Room,
+    /// Its page failed, or left more than can be taken away.
+    Page,
+    /// It could not be reset, or died.
+    Broken,
+}
+
+impl Gone {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Documents => "documents",
+            Self::Age => "age",
+            Self::Room => "room",
+            Self::Page => "page",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// Takes tabs back for as long as the pool lives.
+pub(super) struct Returning;
+
+impl ActorFuture<BrowserPool> for Returning {
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        pool: &mut BrowserPool,
+        ctx: &mut Context<BrowserPool>,
+        task: &mut task::Context<'_>,
+    ) -> Poll<()> {
+        while let Poll::Ready(Some(returned)) = pool.returned.poll_recv(task) {
+            pool.take_back(returned, ctx);
+            pool.pump(ctx);
+        }
+        Poll::Pending
+    }
+}
+
+impl BrowserPool {
+    pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
+        let TabReturned { mut held, account, lane, end } = returned;
+        self.leased -= 1;
+        self.metrics.leased.of([lane.name()]).dec();
+        if end == LeaseEnd::Stalled {
+            self.lose(held.browser, "it did not answer when its page was late", ctx);
+        }
+        match (lane, end) {
+            (Lane::Scripted, _) => Self::dispose(held, ctx),
+            (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => self.let_go(held, Gone::Page, ctx),
+            (Lane::Static, LeaseEnd::Reusable(traces)) => match self.wear(&held) {
+                Some(gone) => self.let_go(held, gone, ctx),
+                // Its browser leaves.
+                None if !self.is_placed(held.browser) => Self::dispose(held, ctx),
+                None => {
+                    held.traces = traces;
+                    self.kept.put(account, held);
+                }
+            },
+        }
+    }
+
+    /// Has those tabs reset that were used; whoever waits for their places has had them by now.
+    pub(super) fn reset_used(&mut self, ctx: &mut Context<Self>) {
+        while let Some((ticket, held)) = self.kept.next_used() {
+            let reset = async move {
+                let done = held.tab.reset(held.traces).await;
+                (held, done)
+            };
+            ctx.spawn(
+                wrap_future::<_, Self>(reset)
+                    .map(move |(held, done), pool, ctx| pool.reset_ended(ticket, held, &done, ctx)),
+            );
+        }
+    }
+
+    fn reset_ended(
+        &mut self,
+        ticket: u64,
+        held: HeldTab,
+        done: &Result<(), Trouble>,
+        ctx: &mut Context<Self>,
+    ) {
+        if done.is_ok() && self.is_placed(held.browser) {
+            self.kept.reset_done(ticket, Some(held));
+        } else {
+            self.kept.reset_done(ticket, None);
+            tracing::debug!(?done, "a tab is not kept");
+            self.let_go(held, Gone::Broken, ctx);
+        }
+        self.pump(ctx);
+    }
+
+    /// Disposes of a tab in which no script ran.
+    pub(super) fn let_go(&self, held: HeldTab, why: Gone, ctx: &mut Context<Self>) {
+        self.metrics.kept_ended.of([why.name()]).inc();
+        Self::dispose(held, ctx);
+    }
+
+    /// Until the page is gone it may ask its slot for more: the slot is free after that.
+    pub(super) fn dispose(held: HeldTab, ctx: &mut Context<Self>) {
+        let HeldTab { tab, browser, .. } = held;
+        let origin = Arc::clone(tab.origin());
+        ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
+            pool.count_tab(browser, -1);
+            match disposed {
+                Err(error) if error.is_of_browser() => pool.lose(browser, &error.to_string(), ctx),
+                // What is refused is gone already.
+                Ok(()) | Err(_) => pool.free_origins.push(origin),
+            }
+            pool.clear_leaving(ctx);
+        }));
+    }
+
+    /// Disposes of kept tabs that are old or dead.
+    pub(super) fn sweep_kept(&mut self, ctx: &mut Context<Self>) {
+        for held in self.kept.extract(|held| !held.tab.is_alive()) {
+            self.let_go(held, Gone::Broken, ctx);
+        }
+        let born_before = self.oldest_birth();
+        for held in self.kept.extract(|held| born_before.is_some_and(|birth| held.since <= birth)) {
+            self.let_go(held, Gone::Age, ctx);
+        }
+    }
+
+    fn wear(&self, held: &HeldTab) -> Option<Gone> {
+        if held.documents >= self.config.reuse_documents {
+            Some(Gone::Documents)
+        } else if self.oldest_birth().is_some_and(|birth| held.since <= birth) {
+            Some(Gone::Age)
+        } else {
+            (!held.tab.is_alive()).then_some(Gone::Broken)
+        }
+    }
+
+    /// What was made by then is too old; `None` where nothing can be.
+    fn oldest_birth(&self) -> Option<Instant> {
+        Instant::now().checked_sub(Duration::from_secs(self.config.reuse_age_s))
+    }
+
+    /// Whether `browser` is one that gives leases.
+    fn is_placed(&self, browser: BrowserId) -> bool {
+        self.placed().any(|running| running.id == browser)
+    }
+}

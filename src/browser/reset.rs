@@ -1,0 +1,89 @@
+//! A tab in which a page without script was shown, made ready for the next one of its account.
+//!
+//! What a document holds goes with it. What remains is either undone here (medium, viewport, background,
+//! history), or makes the tab one that is not kept: whatever an allowed host sent (cookies, what it had cached,
+//! how it wants to be reached), a time zone or a language, which are the whole renderer's, and the memory that
+//! a heavy page leaves behind.
+
+use std::time::Duration;
+
+use headless_chrome::protocol::cdp::Page;
+
+use super::emulate::{self, Surroundings};
+use super::fault::Trouble;
+use super::page::{OpenPage, PageOutput};
+use super::tab::Tab;
+use crate::domain::fault::FaultCode;
+use crate::domain::format_opts::PageOptions;
+use crate::domain::lane::Lane;
+
+/// It takes 4 ms. Who waits for the tab is better served by another one than by one that takes this long.
+const RESET_LIMIT: Duration = Duration::from_secs(1);
+/// What a page of so many sheets took its renderer keeps for the most part (200 sheets: 220 MB, tried).
+const PAGES_LIMIT: u32 = 20;
+/// The same of a page that is so long.
+const LENGTH_LIMIT_BYTES: usize = 1 << 20;
+
+/// What a page has left in its tab that does not go with its document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traces {
+    /// It came from an origin, so its address is in the history.
+    navigated: bool,
+    /// It was not shown in the surroundings of a plain tab.
+    surrounded: bool,
+}
+
+impl OpenPage {
+    /// The file is made: the tab may be kept, unless something of the page would stay in it.
+    pub(super) fn end_well(mut self, options: &PageOptions, output: PageOutput, pages: Option<u32>) {
+        let is_light = pages.unwrap_or(1) <= PAGES_LIMIT && self.length_bytes <= LENGTH_LIMIT_BYTES;
+        let kept_apart = self.visit.as_ref().is_none_or(|visit| !visit.let_through());
+        if self.lane == Lane::Static && is_light && kept_apart && emulate::can_be_undone(options) {
+            let surrounded = emulate::differs(options, output);
+            self.lease.report_reusable(Traces { navigated: self.visit.is_some(), surrounded });
+        }
+    }
+}
+
+impl Tab {
+    /// Shows nothing again, in a new document, and forgets its page.
+    pub(super) async fn reset(&self, traces: Traces) -> Result<(), Trouble> {
+        self.origin().clear();
+        let reset = tokio::time::timeout(RESET_LIMIT, self.leave_page(traces));
+        reset.await.unwrap_or(Err(Trouble::Late))
+    }
+
+    async fn leave_page(&self, traces: Traces) -> Result<(), Trouble> {
+        let mut state = self.state();
+        let (loads, documents) = {
+            let seen = state.borrow();
+            (seen.loads, seen.documents)
+        };
+        if let Some(error) = self.call_within(blank(), RESET_LIMIT).await?.error_text {
+            return Err(Trouble::fault(FaultCode::Internal, error));
+        }
+        let is_blank = state.wait_for(|it| it.end.is_some() || it.documents > documents && it.loads > loads);
+        if let Some(end) = is_blank.await.ok().and_then(|state| state.end) {
+            return Err(Trouble::Ended(end));
+        }
+        let surroundings = traces.surrounded.then(|| Surroundings::undo(self, RESET_LIMIT)).transpose()?;
+        if traces.navigated {
+            self.call_within(Page::ResetNavigationHistory(None), RESET_LIMIT).await?;
+        }
+        if let Some(surroundings) = surroundings {
+            surroundings.settle().await?;
+        }
+        self.renew_state();
+        Ok(())
+    }
+}
+
+fn blank() -> Page::Navigate {
+    Page::Navigate {
+        url: "about:blank".to_owned(),
+        referrer: None,
+        transition_Type: None,
+        frame_id: None,
+        referrer_policy: None,
+    }
+}

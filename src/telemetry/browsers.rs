@@ -1,0 +1,92 @@
+//! What is counted of browsers.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::metrics::{Count, Counts, Level, Levels};
+use super::register::Register;
+use crate::domain::lane::Lane;
+
+/// Browsers and their tabs.
+#[derive(Clone, Debug)]
+pub struct BrowserMetrics {
+    /// By `state`: `up`, `successor` (answers, its tabs are being made), `leaving` (its last pages end).
+    pub browsers: Levels<1>,
+    /// By `outcome`: `answered`, `failed`.
+    pub launches: Counts<1>,
+    /// By `reason`: `documents`, `age`, `memory`.
+    pub recycles: Counts<1>,
+    /// Browsers that died, or were ended because they did not answer or took too much memory.
+    pub lost: Count,
+    /// Replaced browsers that were ended with pages still in them.
+    pub drains_cut: Count,
+    /// Jobs that waited for a browser to start.
+    pub launch_waits: Count,
+    /// By `lane` and `tab`: `fresh`, `kept`.
+    pub leases: Counts<2>,
+    /// Tabs without script that were disposed of, by `reason`: `documents`, `age`, `room`, `page`, `broken`.
+    pub kept_ended: Counts<1>,
+    /// By `lane`.
+    pub leased: Levels<1>,
+    /// By `state`: `making`, `spare`, `kept`.
+    pub tabs: Levels<1>,
+    /// Jobs that wait for a tab.
+    pub waiting: Level,
+    /// By `part`: `own` (Chromium's own process), `pages` (renderers), `other`.
+    pub memory: Levels<1>,
+}
+
+impl BrowserMetrics {
+    pub(super) fn new(register: &mut Register) -> Self {
+        let lanes = [[Lane::Static.name()], [Lane::Scripted.name()]];
+        let mut levels = |name, label, meaning| register.labelled(name, [label], meaning, Gauge::default);
+        let browsers = levels(
+            "platen_browsers",
+            "state",
+            "Chromiums: up, successor (being warmed), leaving (its last pages end)",
+        );
+        let leased = levels("platen_browser_leased_tabs", "lane", "Tabs in use, by lane");
+        let tabs = levels("platen_browser_tabs", "state", "Tabs that nobody uses now: making, spare, kept");
+        let memory = levels(
+            "platen_browser_memory_bytes",
+            "part",
+            "Memory of all Chromiums: own processes, pages, other",
+        );
+        let mut counts = |name, label, meaning| register.labelled(name, [label], meaning, Counter::default);
+        let launches = counts("platen_browser_launches", "outcome", "Chromiums started: answered, failed");
+        let recycles =
+            counts("platen_browser_recycles", "reason", "Planned replacements: by documents, age, memory");
+        let kept_ended = counts(
+            "platen_browser_kept_ended",
+            "reason",
+            "Tabs without script that were given up: by documents, age, room, page, broken",
+        );
+        let meaning = "Tabs given to jobs, by lane: fresh, or kept for their account";
+        let given = register.labelled("platen_browser_leases", ["lane", "tab"], meaning, Counter::default);
+        let mut count = |name, meaning| register.one(name, meaning, Count::default());
+        Self {
+            browsers: browsers.beginning_with([["up"], ["successor"], ["leaving"]]),
+            launches: launches.beginning_with([["answered"], ["failed"]]),
+            recycles: recycles.beginning_with([["documents"], ["age"], ["memory"]]),
+            lost: count(
+                "platen_browser_lost",
+                "Chromiums that died, stopped answering or took too much memory",
+            ),
+            drains_cut: count(
+                "platen_browser_drains_cut",
+                "Replaced Chromiums that were ended with pages still in them",
+            ),
+            launch_waits: count("platen_browser_launch_waits", "Jobs that waited for a Chromium to start"),
+            leases: given.beginning_with([
+                [Lane::Static.name(), "fresh"],
+                [Lane::Static.name(), "kept"],
+                [Lane::Scripted.name(), "fresh"],
+            ]),
+            kept_ended: kept_ended.beginning_with([["documents"], ["age"], ["room"], ["page"], ["broken"]]),
+            leased: leased.beginning_with(lanes),
+            tabs: tabs.beginning_with([["making"], ["spare"], ["kept"]]),
+            waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Level::default()),
+            memory: memory.beginning_with([["own"], ["pages"], ["other"]]),
+        }
+    }
+}

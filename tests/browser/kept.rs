@@ -1,0 +1,345 @@
+//! Tabs without script that are kept: for whom, how long, and what becomes of them when they die or are in the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use platen::browser::{PageTask, open};
+use platen::config::BrowserConfig;
+use platen::domain::fault::FaultCode;
+use platen::domain::ids::AccountId;
+use platen::domain::lane::Lane;
+
+use crate::support::{TestPool, asking, direct, fixed, renderers_of, text_of};
+
+/// A page that is printed with the name of its tab: the second part of its host's name. An expression of ours
+/// runs where no script of the page's does.
+fn named() -> PageTask {
+    let name = "document.body.textContent = location.hostname.split('.')[1]";
+    asking(&format!(r#"{{"waitForExpression":"({name}, true)"}}"#), fixed("<p>x"))
+}
+
+/// Renders a page of `account` and tells in which tab.
+async fn tab_of(pool: &TestPool, account: AccountId) -> String {
+    let rendered = pool.render_for(account, &named()).await.unwrap();
+    let name = text_of(&rendered.bytes);
+    assert_eq!(name.len(), 32, "{name}");
+    name
+}
+
+fn ended(pool: &TestPool, reason: &'static str) -> u64 {
+    pool.metrics.kept_ended.of([reason]).get()
+}
+
+fn reused(pool: &TestPool) -> u64 {
+    pool.metrics.leases.of(["static", "kept"]).get()
+}
+
+/// A pool with so many tabs, none of which is made ahead.
+fn pool_of(tabs: u64, change: impl FnOnce(&mut BrowserConfig)) -> TestPool {
+    TestPool::start(|config| {
+        config.tabs = tabs;
+        config.spare_tabs = 0;
+        change(config);
+    })
+}
+
+#[actix::test]
+async fn an_account_has_its_own_tab_again_and_nobody_else_has() {
+    let pool = pool_of(2, |_| {});
+    let (one, two) = (AccountId::generate(), AccountId::generate());
+    let first = tab_of(&pool, one).await;
+    let other = tab_of(&pool, two).await;
+    assert_ne!(first, other);
+    for _ in 0..3 {
+        assert_eq!(tab_of(&pool, one).await, first);
+        assert_eq!(tab_of(&pool, two).await, other);
+        assert_eq!(text_of(&pool.render_for(one, &direct("<p>put")).await.unwrap().bytes), "put");
+    }
+    assert_eq!((reused(&pool), pool.metrics.leases.of(["static", "fresh"]).get()), (9, 2));
+    let status = pool.until("both are kept", |it| it.leased == 0 && it.kept == 2).await;
+    assert_eq!(renderers_of(status.browsers[0]).len(), 2, "and no more than they");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn accounts_at_once_never_share_a_tab() {
+    let pool = pool_of(3, |_| {});
+    let accounts = [(); 4].map(|()| AccountId::generate());
+    let client = async |number: usize| {
+        let account = accounts[number % accounts.len()];
+        let mut tabs = Vec::new();
+        for _ in 0..8 {
+            tabs.push((number % accounts.len(), tab_of(&pool, account).await));
+        }
+        tabs
+    };
+    let seen = futures_util::future::join_all((0..6).map(client)).await.concat();
+    let mut users: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for (account, tab) in seen {
+        users.entry(tab).or_default().insert(account);
+    }
+    assert!(users.values().all(|accounts| accounts.len() == 1), "{users:?}");
+    assert!(reused(&pool) > 0, "none was used again");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_with_script_has_a_fresh_tab_and_leaves_none() {
+    let pool = pool_of(2, |_| {});
+    let account = AccountId::generate();
+    let first = tab_of(&pool, account).await;
+    let scripted = PageTask { lane: Lane::Scripted, ..named() };
+    for _ in 0..2 {
+        let rendered = pool.render_for(account, &scripted).await.unwrap();
+        assert_ne!(text_of(&rendered.bytes), first);
+    }
+    assert_eq!(tab_of(&pool, account).await, first, "it was kept meanwhile");
+    assert_eq!(pool.metrics.leases.of(["scripted", "fresh"]).get(), 2);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_tab_is_given_up_after_so_many_documents() {
+    let pool = pool_of(1, |config| config.reuse_documents = 3);
+    let account = AccountId::generate();
+    let mut tabs = Vec::new();
+    for _ in 0..7 {
+        tabs.push(tab_of(&pool, account).await);
+    }
+    let runs: Vec<usize> = tabs.chunk_by(|one, two| one == two).map(<[_]>::len).collect();
+    assert_eq!((runs, ended(&pool, "documents")), (vec![3, 3, 1], 2));
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_tab_is_given_up_when_it_is_old_also_while_nobody_needs_it() {
+    let pool = pool_of(1, |config| {
+        config.reuse_age_s = 1;
+        config.ping_interval_ms = 100;
+    });
+    let first = tab_of(&pool, AccountId::generate()).await;
+    assert_eq!(first.len(), 32);
+    pool.eventually("it is old", || ended(&pool, "age") == 1).await;
+    assert_eq!(pool.status().await.kept, 0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn no_tab_is_kept_where_that_is_switched_off() {
+    for documents in [0, 1] {
+        let pool = pool_of(2, |config| config.reuse_documents = documents);
+        let account = AccountId::generate();
+        assert_ne!(tab_of(&pool, account).await, tab_of(&pool, account).await);
+        assert_eq!((reused(&pool), pool.status().await.kept), (0, 0));
+        pool.finish().await;
+    }
+}
+
+#[actix::test]
+async fn a_kept_tab_makes_room_for_who_waits_the_one_used_least_lately_first() {
+    let pool = pool_of(2, |_| {});
+    let [one, two, three] = [(); 3].map(|()| AccountId::generate());
+    let (first, second) = (tab_of(&pool, one).await, tab_of(&pool, two).await);
+    assert_eq!(tab_of(&pool, one).await, first, "used later than the other one");
+    let third = tab_of(&pool, three).await;
+    assert_eq!(ended(&pool, "room"), 1);
+    assert_eq!((tab_of(&pool, one).await, tab_of(&pool, three).await), (first, third));
+    assert_ne!(tab_of(&pool, two).await, second);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn who_waits_for_the_last_place_does_not_wait_for_ever_on_one_account() {
+    let pool = pool_of(1, |config| config.lease_timeout_ms = 10_000);
+    let (busy, other) = (AccountId::generate(), AccountId::generate());
+    tab_of(&pool, busy).await;
+    let held = pool.lease_for(busy, Lane::Static).await.unwrap();
+    let others = pool.lease_for(other, Lane::Scripted);
+    let again = pool.lease_for(busy, Lane::Static);
+    let release = async {
+        pool.until("both wait", |status| status.waiting == 2).await;
+        pool.render_in(held, &fixed("<p>x")).await.unwrap();
+    };
+    let order = std::cell::RefCell::new(Vec::new());
+    let others = async {
+        drop(others.await.unwrap());
+        order.borrow_mut().push("other");
+    };
+    let again = async {
+        drop(again.await.unwrap());
+        order.borrow_mut().push("busy");
+    };
+    tokio::join!(others, again, release);
+    assert_eq!(*order.borrow(), ["other", "busy"]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn kept_tabs_leave_the_spare_its_place() {
+    let pool = TestPool::start(|config| config.tabs = 3);
+    for _ in 0..5 {
+        tab_of(&pool, AccountId::generate()).await;
+        pool.until("there is a spare", |it| it.leased == 0 && it.spare == 1).await;
+    }
+    pool.until("two are kept beside it", |it| it.kept == 2 && it.spare == 1).await;
+    let lease = pool.lease(Lane::Scripted).await.unwrap();
+    let making = pool.metrics.tabs.of(["making"]).get();
+    assert!(making <= 1, "the page with script had the spare, and only the next one is made");
+    drop(lease);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn many_accounts_leave_no_more_tabs_than_there_may_be() {
+    let pool = pool_of(3, |_| {});
+    for _ in 0..20 {
+        tab_of(&pool, AccountId::generate()).await;
+    }
+    let status = pool.until("three are kept", |it| it.leased == 0 && it.kept == 3).await;
+    pool.eventually("the others are gone", || renderers_of(status.browsers[0]).len() <= 3).await;
+    assert_eq!(ended(&pool, "room"), 17);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_kept_tab_whose_renderer_is_killed_is_noticed() {
+    let pool = pool_of(2, |config| config.ping_interval_ms = 100);
+    let account = AccountId::generate();
+    let first = tab_of(&pool, account).await;
+    assert_eq!(tab_of(&pool, account).await, first);
+    let status = pool.until("it is kept", |it| it.leased == 0 && it.kept == 1).await;
+    kill_renderers(status.browsers[0]);
+    pool.eventually("it is gone", || ended(&pool, "broken") == 1).await;
+    assert_ne!(tab_of(&pool, account).await, first);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_whose_renderer_is_killed_may_be_repeated_where_others_were_before_it() {
+    let pool = pool_of(2, |_| {});
+    let account = AccountId::generate();
+    for used in [false, true] {
+        let lease = pool.lease_for(account, Lane::Static).await.unwrap();
+        let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
+        kill_renderers(pool.status().await.browsers[0]);
+        let fault = page.print().await.err().unwrap();
+        assert_eq!(fault.retryable, used, "{fault}");
+        tab_of(&pool, account).await;
+    }
+    pool.finish().await;
+}
+
+fn kill_renderers(browser: i32) {
+    for renderer in renderers_of(browser) {
+        kill(Pid::from_raw(renderer), Signal::SIGKILL).unwrap();
+    }
+}
+
+#[actix::test]
+async fn a_page_that_fails_or_hangs_takes_its_tab_along() {
+    let pool = pool_of(2, |config| config.readiness_timeout_ms = 500);
+    let account = AccountId::generate();
+    let first = tab_of(&pool, account).await;
+    let missing = asking(r##"{"waitForSelector":"#none"}"##, fixed("<p>x"));
+    let fault = pool.render_for(account, &missing).await.unwrap_err();
+    assert_eq!(fault.fault.code, FaultCode::ReadinessTimeout, "{fault}");
+    let second = tab_of(&pool, account).await;
+    let hanging = asking(r#"{"waitForExpression":"(() => { for (;;); })()"}"#, fixed("<p>x"));
+    let fault = pool.render_for(account, &hanging).await.unwrap_err();
+    assert_eq!(fault.fault.code, FaultCode::ReadinessTimeout, "{fault}");
+    let third = tab_of(&pool, account).await;
+    assert!(first != second && second != third);
+    drop(pool.lease_for(account, Lane::Static).await.unwrap());
+    pool.until("it is gone", |it| it.leased == 0 && it.kept == 0).await;
+    assert_eq!(ended(&pool, "page"), 3, "one that was given back unused is not kept either");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_tab_that_cannot_be_reset_is_not_waited_for_long() {
+    let pool = pool_of(2, |config| config.output_chunk_bytes = 4_096);
+    let account = AccountId::generate();
+    let lease = pool.lease_for(account, Lane::Static).await.unwrap();
+    let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
+    let mut printed = page.print().await.unwrap();
+    let renderers = renderers_of(pool.status().await.browsers[0]);
+    for id in renderers {
+        kill(Pid::from_raw(id), Signal::SIGSTOP).unwrap();
+    }
+    while printed.next_chunk().await.unwrap().is_some() {}
+    let again = tokio::time::timeout(crate::support::SOON, tab_of(&pool, account)).await;
+    assert_eq!(again.unwrap().len(), 32);
+    assert_eq!((reused(&pool), ended(&pool, "broken")), (0, 1));
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_is_heavy_or_cannot_be_undone_is_not_kept() {
+    let pool = pool_of(1, |_| {});
+    let account = AccountId::generate();
+    let long = "<p style='break-after: page'>x".repeat(25);
+    let large = format!("<p>x<!--{}-->", "x".repeat(1 << 20));
+    let zone = asking(r#"{"timezone":"Asia/Tokyo"}"#, fixed("<p>x"));
+    let locale = asking(r#"{"locale":"de-DE"}"#, fixed("<p>x"));
+    let tasks = [direct(&long), direct(&large), zone, locale];
+    for (number, task) in tasks.iter().enumerate() {
+        pool.render_for(account, task).await.unwrap();
+        pool.eventually("it is gone", || ended(&pool, "page") == number as u64 + 1).await;
+    }
+    assert_eq!(reused(&pool), 0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_browser_that_is_replaced_does_not_wait_for_kept_tabs() {
+    let pool = pool_of(4, |config| {
+        config.recycle_documents = 3;
+        config.recycle_pause_s = 0;
+    });
+    let first = pool.until("a browser runs", |it| it.ready).await.browsers[0];
+    for _ in 0..3 {
+        tab_of(&pool, AccountId::generate()).await;
+    }
+    pool.until("another one took over", |it| it.recycled == 1 && it.leaving.is_empty()).await;
+    let status = pool.status().await;
+    assert!(status.browsers[0] != first && status.kept == 0, "{status:?}");
+    assert_eq!(pool.metrics.drains_cut.get(), 0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn kept_tabs_end_with_a_browser_that_dies() {
+    let pool = pool_of(3, |_| {});
+    let account = AccountId::generate();
+    let first = tab_of(&pool, account).await;
+    let status = pool.until("it is kept", |it| it.leased == 0 && it.kept == 1).await;
+    kill(Pid::from_raw(status.browsers[0]), Signal::SIGKILL).unwrap();
+    pool.until("it is lost", |it| it.kept == 0 && !it.browsers.contains(&status.browsers[0])).await;
+    assert_ne!(tab_of(&pool, account).await, first);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn files_at_the_same_path_are_those_of_the_present_page() {
+    let pool = pool_of(1, |_| {});
+    let account = AccountId::generate();
+    for color in ["red", "blue", "red"] {
+        let picture = format!(
+            "<svg xmlns='http://www.w3.org/2000/svg' width='99' height='20'><text y='15'>{color}</text></svg>"
+        );
+        let files = [
+            ("index.html", Bytes::from_static(b"<link rel=stylesheet href=a.css><img src=/a.svg><p>")),
+            ("a.css", Bytes::from(format!("p::after{{content:'{color}'}}"))),
+            ("a.svg", Bytes::from(picture)),
+        ];
+        let files = files.map(|(name, content)| (name.to_owned(), content));
+        let site = platen::domain::site::Site::new("index.html", files.into());
+        let rendered = pool.render_for(account, &PageTask { site, ..fixed("") }).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), format!("{color} {color}"));
+        assert_eq!(rendered.warnings, Vec::<String>::new());
+    }
+    assert_eq!(reused(&pool), 2);
+    pool.finish().await;
+}
