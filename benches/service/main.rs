@@ -1,26 +1,26 @@
-//! What a document costs: two floors (a bare connection to Chromium, see `floor.rs`) and what stands above
-//! them.
+//! What a document costs: the floors (a bare connection to Chromium, see `common/floor.rs`) and what stands
+//! above them.
 //!
-//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes all
-//! parts; `cargo bench --bench service -- service 4` the named
-//! part with so many clients.
+//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes the
+//! parts `service`, `pool` and `rest`; `cargo bench --bench service -- service 4` the named part with so many
+//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (a quarter of an hour).
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
-mod figures;
-mod floor;
-mod invoice;
-mod pipe;
+#[path = "../common/mod.rs"]
+mod common;
+mod lines;
+mod long;
 mod pool;
 mod rest;
-mod service;
-mod supply;
 
 use std::io;
 
-use figures::Figures;
-use floor::{Floor, Way};
-use supply::Kind;
+use common::document::Document;
+use common::figures::Figures;
+use common::floor::Floor;
+use common::service::Service;
+use common::supply::KINDS;
 
 /// Clients at once.
 const CLIENTS: [usize; 4] = [1, 2, 4, 8];
@@ -33,7 +33,8 @@ fn main() -> io::Result<()> {
     let parts: Vec<String> = std::env::args().skip(1).filter(|part| !part.starts_with('-')).collect();
     let clients: Vec<usize> = parts.iter().filter_map(|part| part.parse().ok()).collect();
     let clients = if clients.is_empty() { CLIENTS.to_vec() } else { clients };
-    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    let named = |part: &str| parts.iter().any(|named| named == part);
+    let wanted = |part: &str| parts.is_empty() || named(part);
     if wanted("service") {
         service_against_the_floor(&clients)?;
     }
@@ -43,50 +44,61 @@ fn main() -> io::Result<()> {
     if wanted("rest") {
         rest::compare()?;
     }
-    if parts.iter().any(|part| part == "tabs") {
+    if named("tabs") {
         pool::compare_tabs(DOCUMENTS)?;
+    }
+    if named("pages") {
+        long::compare_pages()?;
+    }
+    if named("large") {
+        long::make_large()?;
+    }
+    if named("long") {
+        long::go_on()?;
     }
     Ok(())
 }
 
 /// The floors and the whole service over HTTP, in turn.
 fn service_against_the_floor(clients: &[usize]) -> io::Result<()> {
-    figures::print_head("one-page invoice to PDF: the floors and the service");
-    let (floor, service) = (Floor::start()?, service::Service::start()?);
+    lines::print_head("one-page invoice to PDF: the floors and the service");
+    let (document, floor, service) = (Document::invoice()?, Floor::start()?, Service::start(&[])?);
     for &clients in clients {
         for _ in 0..ROUNDS {
-            let (plain, ahead) = floors(&floor, Way::Put, clients)?;
-            let ours = service.measure(clients, DOCUMENTS)?;
-            ours.print(&format!("service, {clients} at once"), &[("plain", &plain), ("ahead", &ahead)]);
+            let floors = floors(&floor, &document, clients)?;
+            let ours = service.measure(&document, clients, DOCUMENTS)?;
+            lines::print(&format!("service, {clients} at once"), &ours, &floors);
         }
     }
-    println!("resident memory of the service: {} MiB", service.resident_mb());
+    println!("resident memory of the service: {} MiB", service.memory_mb("VmRSS:"));
     Ok(())
 }
 
 /// The floors and our own path to the browser without the service, in turn. The pool has no bound of its own on
 /// pages without script.
 fn pool_against_the_floor() -> io::Result<()> {
-    figures::print_head("one-page invoice to PDF, a fresh context each");
+    lines::print_head("one-page invoice to PDF, a fresh context each");
     let floor = Floor::start()?;
     for clients in CLIENTS {
         for _ in 0..ROUNDS {
-            for way in floor::WAYS {
-                let (plain, ahead) = floors(&floor, way, clients)?;
-                let ours = pool::measure(way, clients, DOCUMENTS)?;
-                let name = format!("pool, {way}, {clients} at once");
-                ours.print(&name, &[("plain", &plain), ("ahead", &ahead)]);
+            for (way, served) in [("put", false), ("served", true)] {
+                let document = Document { served, ..Document::invoice()? };
+                println!("{way}:");
+                let floors = floors(&floor, &document, clients)?;
+                let ours = pool::measure(&document, clients, DOCUMENTS)?;
+                lines::print(&format!("pool, {clients} at once"), &ours, &floors);
             }
         }
     }
     Ok(())
 }
 
-/// Both floors, in turn: the plain one and the one made ahead.
-fn floors(floor: &Floor, way: Way, clients: usize) -> io::Result<(Figures, Figures)> {
-    let plain = floor.measure(Kind::Plain, way, clients, DOCUMENTS)?;
-    plain.print(&format!("floor, {way}, {clients} at once"), &[]);
-    let ahead = floor.measure(Kind::Ahead, way, clients, DOCUMENTS)?;
-    ahead.print(&format!("floor, made ahead, {way}, {clients} at once"), &[]);
-    Ok((plain, ahead))
+/// All floors, in turn.
+fn floors(floor: &Floor, document: &Document, clients: usize) -> io::Result<Vec<(String, Figures)>> {
+    let measure = |kind| {
+        let figures = floor.measure(kind, document, clients, DOCUMENTS)?;
+        lines::print(&format!("floor, {kind}, {clients} at once"), &figures, &[]);
+        Ok((format!("{kind}"), figures))
+    };
+    KINDS.into_iter().map(measure).collect()
 }

@@ -18,36 +18,39 @@ use platen::outbound::{Outbound, SystemResolver};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
-use crate::figures::{Figures, group_time, own_time, print_head};
-use crate::floor::Way;
-use crate::invoice;
+use crate::common::document::Document;
+use crate::common::figures::{Figures, group_time, own_time};
+use crate::lines;
 
 /// Renders `documents` documents, `clients` at once, in as many tabs as the configuration says.
-pub fn measure(way: Way, clients: usize, documents: usize) -> io::Result<Figures> {
+pub fn measure(document: &Document, clients: usize, documents: usize) -> io::Result<Figures> {
     let config = Config::default().browser;
-    System::new().block_on(measure_with(config, &task(way), clients, documents))
+    System::new().block_on(measure_with(config, &task(document), clients, documents))
 }
 
 /// The throughput of different numbers of tabs, under more clients than tabs.
 pub fn compare_tabs(documents: usize) -> io::Result<()> {
-    print_head("tabs, twelve clients");
-    let scripted = PageTask { lane: Lane::Scripted, ..task(Way::Served) };
-    for (name, task) in [("put", task(Way::Put)), ("served", task(Way::Served)), ("with script", scripted)] {
+    lines::print_head("tabs, twelve clients");
+    let put = Document::invoice()?;
+    let served = Document { served: true, ..put.clone() };
+    let scripted = Document { scripted: true, ..served.clone() };
+    for (name, document) in [("put", put), ("served", served), ("with script", scripted)] {
+        let task = task(&document);
         for tabs in [1, 2, 3, 4, 6, 8] {
             let config = BrowserConfig { tabs, ..Config::default().browser };
             let figures = System::new().block_on(measure_with(config, &task, 12, documents))?;
-            figures.print(&format!("{name}, {tabs} tabs"), &[]);
+            lines::print(&format!("{name}, {tabs} tabs"), &figures, &[]);
         }
     }
     Ok(())
 }
 
-fn task(way: Way) -> PageTask {
+fn task(document: &Document) -> PageTask {
     PageTask {
-        site: Site::single("index.html", Bytes::from(invoice::page())),
+        site: Site::single("index.html", Bytes::from(document.page.clone())),
         data: Bytes::from_static(b"{}"),
-        lane: Lane::Static,
-        direct: way == Way::Put,
+        lane: if document.scripted { Lane::Scripted } else { Lane::Static },
+        direct: !document.served,
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
         output: PageOutput::Pdf,

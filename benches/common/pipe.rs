@@ -38,13 +38,9 @@ impl Pipe {
 
     /// Calls and waits for the answer.
     pub fn call(&self, session: Option<&str>, method: &str, params: &Value) -> io::Result<Value> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let mut call = json!({ "id": id, "method": method, "params": params });
-        if let Some(session) = session {
-            call["sessionId"] = json!(session);
-        }
         let (sender, answer) = channel();
-        lock(&self.routes).calls.insert(id, sender);
+        let call = self.message(session, method, params);
+        lock(&self.routes).calls.insert(call["id"].as_u64().unwrap_or_default(), sender);
         self.send(&call)?;
         let mut answer = answer.recv_timeout(WAIT).map_err(io::Error::other)?;
         if answer["error"].is_object() {
@@ -53,10 +49,9 @@ impl Pipe {
         Ok(answer["result"].take())
     }
 
-    /// Calls the browser itself; nobody waits for the answer.
-    pub fn tell(&self, method: &str, params: &Value) -> io::Result<()> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        self.send(&json!({ "id": id, "method": method, "params": params }))
+    /// Calls; nobody waits for the answer.
+    pub fn tell(&self, session: Option<&str>, method: &str, params: &Value) -> io::Result<()> {
+        self.send(&self.message(session, method, params))
     }
 
     /// The names of a session's events from now on.
@@ -69,6 +64,15 @@ impl Pipe {
     /// No more events of a session.
     pub fn forget(&self, session: &str) {
         lock(&self.routes).sessions.remove(session);
+    }
+
+    fn message(&self, session: Option<&str>, method: &str, params: &Value) -> Value {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let mut message = json!({ "id": id, "method": method, "params": params });
+        if let Some(session) = session {
+            message["sessionId"] = json!(session);
+        }
+        message
     }
 
     fn send(&self, call: &Value) -> io::Result<()> {

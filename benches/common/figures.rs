@@ -1,4 +1,4 @@
-//! What was measured, and how it is printed.
+//! What was measured, and processor time as the system counts it.
 
 use std::fs;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use std::time::Duration;
 const TICKS_A_SECOND: u32 = 100;
 
 /// One measurement.
+#[derive(Default)]
 pub struct Figures {
     /// From asking to having the file, each document.
     pub latencies: Vec<Duration>,
@@ -36,24 +37,8 @@ impl Figures {
         self.count() / self.wall.as_secs_f64()
     }
 
-    /// One line of the table, with the ratios to floors (name and figures).
-    pub fn print(&self, name: &str, floors: &[(&str, &Self)]) {
-        let (median, tail) = (self.percentile_ms(0.5), self.percentile_ms(0.99));
-        let throughput = self.throughput();
-        let (chromium, own) = (self.a_document_ms(self.chromium), self.a_document_ms(self.own));
-        let children = self.a_document_ms(self.children);
-        print!(
-            "{name:<37} {median:>7.1} {tail:>7.1} {throughput:>7.1} {chromium:>9.1} {own:>6.1} {children:>6.1}"
-        );
-        for (floor, figures) in floors {
-            let latency = median / figures.percentile_ms(0.5);
-            let throughput = throughput / figures.throughput();
-            print!("  {floor}: x{latency:.2} latency, x{throughput:.2} throughput");
-        }
-        println!();
-    }
-
-    fn a_document_ms(&self, time: Duration) -> f64 {
+    /// A processor time of the measurement by document, in milliseconds.
+    pub fn a_document_ms(&self, time: Duration) -> f64 {
         time.as_secs_f64() * 1_000.0 / self.count()
     }
 
@@ -64,21 +49,28 @@ impl Figures {
     }
 }
 
-/// The head of the table.
-pub fn print_head(title: &str) {
-    println!("\n{title}");
-    println!(
-        "{:<37} {:>7} {:>7} {:>7} {:>9} {:>6} {:>6}",
-        "", "p50 ms", "p99 ms", "doc/s", "Chromium", "own", "engine"
-    );
+/// How many documents warm up before so many clients are measured.
+pub fn warm_up(clients: usize) -> usize {
+    clients.max(4)
 }
 
 /// Processor time of all processes of a group, those that have ended and were waited for included.
 pub fn group_time(group: i32) -> Duration {
+    members(group).filter_map(|name| ticks(&name, 11..15)).sum::<u32>() * second() / TICKS_A_SECOND
+}
+
+/// The ids of all processes of a group.
+pub fn members(group: i32) -> impl Iterator<Item = String> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
-    let members = names.filter(|name| group_of(name) == Some(group));
-    members.filter_map(|name| ticks(&name, 11..15)).sum::<u32>() * second() / TICKS_A_SECOND
+    names.filter(move |name| group_of(name) == Some(group))
+}
+
+/// A number of `/proc/*/status` that counts memory (`VmRSS:`: resident, `VmHWM:`: the most so far), in MiB.
+pub fn memory_mb(process: &str, which: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(which)).unwrap_or_default();
+    line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) / 1_024
 }
 
 /// Processor time of this process.

@@ -1,0 +1,81 @@
+//! The documents that are measured. Whoever assembles templates is given template and data; whoever does not
+//! is given the very page that the service assembles of them.
+
+use std::io;
+use std::process::Command;
+
+use memchr::memmem;
+
+const INVOICE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/samples/invoice");
+
+/// A document, and what it is made of.
+#[derive(Clone)]
+pub struct Document {
+    pub name: String,
+    /// In EJS.
+    pub template: String,
+    /// JSON text.
+    pub data: String,
+    /// What template and data become.
+    pub page: String,
+    /// What lies beside the page, by its path.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Whether its page is fetched from an origin; put into its tab in a message otherwise.
+    pub served: bool,
+    /// Whether script runs in it.
+    pub scripted: bool,
+    /// Pages of the PDF.
+    pub pages: usize,
+}
+
+impl Document {
+    /// The sample invoice: one page, no script, nothing beside it.
+    pub fn invoice() -> io::Result<Self> {
+        let read = |name| std::fs::read_to_string(format!("{INVOICE}/{name}"));
+        Self::of("invoice", read("index.html")?, read("data.json")?)
+    }
+
+    /// A report of so many pages, a table on each.
+    pub fn report(pages: usize) -> io::Result<Self> {
+        let name = format!("report of {pages} pages");
+        let data = format!("{{\"pages\": {pages}}}");
+        Ok(Self { pages, ..Self::of(&name, include_str!("report.html").to_owned(), data)? })
+    }
+
+    /// A document of one page with nothing beside it and without script.
+    pub fn of(name: &str, template: String, data: String) -> io::Result<Self> {
+        let page = assemble(&template, &data)?;
+        let (name, files) = (name.to_owned(), Vec::new());
+        Ok(Self { name, template, data, page, files, served: false, scripted: false, pages: 1 })
+    }
+
+    /// Whether `file` is this document, as far as its pages tell.
+    pub fn check(&self, file: &[u8]) -> io::Result<()> {
+        let marks = memmem::find_iter(file, b"/Type /Page");
+        let pages = marks.filter(|at| file.get(at + 11).is_some_and(|letter| *letter != b's')).count();
+        if file.starts_with(b"%PDF-") && pages == self.pages {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("no PDF of {} pages came but {pages} pages", self.pages)))
+    }
+}
+
+/// The page, assembled by the program itself.
+fn assemble(template: &str, data: &str) -> io::Result<String> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("index.html"), template)?;
+    std::fs::write(path("data.json"), data)?;
+    let output = Command::new(env!("CARGO_BIN_EXE_platen"))
+        .arg("render")
+        .arg(path("index.html"))
+        .args(["--type", "ejs", "--data"])
+        .arg(path("data.json"))
+        .arg("--output")
+        .arg(path("page.html"))
+        .output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    std::fs::read_to_string(path("page.html"))
+}

@@ -1,0 +1,49 @@
+//! A document's template saved at the service, as its callers save one: begun, uploaded, unzipped, previewed.
+
+use std::io::{self, Cursor, Write as _};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::common::document::Document;
+use crate::common::service::Service;
+
+impl Service {
+    /// Saves the template; gives its id.
+    pub async fn save(&self, document: &Document) -> io::Result<String> {
+        let data: Value = serde_json::from_str(&document.data)?;
+        let begun = self.ask(Method::GET, "/v1/templates/init", &Value::Null).await?;
+        let id = text(&begun, "/templateId")?;
+        self.upload(text(&begun, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
+        let path = format!("/v1/templates/{id}");
+        self.ask(Method::PATCH, &format!("{path}/unzip"), &Value::Null).await?;
+        let wanted = json!({ "type": "ejs", "data": data });
+        let previews = self.ask(Method::POST, &format!("{path}/render-previews"), &wanted).await?;
+        let info = json!({ "title": document.name, "description": "", "type": "ejs", "sampleData": data,
+            "categories": [] });
+        let previews = json!({ "pngJobId": text(&previews, "/pngPreview/jobId")?,
+            "pdfJobId": text(&previews, "/pdfPreview/jobId")? });
+        let saved = json!({ "templateInfo": info, "previewIds": previews });
+        self.ask(Method::POST, &path, &saved).await?;
+        Ok(id.to_owned())
+    }
+}
+
+/// A text of an answer.
+pub fn text<'a>(answer: &'a Value, pointer: &str) -> io::Result<&'a str> {
+    answer.pointer(pointer).and_then(Value::as_str).ok_or_else(|| io::Error::other(answer.to_string()))
+}
+
+/// The archive that a caller uploads.
+pub fn archive(document: &Document) -> io::Result<Vec<u8>> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let entry = [("index.html", document.template.as_bytes())];
+    let files = document.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()));
+    for (path, content) in files.chain(entry) {
+        writer.start_file(path, SimpleFileOptions::default())?;
+        writer.write_all(content)?;
+    }
+    Ok(writer.finish()?.into_inner())
+}

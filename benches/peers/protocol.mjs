@@ -1,0 +1,47 @@
+// What a peer says to the benchmark: a line of JSON for each line that it is sent.
+//
+// The first line is {executable}: the Chromium to start; the answer is {} when it may be asked. Each further
+// line is {template, data, page, clients, documents}: so many documents, so many at once; the answer is
+// {latencies_ms, file}, the last file as base64. What fails is answered as {error}. With the end of its input
+// the peer ends.
+
+import { createInterface } from 'node:readline';
+
+/** Serves a peer; `open(executable)` gives its `render(order)`, which gives a PDF, and its `close()`. */
+export async function serve(open) {
+  let peer;
+  for await (const line of createInterface({ input: process.stdin })) {
+    const order = JSON.parse(line);
+    try {
+      if (peer) {
+        say(await renderAll(peer, order));
+      } else {
+        peer = await open(order.executable);
+        say({});
+      }
+    } catch (error) {
+      say({ error: String(error?.stack ?? error) });
+    }
+  }
+  await peer?.close();
+  process.exit();
+}
+
+async function renderAll(peer, order) {
+  const latencies_ms = [];
+  let [begun, file] = [0];
+  const client = async () => {
+    while (begun < order.documents) {
+      begun += 1;
+      const start = performance.now();
+      file = await peer.render(order);
+      latencies_ms.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: order.clients }, client));
+  return { latencies_ms, file: Buffer.from(file).toString('base64') };
+}
+
+function say(answer) {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

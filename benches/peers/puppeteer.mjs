@@ -1,0 +1,22 @@
+// Puppeteer as its guide shows it: one browser, a new page for each document, closed after it.
+
+import puppeteer from 'puppeteer-core';
+
+import { serve } from './protocol.mjs';
+
+await serve(async (executablePath) => {
+  // As root Chromium starts without its sandbox only.
+  const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox'] });
+  return {
+    async render(order) {
+      const page = await browser.newPage();
+      try {
+        await page.setContent(order.page);
+        return await page.pdf({ format: 'A4', printBackground: true });
+      } finally {
+        await page.close();
+      }
+    },
+    close: () => browser.close(),
+  };
+});

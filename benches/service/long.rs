@@ -1,0 +1,149 @@
+//! What the service costs beyond one small document: pages, a large file, many documents.
+
+use std::io;
+use std::time::Instant;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::common::document::Document;
+use crate::common::figures::{Figures, members, memory_mb};
+use crate::common::saved::{archive, text};
+use crate::common::service::{Service, chromium_groups};
+
+/// Pages of the documents whose cost is compared.
+const PAGES: [usize; 8] = [1, 10, 50, 100, 200, 400, 700, 1_000];
+/// Pages that are printed for each number of pages, about, and documents at least.
+const PRINTED_PAGES: usize = 2_000;
+const LEAST_DOCUMENTS: usize = 3;
+const MOST_DOCUMENTS: usize = 40;
+
+/// Pictures of a large document, and the side of each: their pixels make 300 MB.
+const PICTURES: usize = 100;
+const PICTURE_PX: u32 = 1_000;
+/// A large document is given time and Chromium memory: what counts is the memory of our own process.
+const LARGE: [(&str, &str); 4] = [
+    ("PLATEN__BROWSER__PRINT_TIMEOUT_MS", "120000"),
+    ("PLATEN__BROWSER__LOAD_TIMEOUT_MS", "60000"),
+    ("PLATEN__BROWSER__RENDERER_MEMORY_LIMIT_MB", "8192"),
+    ("PLATEN__BROWSER__OWN_MEMORY_LIMIT_MB", "8192"),
+];
+
+/// Documents of a long run, of a line of it, and how many clients ask.
+const DOCUMENTS: usize = 20_000;
+const PORTION: usize = 1_000;
+const CLIENTS: usize = 4;
+
+/// The cost of a page in documents of 1 to 1,000 pages; one client.
+pub fn compare_pages() -> io::Result<()> {
+    let service = Service::start(&[])?;
+    println!("\n| pages | p10 ms | p50 ms | ms a page | Chromium ms a page | own ms a page |");
+    println!("|{}", "--:|".repeat(6));
+    for pages in PAGES {
+        let documents = (PRINTED_PAGES / pages).clamp(LEAST_DOCUMENTS, MOST_DOCUMENTS);
+        let figures = service.measure(&Document::report(pages)?, 1, documents)?;
+        print_pages(pages, &figures);
+    }
+    Ok(())
+}
+
+fn print_pages(pages: usize, figures: &Figures) {
+    #[expect(clippy::cast_precision_loss, reason = "a thousand")]
+    let a_page = |document_ms: f64| document_ms / pages as f64;
+    let [least, median] = [0.1, 0.5].map(|share| figures.percentile_ms(share));
+    let (chromium, own) = (figures.a_document_ms(figures.chromium), figures.a_document_ms(figures.own));
+    println!(
+        "| {pages} | {least:.1} | {median:.1} | {:.2} | {:.2} | {:.3} |",
+        a_page(median),
+        a_page(chromium),
+        a_page(own)
+    );
+}
+
+/// The memory of the service's own process while a file of 300 MB is made and downloaded.
+pub fn make_large() -> io::Result<()> {
+    let service = Service::start(&LARGE)?;
+    service.measure(&Document::invoice()?, 1, 1)?;
+    let picture = |number| format!("<img width=\"700\" src=\"noise.png?{number}\">");
+    let template = (0..PICTURES).map(picture).collect::<String>();
+    let files = vec![("noise.png".to_owned(), noise()?)];
+    let document = Document { files, ..Document::of("large", template, "{}".to_owned())? };
+    println!("\n| | MiB resident | most so far |\n|:--|--:|--:|");
+    let say = |what: &str| {
+        println!("| {what} | {} | {} |", service.memory_mb("VmRSS:"), service.memory_mb("VmHWM:"));
+    };
+    say("before");
+    let begun = Instant::now();
+    let url = service.runtime.block_on(start_and_wait(&service, &document, say))?;
+    say(&format!("rendered in {:.1} s", begun.elapsed().as_secs_f64()));
+    let begun = Instant::now();
+    let bytes = service.runtime.block_on(download(&service, &url))?;
+    say(&format!("{} MB downloaded in {:.1} s", bytes / 1_000_000, begun.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// Renders by an uploaded archive; gives the address of the file.
+async fn start_and_wait(service: &Service, document: &Document, say: impl Fn(&str)) -> io::Result<String> {
+    let wanted = json!({ "type": "html", "target": "pdf", "data": {} });
+    let job = service.ask(Method::POST, "/v1/documents/init", &wanted).await?;
+    service.upload(text(&job, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
+    say("uploaded");
+    let id = text(&job, "/jobId")?;
+    service.ask(Method::POST, &format!("/v1/documents/{id}/render"), &json!({})).await?;
+    loop {
+        let view = service.ask(Method::GET, &format!("/v1/jobs/{id}?wait=60"), &Value::Null).await?;
+        if view["status"] == "done" {
+            return Ok(text(&view, "/output/data/url")?.to_owned());
+        }
+    }
+}
+
+/// Fetches a file and keeps nothing of it; gives its bytes.
+async fn download(service: &Service, url: &str) -> io::Result<usize> {
+    let mut answer = service.client.get(url).send().await.map_err(io::Error::other)?;
+    let mut bytes = 0;
+    while let Some(chunk) = answer.chunk().await.map_err(io::Error::other)? {
+        bytes += chunk.len();
+    }
+    Ok(bytes)
+}
+
+/// A picture of colours that no compression makes smaller.
+fn noise() -> io::Result<Vec<u8>> {
+    let mut pixels = vec![0; (PICTURE_PX * PICTURE_PX * 3) as usize];
+    getrandom::fill(&mut pixels).map_err(io::Error::other)?;
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, PICTURE_PX, PICTURE_PX);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(&pixels))
+        .map_err(io::Error::other)?;
+    Ok(file)
+}
+
+/// Memory over 20,000 documents: of the service's own process, and of all processes of its browsers (what they
+/// share is counted in each).
+pub fn go_on() -> io::Result<()> {
+    let (document, service) = (Document::invoice()?, Service::start(&[])?);
+    println!("\n| documents | documents/s | p50 ms | own MiB | browser MiB |\n|--:|--:|--:|--:|--:|");
+    for portion in 1..=DOCUMENTS / PORTION {
+        let begun = Instant::now();
+        let latencies = service.render_all(&document, CLIENTS, PORTION)?;
+        let figures = Figures { latencies, wall: begun.elapsed(), ..Figures::default() };
+        println!(
+            "| {} | {:.1} | {:.1} | {} | {} |",
+            portion * PORTION,
+            figures.throughput(),
+            figures.percentile_ms(0.5),
+            service.memory_mb("VmRSS:"),
+            browser_memory_mb(&service)
+        );
+    }
+    Ok(())
+}
+
+fn browser_memory_mb(service: &Service) -> u64 {
+    let groups = chromium_groups(service.id());
+    groups.into_iter().flat_map(members).map(|id| memory_mb(&id, "VmRSS:")).sum()
+}
