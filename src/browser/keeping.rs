@@ -65,7 +65,7 @@ impl BrowserPool {
         let TabReturned { mut held, account, lane, end } = returned;
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
-        if end == LeaseEnd::Stalled {
+        if matches!(end, LeaseEnd::Stalled) {
             self.lose(held.browser, "it did not answer when its page was late", ctx);
         }
         match (lane, end) {
@@ -87,7 +87,7 @@ impl BrowserPool {
     pub(super) fn reset_used(&mut self, ctx: &mut Context<Self>) {
         while let Some((ticket, held)) = self.kept.next_used() {
             let reset = async move {
-                let done = held.tab.reset(held.traces).await;
+                let done = held.tab.reset(&held.traces).await;
                 (held, done)
             };
             ctx.spawn(
@@ -144,6 +144,7 @@ impl BrowserPool {
         for held in self.kept.extract(|held| born_before.is_some_and(|birth| held.since <= birth)) {
             self.let_go(held, Gone::Age, ctx);
         }
+        self.tell();
     }
 
     fn wear(&self, held: &HeldTab) -> Option<Gone> {

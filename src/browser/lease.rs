@@ -32,7 +32,7 @@ pub(super) struct HeldTab {
 }
 
 /// How a lease ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum LeaseEnd {
     /// Before its page was a file.
     GivenUp,
@@ -95,7 +95,8 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
-            let Self { account, lane, end, .. } = *self;
+            let (account, lane) = (self.account, self.lane);
+            let end = std::mem::replace(&mut self.end, LeaseEnd::GivenUp);
             let _ = self.returns.send(TabReturned { held, account, lane, end });
         }
     }

@@ -5,12 +5,14 @@
 //! how it wants to be reached), a time zone or a language, which are the whole renderer's, and the memory that
 //! a heavy page leaves behind.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Page;
 
 use super::emulate::{self, Surroundings};
 use super::fault::Trouble;
+use super::origin::Visit;
 use super::page::{OpenPage, PageOutput};
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -25,10 +27,10 @@ const PAGES_LIMIT: u32 = 20;
 const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 
 /// What a page has left in its tab that does not go with its document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Traces {
-    /// It came from an origin, so its address is in the history.
-    navigated: bool,
+    /// It came from an origin, so its address is in the history, and what it asked for may still come.
+    visit: Option<Arc<Visit>>,
     /// It was not shown in the surroundings of a plain tab.
     surrounded: bool,
 }
@@ -37,23 +39,30 @@ impl OpenPage {
     /// The file is made: the tab may be kept, unless something of the page would stay in it.
     pub(super) fn end_well(mut self, options: &PageOptions, output: PageOutput, pages: Option<u32>) {
         let is_light = pages.unwrap_or(1) <= PAGES_LIMIT && self.length_bytes <= LENGTH_LIMIT_BYTES;
-        let kept_apart = self.visit.as_ref().is_none_or(|visit| !visit.let_through());
-        if self.lane == Lane::Static && is_light && kept_apart && emulate::can_be_undone(options) {
-            let surrounded = emulate::differs(options, output);
-            self.lease.report_reusable(Traces { navigated: self.visit.is_some(), surrounded });
+        let traces = Traces { visit: self.visit.clone(), surrounded: emulate::differs(options, output) };
+        let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);
+        if self.lane == Lane::Static && is_light && is_clean {
+            self.lease.report_reusable(traces);
         }
+    }
+}
+
+impl Traces {
+    /// Whether anything came from an allowed host.
+    fn hold_foreign(&self) -> bool {
+        self.visit.as_ref().is_some_and(|visit| visit.let_through())
     }
 }
 
 impl Tab {
     /// Shows nothing again, in a new document, and forgets its page.
-    pub(super) async fn reset(&self, traces: Traces) -> Result<(), Trouble> {
+    pub(super) async fn reset(&self, traces: &Traces) -> Result<(), Trouble> {
         self.origin().clear();
         let reset = tokio::time::timeout(RESET_LIMIT, self.leave_page(traces));
         reset.await.unwrap_or(Err(Trouble::Late))
     }
 
-    async fn leave_page(&self, traces: Traces) -> Result<(), Trouble> {
+    async fn leave_page(&self, traces: &Traces) -> Result<(), Trouble> {
         let mut state = self.state();
         let (loads, documents) = {
             let seen = state.borrow();
@@ -67,11 +76,15 @@ impl Tab {
             return Err(Trouble::Ended(end));
         }
         let surroundings = traces.surrounded.then(|| Surroundings::undo(self, RESET_LIMIT)).transpose()?;
-        if traces.navigated {
+        if traces.visit.is_some() {
             self.call_within(Page::ResetNavigationHistory(None), RESET_LIMIT).await?;
         }
         if let Some(surroundings) = surroundings {
             surroundings.settle().await?;
+        }
+        // A request may have been let through after the file was made.
+        if traces.hold_foreign() {
+            return Err(Trouble::fault(FaultCode::PageFailed, "an allowed host answered the page that left"));
         }
         self.renew_state();
         Ok(())
