@@ -46,7 +46,7 @@ impl Handler<LeaseTab> for BrowserPool {
             Err(_) => {
                 let cause = pool.cause().map_or(String::new(), |it| format!("; {it}"));
                 pool.pump(ctx);
-                Err(LeaseError::Timeout { limit_ms, tabs: pool.tabs, cause })
+                Err(LeaseError::Timeout { limit_ms, tabs: pool.tuning.tabs(), cause })
             }
         }))
     }
@@ -68,7 +68,7 @@ impl BrowserPool {
     }
 
     fn make_wanted(&mut self, ctx: &mut Context<Self>) {
-        let places = self.tabs.saturating_sub(self.leased);
+        let places = self.tuning.tabs().saturating_sub(self.leased);
         // What a successor makes is nobody's before it takes over.
         let making: usize = self.placed().map(|running| running.making).sum();
         // A tab made ahead takes a core for a while: it is made when there is one that has no page.
@@ -99,7 +99,7 @@ impl BrowserPool {
     fn grant(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;
-        while self.leased < self.tabs && at < self.waiters.len() {
+        while self.leased < self.tuning.tabs() && at < self.waiters.len() {
             match self.tab_for(self.waiters[at].asked, &mut awaited, ctx) {
                 Some((held, tab)) => self.give(at, held, tab),
                 None => at += 1,

@@ -63,6 +63,7 @@ impl ActorFuture<BrowserPool> for Returning {
 impl BrowserPool {
     pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, account, lane, end } = returned;
+        self.tuning.ended(Instant::now(), self.leased >= self.tuning.tabs());
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {

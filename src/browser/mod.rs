@@ -3,7 +3,7 @@
 //! ```text
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
 //!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
-//!   ├── grant                                who gets which tab, and when one is made
+//!   ├── grant ── tuning                      who gets which tab, and how many there are at once
 //!   ├── kept ── keeping ── reset             tabs without script, kept for their accounts
 //!   ├── tab ── origin ── served              a context of its own, and all that it can reach:
 //!   │     │      └ fence ── places, tunnel   its own files, and the hosts that are allowed
@@ -53,6 +53,7 @@ mod scripts;
 mod served;
 mod snapshot;
 mod tab;
+mod tuning;
 mod tunnel;
 mod wait;
 mod wire;

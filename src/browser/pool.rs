@@ -33,6 +33,7 @@ use super::origin::Origin;
 use super::profile::Profile;
 use super::recycle::Reason;
 use super::tab::{Maker, Tab};
+use super::tuning::Tuning;
 use crate::config::BrowserConfig;
 use crate::outbound::Outbound;
 use crate::telemetry::BrowserMetrics;
@@ -48,7 +49,7 @@ pub struct BrowserPool {
     /// The way of its pages to allowed hosts.
     outbound: Outbound,
     pub(super) metrics: BrowserMetrics,
-    pub(super) tabs: usize,
+    pub(super) tuning: Tuning,
     pub(super) spare_tabs: usize,
     pub(super) cores: usize,
     pub(super) places: Vec<Place>,
@@ -76,11 +77,12 @@ impl BrowserPool {
     #[must_use]
     pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
+        let (most, cores) = (capacity::tabs(config.tabs), capacity::cores());
         Self {
             metrics,
-            tabs: capacity::tabs(config.tabs),
+            tuning: Tuning::new(if config.adapt_tabs { cores } else { most }, most),
             spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
-            cores: capacity::cores(),
+            cores,
             places: Vec::new(),
             leaving: Vec::new(),
             config: Arc::new(config),
@@ -165,6 +167,7 @@ impl BrowserPool {
         self.metrics.tabs.of(["making"]).set(level(making));
         self.metrics.tabs.of(["spare"]).set(level(self.spares.len()));
         self.metrics.tabs.of(["kept"]).set(level(self.kept.idle()));
+        self.metrics.tab_limit.set(level(self.tuning.tabs()));
         self.metrics.waiting.set(level(self.waiters.len()));
     }
 
@@ -227,7 +230,7 @@ impl Handler<GetPoolStatus> for BrowserPool {
             ready: !self.stopping && !browsers.is_empty(),
             cause: self.cause().cloned(),
             browsers,
-            tabs: self.tabs,
+            tabs: self.tuning.most(),
             spare: self.spares.len(),
             kept: self.kept.idle(),
             leased: self.leased,

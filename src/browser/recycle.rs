@@ -122,7 +122,7 @@ impl BrowserPool {
         let (id, maker) = (fresh.id, self.maker(&fresh));
         let Some(Place::Running(old)) = self.places.get_mut(id.place) else { return };
         let Some(Successor::Starting(reason)) = old.successor else { return };
-        let tabs_left = self.spare_tabs.clamp(1, self.tabs);
+        let tabs_left = self.spare_tabs.clamp(1, self.tuning.most());
         old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left });
         for _ in 0..tabs_left {
             if !self.make_tab_in(id, maker.clone(), ctx) {

@@ -30,6 +30,8 @@ pub struct BrowserMetrics {
     pub leased: Levels<1>,
     /// By `state`: `making`, `spare`, `kept`.
     pub tabs: Levels<1>,
+    /// How many tabs may be in use at once.
+    pub tab_limit: Level,
     /// Jobs that wait for a tab.
     pub waiting: Level,
     /// By `part`: `own` (Chromium's own process), `pages` (renderers), `other`.
@@ -85,6 +87,11 @@ impl BrowserMetrics {
             kept_ended: kept_ended.beginning_with([["documents"], ["age"], ["room"], ["page"], ["broken"]]),
             leased: leased.beginning_with(lanes),
             tabs: tabs.beginning_with([["making"], ["spare"], ["kept"]]),
+            tab_limit: register.one(
+                "platen_browser_tab_limit",
+                "Tabs that may be in use at once",
+                Level::default(),
+            ),
             waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Level::default()),
             memory: memory.beginning_with([["own"], ["pages"], ["other"]]),
         }
