@@ -13,6 +13,8 @@ use crate::domain::format_opts::PageOptions;
 
 /// How long a page may take to say what it waits for: one that is busy does not.
 const PENDING_LIMIT: Duration = Duration::from_millis(300);
+/// That a renderer died is told within 15 ms (tried).
+const END_LIMIT: Duration = Duration::from_millis(200);
 /// How long a browser may take to say that it is there, which takes it a millisecond, before what is late
 /// is laid to its charge and not the page's.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
@@ -92,8 +94,7 @@ impl OpenPage {
 
     /// Says what happened; the tab goes back with the page.
     pub(super) async fn fail(mut self, step: PageStep, trouble: Trouble, options: &PageOptions) -> PageFault {
-        // The calls of a page that ended may be heard of before its end.
-        let known = self.state.borrow().end;
+        let known = self.known_end(&trouble).await;
         let (fault, retryable) = match (known, trouble) {
             (Some(end), _) | (None, Trouble::Ended(end)) => {
                 // In a used tab it may have been the pages before that took too much.
@@ -111,6 +112,16 @@ impl OpenPage {
             (None, Trouble::Fault(fault)) => (fault, false),
         };
         PageFault { fault, retryable, warnings: self.all_warnings() }
+    }
+
+    /// How the page ended, if it did. Its calls may be refused before that is heard of.
+    async fn known_end(&self, trouble: &Trouble) -> Option<PageEnd> {
+        let mut state = self.state.clone();
+        if matches!(trouble, Trouble::Refused(_)) {
+            let _ = tokio::time::timeout(END_LIMIT, state.wait_for(|state| state.end.is_some())).await;
+        }
+        let end = state.borrow().end;
+        end
     }
 
     /// A browser that is stopped or stuck ends no connection, and its pages' deadlines come before the
