@@ -3,7 +3,7 @@
 /// Which tab a page may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// No script can run (execution is disabled in the tab), so nothing is kept and nothing leaks.
+    /// No script can run (execution is disabled in the tab): it may have a tab that its account had before.
     Static,
     /// Script may run: a browser context of its own, disposed at the end of the job.
     Scripted,
