@@ -46,7 +46,12 @@ impl Service {
         let base = base.to_owned();
         command(&folder, &["account", "create", "bench"])?;
         let token = command(&folder, &["token", "create", "--account", "bench"])?;
-        let client = reqwest::Client::builder().no_proxy().build().map_err(io::Error::other)?;
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            // The service closes a connection that rests for longer than http.keep_alive_s.
+            .pool_idle_timeout(std::time::Duration::from_secs(30))
+            .build()
+            .map_err(io::Error::other)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let bodies = RefCell::default();
         let service = Self { child, _folder: folder, base, token, client, runtime, bodies };

@@ -97,8 +97,7 @@ impl OpenPage {
         let known = self.known_end(&trouble).await;
         let (fault, retryable) = match (known, trouble) {
             (Some(end), _) | (None, Trouble::Ended(end)) => {
-                // In a used tab it may have been the pages before that took too much.
-                (ended(end, &self.limits), end == PageEnd::BrowserLost || self.lease.was_used())
+                (ended(end, &self.limits), self.may_do_better(end))
             }
             (None, Trouble::Late) if self.is_browser_stalled().await => {
                 let PageFault { fault, retryable, .. } = PageFault::lost();
@@ -107,11 +106,20 @@ impl OpenPage {
             (None, Trouble::Late) => (self.late(step, options).await, false),
             (None, Trouble::Refused(error)) => {
                 let fault = JobFault::new(FaultCode::PageFailed, format!("the page failed: {error}"));
-                (fault, self.lease.was_used())
+                (fault, false)
             }
             (None, Trouble::Fault(fault)) => (fault, false),
         };
         PageFault { fault, retryable, warnings: self.all_warnings() }
+    }
+
+    /// Whether the same page may succeed in another tab: in a used one the pages before it may have taken too much.
+    fn may_do_better(&self, end: PageEnd) -> bool {
+        match end {
+            PageEnd::BrowserLost => true,
+            PageEnd::Crashed | PageEnd::TookMemory => self.lease.was_used(),
+            PageEnd::ToldTooMuch | PageEnd::Closed => false,
+        }
     }
 
     /// How the page ended, if it did. Its calls may be refused before that is heard of.
@@ -120,8 +128,7 @@ impl OpenPage {
         if matches!(trouble, Trouble::Refused(_)) {
             let _ = tokio::time::timeout(END_LIMIT, state.wait_for(|state| state.end.is_some())).await;
         }
-        let end = state.borrow().end;
-        end
+        state.borrow().end
     }
 
     /// A browser that is stopped or stuck ends no connection, and its pages' deadlines come before the

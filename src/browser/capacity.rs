@@ -24,6 +24,16 @@ fn fitting(cores: u64, memory_bytes: u64) -> u64 {
     (cores * TABS_A_CORE).min(by_memory).max(1)
 }
 
+/// What a renderer may take, in MB: as configured, or a quarter of the memory within bounds: a thousand pages take
+/// two GB, and a machine must bear one or two of them.
+pub(super) fn renderer_limit_mb(configured: u64) -> u64 {
+    if configured > 0 { configured } else { renderer_share_mb(memory_bytes()) }
+}
+
+fn renderer_share_mb(memory_bytes: u64) -> u64 {
+    (memory_bytes >> 22).clamp(1_024, 4_096)
+}
+
 /// The processor's cores, as far as we may use them.
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -53,6 +63,12 @@ mod tests {
         assert_eq!(fitting(16, 2 << 30), 6);
         assert_eq!(fitting(4, 256 << 20), 1);
         assert_eq!(tabs(3), 3);
+    }
+
+    #[test]
+    fn a_renderer_may_take_a_quarter_within_bounds() {
+        assert_eq!([2 << 30, 8 << 30, 64 << 30].map(renderer_share_mb), [1_024, 2_048, 4_096]);
+        assert_eq!(renderer_limit_mb(300), 300);
     }
 
     #[test]

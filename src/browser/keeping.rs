@@ -63,7 +63,11 @@ impl ActorFuture<BrowserPool> for Returning {
 impl BrowserPool {
     pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
         let TabReturned { mut held, account, lane, end } = returned;
-        self.tuning.ended(Instant::now(), self.leased >= self.tuning.tabs());
+        // Pages without script have a bound of their own, and would hide what becomes of the others.
+        if lane == Lane::Scripted {
+            let is_loaded = self.leased >= self.tuning.tabs() || !self.waiters.is_empty();
+            self.tuning.ended(Instant::now(), is_loaded);
+        }
         self.leased -= 1;
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
@@ -71,7 +75,13 @@ impl BrowserPool {
         }
         match (lane, end) {
             (Lane::Scripted, _) => Self::dispose(held, ctx),
-            (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => self.let_go(held, Gone::Page, ctx),
+            (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => {
+                self.let_go(held, Gone::Page, ctx);
+                // If it was the tab and not the page, the next try must not get another one like it.
+                for held in self.kept.extract_of(account) {
+                    self.let_go(held, Gone::Page, ctx);
+                }
+            }
             (Lane::Static, LeaseEnd::Reusable(traces)) => match self.wear(&held) {
                 Some(gone) => self.let_go(held, gone, ctx),
                 // Its browser leaves.

@@ -98,13 +98,21 @@ impl<T> KeptTabs<T> {
         self.entries.iter().filter(|entry| !matches!(entry.state, State::Resetting)).count()
     }
 
+    /// Takes out the idle tabs of `account`.
+    pub(super) fn extract_of(&mut self, account: AccountId) -> Vec<T> {
+        self.remove(|entry| entry.account == account && !matches!(entry.state, State::Resetting))
+    }
+
     /// Takes out all idle tabs of which `leaves` holds.
     pub(super) fn extract(&mut self, leaves: impl Fn(&T) -> bool) -> Vec<T> {
-        let holds = |entry: &Entry<T>| match &entry.state {
+        self.remove(|entry| match &entry.state {
             State::Used(tab) | State::Clean(tab) => leaves(tab),
             State::Resetting => false,
-        };
-        let (left, rest): (VecDeque<_>, _) = std::mem::take(&mut self.entries).into_iter().partition(holds);
+        })
+    }
+
+    fn remove(&mut self, leaves: impl Fn(&Entry<T>) -> bool) -> Vec<T> {
+        let (left, rest): (VecDeque<_>, _) = std::mem::take(&mut self.entries).into_iter().partition(leaves);
         self.entries = rest;
         left.into_iter().filter_map(|entry| entry.state.into_tab()).collect()
     }
@@ -252,6 +260,14 @@ mod tests {
         assert_eq!(kept.make_room([].into_iter(), room(3, 0, 1)), (1, vec![]));
         assert_eq!(kept.make_room([].into_iter(), room(2, 0, 1)), (1, vec!["a"]));
         assert_eq!(kept.make_room([].into_iter(), room(1, 1, 1)), (0, vec!["b"]));
+    }
+
+    #[test]
+    fn those_of_an_account_are_taken_out() {
+        let [one, two, _] = accounts();
+        let mut kept = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
+        assert_eq!(kept.extract_of(one), ["a1", "a2"]);
+        assert_eq!((kept.take(one), kept.take(two)), (None, Some("b1")));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::watch;
 
+use super::capacity;
 use super::events::{PageEnd, PageState};
 use super::fault::{PageFault, Trouble};
 use super::lease::Lease;
@@ -152,7 +153,7 @@ impl Limits {
             timer: Duration::from_millis(config.timer_limit_ms),
             call: Duration::from_millis(config.call_timeout_ms),
             heap_mb: config.heap_limit_mb,
-            renderer_mb: config.renderer_memory_limit_mb,
+            renderer_mb: capacity::renderer_limit_mb(config.renderer_memory_limit_mb),
             told_mb: config.told_limit_mb,
             chunk_bytes: u32::try_from(config.output_chunk_bytes).unwrap_or(u32::MAX),
             picture_pixels: OptionLimits::of(config).picture_pixels,

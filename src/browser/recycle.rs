@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use actix::fut::wrap_future;
 use actix::prelude::*;
 
+use super::capacity;
 use super::fleet::{Place, Running, pause_after};
 use super::lease::{BrowserId, HeldTab};
 use super::memory::{self, Reading};
@@ -240,7 +241,7 @@ impl BrowserPool {
 
     /// Has the memory of every browser looked at.
     pub(super) fn weigh_all(&mut self, ctx: &mut Context<Self>) {
-        let limit_bytes = self.config.renderer_memory_limit_mb << 20;
+        let limit_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
         let weighed: Vec<_> = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
         for (browser, process, kills) in weighed {
             let reading = tokio::task::spawn_blocking(move || memory::sweep(process, limit_bytes, &kills));

@@ -38,7 +38,10 @@ pub(super) struct Traces {
 impl OpenPage {
     /// The file is made: the tab may be kept, unless something of the page would stay in it.
     pub(super) fn end_well(mut self, options: &PageOptions, output: PageOutput, pages: Option<u32>) {
-        let is_light = pages.unwrap_or(1) <= PAGES_LIMIT && self.length_bytes <= LENGTH_LIMIT_BYTES;
+        // Of a range nobody knows how many sheets there were.
+        let is_whole = options.from_page.is_none() && options.to_page.is_none();
+        let is_short = is_whole && pages.unwrap_or(1) <= PAGES_LIMIT;
+        let is_light = is_short && self.length_bytes <= LENGTH_LIMIT_BYTES;
         let traces = Traces { visit: self.visit.clone(), surrounded: emulate::differs(options, output) };
         let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);
         if self.lane == Lane::Static && is_light && is_clean {

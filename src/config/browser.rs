@@ -45,7 +45,7 @@ pub struct BrowserConfig {
     pub rest_cap_ms: u64,
     /// A page's JavaScript heap.
     pub heap_limit_mb: u64,
-    /// A page's whole renderer process; more ends its job.
+    /// A page's whole renderer process, more ends its job; 0: a quarter of the memory, 1 to 4 GB.
     pub renderer_memory_limit_mb: u64,
     /// What a page may tell by console, dialogs and the addresses it asks for; more ends its job.
     pub told_limit_mb: u64,
@@ -110,7 +110,9 @@ impl BrowserConfig {
         faults.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);
         let renderer = self.renderer_memory_limit_mb;
-        faults.within("browser.renderer_memory_limit_mb", renderer, 128, 65_536);
+        if renderer > 0 {
+            faults.within("browser.renderer_memory_limit_mb", renderer, 128, 65_536);
+        }
         faults.within("browser.told_limit_mb", self.told_limit_mb, 1, 65_536);
         faults.within("browser.own_memory_limit_mb", self.own_memory_limit_mb, 256, 65_536);
         faults.within("browser.recycle_documents", self.recycle_documents, 0, 1_000_000_000);
