@@ -1,6 +1,7 @@
 //! How many tabs a machine carries, where the configuration leaves it to us.
 
 use std::fs;
+use std::sync::LazyLock;
 
 /// Tabs a core. Pages that compute all the time take as long with one as with four (measured: 20 to
 /// 27 invoices a second from one tab to eight on two cores); pages with script wait most of their
@@ -13,9 +14,12 @@ const RESERVED_BYTES: u64 = 512 << 20;
 /// Where memory cannot be read.
 const ASSUMED_BYTES: u64 = 2 << 30;
 
+/// What there is, looked at once: each page asks for its limit.
+static MEMORY_BYTES: LazyLock<u64> = LazyLock::new(memory_bytes);
+
 /// The number of tabs: as configured, or by cores and memory.
 pub(super) fn tabs(configured: u64) -> usize {
-    let tabs = if configured > 0 { configured } else { fitting(cores() as u64, memory_bytes()) };
+    let tabs = if configured > 0 { configured } else { fitting(cores() as u64, *MEMORY_BYTES) };
     usize::try_from(tabs).unwrap_or(usize::MAX)
 }
 
@@ -27,7 +31,7 @@ fn fitting(cores: u64, memory_bytes: u64) -> u64 {
 /// What a renderer may take, in MB: as configured, or a quarter of the memory within bounds: a thousand pages take
 /// two GB, and a machine must bear one or two of them.
 pub(super) fn renderer_limit_mb(configured: u64) -> u64 {
-    if configured > 0 { configured } else { renderer_share_mb(memory_bytes()) }
+    if configured > 0 { configured } else { renderer_share_mb(*MEMORY_BYTES) }
 }
 
 fn renderer_share_mb(memory_bytes: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! How many tabs are used at once: fewer where more make each page slower and no page more.
 //!
 //! ```text
-//!  Steady ──(a while under load)──> Trying fewer ──(as many documents as before)──> keeps them, tries fewer still
+//!  Steady ──(a while under load)──> Trying fewer ──(as many pages as before)──> keeps them, tries fewer still
 //!     ^  ^                              └──(clearly less)──> back ─┐
 //!     │  └─────────────────────────────────────────────────────────┤
 //!     └──(no better: back; better: kept, more still)── Trying more <┘ (the next time)
@@ -111,8 +111,8 @@ impl Tuning {
         self.window = None;
         if let State::Trying(_, before, _) = self.state {
             self.tabs = before;
+            self.state = State::Steady(0);
         }
-        self.state = State::Steady(0);
     }
 
     fn decide(&mut self, rate: f64) {
@@ -146,7 +146,6 @@ impl Tuning {
         }
         self.state = State::Trying(towards, self.tabs, rate);
         self.tabs = tabs;
-        self.next = if tabs == self.fewest { Towards::More } else { towards };
     }
 
     fn rest(&mut self, next: Towards) {

@@ -13,6 +13,7 @@ use futures_util::stream::{self, BoxStream};
 use super::place::{Place, StagedFile, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
+    within,
 };
 use crate::domain::ids::AccountId;
 
@@ -74,9 +75,7 @@ impl ObjectStore for DiskStore {
         let key = *key;
         self.run(move |place| {
             let (file, meta) = place.read(&key)?;
-            if meta.bytes > limit_bytes {
-                return Err(StoreError::TooLarge { limit_bytes });
-            }
+            within(meta.bytes, limit_bytes)?;
             read_at(&file, 0, meta.bytes)
         })
         .await
@@ -151,9 +150,7 @@ struct Staged {
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        if self.bytes > self.limit_bytes {
-            return Err(StoreError::TooLarge { limit_bytes: self.limit_bytes });
-        }
+        within(self.bytes, self.limit_bytes)?;
         self.gathered.extend_from_slice(&bytes);
         if self.gathered.len() < CHUNK_BYTES {
             return Ok(());
@@ -165,9 +162,7 @@ impl StagedObject for Staged {
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
-        if self.bytes > self.limit_bytes {
-            return Err(StoreError::TooLarge { limit_bytes: self.limit_bytes });
-        }
+        within(self.bytes, self.limit_bytes)?;
         let (key, this) = (*key, *self);
         blocking(move || {
             let file = this.place.append(this.file, &this.gathered)?;

@@ -4,7 +4,7 @@
 //! the store itself can be used again, by whoever has it, until it expires: there an upload lands under a key of its
 //! own, and what is worked with is a copy under the key that no address covers.
 
-use super::{ObjectStore, StorageKey, StoreError, Upload};
+use super::{ObjectStore, StorageKey, StoreError, Upload, within};
 
 /// Where uploads land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,16 +48,13 @@ pub async fn take(store: &dyn ObjectStore, key: &StorageKey, limit_bytes: u64) -
         return Ok(());
     }
     let taken = async {
-        if store.head(&upload).await?.bytes > limit_bytes {
-            return Err(StoreError::TooLarge { limit_bytes });
-        }
-        let copied = store.copy(&upload, key).await?;
-        if copied.bytes > limit_bytes {
+        within(store.head(&upload).await?.bytes, limit_bytes)?;
+        let copied = within(store.copy(&upload, key).await?.bytes, limit_bytes);
+        if copied.is_err() {
             // Another upload came between the two looks.
             store.delete(key).await?;
-            return Err(StoreError::TooLarge { limit_bytes });
         }
-        Ok(())
+        copied
     };
     match taken.await {
         // Nothing was uploaded.

@@ -188,6 +188,11 @@ pub trait ObjectStore: Send + Sync {
     async fn probe(&self) -> Result<(), StoreError>;
 }
 
+/// `TooLarge` where there are more bytes than that.
+fn within(bytes: u64, limit_bytes: u64) -> Result<(), StoreError> {
+    if bytes > limit_bytes { Err(StoreError::TooLarge { limit_bytes }) } else { Ok(()) }
+}
+
 /// First byte and length of a reading.
 fn bounds(range: Option<ByteRange>, bytes: u64) -> Result<(u64, u64), StoreError> {
     match range {

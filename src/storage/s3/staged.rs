@@ -17,7 +17,7 @@ use tokio::task::spawn_blocking;
 use super::wire::Chunks;
 use super::{Reach, put};
 use crate::storage::place::{StagedFile, blocking};
-use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
+use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError, within};
 
 /// How much of a body is handed over at a time.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -35,9 +35,7 @@ pub(super) struct Staged {
 impl StagedObject for Staged {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        if self.bytes > self.limit_bytes {
-            return Err(StoreError::TooLarge { limit_bytes: self.limit_bytes });
-        }
+        within(self.bytes, self.limit_bytes)?;
         self.gathered.extend_from_slice(&bytes);
         let most = if self.file.is_some() { CHUNK_BYTES as u64 } else { self.reach.spool_bytes };
         if self.gathered.len() as u64 <= most {
@@ -51,9 +49,7 @@ impl StagedObject for Staged {
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let this = *self;
-        if this.bytes > this.limit_bytes {
-            return Err(StoreError::TooLarge { limit_bytes: this.limit_bytes });
-        }
+        within(this.bytes, this.limit_bytes)?;
         let Some(file) = this.file else {
             let bytes = Bytes::from(this.gathered);
             return put(&this.reach, key, bytes.len() as u64, || of_memory(&bytes)).await;
