@@ -1,4 +1,5 @@
-//! The decision, tried with every spelling and trick; nothing here opens a connection or asks for a name.
+//! The decision, tried with every spelling and trick, and the way to the address that it pins. Nobody is asked for a name,
+//! and nothing connects to another machine.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -243,9 +244,11 @@ async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
 
 #[tokio::test]
 async fn a_dead_address_does_not_stand_before_one_that_answers() {
+    // Ports are handed out at 127.0.0.1: what is free there is free at the address beside it.
+    let live = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = live.local_addr().unwrap().port();
     let dead = tokio::net::TcpSocket::new_v4().unwrap();
-    dead.bind("127.0.0.2:0".parse().unwrap()).unwrap();
-    let port = dead.local_addr().unwrap().port();
+    dead.bind(SocketAddr::from(([127, 0, 0, 2], port))).unwrap();
     let _listener = dead.listen(0).unwrap();
     // Nobody accepts: who comes after these is not answered at all.
     let mut waiting = Vec::new();
@@ -253,7 +256,6 @@ async fn a_dead_address_does_not_stand_before_one_that_answers() {
     while let Ok(stream) = timeout(Duration::from_millis(100), connect()).await {
         waiting.push(stream.unwrap());
     }
-    let live = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let allow = format!("[{{ host = \"a.example:{port}\", private = true }}]");
     let outbound = outbound(&allow, &[&["127.0.0.2", "127.0.0.1"]]);
     let url = Url::parse(&format!("https://a.example:{port}/")).unwrap();
