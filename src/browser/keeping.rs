@@ -96,9 +96,10 @@ impl BrowserPool {
 
     /// Has those tabs reset that were used; whoever waits for their places has had them by now.
     pub(super) fn reset_used(&mut self, ctx: &mut Context<Self>) {
+        let limit = Duration::from_millis(self.config.reset_timeout_ms);
         while let Some((ticket, held)) = self.kept.next_used() {
             let reset = async move {
-                let done = held.tab.reset(&held.traces).await;
+                let done = held.tab.reset(&held.traces, limit).await;
                 (held, done)
             };
             ctx.spawn(

@@ -19,8 +19,6 @@ use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
 
-/// It takes 4 ms. Who waits for the tab is better served by another one than by one that takes this long.
-const RESET_LIMIT: Duration = Duration::from_secs(1);
 /// What a page of so many sheets took its renderer keeps for the most part (200 sheets: 220 MB, tried).
 const PAGES_LIMIT: u32 = 20;
 /// The same of a page that is so long.
@@ -58,29 +56,30 @@ impl Traces {
 }
 
 impl Tab {
-    /// Shows nothing again, in a new document, and forgets its page.
-    pub(super) async fn reset(&self, traces: &Traces) -> Result<(), Trouble> {
+    /// Shows nothing again, in a new document, and forgets its page. It takes 4 ms: who waits for the tab is better
+    /// served by another one than by one that takes as long as `limit`.
+    pub(super) async fn reset(&self, traces: &Traces, limit: Duration) -> Result<(), Trouble> {
         self.origin().clear();
-        let reset = tokio::time::timeout(RESET_LIMIT, self.leave_page(traces));
+        let reset = tokio::time::timeout(limit, self.leave_page(traces, limit));
         reset.await.unwrap_or(Err(Trouble::Late))
     }
 
-    async fn leave_page(&self, traces: &Traces) -> Result<(), Trouble> {
+    async fn leave_page(&self, traces: &Traces, limit: Duration) -> Result<(), Trouble> {
         let mut state = self.state();
         let (loads, documents) = {
             let seen = state.borrow();
             (seen.loads, seen.documents)
         };
-        if let Some(error) = self.call_within(blank(), RESET_LIMIT).await?.error_text {
+        if let Some(error) = self.call_within(blank(), limit).await?.error_text {
             return Err(Trouble::fault(FaultCode::Internal, error));
         }
         let is_blank = state.wait_for(|it| it.end.is_some() || it.documents > documents && it.loads > loads);
         if let Some(end) = is_blank.await.ok().and_then(|state| state.end) {
             return Err(Trouble::Ended(end));
         }
-        let surroundings = traces.surrounded.then(|| Surroundings::undo(self, RESET_LIMIT)).transpose()?;
+        let surroundings = traces.surrounded.then(|| Surroundings::undo(self, limit)).transpose()?;
         if traces.visit.is_some() {
-            self.call_within(Page::ResetNavigationHistory(None), RESET_LIMIT).await?;
+            self.call_within(Page::ResetNavigationHistory(None), limit).await?;
         }
         if let Some(surroundings) = surroundings {
             surroundings.settle().await?;

@@ -71,6 +71,8 @@ pub struct BrowserConfig {
     pub reuse_documents: u64,
     /// A tab without script is kept no longer than so long.
     pub reuse_age_s: u64,
+    /// Until a tab that is kept shows nothing again; one that takes longer is not kept.
+    pub reset_timeout_ms: u64,
     /// How much of a PDF is read from Chromium at a time.
     pub output_chunk_bytes: u64,
     /// Widest and highest viewport of formatOpts.
@@ -101,6 +103,7 @@ impl BrowserConfig {
             ("browser.print_timeout_ms", self.print_timeout_ms),
             ("browser.ping_interval_ms", self.ping_interval_ms),
             ("browser.lease_timeout_ms", self.lease_timeout_ms),
+            ("browser.reset_timeout_ms", self.reset_timeout_ms),
         ] {
             faults.within(key, value, 100, 3_600_000);
         }

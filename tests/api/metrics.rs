@@ -113,7 +113,8 @@ impl Reading {
 
 #[tokio::test]
 async fn what_happens_is_counted() {
-    let app = TestApp::start().await;
+    // On a loaded machine a tab is to be kept all the same.
+    let app = TestApp::with(&[("browser.reset_timeout_ms", "20000")]).await;
     let before = Reading::of_main(&app).await;
     for (target, template) in [
         ("pdf", "<p><%= name %>"),

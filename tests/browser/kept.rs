@@ -259,7 +259,10 @@ async fn a_page_that_fails_or_hangs_takes_its_tab_along() {
 
 #[actix::test]
 async fn a_tab_that_cannot_be_reset_is_not_waited_for_long() {
-    let pool = pool_of(2, |config| config.output_chunk_bytes = 4_096);
+    let pool = pool_of(2, |config| {
+        config.output_chunk_bytes = 4_096;
+        config.reset_timeout_ms = 200;
+    });
     let account = AccountId::generate();
     let lease = pool.lease_for(account, Lane::Static).await.unwrap();
     let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();

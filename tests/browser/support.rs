@@ -56,6 +56,8 @@ impl TestPool {
         let mut config = Config::default().browser;
         config.tabs = 2;
         config.quiet_window_ms = 50;
+        // On a loaded machine a tab is to be kept all the same.
+        config.reset_timeout_ms = 20_000;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
