@@ -2,9 +2,9 @@
 
 use platen::browser::{PageOutput, PageTask};
 use platen::domain::ids::AccountId;
+use platen::domain::lane::Lane;
 
 use crate::support::{TestPool, asking, direct, fixed, info_of, picture_of, scripted, text_of, with_files};
-use platen::domain::lane::Lane;
 
 /// It looks different wherever a medium, a viewport, a font, a name or a visited address is another one's.
 const PROBE: &str = "<!doctype html><style>body{font:20px Left,serif;margin:10px}a:visited{color:red}\
@@ -77,18 +77,15 @@ async fn the_next_page_looks_as_in_a_fresh_tab() {
     for probe in probes() {
         wanted.push(fresh.render(&probe).await.unwrap());
     }
-    let seen = fresh.render(&fixed("<p>x")).await.unwrap();
-    assert_eq!(text_of(&seen.bytes), "x");
     fresh.finish().await;
     let pool = TestPool::start(|_| {});
     for (name, task) in before() {
         for (probe, wanted) in probes().iter().zip(&wanted) {
             let account = AccountId::generate();
-            let reused = pool.metrics.leases.of(["static", "kept"]);
-            let (count, left) = (reused.get(), pool.render_for(account, &task).await);
+            let (reused, left) = (pool.reused(), pool.render_for(account, &task).await);
             left.unwrap_or_else(|fault| panic!("{name}: {fault}"));
             let next = pool.render_for(account, probe).await.unwrap();
-            assert_eq!(reused.get(), count + 1, "{name}: its tab was not used again");
+            assert_eq!(pool.reused(), reused + 1, "{name}: its tab was not used again");
             assert_eq!(next.warnings, wanted.warnings, "{name}");
             if probe.output == PageOutput::Png {
                 let differs = picture_of(&next.bytes).differs_from(&picture_of(&wanted.bytes));
@@ -127,11 +124,7 @@ async fn a_script_would_find_nothing_either() {
         assert_eq!(text_of(&seen.bytes), "looked", "{name}");
     }
     let shown = before().len() as u64;
-    assert_eq!(
-        pool.metrics.leases.of(["static", "kept"]).get(),
-        shown,
-        "all in the same tab as the one before"
-    );
+    assert_eq!(pool.reused(), shown, "all in the same tab as the one before");
     pool.finish().await;
 }
 
@@ -147,7 +140,7 @@ async fn what_slips_past_the_scan_runs_in_no_tab_fresh_or_kept() {
         let text = text_of(&rendered.bytes);
         assert!(text.starts_with("still") && !text.contains("ran"), "{text}");
     }
-    assert_eq!(pool.metrics.leases.of(["static", "kept"]).get(), 3);
+    assert_eq!(pool.reused(), 3);
     let ran = pool.render(&scripted(page)).await.unwrap();
     assert!(text_of(&ran.bytes).starts_with("ran"), "it would have run");
     pool.finish().await;

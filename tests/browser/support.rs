@@ -97,6 +97,11 @@ impl TestPool {
         self.address.send(GetPoolStatus).await.unwrap()
     }
 
+    /// How many pages had a tab that was used before.
+    pub fn reused(&self) -> u64 {
+        self.metrics.leases.of(["static", "kept"]).get()
+    }
+
     /// Waits until the pool is as `wanted`.
     pub async fn until(&self, what: &str, wanted: impl Fn(&PoolStatus) -> bool) -> PoolStatus {
         let started = Instant::now();
@@ -162,9 +167,8 @@ pub fn asking(opts: &str, task: PageTask) -> PageTask {
 
 /// A page with files beside it.
 pub fn with_files(html: &str, files: &[(&str, &str)]) -> PageTask {
-    let all = files.iter().copied().chain([("index.html", html)]);
-    let all = all.map(|(name, content)| (name.to_owned(), Bytes::from(content.to_owned())));
-    PageTask { site: Site::new("index.html", all.collect()), ..scripted("") }
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    with_bytes(html, &files)
 }
 
 /// A page with files beside it that are no text.

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use platen::browser::{PageOutput, PageTask};
 
-use crate::support::{TestPool, fixed, scripted, text_of, with_files};
+use crate::support::{TestPool, fixed, scripted, text_of};
 
 #[actix::test]
 async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
@@ -14,7 +14,7 @@ async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
     let page = "<link rel=stylesheet href=/css/gone.css><img src=gone.png><img src=gone.png><p>here</p><script>\
         new WebSocket('ws://127.0.0.1:PORT/ws'); fetch('http://127.0.0.1:PORT/data').catch(() => 0);\
         console.error('only said'); setTimeout(() => { throw new TypeError('no total') }, 10)</script>";
-    let rendered = pool.render(&with_files(&page.replace("PORT", &port.to_string()), &[])).await.unwrap();
+    let rendered = pool.render(&scripted(&page.replace("PORT", &port.to_string()))).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "here");
     let mut warnings = rendered.warnings;
     warnings.sort();
@@ -81,7 +81,7 @@ async fn a_web_font_that_did_not_come_is_said() {
     let pool = TestPool::start(|_| {});
     let page = "<style>@font-face{font-family:Brand;src:url(/brand.woff2)} p{font-family:Brand}</style><p>text\
         <script></script>";
-    let warnings = pool.render(&with_files(page, &[])).await.unwrap().warnings;
+    let warnings = pool.render(&scripted(page)).await.unwrap().warnings;
     assert!(warnings.iter().any(|line| line == "asset not found: /brand.woff2"), "{warnings:?}");
     assert!(warnings.iter().any(|line| line.starts_with("font not available: 'Brand'")), "{warnings:?}");
     pool.finish().await;
