@@ -8,10 +8,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::objects::proxy::Proxy;
 use crate::objects::{self, ObjectServer};
 
 /// How long anything may take on a loaded machine before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The status that `timeout` gives to who is late.
+pub const LATE: i32 = 124;
 
 /// A running service with an account and a token.
 pub struct TestApp {
@@ -51,22 +55,19 @@ impl TestApp {
 
     /// The same with the objects in a bucket, whatever the other tests use.
     pub async fn with_bucket(settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let objects = ObjectServer::start(&folder.path().join("bucket"));
+        let (folder, objects) = bucket();
         let endpoint = objects.endpoint();
-        Self::over(folder, objects, &endpoint, settings).await
+        let settings = [&objects::settings(&endpoint), settings].concat();
+        Self::launched(folder, Some(objects), &settings).await
     }
 
-    /// The same with a way to the bucket that the test has made.
-    pub async fn over(
-        folder: tempfile::TempDir,
-        objects: ObjectServer,
-        endpoint: &str,
-        settings: &[(&str, &str)],
-    ) -> Self {
-        let further = objects::settings(endpoint);
-        let further: Vec<_> = further.iter().map(|(key, value)| (*key, value.as_str())).collect();
-        Self::launched(folder, Some(objects), &[&further, settings].concat()).await
+    /// The same with a proxy before the bucket.
+    pub async fn behind_a_proxy(settings: &[(&str, &str)]) -> (Self, Proxy) {
+        let (folder, objects) = bucket();
+        let proxy = Proxy::before(objects.address);
+        let endpoint = proxy.endpoint();
+        let settings = [&objects::settings(&endpoint), settings].concat();
+        (Self::launched(folder, Some(objects), &settings).await, proxy)
     }
 
     /// The same with the objects on the disk, whatever the other tests use.
@@ -99,8 +100,8 @@ impl TestApp {
 
     /// Starts the program (again) on the same data folder.
     pub fn launch(&mut self) {
-        let mut child =
-            self.program().arg("serve").stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut program = self.set(Command::new(env!("CARGO_BIN_EXE_platen")));
+        let mut child = program.arg("serve").stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is piped");
         let mut stdout = BufReader::new(stdout);
@@ -126,15 +127,15 @@ impl TestApp {
 
     /// Runs a command of the program and gives its stdout.
     pub fn command(&self, arguments: &[&str]) -> String {
-        let output = self.program().args(arguments).output().expect("the program runs");
+        let output = self.set(bounded()).args(arguments).output().expect("the program runs");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// Runs a command of the program that must fail, and gives its stderr.
     pub fn refused(&self, arguments: &[&str]) -> String {
-        let output = self.program().args(arguments).output().expect("the program runs");
-        assert!(!output.status.success(), "{arguments:?} succeeded");
+        let output = self.set(bounded()).args(arguments).output().expect("the program runs");
+        assert!(!matches!(output.status.code(), Some(0 | LATE)), "{arguments:?} was not refused");
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
@@ -277,8 +278,7 @@ impl TestApp {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn program(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+    fn set(&self, mut command: Command) -> Command {
         command.envs(self.settings.iter().cloned()).current_dir(self.folder.path());
         command
     }
@@ -298,6 +298,20 @@ impl Drop for TestApp {
         let left: Vec<_> = std::fs::read_dir(&staging).expect("the store's folder").flatten().collect();
         assert!(left.is_empty(), "left in {}: {left:?}", staging.display());
     }
+}
+
+/// A folder for a service, and a server that keeps its objects there.
+fn bucket() -> (tempfile::TempDir, ObjectServer) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let objects = ObjectServer::start(&folder.path().join("bucket"));
+    (folder, objects)
+}
+
+/// The program, ended with the status `LATE` when it does not end by itself.
+pub fn bounded() -> Command {
+    let mut command = Command::new("timeout");
+    command.arg(PATIENCE.as_secs().to_string()).arg(env!("CARGO_BIN_EXE_platen"));
+    command
 }
 
 /// The variable that sets `section.key`.

@@ -2,11 +2,13 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
+
+use crate::app::{LATE, bounded};
 
 /// Runs `platen` in `folder` with `settings` (`http.bind`, value), writes `stdin` to it, and waits.
 pub fn platen(folder: &Path, settings: &[(&str, &str)], arguments: &[&str], stdin: &[u8]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+    let mut command = bounded();
     command.current_dir(folder).args(arguments).env_remove("PLATEN_CONFIG");
     command.env("PLATEN__STORAGE__DATA_DIR", folder.join("data"));
     for (key, value) in settings {
@@ -16,5 +18,7 @@ pub fn platen(folder: &Path, settings: &[(&str, &str)], arguments: &[&str], stdi
     let mut child = command.spawn().expect("the program starts");
     // One that refuses its arguments does not read on.
     let _ = child.stdin.take().expect("stdin is piped").write_all(stdin);
-    child.wait_with_output().expect("the program ends")
+    let output = child.wait_with_output().expect("the program ends");
+    assert_ne!(output.status.code(), Some(LATE), "{arguments:?} did not end");
+    output
 }

@@ -5,16 +5,14 @@ use serde_json::Value;
 use crate::app::TestApp;
 use crate::command_line::platen;
 use crate::objects::proxy::{Mode, Proxy};
-use crate::objects::server::UNSIGNED_COPY;
 use crate::objects::swift::{self, SwiftServer};
 use crate::objects::{self, ObjectServer};
 
 /// What the doctor finds of the store at `endpoint`.
 fn found(endpoint: &str, changes: &[(&str, &str)]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
-    let there = objects::settings(endpoint);
-    let there: Vec<_> = there.iter().map(|(key, value)| (*key, value.as_str())).collect();
-    let output = platen(folder.path(), &[&there, changes].concat(), &["doctor", "--json"], b"");
+    let settings = [&objects::settings(endpoint), changes].concat();
+    let output = platen(folder.path(), &settings, &["doctor", "--json"], b"");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let store = |finding: &&Value| finding["part"] == "Store";
     let findings: Vec<_> = report["findings"].as_array().unwrap().iter().filter(store).cloned().collect();
@@ -91,7 +89,7 @@ fn a_key_that_may_not_do_everything_is_told_by_the_permission_that_it_lacks() {
         ("CopyObject", "allow s3:GetObject and s3:PutObject"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let server = ObjectServer::denying(folder.path(), &[denied, UNSIGNED_COPY]);
+        let server = ObjectServer::denying(folder.path(), denied);
         let findings = found(&server.endpoint(), &[]);
         let told: Vec<_> = findings.iter().map(|finding| finding["detail"].as_str().unwrap()).collect();
         assert!(told.iter().all(|detail| detail.contains("403 AccessDenied")), "{denied}: {told:?}");
@@ -102,7 +100,7 @@ fn a_key_that_may_not_do_everything_is_told_by_the_permission_that_it_lacks() {
 #[test]
 fn a_store_that_lets_callers_copy_what_is_not_theirs_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let server = ObjectServer::denying(folder.path(), &[]);
+    let server = ObjectServer::careless(folder.path());
     let findings = found(&server.endpoint(), &[]);
     assert_eq!(findings.len(), 1, "{findings:?}");
     let detail = findings[0]["detail"].as_str().unwrap();

@@ -7,8 +7,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::objects::ObjectServer;
-use crate::objects::proxy::{Mode, Proxy};
+use crate::objects::proxy::Mode;
 
 /// Impatient enough that a test sees jobs fail, and patient enough that some do not.
 const PATIENCE: [(&str, &str); 6] = [
@@ -19,15 +18,6 @@ const PATIENCE: [(&str, &str); 6] = [
     ("s3.probe_timeout_ms", "1000"),
     ("jobs.queue_account_limit", "1000"),
 ];
-
-/// A service whose bucket lies behind a proxy.
-async fn behind_a_proxy() -> (TestApp, Proxy) {
-    let folder = tempfile::tempdir().unwrap();
-    let server = ObjectServer::start(&folder.path().join("bucket"));
-    let proxy = Proxy::before(server.address);
-    let endpoint = proxy.endpoint();
-    (TestApp::over(folder, server, &endpoint, &PATIENCE).await, proxy)
-}
 
 async fn prepare(app: &TestApp, number: usize) -> String {
     let template = format!("<p>job {number} <%= 'x'.repeat({}) %>", 10 + number * 1_000);
@@ -127,7 +117,7 @@ async fn a_store_that_is_killed_in_the_middle_of_a_hundred_renders_loses_nothing
 
 #[tokio::test]
 async fn a_service_that_is_killed_while_documents_go_to_the_store_makes_them_again() {
-    let (mut app, proxy) = behind_a_proxy().await;
+    let (mut app, proxy) = TestApp::behind_a_proxy(&PATIENCE).await;
     let mut jobs = Vec::new();
     for number in 0..12 {
         let template = format!("<p>job {number} <%= 'x'.repeat(6000000) %>");
@@ -159,7 +149,7 @@ async fn a_service_that_is_killed_while_documents_go_to_the_store_makes_them_aga
 
 #[tokio::test]
 async fn a_store_that_fails_hangs_or_is_slow_is_told_and_comes_back() {
-    let (app, proxy) = behind_a_proxy().await;
+    let (app, proxy) = TestApp::behind_a_proxy(&PATIENCE).await;
     for (number, mode) in [Mode::Fail, Mode::Hang].into_iter().enumerate() {
         let job = prepare(&app, number).await;
         let other =

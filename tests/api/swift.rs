@@ -12,8 +12,7 @@ use crate::template::page;
 async fn documents_and_templates_go_through_swift_and_an_address_is_for_what_it_names() {
     let folder = tempfile::tempdir().unwrap();
     let server = SwiftServer::start(folder.path());
-    let there = settings(&server.endpoint);
-    let mut there: Vec<_> = there.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let mut there = settings(&server.endpoint);
     there.push(("s3.access_key", swift::ACCESS_KEY));
     let app = TestApp::on_disk(&there).await;
 

@@ -1,4 +1,4 @@
-//! An S3-compatible server in this process, and what may happen on the way to it.
+//! Stores of objects with an S3 interface, ours and others', and what may happen on the way to them.
 
 #![expect(dead_code, reason = "each test program uses some of it")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
@@ -12,16 +12,15 @@ pub mod tools;
 pub use server::ObjectServer;
 
 /// The settings that put objects there.
-pub fn settings(endpoint: &str) -> Vec<(&'static str, String)> {
-    let fixed = [
+pub fn settings(endpoint: &str) -> Vec<(&'static str, &str)> {
+    vec![
         ("storage.objects", "s3"),
         ("s3.endpoint", endpoint),
         ("s3.bucket", BUCKET),
         ("s3.access_key", ACCESS_KEY),
         ("s3.secret_key", SECRET_KEY),
         ("s3.path_style", "true"),
-    ];
-    fixed.map(|(key, value)| (key, value.to_owned())).to_vec()
+    ]
 }
 
 /// The bucket that the server has.

@@ -25,10 +25,12 @@ pub async fn store_in(data: &DataDir) -> Arc<dyn ObjectStore> {
         return Arc::new(DiskStore::open(data.objects()).await.expect("a store"));
     }
     let buckets = buckets();
-    let mut settings = settings(&buckets.server.endpoint());
-    settings.push(("s3.bucket", buckets.of(data.path())));
-    let variable =
-        |(key, value): (&str, String)| (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), value);
+    let (endpoint, bucket) = (buckets.server.endpoint(), buckets.of(data.path()));
+    let mut settings = settings(&endpoint);
+    settings.push(("s3.bucket", &bucket));
+    let variable = |(key, value): (&str, &str)| {
+        (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), value.to_owned())
+    };
     let config = Config::load(None, settings.into_iter().map(variable)).expect("settings").s3;
     Arc::new(S3Store::open(&config, data.objects(), 0).await.expect("a store"))
 }

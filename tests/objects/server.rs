@@ -18,15 +18,18 @@ pub struct ObjectServer {
     /// Where it listens, the same after each start.
     pub address: SocketAddr,
     folder: PathBuf,
-    denied: Vec<&'static str>,
+    rights: Rights,
     runtime: Option<Runtime>,
 }
 
-/// Not an operation of the protocol: what this server takes from who has an address, unless it is denied.
-pub const UNSIGNED_COPY: &str = "a copy to an address for an upload";
-
-/// A key that may do everything but what is listed.
-struct Rights(Vec<&'static str>);
+/// What its key may do, and who has an address.
+#[derive(Clone, Default)]
+struct Rights {
+    /// Everything but this, by the protocol's name.
+    denied: Option<&'static str>,
+    /// With an address for an upload, also a copy of what the key may read.
+    is_careless: bool,
+}
 
 #[async_trait::async_trait]
 impl S3Access for Rights {
@@ -35,8 +38,8 @@ impl S3Access for Rights {
         let is_crossed = asked.headers().contains_key("x-amz-copy-source")
             && asked.uri().query().is_some_and(|query| query.contains("X-Amz-Signature"));
         let is_denied = asked.credentials().is_none()
-            || self.0.contains(&asked.s3_op().name())
-            || (is_crossed && self.0.contains(&UNSIGNED_COPY));
+            || self.denied == Some(asked.s3_op().name())
+            || (is_crossed && !self.is_careless);
         if is_denied { Err(s3s::s3_error!(AccessDenied)) } else { Ok(()) }
     }
 }
@@ -44,16 +47,24 @@ impl S3Access for Rights {
 impl ObjectServer {
     /// Starts a server on a free port that keeps its objects in `folder`.
     pub fn start(folder: &Path) -> Self {
-        Self::denying(folder, &[UNSIGNED_COPY])
+        Self::with(folder, Rights::default())
     }
 
-    /// The same with a key that may not do what is listed, by the protocol's names.
-    pub fn denying(folder: &Path, denied: &[&'static str]) -> Self {
+    /// The same with a key that may not do `denied`, by the protocol's name.
+    pub fn denying(folder: &Path, denied: &'static str) -> Self {
+        Self::with(folder, Rights { denied: Some(denied), ..Rights::default() })
+    }
+
+    /// The same, which takes from who has an address what that does not cover.
+    pub fn careless(folder: &Path) -> Self {
+        Self::with(folder, Rights { is_careless: true, ..Rights::default() })
+    }
+
+    fn with(folder: &Path, rights: Rights) -> Self {
         std::fs::create_dir_all(folder.join(BUCKET)).expect("the bucket's folder");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let denied = denied.to_vec();
-        let mut server = Self { address, folder: folder.to_owned(), denied, runtime: None };
+        let mut server = Self { address, folder: folder.to_owned(), rights, runtime: None };
         server.serve(listener);
         server
     }
@@ -106,7 +117,7 @@ impl ObjectServer {
         let files = FileSystem::new(&self.folder).expect("the server's folder");
         let mut service = S3ServiceBuilder::new(files);
         service.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
-        service.set_access(Rights(self.denied.clone()));
+        service.set_access(self.rights.clone());
         let service = service.build();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

@@ -11,7 +11,7 @@ fn config() -> StorageConfig {
     Config::default().storage
 }
 
-async fn open(path: &Path) -> Arc<dyn Index> {
+pub(crate) async fn open(path: &Path) -> Arc<dyn Index> {
     Arc::new(SledIndex::open(path, &config()).await.unwrap())
 }
 

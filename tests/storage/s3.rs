@@ -1,4 +1,4 @@
-//! The store in a bucket, against a strict server in this process.
+//! The store in a bucket: against our strict server, what may happen on the way to it, and Swift.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use platen::config::{Config, S3Config};
-use platen::storage::index::SledIndex;
+use platen::storage::index::Index;
 use platen::storage::s3::S3Store;
 use platen::storage::{Folder, ObjectStore, StagedObject, StoreError};
 
 use crate::contract::{LIMIT, behaves, collect, data_key, pattern};
+use crate::index;
 use crate::objects::proxy::{Mode, Proxy};
 use crate::objects::swift::{self, SwiftServer};
 use crate::objects::{ACCESS_KEY, BUCKET, ObjectServer, SECRET_KEY};
@@ -243,15 +244,12 @@ async fn more_objects_than_a_page_has_are_listed_and_deleted() {
     assert_eq!(rig.store.list(Folder::Jobs, None, 1).await.unwrap(), []);
 }
 
-async fn index(folder: &Path) -> SledIndex {
-    SledIndex::open(folder, &Config::load(None, []).unwrap().storage).await.unwrap()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_listed_in_another_index_bucket() {
+async fn nothing_is_listed_in_the_bucket_of_another_index() {
     let rig = Rig::with(&[("retries", "0")]).await;
-    let indexes = [index(&rig.root.path().join("first")).await, index(&rig.root.path().join("second")).await];
-    let of = async |index: &SledIndex| rig.store.clone().belonging_to(index).await.unwrap();
+    let [first, second] = ["first", "second"].map(|name| rig.root.path().join(name));
+    let indexes = [index::open(&first).await, index::open(&second).await];
+    let of = async |index: &Arc<dyn Index>| rig.store.clone().belonging_to(&**index).await.unwrap();
     let list =
         async |store: &S3Store| store.list(Folder::Jobs, None, 10).await.map_err(|told| told.to_string());
     let key = data_key();
@@ -260,23 +258,23 @@ async fn nothing_is_listed_in_another_index_bucket() {
     // A store that is not there stops no start, and gets no name.
     rig.proxy.set(Mode::Fail);
     second.respect().await.unwrap();
-    second.claim(&indexes[1]).await.unwrap();
+    second.claim(&*indexes[1]).await.unwrap();
     rig.proxy.set(Mode::Pass);
     assert!(list(&second).await.unwrap_err().contains("does not bear the name"));
     first.respect().await.unwrap();
-    first.claim(&indexes[0]).await.unwrap();
+    first.claim(&*indexes[0]).await.unwrap();
     assert_eq!(list(&first).await.unwrap(), [key]);
     first.probe().await.unwrap();
     let another = "belongs to another index";
     assert!(second.respect().await.unwrap_err().to_string().contains(another));
-    assert!(second.claim(&indexes[1]).await.unwrap_err().to_string().contains(another));
+    assert!(second.claim(&*indexes[1]).await.unwrap_err().to_string().contains(another));
     for told in [list(&second).await.unwrap_err(), second.probe().await.unwrap_err().to_string()] {
         assert!(told.contains(another), "{told}");
     }
     // Over to the second, and then to what may be another copy of it.
     for round in 0..2 {
         let before = if round == 0 { of(&indexes[0]).await } else { of(&indexes[1]).await };
-        let after = rig.store.clone().taken_over(&indexes[1]).await.unwrap();
+        let after = rig.store.clone().taken_over(&*indexes[1]).await.unwrap();
         assert_eq!(list(&after).await.unwrap(), [key]);
         assert!(list(&before).await.unwrap_err().contains(another), "at once, without a restart");
     }
