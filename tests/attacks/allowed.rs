@@ -24,9 +24,7 @@ fn serve(asked: &Asked) -> Reply {
         "/a.js" => Reply::ok("text/javascript", "document.body.append(' scripted')"),
         "/m.mjs" => Reply::ok("text/javascript", "export const word = ' imported'"),
         "/far.ttf" => Reply::ok("font/ttf", std::fs::read(FONT).unwrap()),
-        "/a.svg" => {
-            Reply::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>")
-        }
+        "/a.svg" => Reply::picture(),
         "/data" => Reply::ok("application/json", r#"{"word":" fetched"}"#),
         "/echo" => Reply::ok("text/plain", asked.body.clone()),
         "/frame" => Reply::ok("text/html", "<p>framed"),

@@ -23,10 +23,6 @@ fn serve(asked: &Asked) -> Reply {
     }
 }
 
-fn picture(_: &Asked) -> Reply {
-    Reply::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>")
-}
-
 const ASK: &str = "<p>page<script type=module>for (const path of PATHS) {\
     const word = await fetch('BASE/' + path).then(it => it.text()).then(() => 'yes', () => 'no');\
     document.body.append(' ' + word) }</script>";
@@ -145,13 +141,15 @@ async fn those_that_find_no_place_wait_and_come_through() {
 #[actix::test]
 async fn a_page_of_many_hosts_waits_for_none_that_is_done() {
     // More than the connections that the proxy serves at once.
-    let hosts = futures_util::future::join_all((0..80).map(|_| Host::https("127.0.0.1", picture))).await;
+    let hosts =
+        futures_util::future::join_all((0..80).map(|_| Host::https("127.0.0.1", |_| Reply::picture()))).await;
     let entries: Vec<String> = hosts.iter().map(Host::entry).collect();
     // What ends at its deadline would end long after the page.
     let variables =
         [("PLATEN__OUTBOUND__PAGE_CONNECTION_LIMIT", "32"), ("PLATEN__OUTBOUND__PAGE_TIMEOUT_S", "60")];
     let pool = TestPool::with_outbound(allowing(&entries, &variables), |config| {
         config.trusted_keys = hosts.iter().filter_map(|host| host.key.clone()).collect();
+        config.load_timeout_ms = 60_000;
     });
     let pictures = hosts.iter().map(|host| format!("<img src=https://127.0.0.1:{}/a.svg>", host.port));
     let started = Instant::now();

@@ -59,6 +59,11 @@ impl Reply {
         Self { head, body: body.into(), hangs: false }
     }
 
+    /// A picture of 9 by 7 pixels.
+    pub fn picture() -> Self {
+        Self::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>")
+    }
+
     pub fn redirect(status: u16, to: &str) -> Self {
         let head = format!("{status} Moved\r\nLocation: {to}\r\nAccess-Control-Allow-Origin: *");
         Self { head, body: Vec::new(), hangs: false }
