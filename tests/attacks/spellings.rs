@@ -113,7 +113,7 @@ pub const ELSEWHERE: &[&str] = &[
 ];
 
 /// A name means what its letters say: `v127-0-0-1.test` is 127.0.0.1, with a dash for each dot or colon.
-struct Names;
+pub struct Names;
 
 #[async_trait]
 impl Resolve for Names {

@@ -19,31 +19,34 @@ use crate::table::{Outcome, report};
 const JOBS: usize = 200;
 const PAIRS: usize = 20;
 
-/// Looks, then leaves. `MARK` is this job's; what is found goes to `found(kind, what)`.
-const LOOK: &str = "const mark = 'MARK', found = [];\
+/// Looks, then leaves, by promises only. `MARK` is this job's; what is found goes to `found`. A history is to be no
+/// longer than `LENGTH`.
+pub const STORES: &str = "const mark = 'MARK', found = [];\
     const look = async (kind, run) => { try { const what = await run(); if (what && what !== mark) found.push(kind + '=' + what) }\
       catch (error) { found.push('untried ' + kind + ': ' + error) } };\
     await look('cookie', () => { const seen = document.cookie; document.cookie = 'c=' + mark + ';max-age=9999;path=/'; return seen });\
     await look('localStorage', () => { const seen = localStorage.m; localStorage.m = mark; return seen });\
     await look('sessionStorage', () => { const seen = sessionStorage.m; sessionStorage.m = mark; return seen });\
-    await look('window.name', () => { const seen = window.name; window.name = mark; return seen });\
     await look('history', () => { const seen = history.state; const length = history.length;\
       history.pushState(mark, ''); return seen || (length > LENGTH ? length : '') });\
+    await look('Cache', async () => { const cache = await caches.open('c'); const seen = await cache.match('/kept');\
+      await cache.put('/kept', new Response(mark)); return seen && seen.text() });\
+    await look('files', async () => { const root = await navigator.storage.getDirectory(); let seen = '';\
+      for await (const name of root.keys()) seen += name; await root.getFileHandle(mark, {create: true}); return seen });\
+    await look('font', async () => { const seen = [...document.fonts].map(f => f.family).join() || (document.fonts.check('12px Left') ? '' : 'known');\
+      const face = new FontFace('Left', 'local(\"DejaVu Sans\")'); document.fonts.add(await face.load()); return seen });";
+
+/// After `STORES`: what only a script of the page itself can do.
+const BY_SCRIPT: &str = "await look('window.name', () => { const seen = window.name; window.name = mark; return seen });\
     await look('IndexedDB', () => new Promise((done, fail) => { const open = indexedDB.open('d', 1);\
       open.onerror = () => fail(open.error); open.onupgradeneeded = () => open.result.createObjectStore('s');\
       open.onsuccess = () => { const s = open.result.transaction('s', 'readwrite').objectStore('s'); const get = s.get('m');\
         get.onsuccess = () => { const put = s.put(mark, 'm'); put.onsuccess = () => { open.result.close(); done(get.result) } } } }));\
-    await look('Cache', async () => { const cache = await caches.open('c'); const seen = await cache.match('/kept');\
-      await cache.put('/kept', new Response(mark)); return seen && seen.text() });\
     await look('service worker', async () => { const seen = await navigator.serviceWorker.getRegistrations();\
       await navigator.serviceWorker.register('/sw.js'); return seen.length ? 'registered' : '' });\
-    await look('files', async () => { const root = await navigator.storage.getDirectory(); let seen = '';\
-      for await (const name of root.keys()) seen += name; await root.getFileHandle(mark, {create: true}); return seen });\
     await fetch('/counted');\
     await look('shared worker', () => new Promise(done => { const w = new SharedWorker('/shared.js', 'w');\
       w.onerror = () => done(''); w.port.onmessage = event => done(event.data); w.port.postMessage(mark) }));\
-    await look('font', async () => { const seen = [...document.fonts].map(f => f.family).join() || (document.fonts.check('12px Left') ? '' : 'known');\
-      const face = new FontFace('Left', 'local(\"DejaVu Sans\")'); document.fonts.add(await face.load()); return seen });\
     await look('lock', async () => { const held = await navigator.locks.query(); navigator.locks.request('l' + mark, () => new Promise(() => 0));\
       return held.held.map(it => it.name).join() });\
     const heard = new Set(); const channel = new BroadcastChannel('b');\
@@ -67,7 +70,8 @@ const THERE: &str = "<!doctype html><p>page MARK</p><script type=module>LOOK\
 /// `page` for one job; its history is as long as it makes it itself.
 fn looking(page: &str, mark: &str, rounds: usize) -> String {
     let length = if page == PAGE { "2" } else { "4" };
-    let page = page.replace("LOOK", LOOK).replace("MARK", mark).replace("LENGTH", length);
+    let page =
+        page.replace("LOOK", &[STORES, BY_SCRIPT].concat()).replace("MARK", mark).replace("LENGTH", length);
     page.replace("ROUNDS", &rounds.to_string())
 }
 
@@ -110,30 +114,25 @@ const KINDS: [&str; 13] = [
     "lock",
     "BroadcastChannel",
 ];
+/// Whose origin it was that somebody left it in.
+const PLACES: [&str; 2] = ["own", "host"];
 
 /// One line a kind and place, from the texts of all jobs.
-pub fn outcomes(kinds: &[&str], of: &str, texts: &[String]) -> Vec<Outcome> {
-    let mut found: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
-    for place in ["own", "host"] {
-        for kind in kinds {
-            found.insert(((*kind).to_owned(), place), Vec::new());
-        }
-    }
+pub fn outcomes(kinds: &[&str], places: &[&str], of: &str, texts: &[String]) -> Vec<Outcome> {
+    let all = kinds.iter().flat_map(|kind| places.iter().map(|place| (*kind, *place)));
+    let all = all.map(|(kind, place)| ((kind.to_owned(), place.to_owned()), Vec::new()));
+    let mut found: BTreeMap<(String, String), Vec<String>> = all.collect();
     for text in texts {
         assert!(text.contains("all looked"), "{text}");
         for trace in text.split('|').filter_map(|part| part.trim().strip_prefix("FOUND ")) {
             let (place, trace) = trace.split_once(' ').unwrap();
             let kind = trace.split(['=', ':']).next().unwrap().to_owned();
-            found
-                .entry((kind, if place == "own" { "own" } else { "host" }))
-                .or_default()
-                .push(trace.to_owned());
+            found.entry((kind, place.to_owned())).or_default().push(trace.to_owned());
         }
     }
-    let line = |((kind, place), mut leaks): ((String, &str), Vec<String>)| {
+    let line = |((name, carrier), mut leaks): ((String, String), Vec<String>)| {
         leaks.truncate(3);
-        let place = if place == "own" { "own origin" } else { "an allowed host" };
-        Outcome { name: kind, carrier: place.to_owned(), leaks, told: of.to_owned() }
+        Outcome { name, carrier, leaks, told: of.to_owned() }
     };
     found.into_iter().map(line).collect()
 }
@@ -156,12 +155,12 @@ async fn nothing_is_left_for_the_next_job_of_a_slot() {
     }
     let browser = pool.until("no tab is leased", |status| status.leased == 0).await.browsers[0];
     let kept = holding(&folder_of(browser), b"mark0");
-    let mut all = outcomes(&KINDS, &format!("{JOBS} jobs, one after the other"), &texts);
+    let mut all = outcomes(&KINDS, &PLACES, &format!("{JOBS} jobs, one after the other"), &texts);
     let told = "the browser's folder after all of them".to_owned();
     // A cache between jobs would ask once.
     let asked = host.hits()["/counted"];
     let leaks = (asked != JOBS).then(|| format!("{asked} of {JOBS} asked")).into_iter().collect();
-    let (name, carrier) = ("HTTP cache".to_owned(), "an allowed host".to_owned());
+    let (name, carrier) = ("HTTP cache".to_owned(), "host".to_owned());
     all.push(Outcome { name, carrier, leaks, told: format!("{asked} of {JOBS} asked") });
     all.push(Outcome {
         name: "temporary files".to_owned(),
@@ -191,7 +190,7 @@ async fn nothing_is_seen_of_the_job_beside_it() {
     pool.finish().await;
     report(
         "suite H, two jobs at once (traces found)",
-        outcomes(&KINDS, &format!("{PAIRS} pairs at once"), &texts),
+        outcomes(&KINDS, &PLACES, &format!("{PAIRS} pairs at once"), &texts),
     );
 }
 

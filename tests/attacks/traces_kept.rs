@@ -4,25 +4,28 @@
 //! No script of these pages runs. So that more is left and looked for than such a page could, ours does both, by
 //! `waitForExpression`, which the pipeline never gives to a page of this lane.
 
+use std::sync::Arc;
+
 use platen::browser::PageTask;
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
+use platen::outbound::Outbound;
 use serde_json::json;
 
 use crate::allowed::allowing;
 use crate::host::{Asked, Host, Reply};
+use crate::spellings::Names;
 use crate::support::{TestPool, asking, fixed, text_of, with_files};
 use crate::table::{Outcome, report};
-use crate::traces::outcomes;
+use crate::traces::{STORES, outcomes};
 
 const ACCOUNTS: usize = 3;
 const JOBS: usize = 25;
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 10] = [
     "cookie",
     "localStorage",
     "sessionStorage",
-    "window.name",
     "history",
     "IndexedDB",
     "Cache",
@@ -32,34 +35,36 @@ const KINDS: [&str; 11] = [
     "document",
 ];
 
-/// Looks, then leaves, by promises only: where no script runs nothing is called back. Nor is the tab given a name,
+/// After `STORES`, by promises as well: where no script runs nothing is called back. Nor is the tab given a name,
 /// which would stay with it, but which only a script can give.
-const LOOK: &str = "const mark = 'MARK', found = [];\
-    const look = async (kind, run) => { try { const what = await run(); if (what && what !== mark) found.push(kind + '=' + what) }\
-      catch (error) { found.push('untried ' + kind + ': ' + error) } };\
-    await look('cookie', () => { const seen = document.cookie; document.cookie = 'c=' + mark + ';max-age=9999;path=/'; return seen });\
-    await look('localStorage', () => { const seen = localStorage.m; localStorage.m = mark; return seen });\
-    await look('sessionStorage', () => { const seen = sessionStorage.m; sessionStorage.m = mark; return seen });\
-    await look('window.name', () => window.name);\
-    await look('history', () => { const seen = history.state, length = history.length;\
-      history.pushState(mark, ''); return seen || (length > 2 ? length : '') });\
-    await look('IndexedDB', async () => { const seen = await indexedDB.databases(); indexedDB.open('d', 1); return seen.map(it => it.name).join() });\
-    await look('Cache', async () => { const cache = await caches.open('c'); const seen = await cache.match('/kept');\
-      await cache.put('/kept', new Response(mark)); return seen && seen.text() });\
-    await look('service worker', async () => (await navigator.serviceWorker.getRegistrations()).length ? 'registered' : '');\
-    await look('files', async () => { const root = await navigator.storage.getDirectory(); let seen = '';\
-      for await (const name of root.keys()) seen += name; await root.getFileHandle(mark, {create: true}); return seen });\
-    await look('font', async () => { const seen = [...document.fonts].map(f => f.family).join() || (document.fonts.check('12px Left') ? '' : 'known');\
-      const face = new FontFace('Left', 'local(\"DejaVu Sans\")'); document.fonts.add(await face.load()); return seen });\
+const FURTHER: &str = "\
+    await look('IndexedDB', async () => { const seen = await indexedDB.databases(); indexedDB.open('d', 1);\
+      while (!(await indexedDB.databases()).length); return seen.map(it => it.name).join() });\
+    await look('service worker', async () => { const seen = await navigator.serviceWorker.getRegistrations();\
+      await navigator.serviceWorker.register('/sw.js'); return seen.length ? 'registered' : '' });\
     await look('document', () => { const seen = [window.left, document.referrer].join(''); window.left = mark; return seen });";
 
-fn looking(mark: &str) -> PageTask {
-    let look = LOOK.replace("MARK", mark);
+/// Looks and leaves as each of `marks` in turn, and shows what the last one found.
+fn looking(marks: &[&str]) -> PageTask {
+    let look = |mark: &&str| [STORES, FURTHER].concat().replace("MARK", mark).replace("LENGTH", "2");
     let show = "for (const it of found) document.body.append(' | FOUND own ' + it); document.body.append(' | all looked')";
-    let opts = json!({"waitForExpression": format!("(async () => {{ {look} {show}; return true }})()")});
-    let page = format!("<!doctype html><title>{mark}</title><p>page {mark}<img src=a.svg>");
-    let files = [("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")];
+    let looks = marks.iter().map(look).collect::<Vec<_>>().join("} {");
+    let opts =
+        json!({"waitForExpression": format!("(async () => {{ {{ {looks} {show} }} return true }})()")});
+    let page = format!("<!doctype html><title>{0}</title><p>page {0}<img src=a.svg>", marks[0]);
+    let files = [("a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>"), ("sw.js", "onfetch = () => 0")];
     asking(&opts.to_string(), PageTask { lane: Lane::Static, ..with_files(&page, &files) })
+}
+
+#[actix::test]
+async fn a_page_without_script_finds_what_was_left_in_it() {
+    let pool = TestPool::start(|_| {});
+    let text = text_of(&pool.render(&looking(&["one", "two"])).await.unwrap().bytes);
+    for kind in KINDS {
+        assert!(text.contains(&format!("FOUND own {kind}=")), "{kind} is not in {text}");
+    }
+    assert!(!text.contains("untried"), "{text}");
+    pool.finish().await;
 }
 
 #[actix::test]
@@ -70,7 +75,7 @@ async fn nothing_is_left_in_a_tab_that_is_used_again() {
         let mut texts = Vec::new();
         for job in 0..JOBS {
             let mark = format!("mark{number}x{job}");
-            let rendered = pool.render_for(account, &looking(&mark)).await.unwrap();
+            let rendered = pool.render_for(account, &looking(&[&mark])).await.unwrap();
             let text = text_of(&rendered.bytes);
             let marks = text.split_whitespace().filter(|word| word.starts_with("mark"));
             assert_eq!(marks.filter(|word| *word != mark).count(), 0, "{text}");
@@ -80,57 +85,70 @@ async fn nothing_is_left_in_a_tab_that_is_used_again() {
         texts
     };
     let texts = futures_util::future::join_all((0..ACCOUNTS).map(client)).await.concat();
-    let jobs = (ACCOUNTS * JOBS) as u64;
-    let reused = pool.metrics.leases.of(["static", "kept"]).get();
+    let (jobs, reused) = ((ACCOUNTS * JOBS) as u64, pool.reused());
     assert!(reused > jobs * 3 / 4, "only {reused} of {jobs} were in a used tab");
     pool.finish().await;
     let of = format!("{ACCOUNTS} accounts at once, {reused} of {jobs} in used tabs");
-    let all = outcomes(&KINDS, &of, &texts).into_iter().filter(|outcome| outcome.carrier == "own origin");
-    report("suite H, one page after the other in a tab without script (traces found)", all.collect());
+    let all = outcomes(&KINDS, &["own"], &of, &texts);
+    report("suite H, one page after the other in a tab without script (traces found)", all);
 }
 
-fn answer(asked: &Asked) -> Reply {
-    match asked.path() {
-        "/a.svg" => {
-            Reply::ok("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='7'/>")
-        }
-        "/a.css" => Reply::ok("text/css", "p::after{content:' styled'}"),
-        _ => return Reply::status("404 Not Found"),
-    }
-    .with("Set-Cookie: left=1; Max-Age=9999; Path=/")
-    .with("Strict-Transport-Security: max-age=9999")
-    .with("Cache-Control: public, max-age=9999, immutable")
+/// By its name, for a host without one cannot have itself reached by https only.
+const FAR: &str = "v127-0-0-1.test";
+
+/// Leaves what a host can, and shows by two further sheets that it is there: a cookie, and http that becomes https.
+fn leaving(asked: &Asked) -> Reply {
+    let there = asked.header("host").unwrap();
+    let (sheet, lasts) = match asked.path() {
+        "/a.css" => (format!("@import 'cookie.css'; @import 'http://{there}/secure.css';"), "no-store"),
+        "/secure.css" => ("p::after{content:' secure'}".to_owned(), "max-age=9999, immutable"),
+        _ => (String::new(), "no-store"),
+    };
+    Reply::ok("text/css", sheet)
+        .with(&format!("Cache-Control: {lasts}"))
+        .with("Set-Cookie: left=1; Max-Age=9999; Path=/; SameSite=None; Secure")
+        .with("Strict-Transport-Security: max-age=9999")
 }
 
 #[actix::test]
 async fn what_an_allowed_host_sent_is_not_there_for_the_next_page() {
-    let host = Host::http(answer).await;
-    let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |config| config.tabs = 2);
+    let host = Host::https(FAR, leaving).await;
+    let there = format!("{FAR}:{}", host.port);
+    let config = allowing(&[format!("{{ host = \"{there}\", private = true }}")], &[]);
+    let pool = TestPool::with(Outbound::new(config, &[], Arc::new(Names)), |config| {
+        config.tabs = 2;
+        config.trusted_keys = host.key.iter().cloned().collect();
+    });
     let (account, jobs) = (AccountId::generate(), 5);
-    let base = format!("http://127.0.0.1:{}", host.port);
-    let page = fixed(&format!("<link rel=stylesheet href={base}/a.css><p>page</p><img src={base}/a.svg>"));
+    let page = |address| fixed(&format!("<link rel=stylesheet href={address}><p>page"));
     for _ in 0..jobs {
-        let rendered = pool.render_for(account, &page).await.unwrap();
-        assert_eq!(text_of(&rendered.bytes), "page styled");
+        // It speaks no http: who does not know that it is to be reached by https has no answer.
+        pool.render_for(account, &page(format!("http://{there}/plain.css"))).await.unwrap();
+        let rendered = pool.render_for(account, &page(format!("https://{there}/a.css"))).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), "page secure");
     }
-    let reused = pool.metrics.leases.of(["static", "kept"]);
-    assert_eq!(reused.get(), 0, "a tab that anything came into is not used again");
-    let refused = fixed("<link rel=stylesheet href=http://192.0.2.1/a.css><p>page");
+    assert_eq!(pool.reused(), 0, "a tab that anything came into is not used again");
     for _ in 0..2 {
-        assert_eq!(pool.render_for(account, &refused).await.unwrap().warnings.len(), 1);
+        let refused = pool.render_for(account, &page("http://192.0.2.1/a.css".to_owned())).await.unwrap();
+        assert_eq!(refused.warnings.len(), 1);
     }
-    assert_eq!(reused.get(), 1, "one that nothing came into is");
+    assert_eq!(pool.reused(), 1, "one that nothing came into is");
     pool.finish().await;
-    let told = format!("{:?}", host.hits());
-    let hits = ["/a.svg", "/a.css"].map(|path| (path, host.hits()[path]));
-    let cached = hits.iter().filter(|(_, hits)| *hits != jobs).map(|(path, hits)| format!("{path}: {hits}"));
-    let cookies = host.asked().into_iter().filter_map(|asked| asked.header("cookie").map(str::to_owned));
-    let all = [("HTTP cache", cached.collect()), ("cookie", cookies.collect::<Vec<_>>())];
-    let line = |(name, leaks): (&str, Vec<String>)| Outcome {
+    let asked = host.asked();
+    let with_cookie =
+        |path: &str| asked.iter().filter(|it| it.path() == path && it.header("cookie").is_some()).count();
+    assert_eq!(with_cookie("/cookie.css"), jobs, "the page itself has the cookie");
+    let hits = |path: &str| host.hits().get(path).copied().unwrap_or(0);
+    let leaks = [
+        ("HTTP cache", jobs.abs_diff(hits("/secure.css"))),
+        ("cookie", with_cookie("/a.css")),
+        ("https only", hits("/plain.css")),
+    ];
+    let line = |(name, leaks): (&str, usize)| Outcome {
         name: name.to_owned(),
-        carrier: "an allowed host".to_owned(),
-        leaks,
-        told: told.clone(),
+        carrier: "host".to_owned(),
+        leaks: (leaks > 0).then(|| format!("{leaks} of {jobs} pages")).into_iter().collect(),
+        told: format!("{:?}", host.hits()),
     };
-    report("suite H, what a host left in a tab without script", all.map(line).into());
+    report("suite H, what a host left in a tab without script", leaks.map(line).into());
 }
