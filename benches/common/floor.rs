@@ -8,7 +8,7 @@
 //!   the page is known; contexts are disposed of in the background; and no more pages are made at once than
 //!   the service makes (`browser.static_pages`).
 //! - *Kept*: each client has one tab, and every document takes the place of the one before; as many pages at
-//!   once as ahead. Nothing that makes a document of this page in this Chromium costs less.
+//!   once as ahead. What a document costs in this Chromium when its tab costs nothing.
 //! - *Cleaned*: the same, but the tab shows an empty page after each document, before the next is begun.
 //!
 //! In a kept tab what one document leaves behind is there for the next: it is a floor, no way to serve strangers.
@@ -30,9 +30,6 @@ use crate::common::figures::{Figures, group_time, own_time, warm_up};
 use crate::common::origin::Origin;
 use crate::common::pipe::Pipe;
 use crate::common::supply::{Kind, Maker, Supply, Tab, Turns};
-
-/// How much of a file is read at a time, as the service does.
-const CHUNK_BYTES: u32 = 4_194_304;
 
 /// A bare browser, kept for all measurements as the service keeps its own: one that has made a thousand
 /// documents is a little slower than a fresh one.
@@ -147,7 +144,8 @@ pub fn show(pipe: &Pipe, document: &Document, tab: &Tab) -> io::Result<()> {
 pub fn print(pipe: &Pipe, tab: &Tab) -> io::Result<Vec<u8>> {
     let session = Some(tab.session.as_str());
     let mut printed = pipe.call(session, "Page.printToPDF", &print_options())?;
-    let stream = json!({ "handle": printed["stream"].take(), "size": CHUNK_BYTES });
+    let size = Config::default().browser.output_chunk_bytes;
+    let stream = json!({ "handle": printed["stream"].take(), "size": size });
     let mut file = Vec::new();
     loop {
         let piece = pipe.call(session, "IO.read", &stream)?;
