@@ -15,8 +15,8 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -26,10 +26,14 @@ use platen::workers::Starter;
 use serde_json::{Value, json};
 
 use crate::common::document::Document;
-use crate::common::figures::{Figures, group_time, own_time, warm_up};
+use crate::common::figures::{Figures, Used, warm_up};
 use crate::common::origin::Origin;
 use crate::common::pipe::Pipe;
 use crate::common::supply::{Kind, Maker, Supply, Tab, Turns};
+use crate::common::usage::{group_time, own_time};
+
+/// How much of a file is read at a time, as the service does.
+static CHUNK_BYTES: LazyLock<u64> = LazyLock::new(|| Config::default().browser.output_chunk_bytes);
 
 /// A bare browser, kept for all measurements as the service keeps its own: one that has made a thousand
 /// documents is a little slower than a fresh one.
@@ -68,13 +72,11 @@ impl Floor {
         let mut supplies: Vec<_> =
             (0..clients).map(|_| Supply::start(kind, &maker)).collect::<io::Result<_>>()?;
         render_all(pipe, document, &mut supplies, (&turns, warm_up(clients)))?;
-        let (chromium, own, begun) = (group_time(group), own_time(), Instant::now());
-        let latencies = render_all(pipe, document, &mut supplies, (&turns, documents))?;
-        let wall = begun.elapsed();
-        let chromium = group_time(group).saturating_sub(chromium);
-        let own = own_time().saturating_sub(own);
+        let used = || Used { chromium: group_time(group), own: own_time(), ..Used::default() };
+        let figures =
+            Figures::measure(used, || render_all(pipe, document, &mut supplies, (&turns, documents)))?;
         supplies.into_iter().try_for_each(Supply::finish)?;
-        Ok(Figures { latencies, wall, chromium, own, children: Duration::ZERO })
+        Ok(figures)
     }
 
     /// Makes tabs whose contexts reach nothing but the origin.
@@ -144,8 +146,7 @@ pub fn show(pipe: &Pipe, document: &Document, tab: &Tab) -> io::Result<()> {
 pub fn print(pipe: &Pipe, tab: &Tab) -> io::Result<Vec<u8>> {
     let session = Some(tab.session.as_str());
     let mut printed = pipe.call(session, "Page.printToPDF", &print_options())?;
-    let size = Config::default().browser.output_chunk_bytes;
-    let stream = json!({ "handle": printed["stream"].take(), "size": size });
+    let stream = json!({ "handle": printed["stream"].take(), "size": *CHUNK_BYTES });
     let mut file = Vec::new();
     loop {
         let piece = pipe.call(session, "IO.read", &stream)?;

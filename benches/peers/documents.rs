@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::common::document::Document;
+use crate::common::noise;
 
 /// Installed by `scripts/setup`.
 const FONT: &str = "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf";
@@ -36,7 +37,7 @@ fn with_files() -> io::Result<Document> {
     let template = format!("{before}<img class=\"seal\" alt=\"\" src=\"seal.png\">{after}");
     let files = vec![
         ("style.css".to_owned(), style.replace("</style>", "").into_bytes()),
-        ("seal.png".to_owned(), picture()?),
+        ("seal.png".to_owned(), noise::picture(PICTURE_PX)?),
         ("font.ttf".to_owned(), std::fs::read(FONT)?),
     ];
     let document = Document::of("invoice with files", template, data)?;
@@ -47,21 +48,4 @@ fn with_files() -> io::Result<Document> {
 fn around<'a>(text: &'a str, from: &str, to: &str) -> io::Result<[&'a str; 2]> {
     let parts = text.split_once(from).and_then(|(before, rest)| Some([before, rest.split_once(to)?.1]));
     parts.ok_or_else(|| io::Error::other(format!("the sample invoice has no {from}…{to}")))
-}
-
-/// A picture that no compression makes small, about 170 kB.
-fn picture() -> io::Result<Vec<u8>> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, PICTURE_PX, PICTURE_PX);
-    encoder.set_color(png::ColorType::Rgb);
-    let noise: Vec<u8> = (1..=PICTURE_PX * PICTURE_PX * 3).map(noise).collect();
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(&noise))
-        .map_err(io::Error::other)?;
-    Ok(file)
-}
-
-fn noise(at: u32) -> u8 {
-    at.wrapping_mul(2_654_435_761).to_le_bytes()[2]
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::common::document::Document;
 use crate::common::figures::{Figures, warm_up};
-use crate::processes::{Used, used_below};
+use crate::processes::used_below;
 use crate::ways::Way;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers");
@@ -121,17 +121,8 @@ impl Way for Driver {
 
     fn measure(&mut self, document: &Document, clients: usize, documents: usize) -> io::Result<Figures> {
         self.render_all(document, clients, warm_up(clients))?;
-        let (before, begun) = (used_below(self.child.id()), Instant::now());
-        let latencies = self.render_all(document, clients, documents)?;
-        let wall = begun.elapsed();
-        let Used { chromium, own } = used_below(self.child.id());
-        Ok(Figures {
-            latencies,
-            wall,
-            chromium: chromium.saturating_sub(before.chromium),
-            own: own.saturating_sub(before.own),
-            children: Duration::ZERO,
-        })
+        let id = self.child.id();
+        Figures::measure(|| used_below(id), || self.render_all(document, clients, documents))
     }
 }
 
