@@ -35,6 +35,12 @@ use crate::common::usage::{group_time, own_time};
 /// How much of a file is read at a time, as the service does.
 static CHUNK_BYTES: LazyLock<u64> = LazyLock::new(|| Config::default().browser.output_chunk_bytes);
 
+/// What is waited for after the load event.
+const FONTS: &str = "document.fonts.ready.then(() => 1)";
+/// The same of a front-end build, and for what its script may draw in the next frame.
+const FONTS_AND_FRAMES: &str = "document.fonts.ready.then(() => new Promise(done => \
+    requestAnimationFrame(() => requestAnimationFrame(() => done(1)))))";
+
 /// A bare browser, kept for all measurements as the service keeps its own: one that has made a thousand
 /// documents is a little slower than a fresh one.
 pub struct Floor {
@@ -126,8 +132,9 @@ fn render_all(
 /// One document.
 fn render(pipe: &Pipe, document: &Document, tab: &Tab) -> io::Result<Vec<u8>> {
     show(pipe, document, tab)?;
-    let fonts = json!({ "expression": "document.fonts.ready.then(() => 1)", "awaitPromise": true });
-    pipe.call(Some(&tab.session), "Runtime.evaluate", &fonts)?;
+    let expression = if document.build { FONTS_AND_FRAMES } else { FONTS };
+    let ready = json!({ "expression": expression, "awaitPromise": true });
+    pipe.call(Some(&tab.session), "Runtime.evaluate", &ready)?;
     print(pipe, tab)
 }
 

@@ -20,10 +20,10 @@ impl Service {
         self.upload(text(&begun, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
         let path = format!("/v1/templates/{id}");
         self.ask(Method::PATCH, &format!("{path}/unzip"), &Value::Null).await?;
-        let wanted = json!({ "type": "ejs", "data": data });
+        let wanted = json!({ "type": document.kind(), "data": data });
         let previews = self.ask(Method::POST, &format!("{path}/render-previews"), &wanted).await?;
-        let info = json!({ "title": document.name, "description": "", "type": "ejs", "sampleData": data,
-            "categories": [] });
+        let info = json!({ "title": document.name, "description": "", "type": document.kind(),
+            "sampleData": data, "categories": [] });
         let previews = json!({ "pngJobId": text(&previews, "/pngPreview/jobId")?,
             "pdfJobId": text(&previews, "/pdfPreview/jobId")? });
         let saved = json!({ "templateInfo": info, "previewIds": previews });

@@ -83,8 +83,9 @@ impl Service {
         } else {
             ("templateId", self.save(document).await?)
         };
-        let (template, data) = (Value::from(template), &document.data);
-        let body = format!(r#"{{"type": "ejs", "target": "pdf", "{member}": {template}, "data": {data}}}"#);
+        let (kind, template, data) = (document.kind(), Value::from(template), &document.data);
+        let body =
+            format!(r#"{{"type": "{kind}", "target": "pdf", "{member}": {template}, "data": {data}}}"#);
         self.bodies.borrow_mut().insert(document.name.clone(), body.clone());
         Ok(body)
     }

@@ -25,7 +25,7 @@ pub struct Driver {
     /// Taken when it shall end.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Where files that lie beside a page are fetched from.
+    /// Of the origin where pages and the files beside them are fetched from.
     port: u16,
     _temporary: tempfile::TempDir,
 }
@@ -96,7 +96,8 @@ impl Driver {
     ) -> io::Result<Vec<Duration>> {
         let data: Value = serde_json::from_str(&document.data)?;
         let [template, page] = [&document.template, &document.page].map(|text| self.based(document, text));
-        let order = json!({ "template": template, "data": data, "page": page, "clients": clients,
+        let url = document.build.then(|| self.url());
+        let order = json!({ "template": template, "data": data, "page": page, "url": url, "clients": clients,
             "documents": documents });
         let answer = self.ask(&order)?;
         let file = STANDARD.decode(answer["file"].as_str().unwrap_or_default()).map_err(io::Error::other)?;
@@ -110,7 +111,12 @@ impl Driver {
         if document.files.is_empty() {
             return text.to_owned();
         }
-        text.replacen("<head>", &format!("<head><base href=\"http://127.0.0.1:{}/\">", self.port), 1)
+        text.replacen("<head>", &format!("<head><base href=\"{}\">", self.url()), 1)
+    }
+
+    /// Where the page of the document and the files beside it are.
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
     }
 }
 
