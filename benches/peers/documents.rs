@@ -9,11 +9,9 @@ use crate::common::noise;
 const FONT: &str = "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf";
 /// Width and height of the picture beside the invoice.
 const PICTURE_PX: u32 = 240;
-/// What lies beside the build's page, and how the page asks for it.
+/// What lies beside the build's page.
 const BUILD_MODULE: &str = "assets/index-D2hT9fQk.js";
 const BUILD_STYLE: &str = "assets/index-BXq81c0v.css";
-const BUILD_LINKS: &str = r#"<script type="module" crossorigin src="/assets/index-D2hT9fQk.js"></script>
-<link rel="stylesheet" crossorigin href="/assets/index-BXq81c0v.css">"#;
 /// Pages of the long document.
 const PAGES: usize = 50;
 
@@ -54,7 +52,9 @@ fn with_files() -> io::Result<Document> {
 fn build() -> io::Result<Document> {
     let invoice = Document::invoice()?;
     let [before, style, after] = split(&invoice.page, "<style>", "</style>")?;
-    let page = format!("{before}{BUILD_LINKS}{after}");
+    let module = format!("<script type=\"module\" crossorigin src=\"/{BUILD_MODULE}\"></script>");
+    let link = format!("<link rel=\"stylesheet\" crossorigin href=\"/{BUILD_STYLE}\">");
+    let page = format!("{before}{module}{link}{after}");
     let [before, _, after] = split(&page, "<tbody>", "</tbody>")?;
     let template = format!("{before}<tbody></tbody>{after}");
     let data = format!("<head><script>window.__PLATEN_DATA__ = {}</script>", invoice.data);
