@@ -12,7 +12,7 @@ const INVOICE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/samples/invoi
 #[derive(Clone)]
 pub struct Document {
     pub name: String,
-    /// In EJS.
+    /// In EJS, or the page of a front-end build.
     pub template: String,
     /// JSON text.
     pub data: String,
@@ -24,6 +24,8 @@ pub struct Document {
     pub served: bool,
     /// Whether script runs in it.
     pub scripted: bool,
+    /// Whether it is a front-end build: a script of its own takes the data from `window.__PLATEN_DATA__`.
+    pub build: bool,
     /// Pages of the PDF.
     pub pages: usize,
 }
@@ -46,7 +48,13 @@ impl Document {
     pub fn of(name: &str, template: String, data: String) -> io::Result<Self> {
         let page = assemble(&template, &data)?;
         let (name, files) = (name.to_owned(), Vec::new());
-        Ok(Self { name, template, data, page, files, served: false, scripted: false, pages: 1 })
+        let (served, scripted, build, pages) = (false, false, false, 1);
+        Ok(Self { name, template, data, page, files, served, scripted, build, pages })
+    }
+
+    /// Its type, as the service is told.
+    pub fn kind(&self) -> &'static str {
+        if self.build { "framework" } else { "ejs" }
     }
 
     /// Whether `file` is this document, as far as its pages tell.

@@ -8,15 +8,15 @@
 //!   the page is known; contexts are disposed of in the background; and no more pages are made at once than
 //!   the service makes (`browser.static_pages`).
 //! - *Kept*: each client has one tab, and every document takes the place of the one before; as many pages at
-//!   once as ahead. Nothing that makes a document of this page in this Chromium costs less.
+//!   once as ahead. What a document costs in this Chromium when its tab costs nothing.
 //! - *Cleaned*: the same, but the tab shows an empty page after each document, before the next is begun.
 //!
 //! In a kept tab what one document leaves behind is there for the next: it is a floor, no way to serve strangers.
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -26,13 +26,20 @@ use platen::workers::Starter;
 use serde_json::{Value, json};
 
 use crate::common::document::Document;
-use crate::common::figures::{Figures, group_time, own_time, warm_up};
+use crate::common::figures::{Figures, Used, warm_up};
 use crate::common::origin::Origin;
 use crate::common::pipe::Pipe;
 use crate::common::supply::{Kind, Maker, Supply, Tab, Turns};
+use crate::common::usage::{group_time, own_time};
 
 /// How much of a file is read at a time, as the service does.
-const CHUNK_BYTES: u32 = 4_194_304;
+static CHUNK_BYTES: LazyLock<u64> = LazyLock::new(|| Config::default().browser.output_chunk_bytes);
+
+/// What is waited for after the load event.
+const FONTS: &str = "document.fonts.ready.then(() => 1)";
+/// The same of a front-end build, and for what its script may draw in the next frame.
+const FONTS_AND_FRAMES: &str = "document.fonts.ready.then(() => new Promise(done => \
+    requestAnimationFrame(() => requestAnimationFrame(() => done(1)))))";
 
 /// A bare browser, kept for all measurements as the service keeps its own: one that has made a thousand
 /// documents is a little slower than a fresh one.
@@ -71,13 +78,11 @@ impl Floor {
         let mut supplies: Vec<_> =
             (0..clients).map(|_| Supply::start(kind, &maker)).collect::<io::Result<_>>()?;
         render_all(pipe, document, &mut supplies, (&turns, warm_up(clients)))?;
-        let (chromium, own, begun) = (group_time(group), own_time(), Instant::now());
-        let latencies = render_all(pipe, document, &mut supplies, (&turns, documents))?;
-        let wall = begun.elapsed();
-        let chromium = group_time(group).saturating_sub(chromium);
-        let own = own_time().saturating_sub(own);
+        let used = || Used { chromium: group_time(group), own: own_time(), ..Used::default() };
+        let figures =
+            Figures::measure(used, || render_all(pipe, document, &mut supplies, (&turns, documents)))?;
         supplies.into_iter().try_for_each(Supply::finish)?;
-        Ok(Figures { latencies, wall, chromium, own, children: Duration::ZERO })
+        Ok(figures)
     }
 
     /// Makes tabs whose contexts reach nothing but the origin.
@@ -127,8 +132,9 @@ fn render_all(
 /// One document.
 fn render(pipe: &Pipe, document: &Document, tab: &Tab) -> io::Result<Vec<u8>> {
     show(pipe, document, tab)?;
-    let fonts = json!({ "expression": "document.fonts.ready.then(() => 1)", "awaitPromise": true });
-    pipe.call(Some(&tab.session), "Runtime.evaluate", &fonts)?;
+    let expression = if document.build { FONTS_AND_FRAMES } else { FONTS };
+    let ready = json!({ "expression": expression, "awaitPromise": true });
+    pipe.call(Some(&tab.session), "Runtime.evaluate", &ready)?;
     print(pipe, tab)
 }
 
@@ -147,7 +153,7 @@ pub fn show(pipe: &Pipe, document: &Document, tab: &Tab) -> io::Result<()> {
 pub fn print(pipe: &Pipe, tab: &Tab) -> io::Result<Vec<u8>> {
     let session = Some(tab.session.as_str());
     let mut printed = pipe.call(session, "Page.printToPDF", &print_options())?;
-    let stream = json!({ "handle": printed["stream"].take(), "size": CHUNK_BYTES });
+    let stream = json!({ "handle": printed["stream"].take(), "size": *CHUNK_BYTES });
     let mut file = Vec::new();
     loop {
         let piece = pipe.call(session, "IO.read", &stream)?;

@@ -1,10 +1,14 @@
 //! What all benchmarks of documents share: the documents, the floors, the service, and what is measured.
 
+pub mod clients;
 pub mod document;
 pub mod figures;
 pub mod floor;
+pub mod noise;
 pub mod origin;
 pub mod pipe;
+pub mod program;
 pub mod saved;
 pub mod service;
 pub mod supply;
+pub mod usage;

@@ -8,6 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::common::document::Document;
+use crate::common::program::{read, text};
 use crate::common::service::Service;
 
 impl Service {
@@ -19,21 +20,27 @@ impl Service {
         self.upload(text(&begun, "/presignedTemplateUploadUrl")?, archive(document)?).await?;
         let path = format!("/v1/templates/{id}");
         self.ask(Method::PATCH, &format!("{path}/unzip"), &Value::Null).await?;
-        let wanted = json!({ "type": "ejs", "data": data });
+        let wanted = json!({ "type": document.kind(), "data": data });
         let previews = self.ask(Method::POST, &format!("{path}/render-previews"), &wanted).await?;
-        let info = json!({ "title": document.name, "description": "", "type": "ejs", "sampleData": data,
-            "categories": [] });
+        let info = json!({ "title": document.name, "description": "", "type": document.kind(),
+            "sampleData": data, "categories": [] });
         let previews = json!({ "pngJobId": text(&previews, "/pngPreview/jobId")?,
             "pdfJobId": text(&previews, "/pdfPreview/jobId")? });
         let saved = json!({ "templateInfo": info, "previewIds": previews });
         self.ask(Method::POST, &path, &saved).await?;
         Ok(id.to_owned())
     }
-}
 
-/// A text of an answer.
-pub fn text<'a>(answer: &'a Value, pointer: &str) -> io::Result<&'a str> {
-    answer.pointer(pointer).and_then(Value::as_str).ok_or_else(|| io::Error::other(answer.to_string()))
+    /// Asks the service; null is no body.
+    pub async fn ask(&self, method: Method, path: &str, body: &Value) -> io::Result<Value> {
+        let request = self.program.request(method, path);
+        read(if body.is_null() { request } else { request.json(body) }).await
+    }
+
+    /// PUTs a body to a presigned address.
+    pub async fn upload(&self, url: &str, body: Vec<u8>) -> io::Result<()> {
+        read(self.program.client.put(url).body(body)).await.map(drop)
+    }
 }
 
 /// The archive that a caller uploads.

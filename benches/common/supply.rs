@@ -5,6 +5,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 
+use platen::browser::static_pages;
 use platen::config::Config;
 use serde_json::{Value, json};
 
@@ -202,11 +203,7 @@ impl Turns {
 
     /// As many as the service makes of pages without script.
     pub fn as_in_the_service() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        match usize::try_from(Config::default().browser.static_pages) {
-            Ok(0) | Err(_) => Self::of(cores + 1),
-            Ok(pages) => Self::of(pages),
-        }
+        Self::of(static_pages(Config::default().browser.static_pages))
     }
 
     /// Waits for a turn.

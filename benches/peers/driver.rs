@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::common::document::Document;
 use crate::common::figures::{Figures, warm_up};
-use crate::processes::{Used, used_below};
+use crate::processes::used_below;
 use crate::ways::Way;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers");
@@ -25,7 +25,7 @@ pub struct Driver {
     /// Taken when it shall end.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Where files that lie beside a page are fetched from.
+    /// Of the origin where pages and the files beside them are fetched from.
     port: u16,
     _temporary: tempfile::TempDir,
 }
@@ -96,7 +96,8 @@ impl Driver {
     ) -> io::Result<Vec<Duration>> {
         let data: Value = serde_json::from_str(&document.data)?;
         let [template, page] = [&document.template, &document.page].map(|text| self.based(document, text));
-        let order = json!({ "template": template, "data": data, "page": page, "clients": clients,
+        let url = document.build.then(|| self.url());
+        let order = json!({ "template": template, "data": data, "page": page, "url": url, "clients": clients,
             "documents": documents });
         let answer = self.ask(&order)?;
         let file = STANDARD.decode(answer["file"].as_str().unwrap_or_default()).map_err(io::Error::other)?;
@@ -110,7 +111,12 @@ impl Driver {
         if document.files.is_empty() {
             return text.to_owned();
         }
-        text.replacen("<head>", &format!("<head><base href=\"http://127.0.0.1:{}/\">", self.port), 1)
+        text.replacen("<head>", &format!("<head><base href=\"{}\">", self.url()), 1)
+    }
+
+    /// Where the page of the document and the files beside it are.
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
     }
 }
 
@@ -121,17 +127,8 @@ impl Way for Driver {
 
     fn measure(&mut self, document: &Document, clients: usize, documents: usize) -> io::Result<Figures> {
         self.render_all(document, clients, warm_up(clients))?;
-        let (before, begun) = (used_below(self.child.id()), Instant::now());
-        let latencies = self.render_all(document, clients, documents)?;
-        let wall = begun.elapsed();
-        let Used { chromium, own } = used_below(self.child.id());
-        Ok(Figures {
-            latencies,
-            wall,
-            chromium: chromium.saturating_sub(before.chromium),
-            own: own.saturating_sub(before.own),
-            children: Duration::ZERO,
-        })
+        let id = self.child.id();
+        Figures::measure(|| used_below(id), || self.render_all(document, clients, documents))
     }
 }
 

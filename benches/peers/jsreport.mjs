@@ -19,8 +19,9 @@ await serve(async (executablePath) => {
   });
   await reporter.use(chromePdf()).use(ejs()).init();
   return {
-    async render({ template, data }) {
-      const wanted = { content: template, engine: 'ejs', recipe: 'chrome-pdf', chrome: paper };
+    async render({ template, data, url }) {
+      const chrome = url ? { ...paper, url, waitForNetworkIdle: true } : paper;
+      const wanted = { content: template, engine: 'ejs', recipe: 'chrome-pdf', chrome };
       return (await reporter.render({ template: wanted, data })).content;
     },
     close: () => reporter.close(),

@@ -51,14 +51,13 @@ fn main() -> io::Result<()> {
     }
     for document in documents::all()? {
         if names.is_empty() || names.iter().any(|name| document.name.contains(name.as_str())) {
-            floor.origin.show(&document);
             table::print_head(&document.name);
             for &clients in &clients {
                 table::print(clients, &measure(&mut ways, &document, clients));
             }
         }
     }
-    println!("\nResident memory of the service: {} MiB.", service.memory_mb("VmRSS:"));
+    println!("\nResident memory of the service: {} MiB.", service.program.memory_mb("VmRSS:"));
     Ok(())
 }
 
@@ -77,7 +76,11 @@ fn measure(ways: &mut [Box<dyn Way + '_>], document: &Document, clients: usize) 
             let Some(row) = rows.iter_mut().find(|row| row.name == way.name()) else { continue };
             match way.measure(document, clients, row.documents) {
                 Ok(figures) => row.rounds.push(figures),
-                Err(error) => println!("{}: a round is missing, {error}", way.name()),
+                Err(error) => {
+                    println!("{}: left out, {error}", way.name());
+                    // Rounds of two ways are compared by their place.
+                    rows.retain(|row| row.name != way.name());
+                }
             }
         }
     }

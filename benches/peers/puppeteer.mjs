@@ -11,7 +11,7 @@ await serve(async (executablePath) => {
     async render(order) {
       const page = await browser.newPage();
       try {
-        await page.setContent(order.page);
+        await (order.url ? page.goto(order.url, { waitUntil: 'networkidle0' }) : page.setContent(order.page));
         return await page.pdf({ format: 'A4', printBackground: true });
       } finally {
         await page.close();

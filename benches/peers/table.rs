@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::figures::Figures;
+use crate::common::figures::{Figures, Used};
 
 /// What others are compared to: the word of its column, and the name of its row.
 const BASES: [(&str, &str); 3] = [("fresh", "floor, fresh"), ("kept", "floor, kept"), ("Platen", "Platen")];
@@ -38,9 +38,11 @@ impl Row {
         Figures {
             latencies: self.rounds.iter().flat_map(|round| round.latencies.iter().copied()).collect(),
             wall: sum(|round| round.wall),
-            chromium: sum(|round| round.chromium),
-            own: sum(|round| round.own),
-            children: sum(|round| round.children),
+            used: Used {
+                chromium: sum(|round| round.used.chromium),
+                own: sum(|round| round.used.own),
+                engines: sum(|round| round.used.engines),
+            },
         }
     }
 }
@@ -64,8 +66,7 @@ pub fn print(clients: usize, rows: &[Row]) {
             base.map_or("–".to_owned(), |base| format!("{:.2}", row.ratio(base)))
         };
         let latencies = [0.1, 0.5, 0.95].map(|share| format!("{:.1}", whole.percentile_ms(share)));
-        let times = [whole.chromium, whole.own, whole.children];
-        let times = times.map(|time| format!("{:.1}", whole.a_document_ms(time)));
+        let times = whole.used_a_document_ms().map(|time_ms| format!("{time_ms:.1}"));
         println!(
             "| {clients} | {} | {:.1} | {} | {} | {} |",
             row.name,

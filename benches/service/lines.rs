@@ -13,17 +13,16 @@ pub fn print_head(title: &str) {
 
 /// One line of it, with the ratios to floors (name and figures).
 pub fn print(name: &str, figures: &Figures, floors: &[(String, Figures)]) {
-    let (median, tail) = (figures.percentile_ms(0.5), figures.percentile_ms(0.99));
+    let [p50_ms, p99_ms] = [0.5, 0.99].map(|share| figures.percentile_ms(share));
     let throughput = figures.throughput();
-    let (chromium, own) = (figures.a_document_ms(figures.chromium), figures.a_document_ms(figures.own));
-    let children = figures.a_document_ms(figures.children);
+    let [chromium_ms, own_ms, engine_ms] = figures.used_a_document_ms();
     print!(
-        "{name:<37} {median:>7.1} {tail:>7.1} {throughput:>7.1} {chromium:>9.1} {own:>6.1} {children:>6.1}"
+        "{name:<37} {p50_ms:>7.1} {p99_ms:>7.1} {throughput:>7.1} {chromium_ms:>9.1} {own_ms:>6.1} {engine_ms:>6.1}"
     );
-    for (floor, figures) in floors {
-        let latency = median / figures.percentile_ms(0.5);
-        let throughput = throughput / figures.throughput();
-        print!("  {floor}: x{latency:.2} latency, x{throughput:.2} throughput");
+    for (floor_name, floor) in floors {
+        let latency_ratio = p50_ms / floor.percentile_ms(0.5);
+        let throughput_ratio = throughput / floor.throughput();
+        print!("  {floor_name}: x{latency_ratio:.2} latency, x{throughput_ratio:.2} throughput");
     }
     println!();
 }

@@ -7,9 +7,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::common::document::Document;
-use crate::common::figures::{Figures, members, memory_mb};
-use crate::common::saved::{archive, text};
+use crate::common::figures::Figures;
+use crate::common::noise;
+use crate::common::program::{memory_mb, text};
+use crate::common::saved::archive;
 use crate::common::service::{Service, chromium_groups};
+use crate::common::usage::members;
 
 /// Pages of the documents whose cost is compared.
 const PAGES: [usize; 8] = [1, 10, 50, 100, 200, 400, 700, 1_000];
@@ -18,24 +21,9 @@ const PRINTED_PAGES: usize = 2_000;
 const LEAST_DOCUMENTS: usize = 3;
 const MOST_DOCUMENTS: usize = 40;
 
-/// On a busy machine a thousand pages take longer than an immediate render waits by itself, and about 1.5 GB of
-/// Chromium's memory, which is more than a page is given by default.
-const PATIENT: [(&str, &str); 3] = [
-    ("PLATEN__HTTP__WAIT_DEFAULT_S", "60"),
-    ("PLATEN__BROWSER__PRINT_TIMEOUT_MS", "60000"),
-    ("PLATEN__BROWSER__RENDERER_MEMORY_LIMIT_MB", "4096"),
-];
-
 /// Pictures of a large document, and the side of each: their pixels make 300 MB.
 const PICTURES: usize = 100;
 const PICTURE_PX: u32 = 1_000;
-/// A large document is given time and Chromium memory: what counts is the memory of our own process.
-const LARGE: [(&str, &str); 4] = [
-    ("PLATEN__BROWSER__PRINT_TIMEOUT_MS", "120000"),
-    ("PLATEN__BROWSER__LOAD_TIMEOUT_MS", "60000"),
-    ("PLATEN__BROWSER__RENDERER_MEMORY_LIMIT_MB", "8192"),
-    ("PLATEN__BROWSER__OWN_MEMORY_LIMIT_MB", "8192"),
-];
 
 /// Documents of a long run, of a line of it, and how many clients ask.
 const DOCUMENTS: usize = 20_000;
@@ -44,7 +32,7 @@ const CLIENTS: usize = 4;
 
 /// The cost of a page in documents of 1 to 1,000 pages; one client.
 pub fn compare_pages() -> io::Result<()> {
-    let service = Service::start(&PATIENT)?;
+    let service = Service::start(&[])?;
     println!("\n| pages | p10 ms | p50 ms | ms a page | Chromium ms a page | own ms a page |");
     println!("|{}", "--:|".repeat(6));
     for pages in PAGES {
@@ -61,7 +49,7 @@ fn print_pages(pages: usize, figures: &Figures) {
     #[expect(clippy::cast_precision_loss, reason = "a thousand")]
     let a_page = |document_ms: f64| document_ms / pages as f64;
     let [least, median] = [0.1, 0.5].map(|share| figures.percentile_ms(share));
-    let (chromium, own) = (figures.a_document_ms(figures.chromium), figures.a_document_ms(figures.own));
+    let [chromium, own, _] = figures.used_a_document_ms();
     println!(
         "| {pages} | {least:.1} | {median:.1} | {:.2} | {:.2} | {:.3} |",
         a_page(median),
@@ -72,22 +60,26 @@ fn print_pages(pages: usize, figures: &Figures) {
 
 /// The memory of the service's own process while a file of 300 MB is made and downloaded.
 pub fn make_large() -> io::Result<()> {
-    let service = Service::start(&LARGE)?;
+    let service = Service::start(&[])?;
     service.measure(&Document::invoice()?, 1, 1)?;
     let picture = |number| format!("<img width=\"700\" src=\"noise.png?{number}\">");
     let template = (0..PICTURES).map(picture).collect::<String>();
-    let files = vec![("noise.png".to_owned(), noise()?)];
+    let files = vec![("noise.png".to_owned(), noise::picture(PICTURE_PX)?)];
     let document = Document { files, ..Document::of("large", template, "{}".to_owned())? };
     println!("\n| | MiB resident | most so far |\n|:--|--:|--:|");
     let say = |what: &str| {
-        println!("| {what} | {} | {} |", service.memory_mb("VmRSS:"), service.memory_mb("VmHWM:"));
+        println!(
+            "| {what} | {} | {} |",
+            service.program.memory_mb("VmRSS:"),
+            service.program.memory_mb("VmHWM:")
+        );
     };
     say("before");
     let begun = Instant::now();
-    let url = service.runtime.block_on(start_and_wait(&service, &document, say))?;
+    let url = service.program.runtime.block_on(start_and_wait(&service, &document, say))?;
     say(&format!("rendered in {:.1} s", begun.elapsed().as_secs_f64()));
     let begun = Instant::now();
-    let bytes = service.runtime.block_on(download(&service, &url))?;
+    let bytes = service.program.runtime.block_on(download(&service, &url))?;
     say(&format!("{} MB downloaded in {:.1} s", bytes / 1_000_000, begun.elapsed().as_secs_f64()));
     Ok(())
 }
@@ -110,26 +102,12 @@ async fn start_and_wait(service: &Service, document: &Document, say: impl Fn(&st
 
 /// Fetches a file and keeps nothing of it; gives its bytes.
 async fn download(service: &Service, url: &str) -> io::Result<usize> {
-    let mut answer = service.client.get(url).send().await.map_err(io::Error::other)?;
+    let mut answer = service.program.client.get(url).send().await.map_err(io::Error::other)?;
     let mut bytes = 0;
     while let Some(chunk) = answer.chunk().await.map_err(io::Error::other)? {
         bytes += chunk.len();
     }
     Ok(bytes)
-}
-
-/// A picture of colours that no compression makes smaller.
-fn noise() -> io::Result<Vec<u8>> {
-    let mut pixels = vec![0; (PICTURE_PX * PICTURE_PX * 3) as usize];
-    getrandom::fill(&mut pixels).map_err(io::Error::other)?;
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, PICTURE_PX, PICTURE_PX);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(&pixels))
-        .map_err(io::Error::other)?;
-    Ok(file)
 }
 
 /// Memory over 20,000 documents: of the service's own process, and of all processes of its browsers (what they
@@ -146,7 +124,7 @@ pub fn go_on() -> io::Result<()> {
             portion * PORTION,
             figures.throughput(),
             figures.percentile_ms(0.5),
-            service.memory_mb("VmRSS:"),
+            service.program.memory_mb("VmRSS:"),
             browser_memory_mb(&service)
         );
     }
@@ -154,6 +132,6 @@ pub fn go_on() -> io::Result<()> {
 }
 
 fn browser_memory_mb(service: &Service) -> u64 {
-    let groups = chromium_groups(service.id());
-    groups.into_iter().flat_map(members).map(|id| memory_mb(&id, "VmRSS:")).sum()
+    let groups = chromium_groups(service.program.id());
+    groups.into_iter().flat_map(members).map(|(id, _)| memory_mb(id, "VmRSS:")).sum()
 }

@@ -3,7 +3,7 @@
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes the
 //! parts `service`, `pool` and `rest`; `cargo bench --bench service -- service 4` the named part with so many
-//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (a quarter of an hour).
+//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (seven minutes).
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -11,6 +11,7 @@
 mod common;
 mod lines;
 mod long;
+mod path;
 mod pool;
 mod rest;
 
@@ -39,7 +40,7 @@ fn main() -> io::Result<()> {
         service_against_the_floor(&clients)?;
     }
     if wanted("pool") {
-        pool_against_the_floor()?;
+        pool_against_the_floor(&clients)?;
     }
     if wanted("rest") {
         rest::compare()?;
@@ -70,16 +71,16 @@ fn service_against_the_floor(clients: &[usize]) -> io::Result<()> {
             lines::print(&format!("service, {clients} at once"), &ours, &floors);
         }
     }
-    println!("resident memory of the service: {} MiB", service.memory_mb("VmRSS:"));
+    println!("resident memory of the service: {} MiB", service.program.memory_mb("VmRSS:"));
     Ok(())
 }
 
 /// The floors and our own path to the browser without the service, in turn. The pool has no bound of its own on
 /// pages without script.
-fn pool_against_the_floor() -> io::Result<()> {
-    lines::print_head("one-page invoice to PDF, a fresh context each");
+fn pool_against_the_floor(clients: &[usize]) -> io::Result<()> {
+    lines::print_head("one-page invoice to PDF: the floors and our path without the service");
     let floor = Floor::start()?;
-    for clients in CLIENTS {
+    for &clients in clients {
         for _ in 0..ROUNDS {
             for (way, served) in [("put", false), ("served", true)] {
                 let document = Document { served, ..Document::invoice()? };

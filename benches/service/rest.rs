@@ -1,28 +1,16 @@
 //! How long a page that is loaded waits before it is printed, and whether it is whole then: our own waiting
 //! against 500 ms without a request, which is what most renderers wait for.
 
-use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr, System};
-use bytes::Bytes;
-use platen::browser::{BrowserPool, LeaseTab, PageFault, PageOutput, PageStep, PageTask, ShutDown, open};
-use platen::config::{BrowserConfig, Config};
-use platen::domain::format_opts::PageOptions;
-use platen::domain::ids::AccountId;
-use platen::domain::lane::Lane;
-use platen::domain::reach::Reach;
-use platen::domain::site::Site;
-use platen::outbound::{Outbound, SystemResolver};
-use platen::telemetry::metrics::Metrics;
-use platen::workers::Starter;
+use platen::config::Config;
 
 use crate::common::document::Document;
 use crate::common::floor::{self, Floor};
 use crate::common::pipe::lock;
+use crate::path::{OwnPath, task};
 
 /// What the network must be idle for before a page is printed, where that is what is waited for.
 const IDLE: Duration = Duration::from_millis(500);
@@ -31,18 +19,19 @@ const IDLE: Duration = Duration::from_millis(500);
 struct Sample {
     name: &'static str,
     page: &'static str,
-    lane: Lane,
+    scripted: bool,
     rounds: usize,
 }
 
 /// What one way made of one page: from load to print, and whether the document was whole.
+#[derive(Default)]
 struct Outcome {
     waits: Vec<Duration>,
     whole: usize,
 }
 
 const SAMPLES: [Sample; 10] = [
-    Sample { name: "no script", page: "<p>whole", lane: Lane::Static, rounds: 15 },
+    Sample { name: "no script", page: "<p>whole", scripted: false, rounds: 15 },
     scripted("a script, done at load", "<p id=p></p><script>p.textContent = 'whole'</script>"),
     scripted(
         "draws after 300 ms",
@@ -84,7 +73,7 @@ const SAMPLES: [Sample; 10] = [
 ];
 
 const fn scripted(name: &'static str, page: &'static str) -> Sample {
-    Sample { name, page, lane: Lane::Scripted, rounds: 15 }
+    Sample { name, page, scripted: true, rounds: 15 }
 }
 
 const fn slow(name: &'static str, page: &'static str) -> Sample {
@@ -98,32 +87,22 @@ pub fn compare() -> io::Result<()> {
         "{:<26} {:>10} {:>8} {:>6} {:>14} {:>6}",
         "", "ours p50", "max", "whole", "idle 500 p50", "whole"
     );
-    let floor = Floor::start()?;
-    System::new().block_on(async {
-        let config = Config::default().browser;
-        let starter = Starter::new(env!("CARGO_BIN_EXE_platen").into())?;
-        let outbound = Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver));
-        let pool = BrowserPool::new(config.clone(), starter, outbound, Metrics::new().browser).start();
-        for sample in &SAMPLES {
-            compare_one(sample, &pool, &config, &floor).await?;
-        }
-        pool.send(ShutDown).await.map_err(io::Error::other)
-    })
+    let (floor, path) = (Floor::start()?, OwnPath::start(Config::default().browser)?);
+    for sample in &SAMPLES {
+        compare_one(sample, &path, &floor)?;
+    }
+    path.finish()
 }
 
-async fn compare_one(
-    sample: &Sample,
-    pool: &Addr<BrowserPool>,
-    config: &BrowserConfig,
-    floor: &Floor,
-) -> io::Result<()> {
-    let mut ours = Outcome { waits: Vec::new(), whole: 0 };
-    let mut idle = Outcome { waits: Vec::new(), whole: 0 };
-    let page = sample.page.to_owned();
-    let document = Document { page, served: true, scripted: true, ..Document::invoice()? };
+fn compare_one(sample: &Sample, path: &OwnPath, floor: &Floor) -> io::Result<()> {
+    let (mut ours, mut idle) = (Outcome::default(), Outcome::default());
+    let (page, scripted) = (sample.page.to_owned(), sample.scripted);
+    let files = vec![("n.json".to_owned(), b"{}".to_vec())];
+    let document = Document { page, files, served: scripted, scripted, ..Document::invoice()? };
+    let task = task(&document);
     // The first round warms up and is not counted.
     for round in 0..=sample.rounds {
-        let (by_us, by_idle) = (render(sample, pool, config).await?, print_when_idle(floor, &document)?);
+        let (by_us, by_idle) = (path.block_on(path.render(&task))?, print_when_idle(floor, &document)?);
         if round > 0 || sample.rounds == 1 {
             ours.add(by_us)?;
             idle.add(by_idle)?;
@@ -163,48 +142,12 @@ impl Outcome {
     }
 }
 
-async fn render(
-    sample: &Sample,
-    pool: &Addr<BrowserPool>,
-    config: &BrowserConfig,
-) -> io::Result<(Duration, Vec<u8>)> {
-    let files = [("index.html", sample.page.as_bytes()), ("n.json", b"{}")];
-    let files = files.map(|(name, text)| (name.to_owned(), Bytes::from_static(text)));
-    let task = PageTask {
-        site: Site::new("index.html", files.into()),
-        data: Bytes::from_static(b"{}"),
-        lane: sample.lane,
-        direct: sample.lane == Lane::Static,
-        options: PageOptions::default(),
-        reach: Reach::OwnFiles,
-        output: PageOutput::Pdf,
-        limit_bytes: u64::MAX,
-    };
-    let message = LeaseTab { account: AccountId::generate(), lane: task.lane };
-    let lease = pool.send(message).await.map_err(io::Error::other)?.map_err(io::Error::other)?;
-    let loaded = Cell::new(Instant::now());
-    let note = |step| {
-        if step == PageStep::Readiness {
-            loaded.set(Instant::now());
-        }
-    };
-    let failed = |fault: PageFault| io::Error::other(fault);
-    let page = open(lease, &task, config, note).await.map_err(failed)?;
-    let wait = loaded.get().elapsed();
-    let mut printed = page.print().await.map_err(failed)?;
-    let mut pdf = Vec::new();
-    while let Some(chunk) = printed.next_chunk().await.map_err(failed)? {
-        pdf.extend_from_slice(&chunk);
-    }
-    Ok((wait, pdf))
-}
-
 /// Prints a page when it has made no request for 500 ms; gives the time from the load event until then, and the
 /// file.
 fn print_when_idle(floor: &Floor, document: &Document) -> io::Result<(Duration, Vec<u8>)> {
     floor.origin.show(document);
     let last_asked = || *lock(&floor.origin.served.last);
-    let tab = floor.maker(true).open()?;
+    let tab = floor.maker(document.scripted).open()?;
     floor::show(&floor.pipe, document, &tab)?;
     let loaded = Instant::now();
     while let Some(left) = IDLE.checked_sub(loaded.max(last_asked()).elapsed()) {

@@ -22,7 +22,7 @@ use platen::templates::package::Package;
 use platen::templates::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
 use serde_json::json;
 
-use crate::service::command;
+use crate::common::program::make_account;
 
 /// Templates committed at a time.
 const PORTION: usize = 1_000;
@@ -51,8 +51,7 @@ impl Filled {
 
 /// Makes `count` templates below `root`.
 pub fn fill(root: &Path, count: usize) -> io::Result<Filled> {
-    command(root, &["account", "create", "bench"])?;
-    let token = command(root, &["token", "create", "--account", "bench"])?;
+    let token = make_account(root)?;
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = DataDir::open(&root.join("data")).map_err(io::Error::other)?;

@@ -5,12 +5,18 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
+#[path = "../common"]
+mod common {
+    pub mod clients;
+    pub mod program;
+}
 mod fill;
 mod service;
 
 use std::io;
 use std::time::{Duration, Instant};
 
+use common::program::command;
 use service::Service;
 
 /// Templates, unless told otherwise.
@@ -61,7 +67,7 @@ fn main() -> io::Result<()> {
     println!("resident memory of the service: {} MiB", service.resident_mb());
     drop(service);
     let begun = Instant::now();
-    let said = service::command(folder.path(), &["index", "rebuild"])?;
+    let said = command(folder.path(), &["index", "rebuild"])?;
     println!("index rebuild in {:.1} s: {said}", begun.elapsed().as_secs_f64());
     Ok(())
 }

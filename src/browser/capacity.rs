@@ -23,6 +23,15 @@ pub(super) fn tabs(configured: u64) -> usize {
     usize::try_from(tabs).unwrap_or(usize::MAX)
 }
 
+/// The number of pages without script that are rendered at once: as configured, or one a core and one more.
+#[must_use]
+pub fn static_pages(configured: u64) -> usize {
+    match usize::try_from(configured) {
+        Ok(0) | Err(_) => cores() + 1,
+        Ok(pages) => pages,
+    }
+}
+
 fn fitting(cores: u64, memory_bytes: u64) -> u64 {
     let by_memory = memory_bytes.saturating_sub(RESERVED_BYTES) / TAB_BYTES;
     (cores * TABS_A_CORE).min(by_memory).max(1)
@@ -67,6 +76,7 @@ mod tests {
         assert_eq!(fitting(16, 2 << 30), 6);
         assert_eq!(fitting(4, 256 << 20), 1);
         assert_eq!(tabs(3), 3);
+        assert_eq!((static_pages(3), static_pages(0)), (3, cores() + 1));
     }
 
     #[test]

@@ -58,6 +58,7 @@ mod tunnel;
 mod wait;
 mod wire;
 
+pub use capacity::static_pages;
 pub use fault::PageFault;
 pub use lease::Lease;
 pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};

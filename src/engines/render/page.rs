@@ -66,12 +66,8 @@ impl PageEngine {
     /// An engine that leases its tabs from `pool`.
     #[must_use]
     pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig, metrics: StepMetrics) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let statics = match usize::try_from(config.static_pages) {
-            Ok(0) | Err(_) => cores + 1,
-            Ok(pages) => pages,
-        };
-        Self { pool, config, metrics, statics: Semaphore::new(statics) }
+        let statics = Semaphore::new(browser::static_pages(config.static_pages));
+        Self { pool, config, metrics, statics }
     }
 
     /// Renders the page and appends the file to `staged`; what the author should know goes to
