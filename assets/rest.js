@@ -37,6 +37,8 @@
     now: Performance.prototype.now,
     timeout: setTimeout,
     frame: requestAnimationFrame,
+    scrollX: getOwnPropertyDescriptor(window, 'scrollX').get,
+    query: Document.prototype.querySelector,
     listen: EventTarget.prototype.addEventListener,
     observe: MutationObserver.prototype.observe,
     take: MutationObserver.prototype.takeRecords,
@@ -83,6 +85,8 @@
   let talkedAt = -TALK_MS;
   let drawn = 0;
   let drawnSeen = 0;
+  // Something of the page's happens only when a frame comes.
+  let framed = false;
   let loaded = false;
   let settling = false;
   let waking = false;
@@ -213,8 +217,8 @@
     consider();
   };
 
-  // One look when the page has had a frame and a task more: what a change sets off (layout, observers,
-  // requests of style sheets, continuations of promises) has begun by then.
+  // One look when the page has been laid out, by a frame where it needs one, and a task more: what a change
+  // sets off (layout, observers, requests of style sheets, continuations of promises) has begun by then.
   const consider = () => {
     if (settling || firm > 0 || !loaded) return;
     settling = true;
@@ -227,6 +231,12 @@
   };
 
   const turn = run => {
+    framed ||= apply(natives.query, document, ['[loading=lazy i]']) !== null;
+    if (!framed) {
+      apply(natives.scrollX, window, []);
+      after(0, () => after(0, run));
+      return;
+    }
     let done = false;
     const go = () => {
       if (done) return;
@@ -374,6 +384,7 @@
   }
   around(window, 'requestAnimationFrame', (target, self, args) => {
     const callback = args[0];
+    framed = true;
     if (typeof callback !== 'function') return apply(target, self, args);
     let key;
     args[0] = function (time) {
@@ -391,6 +402,24 @@
     begin(key, 'an animation frame', isLively(), now() + FRAME_LIMIT_MS, false);
     return id;
   });
+
+  for (const observer of ['ResizeObserver', 'IntersectionObserver']) {
+    proxy(window, observer, {
+      construct(target, args, made) {
+        framed = true;
+        return construct(target, args, made);
+      },
+    });
+  }
+  for (const [owner, ...methods] of [[window, 'scroll', 'scrollTo', 'scrollBy'],
+    [Element.prototype, 'scroll', 'scrollTo', 'scrollBy', 'scrollIntoView']]) {
+    for (const method of methods) {
+      around(owner, method, (target, self, args) => {
+        framed = true;
+        return apply(target, self, args);
+      });
+    }
+  }
 
   // Requests: waited for until they end.
   const untilEvent = (target, key, done) => {

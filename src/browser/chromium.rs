@@ -7,8 +7,9 @@ use headless_chrome::protocol::cdp::Browser::GetVersion;
 use tokio::io::BufReader;
 use tokio::net::unix::pipe;
 
-use super::cdp::Connection;
+use super::cdp::{CallError, Connection};
 use super::fonts::Fonts;
+use super::frames::Frames;
 use super::process::{LaunchError, PipeEnds, Process};
 use crate::config::BrowserConfig;
 use crate::workers::Starter;
@@ -21,6 +22,8 @@ pub struct Chromium {
     pub connection: Connection,
     /// What is known of its fonts.
     pub(super) fonts: Arc<Fonts>,
+    /// `None`: its tabs have their frames by themselves.
+    pub(super) frames: Option<Frames>,
     process: Process,
 }
 
@@ -33,11 +36,16 @@ impl Chromium {
         let (process, ends) = Process::start(starter, config).await?;
         let connection = connect(ends)?;
         let limit = Duration::from_millis(config.launch_timeout_ms);
-        match connection.call(None, GetVersion(None), limit).await {
-            Ok(version) => {
+        match ask(&connection, limit).await {
+            Ok((version, frames)) => {
                 let id = process.id();
-                tracing::info!(browser.version = version.product, browser.pid = id, "Chromium runs");
-                Ok(Self { connection, fonts: Arc::default(), process })
+                tracing::info!(
+                    browser.version = version,
+                    browser.pid = id,
+                    browser.frames = frames.is_some(),
+                    "Chromium runs"
+                );
+                Ok(Self { connection, fonts: Arc::default(), frames, process })
             }
             Err(error) => {
                 connection.close();
@@ -63,4 +71,10 @@ fn connect(ends: PipeEnds) -> std::io::Result<Connection> {
     let reader = pipe::Receiver::from_owned_fd(ends.reader)?;
     let writer = pipe::Sender::from_owned_fd(ends.writer)?;
     Ok(Connection::open(BufReader::with_capacity(READ_BUFFER_BYTES, reader), writer))
+}
+
+/// Its name with its version, and how frames are begun in it.
+async fn ask(connection: &Connection, limit: Duration) -> Result<(String, Option<Frames>), CallError> {
+    let version = connection.call(None, GetVersion(None), limit).await?.product;
+    Ok((version, Frames::of(connection, limit).await?))
 }

@@ -268,7 +268,7 @@ impl EventSink for PageEvents {
             _ => {
                 let mut flooded = false;
                 self.state.send_if_modified(|state| {
-                    let heard = state.rest.hear(event);
+                    let heard = state.rest.hear(event, &self.frame);
                     flooded = heard && state.rest.is_flooded();
                     heard
                 });

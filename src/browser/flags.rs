@@ -28,6 +28,8 @@ const SWITCHES: &[&str] = &[
     // One process less. Not with it: --disable-threaded-compositing, which saves another tenth of a
     // document's time but gives no animation frame and no picture, ever (tried).
     "--in-process-gpu",
+    // A frame that we begin is whole before it counts as done (frames.rs).
+    "--run-all-compositor-stages-before-draw",
     // A page is a page: no popups, no sound, no bars in a picture.
     "--block-new-web-contents",
     "--mute-audio",

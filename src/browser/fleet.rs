@@ -10,11 +10,12 @@ use headless_chrome::protocol::cdp::Browser::GetVersion;
 use super::chromium::Chromium;
 use super::events::Kills;
 use super::lease::{BrowserId, HeldTab};
+use super::maker::Maker;
 use super::memory::Reading;
 use super::pool::BrowserPool;
 use super::process::LaunchError;
 use super::recycle::Successor;
-use super::tab::Maker;
+use crate::domain::lane::PerLane;
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.
 const SHORT_LIFE: Duration = Duration::from_secs(5);
@@ -37,7 +38,7 @@ pub(super) struct Running {
     /// Tabs in it, from when their making begins until they are disposed of.
     pub tabs: usize,
     /// Those of them that are being made.
-    pub making: usize,
+    pub making: PerLane<usize>,
     /// The first tabs of a successor, until it takes over.
     pub warm: Vec<HeldTab>,
     /// Leases it has given so far.
@@ -84,6 +85,8 @@ impl BrowserPool {
             told_limit_bytes: self.config.told_limit_mb << 20,
             fonts: Arc::clone(&running.chromium.fonts),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
+            frames: running.chromium.frames.clone(),
+            watch: Arc::clone(&self.watch),
         }
     }
 
@@ -184,7 +187,7 @@ impl BrowserPool {
             since,
             kills: Arc::default(),
             tabs: 0,
-            making: 0,
+            making: PerLane::default(),
             warm: Vec::new(),
             documents: 0,
             memory: Reading::default(),

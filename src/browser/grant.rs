@@ -1,6 +1,7 @@
 //! Who waits gets a tab: one of his account's that is kept, a spare one, or one that is made.
 
 use std::collections::HashMap;
+use std::ops::Add as _;
 use std::time::Duration;
 
 use actix::fut::wrap_future;
@@ -8,12 +9,12 @@ use actix::prelude::*;
 use tokio::sync::oneshot;
 
 use super::keeping::Gone;
-use super::kept::Room;
+use super::kept::{Plan, Room};
 use super::lease::{HeldTab, Lease};
 use super::messages::{LeaseError, LeaseTab};
 use super::pool::BrowserPool;
 use crate::domain::ids::AccountId;
-use crate::domain::lane::Lane;
+use crate::domain::lane::{Lane, PerLane};
 
 /// Somebody who asked for a tab.
 pub(super) struct Waiter {
@@ -70,21 +71,39 @@ impl BrowserPool {
     fn make_wanted(&mut self, ctx: &mut Context<Self>) {
         let places = self.tuning.tabs().saturating_sub(self.leased);
         // What a successor makes is nobody's before it takes over.
-        let making: usize = self.placed().map(|running| running.making).sum();
+        let making = self.placed().fold(PerLane::default(), |sum, it| it.making.with(sum, usize::add));
         // A tab made ahead takes a core for a while: it is made when there is one that has no page.
         let ahead = if self.leased < self.cores { self.spare_tabs } else { 0 };
         let waiting = self.waiters.iter().map(|waiter| (waiter.asked.account, waiter.asked.lane));
-        let room = Room { places, fresh: making + self.spares.len(), ahead };
-        let (wanted, gone) = self.kept.make_room(waiting, room);
+        let room = Room { places, spare: self.spare_counts(), making, ahead };
+        let Plan { make, spares_gone, gone } = self.kept.make_room(waiting, room);
         for held in gone {
             self.let_go(held, Gone::Room, ctx);
         }
-        for _ in 0..wanted {
+        for lane in spares_gone.each() {
+            if let Some(held) = self.take_spare(lane) {
+                Self::dispose(held, ctx);
+            }
+        }
+        for lane in make.each() {
             let Some((browser, maker)) = self.least_busy() else { return self.note_launch_waits(places) };
-            if !self.make_tab_in(browser, maker, ctx) {
+            if !self.make_tab_in(browser, maker, lane, ctx) {
                 return;
             }
         }
+    }
+
+    fn spare_counts(&self) -> PerLane<usize> {
+        let mut counts = PerLane::default();
+        for held in &self.spares {
+            *counts.of(held.tab.lane()) += 1;
+        }
+        counts
+    }
+
+    fn take_spare(&mut self, lane: Lane) -> Option<HeldTab> {
+        let at = self.spares.iter().position(|held| held.tab.lane() == lane)?;
+        self.spares.remove(at)
     }
 
     /// Counts those who would have a tab by now if a browser ran.
@@ -128,7 +147,7 @@ impl BrowserPool {
                 return None;
             }
         }
-        while let Some(held) = self.spares.pop_front() {
+        while let Some(held) = self.take_spare(asked.lane) {
             if held.tab.is_alive() {
                 return Some((held, "fresh"));
             }

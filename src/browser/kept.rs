@@ -10,7 +10,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::domain::ids::AccountId;
-use crate::domain::lane::Lane;
+use crate::domain::lane::{Lane, PerLane};
 
 /// Kept tabs, those first that were used least lately.
 pub(super) struct KeptTabs<T> {
@@ -38,10 +38,23 @@ enum State<T> {
 pub(super) struct Room {
     /// Tabs that may be there at once and are not leased.
     pub places: usize,
-    /// Fresh ones, those being made included.
-    pub fresh: usize,
-    /// How many of those are wanted where nobody waits.
+    /// Fresh ones that are there.
+    pub spare: PerLane<usize>,
+    /// Fresh ones that are being made.
+    pub making: PerLane<usize>,
+    /// How many fresh ones of each lane are wanted where nobody waits.
     pub ahead: usize,
+}
+
+/// What is to be done so that those who wait get their tabs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan<T> {
+    /// Fresh tabs to be made.
+    pub make: PerLane<usize>,
+    /// Fresh ones that must go for that.
+    pub spares_gone: PerLane<usize>,
+    /// Kept ones that must go for that.
+    pub gone: Vec<T>,
 }
 
 impl<T> State<T> {
@@ -117,18 +130,18 @@ impl<T> KeptTabs<T> {
         left.into_iter().filter_map(|entry| entry.state.into_tab()).collect()
     }
 
-    /// How many fresh tabs are to be made for those who wait, first come first served, and which of the kept
-    /// ones must go for that: none that is for somebody who came earlier.
+    /// Which fresh tabs are to be made for those who wait, first come first served, and which ones must go for
+    /// that: none that is for somebody who came earlier.
     pub(super) fn make_room(
         &mut self,
         waiting: impl Iterator<Item = (AccountId, Lane)>,
         room: Room,
-    ) -> (usize, Vec<T>) {
+    ) -> Plan<T> {
         let mut claims: HashMap<AccountId, usize> = HashMap::new();
-        let (mut claimed, mut wanted, mut nobody) = (0, 0, true);
+        let (mut claimed, mut wanted, mut nobody) = (0, PerLane::default(), true);
         for (account, lane) in waiting {
             nobody = false;
-            if claimed + wanted >= room.places {
+            if claimed + wanted.sum() >= room.places {
                 break;
             }
             let claim = claims.entry(account).or_default();
@@ -136,26 +149,47 @@ impl<T> KeptTabs<T> {
                 *claim += 1;
                 claimed += 1;
             } else {
-                wanted += 1;
+                *wanted.of(lane) += 1;
             }
         }
         if nobody {
-            wanted = room.ahead.min(room.places);
+            wanted = self.ahead(room);
         }
-        let surplus = (self.entries.len() + wanted.max(room.fresh)).saturating_sub(room.places);
-        let gone = self.evict(surplus, &claims);
-        let left = room.places.saturating_sub(self.entries.len() + room.fresh);
-        (wanted.saturating_sub(room.fresh).min(left), gone)
+        let fresh = room.spare.with(room.making, |spare, making| spare + making);
+        let mut surplus =
+            (self.entries.len() + wanted.with(fresh, usize::max).sum()).saturating_sub(room.places);
+        let idle = fresh.with(wanted, usize::saturating_sub).with(room.spare, usize::min);
+        // A spare that nobody waits for goes first where only room for others is wanted, last where a page is.
+        let mut spares_gone = PerLane::default();
+        if nobody {
+            spares_gone = share_out(&mut surplus, idle);
+        }
+        let gone = self.evict(&mut surplus, &claims);
+        if !nobody {
+            spares_gone = share_out(&mut surplus, idle);
+        }
+        let kept = self.entries.len() + fresh.sum() - spares_gone.sum();
+        let mut left = room.places.saturating_sub(kept);
+        let make = share_out(&mut left, wanted.with(fresh, usize::saturating_sub));
+        Plan { make, spares_gone, gone }
+    }
+
+    /// A page with script always needs a fresh tab, one without only where its account has none: for that no
+    /// other account loses its own.
+    fn ahead(&self, room: Room) -> PerLane<usize> {
+        let scripted = room.ahead.min(room.places);
+        let unscripted = room.ahead.min(room.places.saturating_sub(scripted + self.entries.len()));
+        PerLane { unscripted, scripted }
     }
 
     fn of(&self, account: AccountId) -> usize {
         self.entries.iter().filter(|entry| entry.account == account).count()
     }
 
-    fn evict(&mut self, mut surplus: usize, claims: &HashMap<AccountId, usize>) -> Vec<T> {
+    fn evict(&mut self, surplus: &mut usize, claims: &HashMap<AccountId, usize>) -> Vec<T> {
         let mut gone = Vec::new();
         let mut at = 0;
-        while surplus > 0 && at < self.entries.len() {
+        while *surplus > 0 && at < self.entries.len() {
             let entry = &self.entries[at];
             let is_claimed = self.of(entry.account) <= claims.get(&entry.account).copied().unwrap_or(0);
             if is_claimed || matches!(entry.state, State::Resetting) {
@@ -163,10 +197,18 @@ impl<T> KeptTabs<T> {
                 continue;
             }
             gone.extend(self.entries.remove(at).and_then(|entry| entry.state.into_tab()));
-            surplus -= 1;
+            *surplus -= 1;
         }
         gone
     }
+}
+
+/// As many of `most` as there are of `all`, those of pages with script first.
+fn share_out(all: &mut usize, most: PerLane<usize>) -> PerLane<usize> {
+    let scripted = most.scripted.min(*all);
+    let unscripted = most.unscripted.min(*all - scripted);
+    *all -= scripted + unscripted;
+    PerLane { unscripted, scripted }
 }
 
 #[cfg(test)]
@@ -190,8 +232,21 @@ mod tests {
         kept
     }
 
-    fn room(places: usize, fresh: usize, ahead: usize) -> Room {
-        Room { places, fresh, ahead }
+    /// No fresh tab is there.
+    fn room(places: usize) -> Room {
+        Room { places, spare: PerLane::default(), making: PerLane::default(), ahead: 0 }
+    }
+
+    /// Fresh tabs of pages without script, and of those with.
+    fn of(unscripted: usize, scripted: usize) -> PerLane<usize> {
+        PerLane { unscripted, scripted }
+    }
+
+    /// What is done for those who wait: fresh tabs made, spares and kept tabs that go.
+    fn plan(kept: &mut Tabs, waiting: &[(AccountId, Lane)], room: Room) -> [String; 3] {
+        let Plan { make, spares_gone, gone } = kept.make_room(waiting.iter().copied(), room);
+        let names = |lanes: PerLane<usize>| lanes.each().map(Lane::name).collect::<Vec<_>>().join(" ");
+        [names(make), names(spares_gone), gone.join(" ")]
     }
 
     #[test]
@@ -224,10 +279,11 @@ mod tests {
     fn who_waits_takes_the_place_of_the_tab_used_least_lately() {
         let [one, two, three] = accounts();
         let mut kept = clean(&[(one, "a"), (two, "b")]);
-        assert_eq!(kept.make_room([(three, Lane::Static)].into_iter(), room(3, 0, 0)), (1, vec![]));
-        assert_eq!(kept.make_room([(three, Lane::Static)].into_iter(), room(2, 0, 0)), (1, vec!["a"]));
-        assert_eq!(kept.make_room([(three, Lane::Static)].into_iter(), room(2, 1, 0)), (0, vec![]));
-        assert_eq!(kept.make_room([(two, Lane::Scripted)].into_iter(), room(1, 0, 0)), (1, vec!["b"]));
+        let page = [(three, Lane::Static)];
+        assert_eq!(plan(&mut kept, &page, room(3)), ["static", "", ""]);
+        assert_eq!(plan(&mut kept, &page, room(2)), ["static", "", "a"]);
+        assert_eq!(plan(&mut kept, &page, Room { making: of(1, 0), ..room(2) }), ["", "", ""]);
+        assert_eq!(plan(&mut kept, &[(two, Lane::Scripted)], room(1)), ["scripted", "", "b"]);
     }
 
     #[test]
@@ -235,11 +291,11 @@ mod tests {
         let [one, two, three] = accounts();
         let tabs = [(one, "a"), (two, "b")];
         let waiting = [(one, Lane::Static), (three, Lane::Scripted), (two, Lane::Static)];
-        assert_eq!(clean(&tabs).make_room(waiting.into_iter(), room(2, 0, 0)), (1, vec!["b"]));
+        assert_eq!(plan(&mut clean(&tabs), &waiting, room(2)), ["scripted", "", "b"]);
         let waiting = [(one, Lane::Static), (two, Lane::Static), (three, Lane::Scripted)];
-        assert_eq!(clean(&tabs).make_room(waiting.into_iter(), room(2, 0, 0)), (0, vec![]));
+        assert_eq!(plan(&mut clean(&tabs), &waiting, room(2)), ["", "", ""]);
         let waiting = [(one, Lane::Static), (one, Lane::Static)];
-        assert_eq!(clean(&tabs).make_room(waiting.into_iter(), room(2, 0, 0)), (1, vec!["b"]));
+        assert_eq!(plan(&mut clean(&tabs), &waiting, room(2)), ["static", "", "b"]);
     }
 
     #[test]
@@ -248,18 +304,46 @@ mod tests {
         let mut kept = Tabs::new();
         kept.put(one, "a");
         let (ticket, tab) = kept.next_used().unwrap();
-        assert_eq!(kept.make_room([(two, Lane::Static)].into_iter(), room(1, 0, 0)), (0, vec![]));
+        let page = [(two, Lane::Static)];
+        assert_eq!(plan(&mut kept, &page, room(1)), ["", "", ""]);
         kept.reset_done(ticket, Some(tab));
-        assert_eq!(kept.make_room([(two, Lane::Static)].into_iter(), room(1, 0, 0)), (1, vec!["a"]));
+        assert_eq!(plan(&mut kept, &page, room(1)), ["static", "", "a"]);
     }
 
     #[test]
-    fn kept_tabs_leave_the_places_of_spares() {
+    fn a_spare_of_the_other_lane_goes_for_a_page_when_nothing_else_can() {
         let [one, two, _] = accounts();
-        let mut kept = clean(&[(one, "a"), (two, "b")]);
-        assert_eq!(kept.make_room([].into_iter(), room(3, 0, 1)), (1, vec![]));
-        assert_eq!(kept.make_room([].into_iter(), room(2, 0, 1)), (1, vec!["a"]));
-        assert_eq!(kept.make_room([].into_iter(), room(1, 1, 1)), (0, vec!["b"]));
+        let spare = of(1, 0);
+        let page = [(two, Lane::Scripted)];
+        assert_eq!(plan(&mut Tabs::new(), &page, Room { spare, ..room(2) }), ["scripted", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &page, Room { spare, ..room(1) }), ["scripted", "static", ""]);
+        assert_eq!(plan(&mut clean(&[(one, "a")]), &page, Room { spare, ..room(2) }), ["scripted", "", "a"]);
+        // One that is being made cannot go yet, and nothing is made beside it.
+        assert_eq!(plan(&mut Tabs::new(), &page, Room { making: spare, ..room(1) }), ["", "", ""]);
+    }
+
+    #[test]
+    fn where_nobody_waits_each_lane_has_its_spares() {
+        let ahead = Room { ahead: 1, ..room(2) };
+        assert_eq!(plan(&mut Tabs::new(), &[], ahead), ["scripted static", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &[], Room { places: 1, ..ahead }), ["scripted", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &[], Room { making: of(0, 1), ..ahead }), ["static", "", ""]);
+        assert_eq!(plan(&mut Tabs::new(), &[], Room { spare: of(1, 1), ..ahead }), ["", "", ""]);
+    }
+
+    #[test]
+    fn kept_tabs_leave_the_place_of_the_spare_with_script_and_take_that_of_the_other() {
+        let [one, two, _] = accounts();
+        let tabs = [(one, "a"), (two, "b")];
+        let ahead = Room { ahead: 1, ..room(3) };
+        assert_eq!(plan(&mut clean(&tabs), &[], ahead), ["scripted", "", ""]);
+        assert_eq!(plan(&mut clean(&tabs), &[], Room { places: 4, ..ahead }), ["scripted static", "", ""]);
+        assert_eq!(plan(&mut clean(&tabs), &[], Room { places: 2, ..ahead }), ["scripted", "", "a"]);
+        assert_eq!(plan(&mut clean(&tabs), &[], Room { spare: of(1, 1), ..ahead }), ["", "static", ""]);
+        assert_eq!(
+            plan(&mut clean(&tabs[1..]), &[], Room { places: 1, spare: of(0, 1), ..ahead }),
+            ["", "", "b"]
+        );
     }
 
     #[test]

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Browser, Emulation, Network, Page, Runtime};
+use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 
 use super::cdp::{CallError, Sent};
 use super::emulate::Surroundings;
-use super::events::rest_binding;
 use super::fault::Trouble;
 use super::origin::Visit;
-use super::page::{Limits, PageOutput, PageTask};
+use super::page::{PageOutput, PageTask};
 use super::scripts;
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
@@ -25,15 +24,10 @@ pub(super) async fn load(
     tab: &Tab,
     task: &PageTask,
     visit: Option<&Visit>,
-    limits: &Limits,
+    limit: Duration,
 ) -> Result<(), Trouble> {
-    let limit = limits.load;
     let data = send_data(tab, task, visit)?;
-    let (without_script, with_script) = match task.lane {
-        Lane::Static => (Some(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?), None),
-        // All of it costs each document time, and means nothing where no script runs.
-        Lane::Scripted => (None, Some(Scripted::send(tab, task, limits)?)),
-    };
+    let canvases = send_canvases(tab, task)?;
     let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
     match visit {
@@ -49,10 +43,7 @@ pub(super) async fn load(
     };
     let _ = state.wait_for(|state| state.loads > 0).await;
     settle(data, limit).await?;
-    settle(without_script, limit).await?;
-    if let Some(scripted) = with_script {
-        scripted.settle(limit).await?;
-    }
+    settle(canvases, limit).await?;
     settle(requests, limit).await?;
     surroundings.settle().await
 }
@@ -114,37 +105,6 @@ pub(super) fn thrown_by(option: &str, thrown: Runtime::ExceptionDetails) -> Trou
 
 type Script = Sent<Page::AddScriptToEvaluateOnNewDocument>;
 
-/// What is sent for a page whose script runs, before it is there.
-struct Scripted {
-    exceptions: Sent<Runtime::Enable>,
-    downloads: Sent<Browser::SetDownloadBehavior>,
-    binding: Sent<Runtime::AddBinding>,
-    watch: Script,
-    canvases: Option<Script>,
-}
-
-impl Scripted {
-    fn send(tab: &Tab, task: &PageTask, limits: &Limits) -> Result<Self, CallError> {
-        let written = task.output == PageOutput::Html;
-        let canvases = || tab.send(&new_document(scripts::CANVASES.to_owned()));
-        Ok(Self {
-            exceptions: tab.send(&Runtime::Enable(None))?,
-            downloads: tab.deny_downloads()?,
-            binding: tab.send(&rest_binding())?,
-            watch: tab.send(&new_document(scripts::watch(limits.quiet, limits.timer)))?,
-            canvases: written.then(canvases).transpose()?,
-        })
-    }
-
-    async fn settle(self, limit: Duration) -> Result<(), Trouble> {
-        self.exceptions.answer(limit).await?;
-        self.downloads.answer(limit).await?;
-        self.binding.answer(limit).await?;
-        self.watch.answer(limit).await?;
-        settle(self.canvases, limit).await
-    }
-}
-
 fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option<Script>, Trouble> {
     let (Lane::Scripted, Some(visit)) = (task.lane, visit) else { return Ok(None) };
     let large = scripts::is_large(&task.data);
@@ -158,7 +118,14 @@ fn send_data(tab: &Tab, task: &PageTask, visit: Option<&Visit>) -> Result<Option
     Ok(Some(tab.send(&new_document(source))?))
 }
 
-fn new_document(source: String) -> Page::AddScriptToEvaluateOnNewDocument {
+/// Keeps what WebGL draws, where a document is written of the page.
+fn send_canvases(tab: &Tab, task: &PageTask) -> Result<Option<Script>, CallError> {
+    let is_written = task.lane == Lane::Scripted && task.output == PageOutput::Html;
+    is_written.then(|| tab.send(&new_document(scripts::CANVASES.to_owned()))).transpose()
+}
+
+/// A script that runs before those of each further document.
+pub(super) fn new_document(source: String) -> Page::AddScriptToEvaluateOnNewDocument {
     Page::AddScriptToEvaluateOnNewDocument {
         source,
         world_name: None,

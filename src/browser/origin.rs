@@ -64,7 +64,7 @@ pub struct Visit {
 #[derive(Debug)]
 struct Events {
     warnings: Warnings,
-    last_request: Instant,
+    last_request: Option<Instant>,
 }
 
 impl Origin {
@@ -97,7 +97,7 @@ impl Origin {
     /// When the system has no random bytes.
     pub fn serve(&self, tab: &str, site: Site, data: Option<Bytes>, reach: Reach) -> io::Result<Arc<Visit>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
-        let events = Events { warnings: Warnings::default(), last_request: Instant::now() };
+        let events = Events { warnings: Warnings::default(), last_request: None };
         let visit = Arc::new(Visit {
             host: format!("{random:032x}.{tab}.localhost"),
             site,
@@ -127,9 +127,13 @@ impl Visit {
     /// Where the page is: `/` for an entry at the top, so that a router in the page finds its root.
     #[must_use]
     pub fn address(&self) -> String {
+        format!("http://{}{}", self.host, self.path())
+    }
+
+    fn path(&self) -> String {
         let folder = self.site.folder();
         let separator = if folder.is_empty() { "" } else { "/" };
-        format!("http://{}/{}{separator}", self.host, served::encode_path(folder))
+        format!("/{}{separator}", served::encode_path(folder))
     }
 
     /// The name of its host, which no other page has.
@@ -144,10 +148,10 @@ impl Visit {
         format!("/{}.json", self.host)
     }
 
-    /// How long no request has come.
+    /// How long no request has come; `None`: none but that for the page itself.
     #[must_use]
-    pub fn quiet_for(&self) -> Duration {
-        self.events().last_request.elapsed()
+    pub fn quiet_for(&self) -> Option<Duration> {
+        self.events().last_request.map(|at| at.elapsed())
     }
 
     /// What was refused or not found until now.
@@ -176,7 +180,7 @@ impl Visit {
 
     /// Something came to an end of which the page is told now.
     pub(super) fn touch(&self) {
-        self.events().last_request = Instant::now();
+        self.events().last_request = Some(Instant::now());
     }
 
     /// Whether anything came from a host that is allowed.
@@ -194,9 +198,12 @@ impl Visit {
     }
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Answer>, Refused> {
-        self.touch();
         if request.method() == Method::CONNECT || request.uri().host() != Some(self.host.as_str()) {
+            self.touch();
             return fence::pass(&self, request).await;
+        }
+        if request.uri().path() != self.path() {
+            self.touch();
         }
         Ok(self.serve(&request).map(|body| body.map_err(|never| match never {}).boxed_unsync()))
     }

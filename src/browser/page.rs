@@ -90,9 +90,7 @@ pub(super) struct Limits {
     pub load: Duration,
     pub readiness: Duration,
     pub print: Duration,
-    pub quiet: Duration,
     pub rest_cap: Duration,
-    pub timer: Duration,
     pub call: Duration,
     pub heap_mb: u64,
     pub renderer_mb: u64,
@@ -148,9 +146,7 @@ impl Limits {
             load: Duration::from_millis(config.load_timeout_ms),
             readiness: Duration::from_millis(config.readiness_timeout_ms),
             print: Duration::from_millis(config.print_timeout_ms),
-            quiet: Duration::from_millis(config.quiet_window_ms),
             rest_cap: Duration::from_millis(config.rest_cap_ms),
-            timer: Duration::from_millis(config.timer_limit_ms),
             call: Duration::from_millis(config.call_timeout_ms),
             heap_mb: config.heap_limit_mb,
             renderer_mb: capacity::renderer_limit_mb(config.renderer_memory_limit_mb),
@@ -178,7 +174,7 @@ impl OpenPage {
             let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }
-        let loading = load::load(self.tab()?, task, self.visit.as_deref(), &self.limits);
+        let loading = load::load(self.tab()?, task, self.visit.as_deref(), self.limits.load);
         self.within(self.limits.load, loading).await?;
         self.check_reached()
     }

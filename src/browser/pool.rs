@@ -28,13 +28,16 @@ use super::grant::Waiter;
 use super::keeping::Returning;
 use super::kept::KeptTabs;
 use super::lease::{BrowserId, HeldTab, TabReturned};
+use super::maker::Maker;
 use super::messages::{GetPoolStatus, PoolStatus, ShutDown};
 use super::origin::Origin;
 use super::profile::Profile;
 use super::recycle::Reason;
-use super::tab::{Maker, Tab};
+use super::scripts;
+use super::tab::Tab;
 use super::tuning::Tuning;
 use crate::config::BrowserConfig;
+use crate::domain::lane::Lane;
 use crate::outbound::Outbound;
 use crate::telemetry::BrowserMetrics;
 use crate::workers::Starter;
@@ -69,6 +72,8 @@ pub struct BrowserPool {
     no_port: Option<String>,
     retries_origin: bool,
     pub(super) stopping: bool,
+    /// The script that watches whether a page is at rest.
+    pub(super) watch: Arc<str>,
 }
 
 impl BrowserPool {
@@ -78,6 +83,7 @@ impl BrowserPool {
     pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
         let (most, cores) = (capacity::tabs(config.tabs), capacity::cores());
+        let watch = scripts::watch(&config).into();
         Self {
             metrics,
             tuning: Tuning::new(if config.adapt_tabs { cores } else { most }, most),
@@ -100,11 +106,18 @@ impl BrowserPool {
             no_port: None,
             retries_origin: false,
             stopping: false,
+            watch,
         }
     }
 
     /// False when there is no port for it.
-    pub(super) fn make_tab_in(&mut self, browser: BrowserId, maker: Maker, ctx: &mut Context<Self>) -> bool {
+    pub(super) fn make_tab_in(
+        &mut self,
+        browser: BrowserId,
+        maker: Maker,
+        lane: Lane,
+        ctx: &mut Context<Self>,
+    ) -> bool {
         let Some(origin) = self.free_origin() else {
             // Nothing else may happen for a long time, and somebody waits.
             if !std::mem::replace(&mut self.retries_origin, true) {
@@ -116,18 +129,18 @@ impl BrowserPool {
             return false;
         };
         if let Some(running) = self.find(browser) {
-            running.making += 1;
+            *running.making.of(lane) += 1;
             running.tabs += 1;
         }
-        let made = wrap_future::<_, Self>(maker.make(Arc::clone(&origin)));
-        ctx.spawn(made.map(move |made, pool, ctx| pool.tab_made(browser, origin, made, ctx)));
+        let made = wrap_future::<_, Self>(maker.make(lane, Arc::clone(&origin)));
+        ctx.spawn(made.map(move |made, pool, ctx| pool.tab_made(browser, (lane, origin), made, ctx)));
         true
     }
 
     fn tab_made(
         &mut self,
         browser: BrowserId,
-        origin: Arc<Origin>,
+        (lane, origin): (Lane, Arc<Origin>),
         made: Result<Tab, CallError>,
         ctx: &mut Context<Self>,
     ) {
@@ -135,7 +148,7 @@ impl BrowserPool {
             return;
         }
         if let Some(running) = self.find(browser) {
-            running.making -= 1;
+            *running.making.of(lane) -= 1;
         }
         match made {
             Ok(tab) => self.keep_tab(HeldTab::new(tab, browser), ctx),
@@ -159,7 +172,7 @@ impl BrowserPool {
     pub(super) fn tell(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let up = self.placed().count();
-        let making = self.all().map(|running| running.making).sum();
+        let making = self.all().map(|running| running.making.sum()).sum();
         let successors = self.all().count() - up - self.leaving.len();
         for (state, count) in [("up", up), ("successor", successors), ("leaving", self.leaving.len())] {
             self.metrics.browsers.of([state]).set(level(count));

@@ -160,7 +160,9 @@ async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Re
         from_surface: None,
         optimize_for_speed: None,
     };
-    Ok((Source::Text(page.tab()?.call_within(picture, page.limits.print).await?.data), Vec::new()))
+    let tab = page.tab()?;
+    let _painted = tab.paint(page.limits.print);
+    Ok((Source::Text(tab.call_within(picture, page.limits.print).await?.data), Vec::new()))
 }
 
 async fn write(

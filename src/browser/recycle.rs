@@ -20,6 +20,7 @@ use super::fleet::{Place, Running, pause_after};
 use super::lease::{BrowserId, HeldTab};
 use super::memory::{self, Reading};
 use super::pool::BrowserPool;
+use crate::domain::lane::{Lane, PerLane};
 
 /// Why a browser is replaced by plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,10 +124,11 @@ impl BrowserPool {
         let (id, maker) = (fresh.id, self.maker(&fresh));
         let Some(Place::Running(old)) = self.places.get_mut(id.place) else { return };
         let Some(Successor::Starting(reason)) = old.successor else { return };
-        let tabs_left = self.spare_tabs.clamp(1, self.tuning.most());
-        old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left });
-        for _ in 0..tabs_left {
-            if !self.make_tab_in(id, maker.clone(), ctx) {
+        let first = PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) };
+        let first: Vec<Lane> = first.each().take(self.tuning.most()).collect();
+        old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
+        for lane in first {
+            if !self.make_tab_in(id, maker.clone(), lane, ctx) {
                 return self.lose(id, "there is no port for its first tab", ctx);
             }
         }

@@ -50,7 +50,7 @@ pub struct Rest {
     requests: HashMap<String, String>,
     /// Frames that load a document.
     loading: HashSet<String>,
-    /// When the last request or load ended.
+    /// When the last request or load ended, that of the page itself apart: its load event says more.
     ended: Option<Instant>,
     heard: u32,
     /// Whether nobody tells any more which script contexts have gone.
@@ -79,8 +79,9 @@ enum Verdict {
 }
 
 impl Rest {
-    /// Takes what `event` says of the page's rest; false when it is about something else.
-    pub(super) fn hear(&mut self, event: Event<'_>) -> bool {
+    /// Takes what `event` says of the rest of the page whose main frame is `main`; false when it is about
+    /// something else.
+    pub(super) fn hear(&mut self, event: Event<'_>, main: &str) -> bool {
         match event.method {
             "Runtime.bindingCalled" => self.told(event),
             "Runtime.executionContextDestroyed" => self.left(event),
@@ -88,9 +89,9 @@ impl Rest {
             "Network.requestWillBeSent" => self.requested(event),
             "Network.loadingFinished" | "Network.loadingFailed" => self.answered(event),
             "Page.frameStartedLoading" => self.load_began(event),
-            "Page.frameStoppedLoading" => self.load_ended(event),
+            "Page.frameStoppedLoading" => self.load_ended(event, main),
             "Page.frameDetached" => {
-                self.load_ended(event);
+                self.load_ended(event, main);
                 self.doubt_frames();
             }
             _ => return false,
@@ -250,10 +251,12 @@ impl Rest {
         }
     }
 
-    fn load_ended(&mut self, event: Event<'_>) {
+    fn load_ended(&mut self, event: Event<'_>, main: &str) {
         if let Some(frame) = frame_of(event) {
             self.loading.remove(&frame);
-            self.ended = Some(Instant::now());
+            if frame != main {
+                self.ended = Some(Instant::now());
+            }
         }
     }
 }
@@ -308,7 +311,7 @@ impl OpenPage {
     async fn grace(&self) {
         loop {
             let ended = self.state.borrow().rest.ended.map(|ended| ended.elapsed());
-            let served = self.visit.as_ref().map(|visit| visit.quiet_for());
+            let served = self.visit.as_ref().and_then(|visit| visit.quiet_for());
             let since = ended.into_iter().chain(served).min().unwrap_or(GRACE);
             if since >= GRACE {
                 return;
@@ -359,7 +362,7 @@ mod tests {
 
     fn hear(rest: &mut Rest, method: &str, params: &str) {
         let params = serde_json::value::RawValue::from_string(params.to_owned()).unwrap();
-        assert!(rest.hear(Event::of(method, &params)));
+        assert!(rest.hear(Event::of(method, &params), "MAIN"));
     }
 
     fn tell(rest: &mut Rest, context: i64, payload: &str) {

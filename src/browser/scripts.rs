@@ -4,11 +4,10 @@
 //! that a page which replaces `Promise` or `setTimeout` changes nothing for them. Those that stand before
 //! the page's own run in its world.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::rest::BINDING;
+use crate::config::BrowserConfig;
 
 /// Keeps what WebGL draws, for a document that is written of the page.
 pub(super) const CANVASES: &str = include_str!("../../assets/canvas.js");
@@ -45,15 +44,16 @@ pub(super) fn data_fetched(host: &str, path: &str) -> String {
 }
 
 /// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
-/// will, and something else while the page is still loading and cannot say when it has.
+/// will, and something else while the page is still loading and cannot say when it has. Where no script
+/// runs no frame comes either: animations of styles are put at their ends, for which script is waited.
 pub(super) fn readiness(selector: Option<&str>, scripted: bool) -> String {
     let (selector, scripted) = (json!(selector), json!(scripted));
     format!("({READINESS})({selector},{scripted})")
 }
 
-/// Tells what the page has pending; a timer longer than `timer` is not waited for.
-pub(super) fn watch(quiet: Duration, timer: Duration) -> String {
-    format!("{WATCH}({},{},{})", json!(BINDING), quiet.as_millis(), timer.as_millis())
+/// Tells what the page has pending.
+pub(super) fn watch(config: &BrowserConfig) -> String {
+    format!("{WATCH}({},{},{})", json!(BINDING), config.quiet_window_ms, config.timer_limit_ms)
 }
 
 /// Says what a page waits for.
@@ -76,6 +76,11 @@ const READINESS: &str = "async (selector, scripted) => {
         await new Promise(done => addEventListener('load', done, { once: true }));
     }
     await document.fonts.ready;
+    if (!scripted) {
+        for (const animation of document.getAnimations()) {
+            if (animation.effect?.getComputedTiming().endTime < Infinity) animation.finish();
+        }
+    }
     if (selector === null || document.querySelector(selector)) return 'ready';
     if (!scripted) return 'missing';
     await new Promise(done => {

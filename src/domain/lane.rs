@@ -9,6 +9,15 @@ pub enum Lane {
     Scripted,
 }
 
+/// One for each lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerLane<T> {
+    /// Of pages without script.
+    pub unscripted: T,
+    /// Of pages with script.
+    pub scripted: T,
+}
+
 impl Lane {
     /// The lane's name in logs and metrics.
     #[must_use]
@@ -16,6 +25,39 @@ impl Lane {
         match self {
             Self::Static => "static",
             Self::Scripted => "scripted",
+        }
+    }
+}
+
+impl<T> PerLane<T> {
+    /// That of `lane`.
+    pub fn of(&mut self, lane: Lane) -> &mut T {
+        match lane {
+            Lane::Static => &mut self.unscripted,
+            Lane::Scripted => &mut self.scripted,
+        }
+    }
+}
+
+impl PerLane<usize> {
+    /// Of both lanes together.
+    #[must_use]
+    pub fn sum(self) -> usize {
+        self.unscripted + self.scripted
+    }
+
+    /// Each lane as often as its number says.
+    pub fn each(self) -> impl Iterator<Item = Lane> {
+        let scripted = std::iter::repeat_n(Lane::Scripted, self.scripted);
+        scripted.chain(std::iter::repeat_n(Lane::Static, self.unscripted))
+    }
+
+    /// What `make` says of each lane's two numbers.
+    #[must_use]
+    pub fn with(self, other: Self, make: impl Fn(usize, usize) -> usize) -> Self {
+        Self {
+            unscripted: make(self.unscripted, other.unscripted),
+            scripted: make(self.scripted, other.scripted),
         }
     }
 }

@@ -201,19 +201,21 @@ async fn an_expression_is_waited_for() {
 
 #[actix::test]
 async fn a_ready_page_is_given_its_time() {
-    let pool = TestPool::start(|config| config.wait_limit_ms = 1_000);
-    // Nothing of this keeps the page from being at rest: it happens in an animation of styles.
-    let page = "<style>p{animation:a 1ms .4s forwards;visibility:hidden}@keyframes a{to{visibility:visible}}\
-        </style><p>shown</p>";
+    let pool = TestPool::start(|config| {
+        config.wait_limit_ms = 1_000;
+        config.timer_limit_ms = 300;
+    });
+    // No rest waits for so long a timer.
+    let page = "<p id=p></p><script>setTimeout(() => p.textContent = 'shown', 400)</script>";
     for (opts, least_ms, text) in [("{}", 0, ""), (r#"{"waitForTimeout":600}"#, 600, "shown")] {
         let started = Instant::now();
-        let pdf = pool.render(&asking(opts, fixed(page))).await.unwrap().bytes;
+        let pdf = pool.render(&asking(opts, scripted(page))).await.unwrap().bytes;
         assert!(started.elapsed() >= Duration::from_millis(least_ms));
         assert_eq!(text_of(&pdf), text);
     }
     // Admitted under another configuration: the present one counts.
     let started = Instant::now();
-    pool.render(&asking(r#"{"waitForTimeout":600000}"#, fixed(page))).await.unwrap();
+    pool.render(&asking(r#"{"waitForTimeout":600000}"#, fixed("<p>shown</p>"))).await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(10));
     pool.finish().await;
 }
