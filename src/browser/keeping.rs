@@ -11,6 +11,7 @@ use actix::prelude::*;
 use super::fault::Trouble;
 use super::lease::{BrowserId, HeldTab, LeaseEnd, TabReturned};
 use super::pool::BrowserPool;
+use super::reset::Traces;
 use crate::domain::lane::Lane;
 
 /// Why a tab without script is not kept any more, or not at all.
@@ -87,8 +88,12 @@ impl BrowserPool {
                 // Its browser leaves.
                 None if !self.is_placed(held.browser) => Self::dispose(held, ctx),
                 None => {
+                    if traces.passing {
+                        held.tab.renew_state();
+                    }
+                    let is_ready = traces.passing;
                     held.traces = traces;
-                    self.kept.put(account, held);
+                    self.kept.put(account, held, is_ready);
                 }
             },
         }
@@ -112,11 +117,12 @@ impl BrowserPool {
     fn reset_ended(
         &mut self,
         ticket: u64,
-        held: HeldTab,
+        mut held: HeldTab,
         done: &Result<(), Trouble>,
         ctx: &mut Context<Self>,
     ) {
         if done.is_ok() && self.is_placed(held.browser) {
+            held.traces = Traces::default();
             self.kept.reset_done(ticket, Some(held));
         } else {
             self.kept.reset_done(ticket, None);
@@ -147,7 +153,7 @@ impl BrowserPool {
         }));
     }
 
-    /// Disposes of kept tabs that are old or dead.
+    /// Disposes of kept tabs that are old or dead, and has those emptied that still hold a page.
     pub(super) fn sweep_kept(&mut self, ctx: &mut Context<Self>) {
         for held in self.kept.extract(|held| !held.tab.is_alive()) {
             self.let_go(held, Gone::Broken, ctx);
@@ -156,7 +162,8 @@ impl BrowserPool {
         for held in self.kept.extract(|held| born_before.is_some_and(|birth| held.since <= birth)) {
             self.let_go(held, Gone::Age, ctx);
         }
-        self.tell();
+        self.kept.reopen(|held| held.traces.passing);
+        self.pump(ctx);
     }
 
     fn wear(&self, held: &HeldTab) -> Option<Gone> {

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //!  put ──> Used ──(next_used)──> Resetting ──(reset_done)──> Clean ──(take)──> leased
-//!            └──────────── make_room: the least lately used first ──┘
+//!   │        ^└──────────── make_room: the least lately used first ──┘^
+//!   └────────┼─────────────────(is ready)─────────────────────────────┤
+//!            └─────────────────(reopen)───────────────────────────────┘
 //! ```
 //!
 //! Pure: it knows neither browsers nor the time.
@@ -29,7 +31,7 @@ enum State<T> {
     Used(T),
     /// Whoever resets it has it.
     Resetting,
-    /// As if it were new.
+    /// As if it were new, or its page leaves nothing to the one that takes its place.
     Clean(T),
 }
 
@@ -71,10 +73,21 @@ impl<T> KeptTabs<T> {
         Self { entries: VecDeque::new(), last_ticket: 0 }
     }
 
-    /// Keeps a tab that a page of `account` was in; nobody gets it before it is reset.
-    pub(super) fn put(&mut self, account: AccountId, tab: T) {
+    /// Keeps a tab that a page of `account` was in; unless it `is_ready`, nobody gets it before it is reset.
+    pub(super) fn put(&mut self, account: AccountId, tab: T, is_ready: bool) {
         self.last_ticket += 1;
-        self.entries.push_back(Entry { account, ticket: self.last_ticket, state: State::Used(tab) });
+        let state = if is_ready { State::Clean(tab) } else { State::Used(tab) };
+        self.entries.push_back(Entry { account, ticket: self.last_ticket, state });
+    }
+
+    /// Has those tabs reset of which `holds` holds.
+    pub(super) fn reopen(&mut self, holds: impl Fn(&T) -> bool) {
+        let is_it = |entry: &&mut Entry<T>| matches!(&entry.state, State::Clean(tab) if holds(tab));
+        for entry in self.entries.iter_mut().filter(is_it) {
+            if let Some(tab) = std::mem::replace(&mut entry.state, State::Resetting).into_tab() {
+                entry.state = State::Used(tab);
+            }
+        }
     }
 
     /// A tab that is to be reset, with the ticket under which it comes back.
@@ -225,7 +238,7 @@ mod tests {
     fn clean(tabs: &[(AccountId, &'static str)]) -> Tabs {
         let mut kept = Tabs::new();
         for &(account, tab) in tabs {
-            kept.put(account, tab);
+            kept.put(account, tab, false);
             let (ticket, tab) = kept.next_used().unwrap();
             kept.reset_done(ticket, Some(tab));
         }
@@ -262,17 +275,28 @@ mod tests {
     fn a_used_tab_is_nobody_s_before_it_is_reset() {
         let [one, ..] = accounts();
         let mut kept = Tabs::new();
-        kept.put(one, "a");
+        kept.put(one, "a", false);
         assert_eq!((kept.take(one), kept.coming(one), kept.idle()), (None, 1, 1));
         let (ticket, tab) = kept.next_used().unwrap();
         assert_eq!((kept.take(one), kept.coming(one), kept.idle()), (None, 1, 0));
         assert!(kept.next_used().is_none());
         kept.reset_done(ticket, Some(tab));
         assert_eq!((kept.coming(one), kept.take(one)), (0, Some("a")));
-        kept.put(one, "b");
+        kept.put(one, "b", false);
         let (ticket, _) = kept.next_used().unwrap();
         kept.reset_done(ticket, None);
         assert_eq!((kept.coming(one), kept.take(one)), (0, None));
+    }
+
+    #[test]
+    fn a_tab_that_needs_no_reset_is_there_at_once_and_is_reset_later() {
+        let [one, ..] = accounts();
+        let mut kept = Tabs::new();
+        kept.put(one, "a", true);
+        assert!(kept.next_used().is_none());
+        kept.reopen(|tab| *tab == "a");
+        assert_eq!((kept.take(one), kept.coming(one)), (None, 1));
+        assert!(kept.next_used().is_some());
     }
 
     #[test]
@@ -302,7 +326,7 @@ mod tests {
     fn a_tab_that_is_being_reset_stays_and_nothing_is_made_in_its_place() {
         let [one, two, _] = accounts();
         let mut kept = Tabs::new();
-        kept.put(one, "a");
+        kept.put(one, "a", false);
         let (ticket, tab) = kept.next_used().unwrap();
         let page = [(two, Lane::Static)];
         assert_eq!(plan(&mut kept, &page, room(1)), ["", "", ""]);
@@ -358,7 +382,7 @@ mod tests {
     fn those_of_a_browser_that_goes_are_taken_out() {
         let [one, two, _] = accounts();
         let mut kept = clean(&[(one, "a1"), (two, "b1"), (one, "a2")]);
-        kept.put(two, "b2");
+        kept.put(two, "b2", false);
         assert_eq!(kept.extract(|tab| tab.ends_with('1')), ["a1", "b1"]);
         assert_eq!((kept.take(two), kept.take(one)), (None, Some("a2")));
         assert_eq!(kept.next_used().map(|(_, tab)| tab), Some("b2"));

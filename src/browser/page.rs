@@ -39,6 +39,8 @@ pub struct PageTask {
     pub lane: Lane,
     /// A page without script and without references is put into the tab, which saves a navigation.
     pub direct: bool,
+    /// Nothing of a page that is put there outlasts its elements: the next one may take its place as it is.
+    pub passing: bool,
     /// Paper, margins, readiness.
     pub options: PageOptions,
     /// How far it may go.
@@ -82,6 +84,8 @@ pub(super) struct OpenPage {
     pub limits: Limits,
     pub lane: Lane,
     pub length_bytes: usize,
+    /// Nothing of it outlasts its elements.
+    pub passing: bool,
 }
 
 /// The part of the configuration that a page is bound by.
@@ -125,7 +129,8 @@ pub async fn open(
     let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
     let limits = Limits::of(config);
     let (lane, length_bytes, warnings) = (task.lane, entry_length(task), Warnings::default());
-    let mut page = OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes };
+    let passing = task.passing && goes_direct(task);
+    let mut page = OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes, passing };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {
         return Err(page.fail(PageStep::Load, trouble, &task.options).await);

@@ -31,6 +31,8 @@ pub(super) struct Traces {
     visit: Option<Arc<Visit>>,
     /// It was not shown in the surroundings of a plain tab.
     surrounded: bool,
+    /// Its elements are still there, and nothing else: the next page may take their place.
+    pub(super) passing: bool,
 }
 
 impl OpenPage {
@@ -40,7 +42,9 @@ impl OpenPage {
         let is_whole = options.from_page.is_none() && options.to_page.is_none();
         let is_short = is_whole && pages.unwrap_or(1) <= PAGES_LIMIT;
         let is_light = is_short && self.length_bytes <= LENGTH_LIMIT_BYTES;
-        let traces = Traces { visit: self.visit.clone(), surrounded: emulate::differs(options, output) };
+        let surrounded = emulate::differs(options, output);
+        let passing = self.passing && output == PageOutput::Pdf && !surrounded && options.selector.is_none();
+        let traces = Traces { visit: self.visit.clone(), surrounded, passing };
         let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);
         if self.lane == Lane::Static && is_light && is_clean {
             self.lease.report_reusable(traces);

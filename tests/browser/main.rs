@@ -17,6 +17,7 @@ mod losses;
 mod options;
 mod origin;
 mod pages;
+mod passing;
 mod recycle;
 mod rest;
 mod rest_late;

@@ -141,6 +141,7 @@ pub fn scripted(html: &str) -> PageTask {
         data: Bytes::from_static(b"{}"),
         lane: Lane::Scripted,
         direct: false,
+        passing: false,
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,

@@ -4,4 +4,5 @@ mod ahead;
 pub mod ejs;
 pub mod lane;
 mod markup;
+pub mod outlasting;
 pub mod references;

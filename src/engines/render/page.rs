@@ -15,6 +15,7 @@ use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::engines::assemble::lane::lane_of;
+use crate::engines::assemble::outlasting::outlasts_its_elements;
 use crate::engines::assemble::references::has_references;
 use crate::engines::thread;
 use crate::storage::{StagedObject, StoreError};
@@ -129,14 +130,16 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
     let asked = order.options.wait_for_expression.is_some();
     let looked = thread::by_size(page.len(), move || {
         let lane = if asked { Lane::Scripted } else { lane_of(&page) };
-        (lane, lane == Lane::Static && !has_references(&page))
+        let direct = lane == Lane::Static && !has_references(&page);
+        (lane, direct, direct && !outlasts_its_elements(&page))
     });
-    let (lane, direct) = looked.await?;
+    let (lane, direct, passing) = looked.await?;
     Ok(Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
         lane,
         direct,
+        passing,
         options: order.options.clone(),
         reach: order.reach,
         output,
