@@ -8,8 +8,9 @@
 // Two kinds of what is pending. Firm: it is waited for. Loose: it belongs to a page that only ticks (an
 // interval; a timer set by timers that changed nothing for the quiet window; a frame after idle frames) or
 // was waited for longer than it should take, so the page is ready when nothing has changed for the quiet
-// window. It tells `place:status:why` by a binding: `busy`, `rest` (nothing is left) or `quiet` (only loose
-// things, and nothing changed for the window).
+// window. It tells `place:status:why` by a binding: `busy`, `quiet` (only loose things, and nothing changed for
+// the window), `rest` (nothing that can be seen is left) or `done` (nothing is left, for the page has opened no
+// door behind which anything could be that is not seen).
 //
 // name: of the binding; quiet: the window in ms; bound: longest timer waited for, in ms.
 (function (name, quiet, bound) {
@@ -24,12 +25,13 @@
   const FRAME_LIMIT_MS = 500;
   const FRAME_WAIT_MS = window.top === window ? 200 : 50;
   const IDLE_FRAMES = 3;
+  const OPAQUE_ELEMENTS = 'iframe, frame, object, embed, video, audio, [loading=lazy i]';
   // Work beside the script that is waited for though nothing changes meanwhile, one after the other.
   const IDLE_STEPS = 10;
   const TALK_MS = 50;
   const EVERYTHING = { subtree: true, childList: true, attributes: true, characterData: true };
 
-  const { apply, construct, defineProperty, getOwnPropertyDescriptor } = Reflect;
+  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const clock = performance;
   const place = window.top === window ? 'top' : 'frame';
   const natives = {
@@ -56,6 +58,13 @@
   const now = () => apply(natives.now, clock, []);
   const after = (ms, run) => apply(natives.timeout, window, [run, ms]);
   const listen = (target, type, run) => apply(natives.listen, target, [type, run, true]);
+
+  // The window that the page is in is hardly there, for what is printed need not be painted.
+  for (const side of ['Width', 'Height']) {
+    const inner = getOwnPropertyDescriptor(window, 'inner' + side);
+    const outer = getOwnPropertyDescriptor(window, 'outer' + side);
+    if (inner && outer) defineProperty(window, 'outer' + side, { ...outer, get: inner.get });
+  }
 
   const proxy = (owner, key, handler) => {
     const descriptor = owner && getOwnPropertyDescriptor(owner, key);
@@ -85,8 +94,8 @@
   let talkedAt = -TALK_MS;
   let drawn = 0;
   let drawnSeen = 0;
-  // Something of the page's happens only when a frame comes.
-  let framed = false;
+  // Something may go on that is not seen, or only when a frame comes.
+  let opaque = false;
   let loaded = false;
   let settling = false;
   let waking = false;
@@ -231,8 +240,8 @@
   };
 
   const turn = run => {
-    framed ||= apply(natives.query, document, ['[loading=lazy i]']) !== null;
-    if (!framed) {
+    opaque ||= apply(natives.query, document, [OPAQUE_ELEMENTS]) !== null;
+    if (!opaque) {
       apply(natives.scrollX, window, []);
       after(0, () => after(0, run));
       return;
@@ -251,6 +260,8 @@
     if (drawn !== drawnSeen) return ran();
     const animated = animatedFor();
     if (animated > 0) {
+      // That it has ended is told with a frame.
+      opaque = true;
       const key = hold('an animation', animated);
       after(animated, () => end(key));
       return;
@@ -259,7 +270,7 @@
     const time = now();
     let ticks = loose > 0 || time - talkedAt < TALK_MS;
     for (const key in intervals) ticks ||= intervals[key].seen !== activity;
-    if (!ticks) return say('rest');
+    if (!ticks) return say(opaque ? 'rest' : 'done');
     const left = quiet - (time - (changedAt > requestedAt ? changedAt : requestedAt));
     if (left <= 0) say('quiet');
     else wake(left);
@@ -384,7 +395,7 @@
   }
   around(window, 'requestAnimationFrame', (target, self, args) => {
     const callback = args[0];
-    framed = true;
+    opaque = true;
     if (typeof callback !== 'function') return apply(target, self, args);
     let key;
     args[0] = function (time) {
@@ -403,22 +414,31 @@
     return id;
   });
 
-  for (const observer of ['ResizeObserver', 'IntersectionObserver']) {
-    proxy(window, observer, {
+  // Doors to what is not seen, or comes with a frame.
+  const opened = (target, self, args) => {
+    opaque = true;
+    return apply(target, self, args);
+  };
+  for (const method of ['scroll', 'scrollTo', 'scrollBy', 'scrollIntoView']) {
+    around(window, method, opened);
+    around(Element.prototype, method, opened);
+  }
+  for (const door of ['navigator', 'clientInformation', 'indexedDB', 'caches', 'cookieStore']) {
+    const member = getOwnPropertyDescriptor(window, door);
+    if (!member?.get || !member.configurable) continue;
+    defineProperty(window, door, { ...member, get: new Proxy(member.get, { __proto__: null, apply: opened }) });
+  }
+  for (const door of ['ResizeObserver', 'IntersectionObserver', 'PerformanceObserver', 'BroadcastChannel', 'EventSource',
+    'WebSocket', 'WebSocketStream', 'WebTransport', 'RTCPeerConnection', 'SharedWorker', 'AudioContext',
+    'OfflineAudioContext', 'Audio', 'ImageDecoder', 'VideoDecoder', 'AudioDecoder', 'MediaSource', 'ReadableStream',
+    'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream', 'WeakRef',
+    'FinalizationRegistry']) {
+    proxy(window, door, {
       construct(target, args, made) {
-        framed = true;
+        opaque = true;
         return construct(target, args, made);
       },
     });
-  }
-  for (const [owner, ...methods] of [[window, 'scroll', 'scrollTo', 'scrollBy'],
-    [Element.prototype, 'scroll', 'scrollTo', 'scrollBy', 'scrollIntoView']]) {
-    for (const method of methods) {
-      around(owner, method, (target, self, args) => {
-        framed = true;
-        return apply(target, self, args);
-      });
-    }
   }
 
   // Requests: waited for until they end.
@@ -542,6 +562,7 @@
     });
     proxy(window, 'Worker', {
       construct(target, args, made) {
+        opaque = true;
         const worker = construct(target, args, made);
         ask(worker, bound);
         listen(worker, 'message', () => answer(worker));
@@ -561,14 +582,24 @@
   });
   const pictures = ['clearRect', 'fillRect', 'strokeRect', 'fill', 'stroke', 'fillText', 'strokeText', 'drawImage',
     'putImageData', 'drawArrays', 'drawElements', 'clear', 'transferFromImageBitmap'];
-  for (const kind of ['CanvasRenderingContext2D', 'WebGLRenderingContext', 'WebGL2RenderingContext',
-    'ImageBitmapRenderingContext']) {
-    for (const method of pictures) {
-      around(globalThis[kind]?.prototype, method, (target, self, args) => {
+  // Their members are made when the first context of a kind is: most pages have none, and it takes a while.
+  const seen = [];
+  const watchDrawing = prototype => {
+    for (let at = 0; at < seen.length; at++) if (seen[at] === prototype) return;
+    seen[seen.length] = prototype;
+    for (let at = 0; at < pictures.length; at++) {
+      around(prototype, pictures[at], (target, self, args) => {
         drawn++;
         return apply(target, self, args);
       });
     }
+  };
+  for (const owner of [HTMLCanvasElement.prototype, globalThis.OffscreenCanvas?.prototype]) {
+    around(owner, 'getContext', (target, self, args) => {
+      const context = apply(target, self, args);
+      if (context) watchDrawing(getPrototypeOf(context));
+      return context;
+    });
   }
 
   // Nothing is told before: in a frame whose script is off this much runs, and no timer ever.

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::cdp::{CallError, Connection};
-use super::maker;
+use super::maker::{self, HARDLY_THERE};
 
 /// Between two frames of a picture that is not there yet.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -28,10 +28,11 @@ impl Frames {
     /// The browser answers nothing.
     pub(super) async fn of(connection: &Connection, limit: Duration) -> Result<Option<Self>, CallError> {
         let frames = Self::default();
-        let (target, session) = match maker::attach(connection, maker::blank_page(None, true), limit).await {
-            Err(CallError::Refused { .. }) => return Ok(None),
-            attached => attached?,
-        };
+        let (target, session) =
+            match maker::attach(connection, maker::blank_page(None, true, HARDLY_THERE), limit).await {
+                Err(CallError::Refused { .. }) => return Ok(None),
+                attached => attached?,
+            };
         let begun = connection.call(Some(&session), frame(), limit).await;
         connection.call(None, Target::CloseTarget { target_id: target }, limit).await?;
         match begun {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Page, Runtime, Target};
 
 use super::cdp::{CallError, Connection};
+use super::emulate;
 use super::events::{Kills, PageEvents, rest_binding};
 use super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use super::fonts::Fonts;
@@ -13,7 +14,11 @@ use super::frames::Frames;
 use super::load;
 use super::origin::Origin;
 use super::tab::{Tab, end_context};
+use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
+
+/// Width and height of a window in which next to nothing is painted, in CSS pixels.
+pub(super) const HARDLY_THERE: (u32, u32) = (8, 8);
 
 /// What a tab needs of its browser.
 #[derive(Clone)]
@@ -42,7 +47,7 @@ impl Maker {
         let context = connection.call(None, create, limit).await?.browser_context_id;
         // What nobody will see needs no frames; script does.
         let frames = self.frames.filter(|_| lane == Lane::Static);
-        let page = blank_page(Some(&context), frames.is_some());
+        let page = blank_page(Some(&context), frames.is_some(), window_of(lane));
         let (target, session) = match attach(&connection, page, limit).await {
             Ok(attached) => attached,
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
@@ -91,11 +96,13 @@ impl Tab {
                 events_enabled: None,
             },
         )?;
+        let viewport = self.send(&emulate::metrics(Viewport::default(), false))?;
         let binding = self.send(&rest_binding())?;
         let watch = self.send(&load::new_document(watch.to_owned()))?;
         self.hear().await?;
         exceptions.answer(self.call_limit).await?;
         downloads.answer(self.call_limit).await?;
+        viewport.answer(self.call_limit).await?;
         binding.answer(self.call_limit).await?;
         watch.answer(self.call_limit).await.map(drop)
     }
@@ -105,6 +112,15 @@ impl Tab {
         let inspector = self.send(&Inspector::Enable(None))?;
         page.answer(self.call_limit).await?;
         inspector.answer(self.call_limit).await.map(drop)
+    }
+}
+
+/// Pages with script are painted, whether anybody sees them or not: in a window that is hardly there, whatever
+/// viewport they are told, that costs next to nothing.
+fn window_of(lane: Lane) -> (u32, u32) {
+    match lane {
+        Lane::Static => (VIEWPORT_WIDTH, VIEWPORT_HEIGHT),
+        Lane::Scripted => HARDLY_THERE,
     }
 }
 
@@ -126,13 +142,17 @@ fn worse(error: CallError, ended: Result<(), CallError>) -> CallError {
 }
 
 /// A page that shows nothing, in a context or in the browser's own.
-pub(super) fn blank_page(context: Option<&str>, begins_frames: bool) -> Target::CreateTarget {
+pub(super) fn blank_page(
+    context: Option<&str>,
+    begins_frames: bool,
+    (width, height): (u32, u32),
+) -> Target::CreateTarget {
     Target::CreateTarget {
         url: "about:blank".to_owned(),
         left: None,
         top: None,
-        width: Some(VIEWPORT_WIDTH),
-        height: Some(VIEWPORT_HEIGHT),
+        width: Some(width),
+        height: Some(height),
         window_state: None,
         browser_context_id: context.map(str::to_owned),
         enable_begin_frame_control: begins_frames.then_some(true),

@@ -50,8 +50,10 @@ pub struct Rest {
     requests: HashMap<String, String>,
     /// Frames that load a document.
     loading: HashSet<String>,
-    /// When the last request or load ended, that of the page itself apart: its load event says more.
+    /// When the last request or load ended, that of the page itself apart.
     ended: Option<Instant>,
+    /// When the page itself had loaded.
+    loaded: Option<Instant>,
     heard: u32,
     /// Whether nobody tells any more which script contexts have gone.
     is_deaf: bool,
@@ -65,6 +67,7 @@ enum Told {
     Busy(String),
     Quiet,
     Rest,
+    Done,
 }
 
 /// Whether a page is at rest.
@@ -74,8 +77,10 @@ enum Verdict {
     Pending,
     /// Nothing has changed for the quiet window, but the page ticks.
     Quiet,
-    /// Nothing is pending.
+    /// Nothing is pending that can be seen.
     Rest,
+    /// Nothing is pending, and nothing could be that is not seen.
+    Done,
 }
 
 impl Rest {
@@ -129,7 +134,7 @@ impl Rest {
     pub(super) fn pending(&self) -> String {
         let told = self.frames.values().filter_map(|told| match told {
             Told::Busy(why) => Some(why.clone()),
-            Told::Quiet | Told::Rest => None,
+            Told::Quiet | Told::Rest | Told::Done => None,
         });
         let requests = self.requests.values().map(|url| format!("a request to {url}"));
         let mut pending: Vec<String> = told.chain(requests).collect();
@@ -148,8 +153,12 @@ impl Rest {
         if !known || self.frames.values().any(|told| matches!(told, Told::Busy(_))) {
             return Verdict::Pending;
         }
-        let quiet = self.frames.values().any(|told| *told == Told::Quiet);
-        if quiet { Verdict::Quiet } else { Verdict::Rest }
+        let any = |wanted| self.frames.values().any(|told| *told == wanted);
+        match (any(Told::Quiet), any(Told::Rest)) {
+            (true, _) => Verdict::Quiet,
+            (false, true) => Verdict::Rest,
+            (false, false) => Verdict::Done,
+        }
     }
 
     fn told(&mut self, event: Event<'_>) {
@@ -166,6 +175,7 @@ impl Rest {
         let (place, status, why) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
         let told = match status {
             Some("rest") => Told::Rest,
+            Some("done") => Told::Done,
             Some("quiet") => Told::Quiet,
             _ => Told::Busy(why.chars().take(NAMED_CHARS).collect()),
         };
@@ -254,9 +264,8 @@ impl Rest {
     fn load_ended(&mut self, event: Event<'_>, main: &str) {
         if let Some(frame) = frame_of(event) {
             self.loading.remove(&frame);
-            if frame != main {
-                self.ended = Some(Instant::now());
-            }
+            let ended = if frame == main { &mut self.loaded } else { &mut self.ended };
+            *ended = Some(Instant::now());
         }
     }
 }
@@ -294,7 +303,7 @@ impl OpenPage {
                 continue;
             }
             match self.verdict() {
-                Verdict::Rest => return Ok(()),
+                Verdict::Rest | Verdict::Done => return Ok(()),
                 Verdict::Quiet if !self.computes().await? && self.verdict() != Verdict::Pending => {
                     return Ok(());
                 }
@@ -307,12 +316,16 @@ impl OpenPage {
         self.state.borrow().verdict()
     }
 
-    /// Waits until the last answer is long enough ago.
+    /// Waits until the last answer is long enough ago; the page itself is one too, unless all of it is seen.
     async fn grace(&self) {
         loop {
-            let ended = self.state.borrow().rest.ended.map(|ended| ended.elapsed());
+            let (ended, loaded) = {
+                let state = self.state.borrow();
+                (state.rest.ended, state.rest.loaded.filter(|_| state.verdict() != Verdict::Done))
+            };
             let served = self.visit.as_ref().and_then(|visit| visit.quiet_for());
-            let since = ended.into_iter().chain(served).min().unwrap_or(GRACE);
+            let ended = ended.into_iter().chain(loaded).map(|ended| ended.elapsed());
+            let since = ended.chain(served).min().unwrap_or(GRACE);
             if since >= GRACE {
                 return;
             }

@@ -176,9 +176,9 @@ async fn kept_tabs_leave_the_spare_its_place() {
     let pool = TestPool::start(|config| config.tabs = 3);
     for _ in 0..5 {
         tab_of(&pool, AccountId::generate()).await;
-        pool.until("there is a spare", |it| it.leased == 0 && it.spare == 1).await;
+        pool.until("there is a spare", |it| it.leased == 0 && it.spare >= 1).await;
     }
-    pool.until("two are kept beside it", |it| it.kept == 2 && it.spare == 1).await;
+    pool.until("two are kept beside that for pages with script", |it| it.kept == 2 && it.spare == 1).await;
     pool.finish().await;
 }
 
