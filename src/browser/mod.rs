@@ -50,6 +50,7 @@ mod profile;
 mod recycle;
 mod reset;
 mod rest;
+mod resting;
 mod router;
 mod scripts;
 mod served;

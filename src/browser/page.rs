@@ -187,7 +187,10 @@ impl OpenPage {
     async fn settle(&mut self, task: &PageTask) -> Result<(), Trouble> {
         let readiness = self.limits.readiness;
         let ready = async {
-            self.become_ready(task).await?;
+            let is_plain = task.lane == Lane::Scripted && task.options.wait_for_selector.is_none();
+            if !(is_plain && self.is_soon_done().await) {
+                self.become_ready(task).await?;
+            }
             self.expression_holds(&task.options).await
         };
         self.within(readiness, ready).await?;

@@ -1,4 +1,4 @@
-//! Whether a page is at rest: what its watch tells, what it requests, and the waiting for it.
+//! Whether a page is at rest: what its watch tells, and what it requests.
 //!
 //! The watch (`assets/rest.js`) runs in every frame in the page's own world, before the page's scripts, and
 //! tells by a binding what is pending of timers, frames, requests and changes. The browser's events add what
@@ -9,25 +9,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::Performance;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::cdp::{CallError, Event};
-use super::events::PageState;
-use super::fault::Trouble;
-use super::load;
-use super::page::OpenPage;
+use super::cdp::Event;
 
 /// The binding by which the watch tells; it takes it from the page's world before the page can see it.
 pub(super) const BINDING: &str = "platenTellsRest";
-/// After an answer the page may need a moment to go on with it.
-const GRACE: Duration = Duration::from_millis(20);
-/// For how long a page is looked at that may be computing.
-const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
-/// A page that spends more of its time in tasks computes something (tried: one that polls spends 1 %, one
-/// that computes in slices of 15 ms 79 %).
-const COMPUTING_SHARE: f64 = 0.3;
 /// Most frames and requests that are told apart; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
 /// Requests that the watch sees better (they end for the browser only when somebody reads what came), that
@@ -72,7 +60,7 @@ enum Told {
 
 /// Whether a page is at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+pub(super) enum Verdict {
     /// Something is pending.
     Pending,
     /// Nothing has changed for the quiet window, but the page ticks.
@@ -144,7 +132,7 @@ impl Rest {
         pending.join(", ")
     }
 
-    fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         // What it said last may be long ago.
         if self.is_flooded() {
             return Verdict::Pending;
@@ -159,6 +147,12 @@ impl Rest {
             (false, true) => Verdict::Rest,
             (false, false) => Verdict::Done,
         }
+    }
+
+    /// When something of the page's last came to an end, that of the page itself left out when it is done.
+    pub(super) fn last_end(&self) -> Option<Instant> {
+        let loaded = self.loaded.filter(|_| self.verdict() != Verdict::Done);
+        self.ended.into_iter().chain(loaded).max()
     }
 
     fn told(&mut self, event: Event<'_>) {
@@ -267,96 +261,6 @@ impl Rest {
             let ended = if frame == main { &mut self.loaded } else { &mut self.ended };
             *ended = Some(Instant::now());
         }
-    }
-}
-
-impl PageState {
-    fn verdict(&self) -> Verdict {
-        // What is shown instead of an address that cannot be reached has nothing pending.
-        if self.unreachable.is_some() { Verdict::Rest } else { self.rest.verdict() }
-    }
-}
-
-impl OpenPage {
-    /// Returns when the page is at rest; false when it is not before the cap.
-    pub(super) async fn come_to_rest(&self) -> Result<bool, Trouble> {
-        if let Ok(rested) = tokio::time::timeout(self.limits.rest_cap, self.rest()).await {
-            return rested.map(|()| true);
-        }
-        // A page that answers nothing any more is not restless, it is stuck.
-        self.answers().await?;
-        Ok(false)
-    }
-
-    async fn rest(&self) -> Result<(), Trouble> {
-        let mut state = self.state.clone();
-        loop {
-            let is_ready = |state: &PageState| state.verdict() != Verdict::Pending;
-            if state.wait_for(is_ready).await.is_err() {
-                // Nobody hears the page any more: `within` ends the step.
-                std::future::pending::<()>().await;
-            }
-            self.grace().await;
-            // What the page has begun meanwhile is told before this is answered.
-            if !self.answers().await? {
-                let _ = state.changed().await;
-                continue;
-            }
-            match self.verdict() {
-                Verdict::Rest | Verdict::Done => return Ok(()),
-                Verdict::Quiet if !self.computes().await? && self.verdict() != Verdict::Pending => {
-                    return Ok(());
-                }
-                Verdict::Quiet | Verdict::Pending => {}
-            }
-        }
-    }
-
-    fn verdict(&self) -> Verdict {
-        self.state.borrow().verdict()
-    }
-
-    /// Waits until the last answer is long enough ago; the page itself is one too, unless all of it is seen.
-    async fn grace(&self) {
-        loop {
-            let (ended, loaded) = {
-                let state = self.state.borrow();
-                (state.rest.ended, state.rest.loaded.filter(|_| state.verdict() != Verdict::Done))
-            };
-            let served = self.visit.as_ref().and_then(|visit| visit.quiet_for());
-            let ended = ended.into_iter().chain(loaded).map(|ended| ended.elapsed());
-            let since = ended.chain(served).min().unwrap_or(GRACE);
-            if since >= GRACE {
-                return;
-            }
-            tokio::time::sleep(GRACE.saturating_sub(since)).await;
-        }
-    }
-
-    /// Has the page answer; false when its document went away under the question.
-    async fn answers(&self) -> Result<bool, Trouble> {
-        let nothing = load::evaluate("0".to_owned(), None);
-        match self.tab()?.call_within(nothing, self.limits.call).await {
-            Ok(_) => Ok(true),
-            Err(CallError::Refused { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Whether the page, of which nothing is seen, computes something: then there is more to come.
-    async fn computes(&self) -> Result<bool, Trouble> {
-        let tab = self.tab()?;
-        tab.call_within(Performance::Enable { time_domain: None }, self.limits.call).await?;
-        let (before, begun) = (self.time_in_tasks().await?, Instant::now());
-        tokio::time::sleep(COMPUTING_WINDOW).await;
-        let worked = self.time_in_tasks().await? - before;
-        Ok(worked > begun.elapsed().as_secs_f64() * COMPUTING_SHARE)
-    }
-
-    /// Seconds that the page has spent in tasks.
-    async fn time_in_tasks(&self) -> Result<f64, Trouble> {
-        let answer = self.tab()?.call_within(Performance::GetMetrics(None), self.limits.call).await?;
-        Ok(answer.metrics.iter().find(|metric| metric.name == "TaskDuration").map_or(0.0, |it| it.value))
     }
 }
 

@@ -125,11 +125,13 @@ async fn a_tab_does_not_hold_its_page_for_long() {
     pool.finish().await;
     let pool = TestPool::start(|config| config.ping_interval_ms = 100);
     pool.render_for(account, &leave).await.unwrap();
-    let emptied = async || text_of(&pool.render_for(account, &look).await.unwrap().bytes) == "undefined";
-    while !emptied().await {
-        // Nothing is done to a tab that is leased.
-        tokio::time::sleep(Duration::from_millis(150)).await;
-    }
+    let emptied = async {
+        while text_of(&pool.render_for(account, &look).await.unwrap().bytes) != "undefined" {
+            // Nothing is done to a tab that is leased.
+            tokio::time::sleep(Duration::from_millis(150)).await; // poll
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), emptied).await.unwrap();
     assert_eq!(pool.metrics.leases.of(["static", "fresh"]).get(), 1, "in the same tab");
     pool.finish().await;
 }
