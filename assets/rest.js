@@ -60,7 +60,7 @@
   const listen = (target, type, run) => apply(natives.listen, target, [type, run, true]);
 
   // The window that the page is in is hardly there, for what is printed need not be painted.
-  for (const side of ['Width', 'Height']) {
+  for (const side of window.top === window ? ['Width', 'Height'] : []) {
     const inner = getOwnPropertyDescriptor(window, 'inner' + side);
     const outer = getOwnPropertyDescriptor(window, 'outer' + side);
     if (inner && outer) defineProperty(window, 'outer' + side, { ...outer, get: inner.get });
@@ -239,6 +239,14 @@
     });
   };
 
+  // From now on a frame is waited for, also by whoever looks already.
+  const open = () => {
+    if (opaque) return;
+    opaque = true;
+    stirred();
+    consider();
+  };
+
   const turn = run => {
     opaque ||= apply(natives.query, document, [OPAQUE_ELEMENTS]) !== null;
     if (!opaque) {
@@ -260,8 +268,6 @@
     if (drawn !== drawnSeen) return ran();
     const animated = animatedFor();
     if (animated > 0) {
-      // That it has ended is told with a frame.
-      opaque = true;
       const key = hold('an animation', animated);
       after(animated, () => end(key));
       return;
@@ -289,6 +295,11 @@
   const animatedFor = () => {
     const all = apply(natives.animations, document, []);
     let longest = 0;
+    // That one has ended is told with a frame.
+    if (all.length > 0 && !opaque) {
+      opaque = true;
+      return 1;
+    }
     for (let at = 0; at < all.length; at++) {
       if (apply(natives.playState, all[at], []) !== 'running') continue;
       const effect = apply(natives.effect, all[at], []);
@@ -395,7 +406,7 @@
   }
   around(window, 'requestAnimationFrame', (target, self, args) => {
     const callback = args[0];
-    opaque = true;
+    open();
     if (typeof callback !== 'function') return apply(target, self, args);
     let key;
     args[0] = function (time) {
@@ -416,26 +427,38 @@
 
   // Doors to what is not seen, or comes with a frame.
   const opened = (target, self, args) => {
-    opaque = true;
+    open();
     return apply(target, self, args);
   };
-  for (const method of ['scroll', 'scrollTo', 'scrollBy', 'scrollIntoView']) {
+  for (const method of ['scroll', 'scrollTo', 'scrollBy', 'scrollIntoView', 'animate', 'attachShadow']) {
     around(window, method, opened);
     around(Element.prototype, method, opened);
   }
-  for (const door of ['navigator', 'clientInformation', 'indexedDB', 'caches', 'cookieStore']) {
-    const member = getOwnPropertyDescriptor(window, door);
-    if (!member?.get || !member.configurable) continue;
-    defineProperty(window, door, { ...member, get: new Proxy(member.get, { __proto__: null, apply: opened }) });
+  for (const method of ['back', 'forward', 'go']) around(History.prototype, method, opened);
+  around(Document.prototype, 'startViewTransition', opened);
+  around(window, 'webkitRequestAnimationFrame', opened);
+  around(Blob.prototype, 'stream', opened);
+  around(AbortSignal, 'timeout', opened);
+  for (const [owner, ...doors] of [[window, 'navigator', 'clientInformation', 'indexedDB', 'caches', 'cookieStore'],
+    [Response.prototype, 'body'], [Element.prototype, 'scrollTop', 'scrollLeft']]) {
+    for (const door of doors) {
+      const member = getOwnPropertyDescriptor(owner, door);
+      if (!member?.get || !member.configurable) continue;
+      const watched = { ...member };
+      // What is scrolled is set, what else is asked for.
+      const side = member.set && owner !== window ? 'set' : 'get';
+      watched[side] = new Proxy(member[side], { __proto__: null, apply: opened });
+      defineProperty(owner, door, watched);
+    }
   }
   for (const door of ['ResizeObserver', 'IntersectionObserver', 'PerformanceObserver', 'BroadcastChannel', 'EventSource',
     'WebSocket', 'WebSocketStream', 'WebTransport', 'RTCPeerConnection', 'SharedWorker', 'AudioContext',
     'OfflineAudioContext', 'Audio', 'ImageDecoder', 'VideoDecoder', 'AudioDecoder', 'MediaSource', 'ReadableStream',
-    'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream', 'WeakRef',
-    'FinalizationRegistry']) {
+    'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream', 'TextDecoderStream',
+    'TextEncoderStream', 'MediaRecorder', 'WeakRef', 'FinalizationRegistry']) {
     proxy(window, door, {
       construct(target, args, made) {
-        opaque = true;
+        open();
         return construct(target, args, made);
       },
     });
@@ -475,6 +498,7 @@
   const promising = [
     [Infinity, window, 'createImageBitmap'],
     [Infinity, Blob.prototype, 'text', 'arrayBuffer', 'bytes'],
+    [Infinity, globalThis.OffscreenCanvas?.prototype, 'convertToBlob'],
     [Infinity, globalThis.WebAssembly, 'compile', 'instantiate', 'compileStreaming', 'instantiateStreaming'],
     [Infinity, globalThis.SubtleCrypto?.prototype, 'digest', 'encrypt', 'decrypt', 'sign', 'verify', 'importKey',
       'exportKey', 'generateKey', 'deriveKey', 'deriveBits', 'wrapKey', 'unwrapKey'],
@@ -562,7 +586,7 @@
     });
     proxy(window, 'Worker', {
       construct(target, args, made) {
-        opaque = true;
+        open();
         const worker = construct(target, args, made);
         ask(worker, bound);
         listen(worker, 'message', () => answer(worker));

@@ -9,7 +9,7 @@ use tokio::net::unix::pipe;
 
 use super::cdp::{CallError, Connection};
 use super::fonts::Fonts;
-use super::frames::Frames;
+use super::frames;
 use super::process::{LaunchError, PipeEnds, Process};
 use crate::config::BrowserConfig;
 use crate::workers::Starter;
@@ -22,8 +22,8 @@ pub struct Chromium {
     pub connection: Connection,
     /// What is known of its fonts.
     pub(super) fonts: Arc<Fonts>,
-    /// `None`: its tabs have their frames by themselves.
-    pub(super) frames: Option<Frames>,
+    /// Whether it can be kept from beginning frames.
+    pub(super) withholds_frames: bool,
     process: Process,
 }
 
@@ -37,15 +37,15 @@ impl Chromium {
         let connection = connect(ends)?;
         let limit = Duration::from_millis(config.launch_timeout_ms);
         match ask(&connection, limit).await {
-            Ok((version, frames)) => {
+            Ok((version, withholds_frames)) => {
                 let id = process.id();
                 tracing::info!(
                     browser.version = version,
                     browser.pid = id,
-                    browser.frames = frames.is_some(),
+                    browser.withholds_frames = withholds_frames,
                     "Chromium runs"
                 );
-                Ok(Self { connection, fonts: Arc::default(), frames, process })
+                Ok(Self { connection, fonts: Arc::default(), withholds_frames, process })
             }
             Err(error) => {
                 connection.close();
@@ -73,8 +73,8 @@ fn connect(ends: PipeEnds) -> std::io::Result<Connection> {
     Ok(Connection::open(BufReader::with_capacity(READ_BUFFER_BYTES, reader), writer))
 }
 
-/// Its name with its version, and how frames are begun in it.
-async fn ask(connection: &Connection, limit: Duration) -> Result<(String, Option<Frames>), CallError> {
+/// Its name with its version, and whether it can be kept from beginning frames.
+async fn ask(connection: &Connection, limit: Duration) -> Result<(String, bool), CallError> {
     let version = connection.call(None, GetVersion(None), limit).await?.product;
-    Ok((version, Frames::of(connection, limit).await?))
+    Ok((version, frames::can_be_withheld(connection, limit).await?))
 }

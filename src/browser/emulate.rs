@@ -28,12 +28,12 @@ impl Surroundings {
         if let Some(media) = media(scene.media, task.output) {
             sent.push(tab.send(&media)?, limit);
         }
-        let is_seen = matches!(task.output, PageOutput::Png | PageOutput::Jpg);
+        let is_seen = task.output.is_picture();
         let is_plain = scene.viewport == Viewport::default();
         // The window of a page with script is smaller than its viewport until it is to be seen.
-        if !is_plain || is_seen && tab.lane() == Lane::Scripted {
-            let is_window = is_seen || tab.lane() == Lane::Static;
-            sent.push(tab.send(&metrics(scene.viewport, is_window))?, limit);
+        if is_seen || !is_plain {
+            let sizes_window = is_seen || tab.lane() == Lane::Static;
+            sent.push(tab.send(&metrics(scene.viewport, sizes_window))?, limit);
         }
         if let Some(zone) = &scene.timezone {
             sent.push(tab.send(&Emulation::SetTimezoneOverride { timezone_id: zone.clone() })?, limit);
@@ -106,8 +106,8 @@ fn media(wanted: Media, output: PageOutput) -> Option<Emulation::SetEmulatedMedi
     Some(Emulation::SetEmulatedMedia { media: Some(media.to_owned()), features: None })
 }
 
-/// The viewport; `is_window`: the window is made as large.
-pub(super) fn metrics(viewport: Viewport, is_window: bool) -> Emulation::SetDeviceMetricsOverride {
+/// The viewport; `sizes_window`: the window is made as large.
+pub(super) fn metrics(viewport: Viewport, sizes_window: bool) -> Emulation::SetDeviceMetricsOverride {
     Emulation::SetDeviceMetricsOverride {
         width: viewport.width_px,
         height: viewport.height_px,
@@ -118,7 +118,7 @@ pub(super) fn metrics(viewport: Viewport, is_window: bool) -> Emulation::SetDevi
         screen_height: None,
         position_x: None,
         position_y: None,
-        dont_set_visible_size: Some(!is_window),
+        dont_set_visible_size: Some(!sizes_window),
         screen_orientation: None,
         viewport: None,
         display_feature: None,

@@ -85,7 +85,7 @@ impl BrowserPool {
             told_limit_bytes: self.config.told_limit_mb << 20,
             fonts: Arc::clone(&running.chromium.fonts),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
-            frames: running.chromium.frames.clone(),
+            withholds_frames: running.chromium.withholds_frames,
             watch: Arc::clone(&self.watch),
         }
     }

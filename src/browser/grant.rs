@@ -118,7 +118,8 @@ impl BrowserPool {
     fn grant(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;
-        while self.leased < self.tuning.tabs() && at < self.waiters.len() {
+        // A place is kept for each of those who came earlier.
+        while self.leased + at < self.tuning.tabs() && at < self.waiters.len() {
             match self.tab_for(self.waiters[at].asked, &mut awaited, ctx) {
                 Some((held, tab)) => self.give(at, held, tab),
                 None => at += 1,

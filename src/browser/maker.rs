@@ -10,7 +10,6 @@ use super::emulate;
 use super::events::{Kills, PageEvents, rest_binding};
 use super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use super::fonts::Fonts;
-use super::frames::Frames;
 use super::load;
 use super::origin::Origin;
 use super::tab::{Tab, end_context};
@@ -28,8 +27,8 @@ pub(super) struct Maker {
     pub told_limit_bytes: u64,
     pub fonts: Arc<Fonts>,
     pub call_limit: Duration,
-    /// `None`: its tabs have their frames by themselves.
-    pub frames: Option<Frames>,
+    /// Whether pages without script have no frames.
+    pub withholds_frames: bool,
     /// The script that watches whether a page is at rest.
     pub watch: Arc<str>,
 }
@@ -45,9 +44,8 @@ impl Maker {
             origins_with_universal_network_access: None,
         };
         let context = connection.call(None, create, limit).await?.browser_context_id;
-        // What nobody will see needs no frames; script does.
-        let frames = self.frames.filter(|_| lane == Lane::Static);
-        let page = blank_page(Some(&context), frames.is_some(), window_of(lane));
+        let withholds_frames = self.withholds_frames && lane == Lane::Static;
+        let page = blank_page(Some(&context), withholds_frames, window_of(lane));
         let (target, session) = match attach(&connection, page, limit).await {
             Ok(attached) => attached,
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
@@ -64,7 +62,6 @@ impl Maker {
             events,
             fonts: self.fonts,
             call_limit: limit,
-            frames,
         };
         let prepared = match lane {
             Lane::Static => tab.prepare_static().await,
@@ -144,7 +141,7 @@ fn worse(error: CallError, ended: Result<(), CallError>) -> CallError {
 /// A page that shows nothing, in a context or in the browser's own.
 pub(super) fn blank_page(
     context: Option<&str>,
-    begins_frames: bool,
+    withholds_frames: bool,
     (width, height): (u32, u32),
 ) -> Target::CreateTarget {
     Target::CreateTarget {
@@ -155,7 +152,7 @@ pub(super) fn blank_page(
         height: Some(height),
         window_state: None,
         browser_context_id: context.map(str::to_owned),
-        enable_begin_frame_control: begins_frames.then_some(true),
+        enable_begin_frame_control: withholds_frames.then_some(true),
         new_window: None,
         background: None,
         for_tab: None,
@@ -203,7 +200,7 @@ mod tests {
             told_limit_bytes: 1 << 20,
             fonts: Arc::default(),
             call_limit: Duration::from_secs(10),
-            frames: None,
+            withholds_frames: true,
             watch: "".into(),
         };
         let made = maker.make(lane, Arc::new(Origin::bind(nowhere()).unwrap())).await;

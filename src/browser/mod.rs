@@ -5,10 +5,11 @@
 //!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
 //!   ├── grant ── tuning                      who gets which tab, and how many there are at once
 //!   ├── kept ── keeping ── reset             tabs without script, kept for their accounts
-//!   ├── tab ── origin ── served              a context of its own, and all that it can reach:
-//!   │     │      └ fence ── places, tunnel   its own files, and the hosts that are allowed
-//!   │     └── events                         what its page tells
-//!   └── lease ──> page ── load ── rest ── print   one page, from template to file
+//!   ├── maker ── tab ── origin ── served     a context of its own, and all that it can reach:
+//!   │     │      │       └ fence ── places, tunnel   its own files, and the hosts that are allowed
+//!   │     │      └── events ── rest          what its page tells
+//!   │     └── frames                         what of it is painted, and when
+//!   └── lease ──> page ── load ── resting ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
 //!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
 //! ```

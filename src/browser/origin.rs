@@ -148,7 +148,7 @@ impl Visit {
         format!("/{}.json", self.host)
     }
 
-    /// How long no request has come; `None`: none but that for the page itself.
+    /// How long no request has come; those for the address of the page itself do not count.
     #[must_use]
     pub fn quiet_for(&self) -> Option<Duration> {
         self.events().last_request.map(|at| at.elapsed())

@@ -64,6 +64,14 @@ pub enum PageOutput {
     Html,
 }
 
+impl PageOutput {
+    /// Whether it shows the page as it is painted.
+    #[must_use]
+    pub fn is_picture(self) -> bool {
+        matches!(self, Self::Png | Self::Jpg)
+    }
+}
+
 /// What is being done with a page; each step has a deadline of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageStep {
@@ -95,6 +103,7 @@ pub(super) struct Limits {
     pub readiness: Duration,
     pub print: Duration,
     pub rest_cap: Duration,
+    pub timer: Duration,
     pub call: Duration,
     pub heap_mb: u64,
     pub renderer_mb: u64,
@@ -151,6 +160,7 @@ impl Limits {
             load: Duration::from_millis(config.load_timeout_ms),
             readiness: Duration::from_millis(config.readiness_timeout_ms),
             print: Duration::from_millis(config.print_timeout_ms),
+            timer: Duration::from_millis(config.timer_limit_ms),
             rest_cap: Duration::from_millis(config.rest_cap_ms),
             call: Duration::from_millis(config.call_timeout_ms),
             heap_mb: config.heap_limit_mb,
@@ -215,7 +225,10 @@ impl OpenPage {
         let selector = task.options.wait_for_selector.as_deref();
         loop {
             let seen = self.state.borrow().loads;
-            match self.ask(scripts::readiness(selector, scripted), self.limits.readiness).await? {
+            match self
+                .ask(scripts::readiness(selector, scripted, self.limits.timer), self.limits.readiness)
+                .await?
+            {
                 Some(answer) if answer == scripts::READY => return Ok(()),
                 Some(answer) if answer == scripts::MISSING => return Err(Self::never_matches(selector)),
                 Some(_) | None => self.loads_beyond(seen).await,

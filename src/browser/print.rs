@@ -15,6 +15,7 @@ use super::pages::PageCounter;
 use super::snapshot::{self, Snapshot};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
+use crate::domain::lane::Lane;
 use crate::domain::site::Site;
 
 /// Texts larger than this are decoded on a thread that may take its time.
@@ -145,6 +146,10 @@ async fn print(page: &OpenPage, options: &PageOptions, may_be_long: bool) -> Res
 }
 
 async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, Trouble> {
+    if page.lane == Lane::Static {
+        let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
+        return Err(Trouble::fault(FaultCode::Internal, sentence.to_owned()));
+    }
     let clip = excerpt::clip(page, options).await?;
     let jpg = output == PageOutput::Jpg;
     let format = if jpg {
@@ -160,9 +165,7 @@ async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Re
         from_surface: None,
         optimize_for_speed: None,
     };
-    let tab = page.tab()?;
-    let _painted = tab.paint(page.limits.print);
-    Ok((Source::Text(tab.call_within(picture, page.limits.print).await?.data), Vec::new()))
+    Ok((Source::Text(page.tab()?.call_within(picture, page.limits.print).await?.data), Vec::new()))
 }
 
 async fn write(

@@ -4,6 +4,8 @@
 //! that a page which replaces `Promise` or `setTimeout` changes nothing for them. Those that stand before
 //! the page's own run in its world.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::rest::BINDING;
@@ -45,10 +47,11 @@ pub(super) fn data_fetched(host: &str, path: &str) -> String {
 
 /// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
 /// will, and something else while the page is still loading and cannot say when it has. Where no script
-/// runs no frame comes either: animations of styles are put at their ends, for which script is waited.
-pub(super) fn readiness(selector: Option<&str>, scripted: bool) -> String {
+/// runs no frame comes either: animations of styles that end within `bound` are put there, as long as a page with
+/// script is waited for.
+pub(super) fn readiness(selector: Option<&str>, scripted: bool, bound: Duration) -> String {
     let (selector, scripted) = (json!(selector), json!(scripted));
-    format!("({READINESS})({selector},{scripted})")
+    format!("({READINESS})({selector},{scripted},{})", bound.as_millis())
 }
 
 /// Tells what the page has pending.
@@ -70,16 +73,21 @@ fn with_data(host: &str, expression: &str) -> String {
     )
 }
 
-const READINESS: &str = "async (selector, scripted) => {
+const READINESS: &str = "async (selector, scripted, bound) => {
     if (document.readyState !== 'complete') {
         if (!scripted) return 'loading';
         await new Promise(done => addEventListener('load', done, { once: true }));
     }
-    await document.fonts.ready;
-    if (!scripted) {
-        for (const animation of document.getAnimations()) {
-            if (animation.effect?.getComputedTiming().endTime < Infinity) animation.finish();
-        }
+    do {
+        // No frame may come that lays the page out, by which it is known what fonts it takes.
+        scrollX;
+        await document.fonts.ready;
+    } while (document.fonts.status !== 'loaded');
+    for (const animation of scripted ? [] : document.getAnimations()) {
+        const left = animation.effect?.getComputedTiming().endTime - animation.currentTime;
+        try {
+            if (animation.playState === 'running' && left <= bound) animation.finish();
+        } catch {}
     }
     if (selector === null || document.querySelector(selector)) return 'ready';
     if (!scripted) return 'missing';

@@ -7,12 +7,10 @@ use headless_chrome::protocol::cdp::types::Method;
 use headless_chrome::protocol::cdp::{Browser, Target};
 use serde::Serialize;
 use tokio::sync::watch;
-use tokio_util::sync::DropGuard;
 
 use super::cdp::{CallError, Connection, Sent};
 use super::events::{PageEvents, PageState};
 use super::fonts::Fonts;
-use super::frames::Frames;
 use super::origin::Origin;
 use crate::domain::lane::Lane;
 
@@ -27,8 +25,6 @@ pub struct Tab {
     pub(super) events: Arc<PageEvents>,
     pub(super) fonts: Arc<Fonts>,
     pub(super) call_limit: Duration,
-    /// How frames are begun in it; `None`: it has them by itself.
-    pub(super) frames: Option<Frames>,
 }
 
 impl Tab {
@@ -92,11 +88,6 @@ impl Tab {
     /// Whether script may run in it.
     pub(super) fn lane(&self) -> Lane {
         self.lane
-    }
-
-    /// Has it painted until what is returned is dropped; each frame is given up after `limit`.
-    pub(super) fn paint(&self, limit: Duration) -> Option<DropGuard> {
-        self.frames.as_ref().map(|frames| frames.begin(&self.connection, &self.session, limit))
     }
 
     /// Whether a page can still be shown in it.

@@ -4,7 +4,7 @@ use platen::browser::{PageOutput, PageTask};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
-use crate::support::{TestPool, asking, direct, fixed, info_of, picture_of, scripted, text_of, with_files};
+use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, text_of, with_files};
 
 /// It looks different wherever a medium, a viewport, a font, a name or a visited address is another one's.
 const PROBE: &str = "<!doctype html><style>body{font:20px Left,serif;margin:10px}a:visited{color:red}\
@@ -46,17 +46,7 @@ fn before() -> Vec<(&'static str, PageTask)> {
         r##"{"selector":"#t"}"##,
         r##"{"waitForSelector":"#t","outline":true,"metadata":{"title":"left","author":"left"}}"##,
     ];
-    let pictures = [
-        "{}",
-        r#"{"mediaType":"print"}"#,
-        r#"{"omitBackground":true}"#,
-        r#"{"fullPage":true,"viewport":{"width":500,"height":2000}}"#,
-        r##"{"selector":"#t"}"##,
-    ];
-    let made = |output| move |opts| (opts, asking(opts, PageTask { output, ..direct(LEAVING) }));
-    let mut all: Vec<_> = opts.into_iter().map(made(PageOutput::Pdf)).collect();
-    all.extend(pictures.into_iter().map(made(PageOutput::Png)));
-    all.extend(pictures.into_iter().take(2).map(made(PageOutput::Jpg)));
+    let mut all: Vec<_> = opts.into_iter().map(|opts| (opts, asking(opts, direct(LEAVING)))).collect();
     let files = with_files(LEAVING, &[("a.css", "p{color:red}")]);
     all.push(("html", PageTask { output: PageOutput::Html, lane: Lane::Static, ..files.clone() }));
     let leave = format!(r#"{{"waitForExpression":"{LEAVE}"}}"#);
@@ -64,10 +54,9 @@ fn before() -> Vec<(&'static str, PageTask)> {
     all
 }
 
-/// The page that follows, put or served, as a picture and as a file.
-fn probes() -> [PageTask; 4] {
-    let picture = |task| PageTask { output: PageOutput::Png, ..task };
-    [picture(direct(PROBE)), direct(PROBE), picture(fixed(PROBE)), fixed(PROBE)]
+/// The page that follows, put or served.
+fn probes() -> [PageTask; 2] {
+    [direct(PROBE), fixed(PROBE)]
 }
 
 #[actix::test]
@@ -87,16 +76,11 @@ async fn the_next_page_looks_as_in_a_fresh_tab() {
             let next = pool.render_for(account, probe).await.unwrap();
             assert_eq!(pool.reused(), reused + 1, "{name}: its tab was not used again");
             assert_eq!(next.warnings, wanted.warnings, "{name}");
-            if probe.output == PageOutput::Png {
-                let differs = picture_of(&next.bytes).differs_from(&picture_of(&wanted.bytes));
-                assert_eq!(differs, 0, "{name}: pixels");
-            } else {
-                assert_eq!(text_of(&next.bytes), text_of(&wanted.bytes), "{name}");
-                for line in ["Title", "Author", "Pages", "Page size", "Tagged"] {
-                    assert_eq!(info_of(&next.bytes, line), info_of(&wanted.bytes, line), "{name}: {line}");
-                }
-                assert_eq!(next.bytes.len(), wanted.bytes.len(), "{name}");
+            assert_eq!(text_of(&next.bytes), text_of(&wanted.bytes), "{name}");
+            for line in ["Title", "Author", "Pages", "Page size", "Tagged"] {
+                assert_eq!(info_of(&next.bytes, line), info_of(&wanted.bytes, line), "{name}: {line}");
             }
+            assert_eq!(next.bytes.len(), wanted.bytes.len(), "{name}");
         }
     }
     pool.finish().await;

@@ -200,6 +200,34 @@ async fn an_expression_is_waited_for() {
 }
 
 #[actix::test]
+async fn animations_of_a_page_without_script_are_at_their_ends_as_of_one_with() {
+    let pool = TestPool::start(|_| {});
+    let page = "<style>@keyframes a{from{visibility:hidden}to{visibility:visible}} b{visibility:hidden}\
+        .in{animation:a .2s steps(1,end) forwards}.paused{animation:a 1s steps(1,end) paused forwards}\
+        .late{animation:a .2s 60s forwards}.ever{animation:a 9s steps(1,end) infinite}</style>\
+        <b class=in>ended</b> <b class=paused>paused</b> <b class=late>late</b> <b class=ever>ever</b>";
+    for task in [fixed(page), direct(page), scripted(page)] {
+        assert_eq!(text_of(&pool.render(&task).await.unwrap().bytes), "ended");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_with_script_has_its_viewport_whatever_is_painted() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p id=p></p><script>const told = () => [innerWidth, innerHeight, outerWidth, outerHeight, \
+        document.documentElement.clientWidth, matchMedia('(width: ' + innerWidth + 'px)').matches].join(); \
+        new IntersectionObserver(seen => p.textContent = told() + ',' + seen[0].isIntersecting).observe(p)</script>";
+    for (opts, told) in [
+        ("{}", "794,1058,794,1058,794,true,true"),
+        (r#"{"viewport":{"width":600,"height":400}}"#, "600,400,600,400,600,true,true"),
+    ] {
+        assert_eq!(text_of(&pool.render(&asking(opts, scripted(page))).await.unwrap().bytes), told);
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_ready_page_is_given_its_time() {
     let pool = TestPool::start(|config| {
         config.wait_limit_ms = 1_000;

@@ -131,7 +131,7 @@ async fn a_tab_does_not_hold_its_page_for_long() {
             tokio::time::sleep(Duration::from_millis(150)).await; // poll
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), emptied).await.unwrap();
+    tokio::time::timeout(Duration::from_mins(1), emptied).await.unwrap();
     assert_eq!(pool.metrics.leases.of(["static", "fresh"]).get(), 1, "in the same tab");
     pool.finish().await;
 }

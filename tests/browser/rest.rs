@@ -78,6 +78,24 @@ async fn whatever_draws_later_is_waited_for_and_nothing_else() {
                 setTimeout(() => { p.ontransitionend = draw; p.style.opacity = 1 }, 50)</script>",
         ),
         (
+            "an observer made late",
+            "<p id=p></p><script>setTimeout(() => new ResizeObserver(draw).observe(p), 100)</script>",
+        ),
+        (
+            "a late scroll",
+            "<p id=p></p><div style='height:9000px'></div><script>setTimeout(() => { onscroll = draw; \
+                document.documentElement.scrollTop = 9 }, 100)</script>",
+        ),
+        (
+            "an animation that is over at once",
+            "<p id=p></p><script>setTimeout(() => { p.animate([], 1).onfinish = draw }, 100)</script>",
+        ),
+        (
+            "a database",
+            "<p id=p></p><script>const r = indexedDB.open('d'); r.onsuccess = () => { const again = \
+                indexedDB.open('d'); again.onsuccess = draw }</script>",
+        ),
+        (
             "a picture of a canvas",
             "<p id=p></p><canvas id=c></canvas><script>let n = 0; const x = c.getContext('2d'); \
                 const go = () => { x.fillRect(n, 0, 1, 9); ++n < 40 ? requestAnimationFrame(go) : \

@@ -31,7 +31,7 @@ const QUIET_PRAGMAS: [&[u8]; 3] = [b"content-type", b"x-ua-compatible", b"conten
 /// The byte is where something begins that is looked at more closely.
 const INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
-    let bytes = b"<&(\x00\x1bjJoOhH";
+    let bytes = b"<&(\x00\x1bjJoOhHlL";
     let mut at = 0;
     while at < bytes.len() {
         table[bytes[at] as usize] = true;
@@ -64,6 +64,8 @@ fn is_active(html: &[u8], at: usize) -> bool {
         b'(' => begins(skip_blanks(&text[1..]), b"scripting"),
         b'o' | b'O' => at > 0 && may_end_attribute(html[at - 1]) && is_handler(text),
         b'j' | b'J' => is_script_address(text),
+        // Loaded with a frame, of which pages without script have none.
+        b'l' | b'L' => begins(text, b"loading") && is_lazy(&text[b"loading".len()..]),
         b'h' | b'H' => begins(text, b"http-equiv") && !is_quiet_pragma(&text[b"http-equiv".len()..]),
         // NUL, and ESC, with which a decoder switches its character set and which it then drops.
         _ => true,
@@ -90,6 +92,10 @@ fn is_script_address(text: &[u8]) -> bool {
     b"javascript:".iter().all(|&letter| visible.next().is_some_and(|byte| byte.eq_ignore_ascii_case(&letter)))
 }
 
+fn is_lazy(text: &[u8]) -> bool {
+    attribute_value(text).is_some_and(|value| begins(value, b"lazy"))
+}
+
 fn is_quiet_pragma(text: &[u8]) -> bool {
     attribute_value(text).is_some_and(|value| {
         QUIET_PRAGMAS.iter().any(|name| {
@@ -107,7 +113,8 @@ mod tests {
 
     #[test]
     fn pages_that_may_run_script_are_seen() {
-        let pages: [&[u8]; 41] = [
+        let pages: [&[u8]; 42] = [
+            b"<img src=a.png LOADING = 'lazy'>",
             b"<script>1</script>",
             b"<SCRIPT src=a>",
             b"<svg><script/>",

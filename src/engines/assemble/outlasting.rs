@@ -25,11 +25,18 @@ pub fn outlasts_its_elements(html: &[u8]) -> bool {
 }
 
 fn tag_outlasts(text: &[u8]) -> bool {
+    if ![&b"meta"[..], b"link", b"style"].iter().any(|name| begins(text, name)) {
+        return false;
+    }
     let tag = &text[..memchr::memchr(b'>', text).unwrap_or(text.len())];
+    // It ends behind a `>` within quotes.
+    if memchr::memchr2_iter(b'"', b'\'', tag).count() % 2 == 1 {
+        return true;
+    }
     if begins(tag, b"meta") {
         return has(tag, b"http-equiv") || !attributes(tag, b"name").all(is_passing);
     }
-    begins(tag, b"link") || begins(tag, b"style") && has(tag, b"title")
+    begins(tag, b"link") || has(tag, b"title")
 }
 
 fn has(tag: &[u8], word: &[u8]) -> bool {
@@ -69,6 +76,8 @@ mod tests {
             "<style title=a>p{}</style>",
             "<svg><style media=all TITLE='a'>",
             "<link rel=icon href='data:,'>",
+            "<style media=\"(width > 400px)\" title=a>",
+            "<meta content='a > b' name=color-scheme>",
             "<input AutoFocus>",
         ] {
             assert!(outlasts_its_elements(page.as_bytes()), "{page}");

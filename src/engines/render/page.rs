@@ -126,8 +126,8 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
     };
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
-    // An expression is script, and may ask for the data, which is there where script runs.
-    let asked = order.options.wait_for_expression.is_some();
+    // An expression is script, and may ask for the data, which is there where script runs. A picture is painted.
+    let asked = order.options.wait_for_expression.is_some() || output.is_picture();
     let looked = thread::by_size(page.len(), move || {
         let lane = if asked { Lane::Scripted } else { lane_of(&page) };
         let direct = lane == Lane::Static && !has_references(&page);
