@@ -147,6 +147,12 @@ async fn a_kept_tab_makes_room_for_who_waits_the_one_used_least_lately_first() {
 
 #[actix::test]
 async fn who_waits_for_the_last_place_does_not_wait_for_ever_on_one_account() {
+    for page in [fixed("<p>x"), PageTask { passing: true, ..direct("<p>x") }] {
+        the_first_is_served_first(&page).await;
+    }
+}
+
+async fn the_first_is_served_first(page: &PageTask) {
     let pool = pool_of(1, |config| config.lease_timeout_ms = 10_000);
     let (busy, other) = (AccountId::generate(), AccountId::generate());
     tab_of(&pool, busy).await;
@@ -155,7 +161,7 @@ async fn who_waits_for_the_last_place_does_not_wait_for_ever_on_one_account() {
     let again = pool.lease_for(busy, Lane::Static);
     let release = async {
         pool.until("both wait", |status| status.waiting == 2).await;
-        pool.render_in(held, &fixed("<p>x")).await.unwrap();
+        pool.render_in(held, page).await.unwrap();
     };
     let order = std::cell::RefCell::new(Vec::new());
     let others = async {

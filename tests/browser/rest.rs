@@ -84,7 +84,7 @@ async fn whatever_draws_later_is_waited_for_and_nothing_else() {
         (
             "a late scroll",
             "<p id=p></p><div style='height:9000px'></div><script>setTimeout(() => { onscroll = draw; \
-                document.documentElement.scrollTop = 9 }, 100)</script>",
+                document.scrollingElement.scrollTop = 9 }, 100)</script>",
         ),
         (
             "an animation that is over at once",
