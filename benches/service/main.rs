@@ -3,7 +3,7 @@
 //!
 //! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench service` takes the
 //! parts `service`, `pool` and `rest`; `cargo bench --bench service -- service 4` the named part with so many
-//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (seven minutes).
+//! clients. Further parts, by name only: `tabs`, `pages`, `large`, `long` (four minutes).
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
