@@ -266,6 +266,8 @@
 
   const decide = () => {
     if (drawn !== drawnSeen) return ran();
+    // That one has ended is told with a frame.
+    if (!opaque && apply(natives.animations, document, []).length > 0) return open();
     const animated = animatedFor();
     if (animated > 0) {
       const key = hold('an animation', animated);
@@ -295,11 +297,6 @@
   const animatedFor = () => {
     const all = apply(natives.animations, document, []);
     let longest = 0;
-    // That one has ended is told with a frame.
-    if (all.length > 0 && !opaque) {
-      opaque = true;
-      return 1;
-    }
     for (let at = 0; at < all.length; at++) {
       if (apply(natives.playState, all[at], []) !== 'running') continue;
       const effect = apply(natives.effect, all[at], []);
@@ -430,15 +427,13 @@
     open();
     return apply(target, self, args);
   };
-  for (const method of ['scroll', 'scrollTo', 'scrollBy', 'scrollIntoView', 'animate', 'attachShadow']) {
-    around(window, method, opened);
-    around(Element.prototype, method, opened);
+  for (const [owner, ...methods] of [[window, 'scroll', 'scrollTo', 'scrollBy', 'webkitRequestAnimationFrame'],
+    // What lies in a shadow tree is not found by a selector.
+    [Element.prototype, 'scroll', 'scrollTo', 'scrollBy', 'scrollIntoView', 'animate', 'attachShadow'],
+    [Document.prototype, 'startViewTransition'], [History.prototype, 'back', 'forward', 'go'],
+    [Blob.prototype, 'stream'], [AbortSignal, 'timeout']]) {
+    for (const method of methods) around(owner, method, opened);
   }
-  for (const method of ['back', 'forward', 'go']) around(History.prototype, method, opened);
-  around(Document.prototype, 'startViewTransition', opened);
-  around(window, 'webkitRequestAnimationFrame', opened);
-  around(Blob.prototype, 'stream', opened);
-  around(AbortSignal, 'timeout', opened);
   for (const [owner, ...doors] of [[window, 'navigator', 'clientInformation', 'indexedDB', 'caches', 'cookieStore'],
     [Response.prototype, 'body'], [Element.prototype, 'scrollTop', 'scrollLeft']]) {
     for (const door of doors) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use actix::{Actor, Addr, System, SystemRunner};
 use bytes::Bytes;
 use platen::browser::{
-    BrowserPool, GetPoolStatus, LeaseTab, PageFault, PageOutput, PageStep, PageTask, ShutDown, open,
+    BrowserPool, GetPoolStatus, LeaseTab, PageFault, PageOutput, PageStep, PageTask, ShutDown, Way, open,
 };
 use platen::config::{BrowserConfig, Config};
 use platen::domain::format_opts::PageOptions;
@@ -89,8 +89,7 @@ pub fn task(document: &Document) -> PageTask {
         site: Site::new(PAGE, files.chain([page]).collect()),
         data: Bytes::from_static(b"{}"),
         lane: if document.scripted { Lane::Scripted } else { Lane::Static },
-        direct: !document.served,
-        passing: !document.served,
+        way: if document.served { Way::Served } else { Way::PutPassing },
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
         output: PageOutput::Pdf,

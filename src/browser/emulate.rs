@@ -42,7 +42,7 @@ impl Surroundings {
             sent.push(tab.send(&Emulation::SetLocaleOverride { locale: Some(locale.clone()) })?, limit);
             sent.push(tab.send(&language(locale))?, limit);
         }
-        if is_transparent(&task.options, task.output) {
+        if task.output == PageOutput::Png && task.options.picture.omit_background {
             sent.push(tab.send(&no_background())?, limit);
         }
         Ok(sent)
@@ -54,7 +54,6 @@ impl Surroundings {
         let media = Emulation::SetEmulatedMedia { media: Some(String::new()), features: None };
         sent.push(tab.send(&media)?, limit);
         sent.push(tab.send(&Emulation::ClearDeviceMetricsOverride(None))?, limit);
-        sent.push(tab.send(&Emulation::SetDefaultBackgroundColorOverride { color: None })?, limit);
         Ok(sent)
     }
 
@@ -81,16 +80,10 @@ pub(super) fn can_be_undone(options: &PageOptions) -> bool {
     options.scene.timezone.is_none() && options.scene.locale.is_none()
 }
 
-/// Whether such a page has other surroundings than a plain tab.
+/// Whether such a page, which becomes no picture, has other surroundings than a plain tab.
 pub(super) fn differs(options: &PageOptions, output: PageOutput) -> bool {
     let scene = &options.scene;
-    media(scene.media, output).is_some()
-        || scene.viewport != Viewport::default()
-        || is_transparent(options, output)
-}
-
-fn is_transparent(options: &PageOptions, output: PageOutput) -> bool {
-    output == PageOutput::Png && options.picture.omit_background
+    media(scene.media, output).is_some() || scene.viewport != Viewport::default()
 }
 
 /// A printer asks for print by itself, a picture does not.
@@ -162,7 +155,7 @@ mod tests {
     use super::super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
     use super::*;
 
-    /// The window that tabs are made with is the one that needs no call.
+    /// The window that tabs without script are made with is the one that needs no call.
     #[test]
     fn the_plain_viewport_is_that_of_a_tab() {
         let plain = Viewport::default();

@@ -96,7 +96,7 @@ impl BrowserPool {
     fn spare_counts(&self) -> PerLane<usize> {
         let mut counts = PerLane::default();
         for held in &self.spares {
-            *counts.of(held.tab.lane()) += 1;
+            *counts.of_mut(held.tab.lane()) += 1;
         }
         counts
     }
@@ -114,11 +114,10 @@ impl BrowserPool {
         }
     }
 
-    /// Nobody's turn is kept for a tab that he cannot have: who comes later may have it.
+    /// Who comes later may have a tab that those before him cannot have, as long as places are left for them.
     fn grant(&mut self, ctx: &mut Context<Self>) {
         let mut awaited = HashMap::new();
         let mut at = 0;
-        // A place is kept for each of those who came earlier.
         while self.leased + at < self.tuning.tabs() && at < self.waiters.len() {
             match self.tab_for(self.waiters[at].asked, &mut awaited, ctx) {
                 Some((held, tab)) => self.give(at, held, tab),

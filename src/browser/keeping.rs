@@ -63,7 +63,8 @@ impl ActorFuture<BrowserPool> for Returning {
 
 impl BrowserPool {
     pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
-        let TabReturned { mut held, account, lane, end } = returned;
+        let TabReturned { mut held, account, end } = returned;
+        let lane = held.tab.lane();
         // Pages without script have a bound of their own, and would hide what becomes of the others.
         if lane == Lane::Scripted {
             let is_loaded = self.leased >= self.tuning.tabs() || !self.waiters.is_empty();
@@ -88,10 +89,10 @@ impl BrowserPool {
                 // Its browser leaves.
                 None if !self.is_placed(held.browser) => Self::dispose(held, ctx),
                 None => {
-                    if traces.passing {
+                    let is_ready = traces.passing;
+                    if is_ready {
                         held.tab.renew_state();
                     }
-                    let is_ready = traces.passing;
                     held.traces = traces;
                     self.kept.put(account, held, is_ready);
                 }

@@ -162,7 +162,7 @@ impl<T> KeptTabs<T> {
                 *claim += 1;
                 claimed += 1;
             } else {
-                *wanted.of(lane) += 1;
+                *wanted.of_mut(lane) += 1;
             }
         }
         if nobody {

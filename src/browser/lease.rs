@@ -8,14 +8,12 @@ use super::messages::LeaseTab;
 use super::reset::Traces;
 use super::tab::Tab;
 use crate::domain::ids::AccountId;
-use crate::domain::lane::Lane;
 
 /// One tab, to oneself. Dropped, it is disposed of with all that its page kept, or reset and kept for its
 /// account, and another one can be leased.
 pub struct Lease {
     held: Option<HeldTab>,
     account: AccountId,
-    lane: Lane,
     end: LeaseEnd,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
@@ -54,7 +52,6 @@ pub(super) struct BrowserId {
 pub(super) struct TabReturned {
     pub held: HeldTab,
     pub account: AccountId,
-    pub lane: Lane,
     pub end: LeaseEnd,
 }
 
@@ -66,8 +63,7 @@ impl HeldTab {
 
 impl Lease {
     pub(super) fn new(held: HeldTab, asked: LeaseTab, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
-        let LeaseTab { account, lane } = asked;
-        Self { held: Some(held), account, lane, end: LeaseEnd::GivenUp, returns }
+        Self { held: Some(held), account: asked.account, end: LeaseEnd::GivenUp, returns }
     }
 
     /// The browser does not answer: it is lost when the tab comes back, rather than at a later ping.
@@ -95,9 +91,8 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
-            let (account, lane) = (self.account, self.lane);
             let end = std::mem::replace(&mut self.end, LeaseEnd::GivenUp);
-            let _ = self.returns.send(TabReturned { held, account, lane, end });
+            let _ = self.returns.send(TabReturned { held, account: self.account, end });
         }
     }
 }

@@ -8,7 +8,7 @@
 //!   ├── maker ── tab ── origin ── served     a context of its own, and all that it can reach:
 //!   │     │      │       └ fence ── places, tunnel   its own files, and the hosts that are allowed
 //!   │     │      └── events ── rest          what its page tells
-//!   │     └── frames                         what of it is painted, and when
+//!   │     └── frames                         whether it is painted
 //!   └── lease ──> page ── load ── resting ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
 //!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
@@ -66,7 +66,7 @@ pub use capacity::static_pages;
 pub use fault::PageFault;
 pub use lease::Lease;
 pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
-pub use page::{PageOutput, PageStep, PageTask, ReadyPage, open};
+pub use page::{PageOutput, PageStep, PageTask, ReadyPage, Way, open};
 pub use pool::BrowserPool;
 pub use print::Printed;
 pub use probe::probe;

@@ -24,7 +24,7 @@ use crate::domain::site::Site;
 
 /// A text given to the browser in one message may not be larger, for each byte of it may take six there
 /// (`wire::CALL_LIMIT_BYTES`). Larger pages come from the origin.
-const DIRECT_LIMIT_BYTES: usize = 12 << 20;
+const PUT_LIMIT_BYTES: usize = 12 << 20;
 /// A page without script that is no longer fills a few dozen sheets at most.
 const SHORT_LIMIT_BYTES: usize = 128 << 10;
 
@@ -37,10 +37,8 @@ pub struct PageTask {
     pub data: Bytes,
     /// Whether script may run.
     pub lane: Lane,
-    /// A page without script and without references is put into the tab, which saves a navigation.
-    pub direct: bool,
-    /// Nothing of a page that is put there outlasts its elements: the next one may take its place as it is.
-    pub passing: bool,
+    /// How it comes into the tab.
+    pub way: Way,
     /// Paper, margins, readiness.
     pub options: PageOptions,
     /// How far it may go.
@@ -49,6 +47,17 @@ pub struct PageTask {
     pub output: PageOutput,
     /// Largest file; larger ones may be given up before they are made.
     pub limit_bytes: u64,
+}
+
+/// How a page comes into its tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From an origin of its own.
+    Served,
+    /// A page without script and without references is put there, which saves a navigation.
+    Put,
+    /// The same, and nothing of it outlasts its elements: the next page may take their place.
+    PutPassing,
 }
 
 /// What a page becomes.
@@ -138,7 +147,7 @@ pub async fn open(
     let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
     let limits = Limits::of(config);
     let (lane, length_bytes, warnings) = (task.lane, entry_length(task), Warnings::default());
-    let passing = task.passing && goes_direct(task);
+    let passing = task.way == Way::PutPassing && is_put(task);
     let mut page = OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes, passing };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {
@@ -181,7 +190,7 @@ impl OpenPage {
     }
 
     async fn load(&mut self, task: &PageTask) -> Result<(), Trouble> {
-        if !goes_direct(task) {
+        if !is_put(task) {
             let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
             let data = fetched.then(|| task.data.clone());
             let tab = self.tab()?;
@@ -197,8 +206,8 @@ impl OpenPage {
     async fn settle(&mut self, task: &PageTask) -> Result<(), Trouble> {
         let readiness = self.limits.readiness;
         let ready = async {
-            let is_plain = task.lane == Lane::Scripted && task.options.wait_for_selector.is_none();
-            if !(is_plain && self.is_soon_done().await) {
+            let is_watched = task.lane == Lane::Scripted && task.options.wait_for_selector.is_none();
+            if !(is_watched && self.is_soon_done().await) {
                 self.become_ready(task).await?;
             }
             self.expression_holds(&task.options).await
@@ -268,8 +277,8 @@ impl OpenPage {
 }
 
 /// Whether the page is put into the tab, without an origin.
-fn goes_direct(task: &PageTask) -> bool {
-    task.direct && task.lane == Lane::Static && entry_length(task) <= DIRECT_LIMIT_BYTES
+fn is_put(task: &PageTask) -> bool {
+    task.way != Way::Served && task.lane == Lane::Static && entry_length(task) <= PUT_LIMIT_BYTES
 }
 
 fn entry_length(task: &PageTask) -> usize {

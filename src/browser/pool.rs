@@ -129,7 +129,7 @@ impl BrowserPool {
             return false;
         };
         if let Some(running) = self.find(browser) {
-            *running.making.of(lane) += 1;
+            *running.making.of_mut(lane) += 1;
             running.tabs += 1;
         }
         let made = wrap_future::<_, Self>(maker.make(lane, Arc::clone(&origin)));
@@ -148,7 +148,7 @@ impl BrowserPool {
             return;
         }
         if let Some(running) = self.find(browser) {
-            *running.making.of(lane) -= 1;
+            *running.making.of_mut(lane) -= 1;
         }
         match made {
             Ok(tab) => self.keep_tab(HeldTab::new(tab, browser), ctx),

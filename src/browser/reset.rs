@@ -1,9 +1,8 @@
 //! A tab in which a page without script was shown, made ready for the next one of its account.
 //!
-//! What a document holds goes with it. What remains is either undone here (medium, viewport, background,
-//! history), or makes the tab one that is not kept: whatever an allowed host sent (cookies, what it had cached,
-//! how it wants to be reached), a time zone or a language, which are the whole renderer's, and the memory that
-//! a heavy page leaves behind.
+//! What a document holds goes with it. What remains is either undone here (medium, viewport, history), or makes the
+//! tab one that is not kept: whatever an allowed host sent (cookies, what it had cached, how it wants to be reached),
+//! a time zone or a language, which are the whole renderer's, and the memory that a heavy page leaves behind.
 
 use std::sync::Arc;
 use std::time::Duration;

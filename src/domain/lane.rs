@@ -31,7 +31,7 @@ impl Lane {
 
 impl<T> PerLane<T> {
     /// That of `lane`.
-    pub fn of(&mut self, lane: Lane) -> &mut T {
+    pub fn of_mut(&mut self, lane: Lane) -> &mut T {
         match lane {
             Lane::Static => &mut self.unscripted,
             Lane::Scripted => &mut self.scripted,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use platen::browser::{LeaseTab, PageTask};
+use platen::browser::{LeaseTab, PageTask, Way};
 use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
@@ -135,7 +135,7 @@ async fn a_page_that_throws_a_million_times_keeps_fifty_warnings() {
 async fn a_page_without_end_does_not_print_for_ever() {
     let pool = TestPool::start(|config| config.print_timeout_ms = 1_000);
     let page = format!("<style>p{{break-after:page}}</style>{}", "<p>page</p>".repeat(20_000));
-    let task = PageTask { direct: true, ..fixed(&page) };
+    let task = PageTask { way: Way::Put, ..fixed(&page) };
     let fault = pool.render(&task).await.unwrap_err().fault;
     assert_eq!(fault.code, FaultCode::PrintTimeout);
     assert!(fault.message.contains("1000 ms (browser.print_timeout_ms)"), "{}", fault.message);

@@ -1,6 +1,6 @@
 //! A page's own origin: what it gives, and that leaving it fails the page. What lies beyond is tried in `tests/attacks`.
 
-use platen::browser::PageTask;
+use platen::browser::{PageTask, Way};
 use platen::domain::fault::FaultCode;
 
 use crate::canary::Canary;
@@ -18,7 +18,7 @@ async fn the_origin_is_a_secure_place_with_ranges_and_workers() {
             typeof crypto.subtle].join(' ')</script>";
     let task = with_files(page, &[("n.txt", "0123456789"), ("w.js", "postMessage('worked')")]);
     // A page with script has an origin also where it is said that it needs none.
-    for task in [task.clone(), PageTask { direct: true, ..task }] {
+    for task in [task.clone(), PageTask { way: Way::Put, ..task }] {
         let rendered = pool.render(&task).await.unwrap();
         assert_eq!(text_of(&rendered.bytes), "true 206 234 worked 404 object");
         assert_eq!(rendered.warnings, ["asset not found: /gone"]);

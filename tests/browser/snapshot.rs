@@ -1,6 +1,6 @@
 //! Target html of a page with files: one document that opens by itself and looks the same.
 
-use platen::browser::{PageOutput, PageTask};
+use platen::browser::{PageOutput, PageTask, Way};
 use platen::domain::fault::FaultCode;
 
 use crate::support::{
@@ -264,7 +264,7 @@ async fn a_page_without_script_goes_the_same_way() {
     let (html, warnings) = same(&pool, &task).await;
     assert_eq!(warnings, Vec::<String>::new());
     assert!(html.contains("href=\"a.css\"") && html.contains("<pre>\n\n two"), "{html}");
-    let direct = PageTask { direct: true, ..task };
+    let direct = PageTask { way: Way::Put, ..task };
     let nothing = PageTask { site: with_bytes("<p>plain", files).site, ..direct };
     assert!(document(&pool, &nothing).await.0.contains("<p>plain</p>"));
     pool.finish().await;

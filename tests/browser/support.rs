@@ -10,7 +10,7 @@ use actix::{Actor, Addr};
 use bytes::Bytes;
 use platen::browser::{
     BrowserPool, GetPoolStatus, Lease, LeaseError, LeaseTab, PageFault, PageOutput, PageTask, PoolStatus,
-    ShutDown, open,
+    ShutDown, Way, open,
 };
 use platen::config::{BrowserConfig, Config, OutboundConfig};
 use platen::domain::format_opts::{self, OptionLimits, PageOptions};
@@ -141,8 +141,7 @@ pub fn scripted(html: &str) -> PageTask {
         site: Site::single("index.html", Bytes::from(html.to_owned())),
         data: Bytes::from_static(b"{}"),
         lane: Lane::Scripted,
-        direct: false,
-        passing: false,
+        way: Way::Served,
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,
@@ -157,7 +156,7 @@ pub fn fixed(html: &str) -> PageTask {
 
 /// A page that is put into the tab.
 pub fn direct(html: &str) -> PageTask {
-    PageTask { direct: true, ..fixed(html) }
+    PageTask { way: Way::Put, ..fixed(html) }
 }
 
 /// The same page with the `formatOpts` of a caller.

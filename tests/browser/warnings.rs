@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use platen::browser::{PageOutput, PageTask};
+use platen::browser::{PageOutput, PageTask, Way};
 
 use crate::support::{TestPool, fixed, scripted, text_of};
 
@@ -43,7 +43,7 @@ async fn a_font_that_is_not_there_is_said_wherever_the_text_asks_for_it() {
         @font-face{font-family:Mine;src:local('Liberation Mono')}</style>";
     let text = "body<p class=a>a<p class=b>b<p class=c>c<p class=d>d<p class=e>e";
     let page = format!("{style}{text}");
-    let direct = PageTask { direct: true, ..fixed(&page) };
+    let direct = PageTask { way: Way::Put, ..fixed(&page) };
     let png = PageTask { output: PageOutput::Png, ..fixed(&page) };
     for task in [direct, png, fixed(&page), scripted(&format!("{page}<script></script>"))] {
         let mut warnings = pool.render(&task).await.unwrap().warnings;

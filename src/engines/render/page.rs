@@ -5,7 +5,9 @@ use bytes::Bytes;
 use std::cell::RefCell;
 use tokio::sync::Semaphore;
 
-use crate::browser::{self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask};
+use crate::browser::{
+    self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask, Way,
+};
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
@@ -130,21 +132,30 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
     let asked = order.options.wait_for_expression.is_some() || output.is_picture();
     let looked = thread::by_size(page.len(), move || {
         let lane = if asked { Lane::Scripted } else { lane_of(&page) };
-        let direct = lane == Lane::Static && !has_references(&page);
-        (lane, direct, direct && !outlasts_its_elements(&page))
+        (lane, if lane == Lane::Static { way_of(&page) } else { Way::Served })
     });
-    let (lane, direct, passing) = looked.await?;
+    let (lane, way) = looked.await?;
     Ok(Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
         lane,
-        direct,
-        passing,
+        way,
         options: order.options.clone(),
         reach: order.reach,
         output,
         limit_bytes: order.limit_bytes,
     }))
+}
+
+/// How a page without script comes into its tab.
+fn way_of(page: &[u8]) -> Way {
+    if has_references(page) {
+        Way::Served
+    } else if outlasts_its_elements(page) {
+        Way::Put
+    } else {
+        Way::PutPassing
+    }
 }
 
 fn unleased(error: &LeaseError) -> RenderError {
