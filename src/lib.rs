@@ -26,6 +26,8 @@ pub mod templates;
 pub mod outbound;
 pub mod storage;
 
+pub mod slots;
+
 pub mod clock;
 pub mod config;
 pub mod domain;

@@ -58,7 +58,7 @@ impl OwnPath {
     /// Renders; gives the time from the load event until the page is ready, and the file.
     pub async fn render(&self, task: &PageTask) -> io::Result<(Duration, Vec<u8>)> {
         let failed = |fault: PageFault| io::Error::other(fault);
-        let message = LeaseTab { account: self.account, lane: task.lane };
+        let message = LeaseTab::new(self.account, task.lane);
         let lease = self.pool.send(message).await.map_err(io::Error::other)?.map_err(io::Error::other)?;
         let loaded = Cell::new(Instant::now());
         let note = |step| {

@@ -13,6 +13,7 @@ use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::page::PageEngine;
 use crate::outbound::Outbound;
 use crate::pipeline::{Deliveries, Parts, RunLimits};
+use crate::slots::AccountShare;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::source::TemplateSource;
@@ -48,14 +49,15 @@ impl Engines {
     pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
         let Basis { executable, store, templates, outbound, metrics } = basis;
         let starter = Starter::new(executable)?;
-        let assembler = Assembler::new(starter.clone(), &config.assemble, metrics.children.clone());
+        let share = AccountShare::new(config.jobs.running_account_limit);
+        let assembler = Assembler::new(starter.clone(), &config.assemble, share, metrics.children.clone());
         let browser = config.browser.clone();
         let pool = BrowserPool::start_in_arbiter(arbiter, {
             let (browser, outbound) = (browser.clone(), outbound.clone());
             let metrics = metrics.browser.clone();
-            move |_| BrowserPool::new(browser, starter, outbound, metrics)
+            move |_| BrowserPool::new(browser, starter, outbound, metrics).shared(share)
         });
-        let pages = PageEngine::new(pool.clone(), browser, metrics.steps.clone());
+        let pages = PageEngine::new(pool.clone(), browser, share, metrics.steps.clone());
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
         let deliveries = Deliveries::new(
             count(config.outbound.delivery_limit),
@@ -70,7 +72,6 @@ impl Engines {
             delivery_timeout_s: config.outbound.delivery_timeout_s,
             templates: config.templates.clone(),
         };
-        let repeats = Semaphore::new(1);
         let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
         let parts = Parts {
             store,
@@ -80,7 +81,6 @@ impl Engines {
             pages,
             outbound,
             deliveries,
-            repeats,
             limits,
             metrics,
         };

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::events::PageEnd;
-use super::fault::{PageFault, Trouble, ended};
+use super::events::{PageEnd, PageState};
+use super::fault::{PageFault, Retry, Trouble, ended};
 use super::load;
 use super::page::{OpenPage, PageStep};
 use super::scripts;
@@ -95,39 +95,49 @@ impl OpenPage {
     /// Says what happened; the tab goes back with the page.
     pub(super) async fn fail(mut self, step: PageStep, trouble: Trouble, options: &PageOptions) -> PageFault {
         let known = self.known_end(&trouble).await;
-        let (fault, retryable) = match (known, trouble) {
-            (Some(end), _) | (None, Trouble::Ended(end)) => {
-                (ended(end, &self.limits), self.may_do_better(end))
-            }
+        let (fault, retry) = match (known, trouble) {
+            (Some(end), _) | (None, Trouble::Ended(end)) => (ended(end, &self.limits), self.retry(end)),
             (None, Trouble::Late) if self.is_browser_stalled().await => {
-                let PageFault { fault, retryable, .. } = PageFault::lost();
-                (fault, retryable)
+                (ended(PageEnd::BrowserLost, &self.limits), self.retry(PageEnd::BrowserLost))
             }
-            (None, Trouble::Late) => (self.late(step, options).await, false),
+            (None, Trouble::Late) => (self.late(step, options).await, Retry::No),
             (None, Trouble::Refused(error)) => {
                 let fault = JobFault::new(FaultCode::PageFailed, format!("the page failed: {error}"));
-                (fault, false)
+                (fault, Retry::No)
             }
-            (None, Trouble::Fault(fault)) => (fault, false),
+            (None, Trouble::Fault(fault)) => (fault, Retry::No),
         };
-        PageFault { fault, retryable, warnings: self.all_warnings() }
+        PageFault { fault, retry, warnings: self.all_warnings() }
     }
 
-    /// Whether the same page may succeed in another tab: in a used one the pages before it may have taken too much.
-    fn may_do_better(&self, end: PageEnd) -> bool {
+    /// Where the same page may succeed: in a used tab the pages before it may have taken too much, and in a browser
+    /// that died somebody else's page may have been the one that killed it, unless it was alone.
+    fn retry(&self, end: PageEnd) -> Retry {
         match end {
-            PageEnd::BrowserLost => true,
-            PageEnd::Crashed | PageEnd::TookMemory => self.lease.was_used(),
-            PageEnd::ToldTooMuch | PageEnd::Closed => false,
+            PageEnd::BrowserLost | PageEnd::BrowserFilled if !self.lease.is_alone() => Retry::Alone,
+            PageEnd::Killed => Retry::OtherTab,
+            PageEnd::Crashed | PageEnd::TookMemory if self.lease.was_used() => Retry::OtherTab,
+            PageEnd::BrowserLost
+            | PageEnd::BrowserFilled
+            | PageEnd::Crashed
+            | PageEnd::TookMemory
+            | PageEnd::ToldTooMuch
+            | PageEnd::Exceeded(_)
+            | PageEnd::Closed => Retry::No,
         }
     }
 
-    /// How the page ended, if it did. Its calls may be refused before that is heard of.
+    /// How the page ended, if it did. Its calls may be refused, or end with the connection, before that is heard of;
+    /// by what a renderer died is said a moment after it did.
     async fn known_end(&self, trouble: &Trouble) -> Option<PageEnd> {
         let mut state = self.state.clone();
-        if matches!(trouble, Trouble::Refused(_)) {
-            let _ = tokio::time::timeout(END_LIMIT, state.wait_for(|state| state.end.is_some())).await;
-        }
+        let may_have_ended = matches!(trouble, Trouble::Refused(_) | Trouble::Ended(_));
+        let is_known = |state: &PageState| match state.end {
+            None => !may_have_ended,
+            Some(PageEnd::Crashed) => state.crash_is_known,
+            Some(_) => true,
+        };
+        let _ = tokio::time::timeout(END_LIMIT, state.wait_for(is_known)).await;
         state.borrow().end
     }
 

@@ -23,11 +23,12 @@ pub(super) fn tabs(configured: u64) -> usize {
     usize::try_from(tabs).unwrap_or(usize::MAX)
 }
 
-/// The number of pages without script that are rendered at once: as configured, or one a core and one more.
+/// The number of pages without script that are rendered at once: as configured, or one a core and two more, of which
+/// one is always left to other accounts.
 #[must_use]
 pub fn static_pages(configured: u64) -> usize {
     match usize::try_from(configured) {
-        Ok(0) | Err(_) => cores() + 1,
+        Ok(0) | Err(_) => cores() + 2,
         Ok(pages) => pages,
     }
 }
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(fitting(16, 2 << 30), 6);
         assert_eq!(fitting(4, 256 << 20), 1);
         assert_eq!(tabs(3), 3);
-        assert_eq!((static_pages(3), static_pages(0)), (3, cores() + 1));
+        assert_eq!((static_pages(3), static_pages(0)), (3, cores() + 2));
     }
 
     #[test]

@@ -279,6 +279,10 @@ impl Shared {
             if let Some(detached) = detached_session(event) {
                 self.tell(&detached, event);
                 self.router().forget(&detached);
+            } else if event.method == "Target.targetCrashed" {
+                // It names a page, not a session, and is rare: whose it is knows it.
+                let sinks = self.router().sinks();
+                sinks.iter().for_each(|sink| sink.event(event));
             }
             return;
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Browser::GetVersion;
+use headless_chrome::protocol::cdp::Target::{FilterEntry, SetDiscoverTargets};
 use tokio::io::BufReader;
 use tokio::net::unix::pipe;
 
@@ -73,8 +74,12 @@ fn connect(ends: PipeEnds) -> std::io::Result<Connection> {
     Ok(Connection::open(BufReader::with_capacity(READ_BUFFER_BYTES, reader), writer))
 }
 
-/// Its name with its version, and whether it can be kept from beginning frames.
+/// Its name with its version, and whether it can be kept from beginning frames. From then on it says by what a page's
+/// renderer died.
 async fn ask(connection: &Connection, limit: Duration) -> Result<(String, bool), CallError> {
     let version = connection.call(None, GetVersion(None), limit).await?.product;
+    let pages = FilterEntry { exclude: None, Type: Some("page".to_owned()) };
+    let discover = SetDiscoverTargets { discover: true, filter: Some(vec![pages]) };
+    connection.call(None, discover, limit).await?;
     Ok((version, frames::can_be_withheld(connection, limit).await?))
 }

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::cdp::{Connection, Event, EventSink};
+use super::excess::Excess;
+use super::kills::Kills;
 use super::rest::{BINDING, Rest};
 use super::wire::LongEvent;
 use crate::domain::fault::Warnings;
 
 /// After so many exceptions and console lines a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
-/// A renderer that ended so soon after we killed one is the one we killed.
-const KILL_WINDOW: Duration = Duration::from_secs(2);
+/// `SIGILL`, `SIGTRAP`, `SIGABRT`: a renderer ends itself by these, when its heap is full (tried: 5) or it finds itself
+/// broken.
+const OWN_SIGNALS: [i32; 3] = [4, 5, 6];
 
 /// What is known of a page.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +33,8 @@ pub struct PageState {
     pub unreachable: Option<String>,
     /// How it ended, if it did.
     pub end: Option<PageEnd>,
+    /// By what its renderer died is known, if it did.
+    pub crash_is_known: bool,
     /// Dialogs dismissed so far.
     pub dialogs: u32,
     /// What its author wants to know.
@@ -45,26 +49,20 @@ pub struct PageState {
 pub enum PageEnd {
     /// Its renderer died by itself.
     Crashed,
+    /// Its renderer was killed, and not by us.
+    Killed,
     /// We killed its renderer for the memory it took.
     TookMemory,
     /// It told more than anybody reads.
     ToldTooMuch,
+    /// It made too much of what is everybody's.
+    Exceeded(Excess),
     /// It was closed.
     Closed,
     /// The browser died.
     BrowserLost,
-}
-
-/// Renderers that were killed for the memory they took, told apart from those that crash.
-#[derive(Debug, Default)]
-pub(super) struct Kills(std::sync::Mutex<Vec<Kill>>);
-
-#[derive(Debug)]
-struct Kill {
-    renderer: i32,
-    at: Instant,
-    /// Its page was told.
-    claimed: bool,
+    /// We ended the browser for the memory that its own process took.
+    BrowserFilled,
 }
 
 /// Hears one page.
@@ -77,45 +75,27 @@ pub(super) struct PageEvents {
     deaf: AtomicBool,
     flooded: AtomicBool,
     told_bytes: AtomicU64,
-    told_limit_bytes: u64,
+    frame_address_bytes: AtomicU64,
+    limits: TellingLimits,
 }
 
-impl Kills {
-    /// A renderer is about to be killed. False when that is known: a large one is seen for a while after
-    /// its kill, and announced twice it would let the crash of another pass for a kill.
-    pub(super) fn announce(&self, renderer: i32) -> bool {
-        let mut list = self.list();
-        let is_new = list.iter().all(|kill| kill.renderer != renderer);
-        if is_new {
-            list.push(Kill { renderer, at: Instant::now(), claimed: false });
-        }
-        is_new
-    }
-
-    /// Whether a renderer that just ended is one that was killed; each is counted once.
-    fn claim(&self) -> bool {
-        let mut list = self.list();
-        let open = list.iter_mut().find(|kill| !kill.claimed);
-        open.map(|kill| kill.claimed = true).is_some()
-    }
-
-    /// Those of late.
-    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Kill>> {
-        let mut list = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        list.retain(|kill| kill.at.elapsed() < KILL_WINDOW);
-        list
-    }
+/// How much a page may tell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TellingLimits {
+    /// In all.
+    pub all_bytes: u64,
+    /// Of addresses that its frames go to.
+    pub frame_address_bytes: u64,
 }
 
 impl PageEvents {
-    /// Begins to hear `session`, whose main frame is `frame`, and ends it when it has told more than
-    /// `told_limit_bytes`.
+    /// Begins to hear `session`, whose main frame is `frame`, and ends it when it has told more than `limits` say.
     pub(super) fn listen(
         connection: &Connection,
         session: &Arc<str>,
         frame: &str,
         kills: &Arc<Kills>,
-        told_limit_bytes: u64,
+        limits: TellingLimits,
     ) -> Arc<Self> {
         let events = Arc::new(Self {
             connection: connection.clone(),
@@ -126,7 +106,8 @@ impl PageEvents {
             deaf: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
             told_bytes: AtomicU64::new(0),
-            told_limit_bytes,
+            frame_address_bytes: AtomicU64::new(0),
+            limits,
         });
         let sink: Arc<dyn EventSink> = Arc::<Self>::clone(&events);
         connection.listen(Arc::clone(session), &sink);
@@ -141,6 +122,7 @@ impl PageEvents {
     /// Forgets what was heard; a page that ended stays ended.
     pub(super) fn renew(&self) {
         self.told_bytes.store(0, Ordering::Relaxed);
+        self.frame_address_bytes.store(0, Ordering::Relaxed);
         self.deaf.store(false, Ordering::Relaxed);
         self.flooded.store(false, Ordering::Relaxed);
         self.state.send_modify(|state| *state = PageState { end: state.end, ..PageState::default() });
@@ -151,6 +133,25 @@ impl PageEvents {
             let first = state.end.is_none();
             state.end.get_or_insert(end);
             first
+        });
+    }
+
+    /// By what a renderer died, which is said a moment after it has: our own kills apart, only a signal that neither
+    /// V8 nor Chromium raises itself shows that it was not the page.
+    fn explained(&self, event: Event<'_>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Crashed<'a> {
+            target_id: &'a str,
+            error_code: i32,
+        }
+        let Some(crashed) = event.parse::<Crashed<'_>>().filter(|it| it.target_id == self.frame) else { return };
+        let by_itself = OWN_SIGNALS.contains(&crashed.error_code);
+        self.state.send_modify(|state| {
+            state.crash_is_known = true;
+            if state.end == Some(PageEnd::Crashed) && !by_itself {
+                state.end = Some(PageEnd::Killed);
+            }
         });
     }
 
@@ -224,8 +225,35 @@ impl PageEvents {
     fn count_told(&self, bytes: u64) {
         let told = self.told_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         // One whose script never pauses cannot be told to be silent, and what it tells is read for nothing.
-        if told > self.told_limit_bytes {
+        if told > self.limits.all_bytes {
             self.end(PageEnd::ToldTooMuch);
+        }
+    }
+
+    fn count_frame_address(&self, bytes: u64) {
+        let gone = self.frame_address_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if gone > self.limits.frame_address_bytes {
+            self.end(PageEnd::Exceeded(Excess::FrameAddresses));
+        }
+    }
+
+    /// What the watch tells, or the script that counts before it.
+    fn told(&self, event: Event<'_>) {
+        match Excess::told(event) {
+            Some(excess) => self.end(PageEnd::Exceeded(excess)),
+            None => self.hear_rest(event),
+        }
+    }
+
+    fn hear_rest(&self, event: Event<'_>) {
+        let mut flooded = false;
+        self.state.send_if_modified(|state| {
+            let heard = state.rest.hear(event, &self.frame);
+            flooded = heard && state.rest.is_flooded();
+            heard
+        });
+        if flooded && !self.flooded.swap(true, Ordering::Relaxed) {
+            self.stop_hearing_rest();
         }
     }
 
@@ -264,18 +292,11 @@ impl EventSink for PageEvents {
             "Runtime.consoleAPICalled" => self.heard(),
             "Inspector.targetCrashed" if self.kills.claim() => self.end(PageEnd::TookMemory),
             "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
+            "Target.targetCrashed" => self.explained(event),
             "Target.detachedFromTarget" => self.end(PageEnd::Closed),
-            _ => {
-                let mut flooded = false;
-                self.state.send_if_modified(|state| {
-                    let heard = state.rest.hear(event, &self.frame);
-                    flooded = heard && state.rest.is_flooded();
-                    heard
-                });
-                if flooded && !self.flooded.swap(true, Ordering::Relaxed) {
-                    self.stop_hearing_rest();
-                }
-            }
+            "Page.frameStartedNavigating" => self.count_frame_address(event.length() as u64),
+            "Runtime.bindingCalled" => self.told(event),
+            _ => self.hear_rest(event),
         }
     }
 
@@ -285,13 +306,14 @@ impl EventSink for PageEvents {
             // Nobody asked whether it may be left: such a question has no text.
             Some("Page.javascriptDialogOpening") => self.close_dialog(false),
             Some("Page.frameNavigated") => self.navigated_far(event),
+            Some("Page.frameStartedNavigating") => self.count_frame_address(event.bytes),
             Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => self.heard(),
             Some(_) | None => {}
         }
     }
 
     fn closed(&self) {
-        self.end(PageEnd::BrowserLost);
+        self.end(if self.kills.browser_was_ended() { PageEnd::BrowserFilled } else { PageEnd::BrowserLost });
     }
 }
 
@@ -358,15 +380,5 @@ mod tests {
         )
         .unwrap();
         assert_eq!(details.sentence(), "\"stop\"");
-    }
-
-    #[test]
-    fn a_kill_is_counted_once_however_often_its_renderer_is_seen() {
-        let kills = Kills::default();
-        assert!(kills.announce(7) && !kills.announce(7));
-        assert!(kills.claim());
-        assert!(!kills.announce(7), "it is still ending");
-        assert!(!kills.claim(), "this one crashed");
-        assert!(kills.announce(8) && kills.claim());
     }
 }

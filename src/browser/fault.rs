@@ -11,10 +11,21 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 pub struct PageFault {
     /// What the job's owner is told.
     pub fault: JobFault,
-    /// The browser died, or a tab that was used before: the same page may well succeed in another one.
-    pub retryable: bool,
+    /// Whether the same page may well succeed elsewhere.
+    pub retry: Retry,
     /// What happened before.
     pub warnings: Warnings,
+}
+
+/// Where a page that failed may be rendered again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Nowhere: it was the page's fault.
+    No,
+    /// In another tab: its own was used before, or its renderer was killed from outside.
+    OtherTab,
+    /// In a browser where nobody else has a page: its browser died, maybe by its doing.
+    Alone,
 }
 
 /// Why a step did not get on, before it is known what to say of it.
@@ -37,9 +48,15 @@ impl Trouble {
 }
 
 impl PageFault {
+    /// Whether the same page may well succeed elsewhere.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.retry != Retry::No
+    }
+
     /// The browser is gone.
     pub(super) fn lost() -> Self {
-        Self { fault: browser_lost(), retryable: true, warnings: Warnings::default() }
+        Self { fault: browser_lost(), retry: Retry::Alone, warnings: Warnings::default() }
     }
 }
 
@@ -58,7 +75,7 @@ impl From<CallError> for Trouble {
 
 /// The fault of a page that ended, which names the limit it met.
 pub(super) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
-    let Limits { heap_mb, renderer_mb, told_mb, .. } = limits;
+    let Limits { heap_mb, renderer_mb, own_mb, told_mb, .. } = limits;
     let (code, message) = match end {
         PageEnd::Crashed => (
             FaultCode::PageCrashed,
@@ -66,6 +83,15 @@ pub(super) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
                 "the page crashed: most often its script took more than {heap_mb} MB (browser.heap_limit_mb)"
             ),
         ),
+        PageEnd::Killed => (FaultCode::PageCrashed, "the page's process was killed from outside".to_owned()),
+        PageEnd::BrowserFilled => (
+            FaultCode::PageMemory,
+            format!(
+                "the page filled the browser's own process with more than {own_mb} MB (browser.own_memory_limit_mb): \
+                 let it make fewer blobs, locks and frames with long data: addresses"
+            ),
+        ),
+        PageEnd::Exceeded(excess) => (FaultCode::PageMemory, excess.sentence(limits)),
         PageEnd::TookMemory => (
             FaultCode::PageMemory,
             format!("the page took more than {renderer_mb} MB (browser.renderer_memory_limit_mb)"),

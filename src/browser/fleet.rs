@@ -8,14 +8,16 @@ use actix::prelude::*;
 use headless_chrome::protocol::cdp::Browser::GetVersion;
 
 use super::chromium::Chromium;
-use super::events::Kills;
+use super::events::TellingLimits;
+use super::kills::Kills;
 use super::lease::{BrowserId, HeldTab};
 use super::maker::Maker;
 use super::memory::Reading;
+use super::messages::LeaseTab;
 use super::pool::BrowserPool;
 use super::process::LaunchError;
 use super::recycle::Successor;
-use crate::domain::lane::PerLane;
+use crate::domain::lane::{Lane, PerLane};
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.
 const SHORT_LIFE: Duration = Duration::from_secs(5);
@@ -25,9 +27,51 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A place for a process. At most one launch is under way for each.
 pub(super) enum Place {
+    /// Of a quarantine browser that nobody needs.
+    Off,
     Starting,
     Running(Box<Running>),
     Pausing,
+}
+
+/// Whose pages the browser of a place shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Those with script, and the others where these have no browser of their own.
+    Shared,
+    /// Those without script: what a script does to its browser cannot reach them.
+    Static,
+    /// Those of one account at a time, which is in quarantine; the number is that of its room.
+    Quarantine(usize),
+}
+
+/// Why a browser is lost.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum Loss {
+    /// It died.
+    #[error("its connection ended")]
+    Died,
+    /// It does not answer, or not as it should.
+    #[error("{0}")]
+    Silent(String),
+    /// We end it for the memory of its own process, which its pages filled.
+    #[error("its own process took {own_mb} MB (browser.own_memory_limit_mb)")]
+    Filled { own_mb: u64 },
+}
+
+impl Loss {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Died => "died",
+            Self::Silent(_) => "silent",
+            Self::Filled { .. } => "filled",
+        }
+    }
+
+    /// Whether one of its pages may have done it.
+    fn is_suspicious(&self) -> bool {
+        matches!(self, Self::Died | Self::Filled { .. })
+    }
 }
 
 pub(super) struct Running {
@@ -41,6 +85,8 @@ pub(super) struct Running {
     pub making: PerLane<usize>,
     /// The first tabs of a successor, until it takes over.
     pub warm: Vec<HeldTab>,
+    /// For whom it has given leases that did not come back.
+    pub leases: Vec<LeaseTab>,
     /// Leases it has given so far.
     pub documents: u64,
     pub memory: Reading,
@@ -55,9 +101,18 @@ pub(super) struct Running {
 impl BrowserPool {
     /// Starts every process for the first time and begins to watch them.
     pub(super) fn start_browsers(&mut self, ctx: &mut Context<Self>) {
-        let processes = usize::try_from(self.config.processes).unwrap_or(1);
-        self.places = (0..processes).map(|_| Place::Starting).collect();
-        (0..processes).for_each(|place| self.launch(place, 0, ctx));
+        let count = |processes: u64| usize::try_from(processes).unwrap_or(1);
+        let (shared, fixed) = (count(self.config.processes), count(self.config.static_processes));
+        let rooms = count(self.config.quarantine_processes);
+        self.purposes = std::iter::repeat_n(Purpose::Shared, shared)
+            .chain(std::iter::repeat_n(Purpose::Static, fixed))
+            .chain((0..rooms).map(Purpose::Quarantine))
+            .collect();
+        self.places = self.purposes.iter().map(|_| Place::Off).collect();
+        for place in 0..shared + fixed {
+            self.places[place] = Place::Starting;
+            self.launch(place, 0, ctx);
+        }
         let watch = Duration::from_millis(self.config.memory_watch_ms);
         ctx.run_interval(watch, |pool, ctx| {
             if pool.leased > 0 {
@@ -68,21 +123,49 @@ impl BrowserPool {
         let ping = Duration::from_millis(self.config.ping_interval_ms);
         ctx.run_interval(ping, |pool, ctx| {
             pool.ping(ctx);
+            pool.close_spare_rooms(ctx);
             pool.sweep_kept(ctx);
             pool.weigh_all(ctx);
         });
     }
 
-    pub(super) fn least_busy(&self) -> Option<(BrowserId, Maker)> {
-        let running = self.placed().min_by_key(|running| running.tabs)?;
+    /// Where the next tab of `lane` is made that is for anybody.
+    pub(super) fn least_busy(&self, lane: Lane) -> Option<(BrowserId, Maker)> {
+        let wanted = self.purpose_for(lane);
+        let of_lane = self.placed().filter(|running| self.purpose(running.id) == wanted);
+        let running = of_lane.min_by_key(|running| running.tabs)?;
         Some((running.id, self.maker(running)))
+    }
+
+    /// Which browsers show the pages of `lane` that are not in quarantine.
+    pub(super) fn purpose_for(&self, lane: Lane) -> Purpose {
+        let has_own = lane == Lane::Static && self.config.static_processes > 0;
+        if has_own { Purpose::Static } else { Purpose::Shared }
+    }
+
+    /// What the browser, or the one that took its place, is for.
+    pub(super) fn purpose(&self, browser: BrowserId) -> Purpose {
+        self.purposes.get(browser.place).copied().unwrap_or(Purpose::Shared)
+    }
+
+    /// Whether its tabs are for anybody.
+    pub(super) fn is_common(&self, browser: BrowserId) -> bool {
+        !matches!(self.purpose(browser), Purpose::Quarantine(_))
+    }
+
+    /// Whether a page of either lane can be rendered now.
+    pub(super) fn is_ready(&self) -> bool {
+        [Lane::Static, Lane::Scripted].iter().all(|lane| self.least_busy(*lane).is_some())
     }
 
     pub(super) fn maker(&self, running: &Running) -> Maker {
         Maker {
             connection: running.chromium.connection.clone(),
             kills: Arc::clone(&running.kills),
-            told_limit_bytes: self.config.told_limit_mb << 20,
+            telling: TellingLimits {
+                all_bytes: self.config.told_limit_mb << 20,
+                frame_address_bytes: self.config.frame_address_limit_mb << 20,
+            },
             fonts: Arc::clone(&running.chromium.fonts),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
             withholds_frames: running.chromium.withholds_frames,
@@ -94,7 +177,7 @@ impl BrowserPool {
     pub(super) fn placed(&self) -> impl Iterator<Item = &Running> {
         self.places.iter().filter_map(|state| match state {
             Place::Running(running) => Some(&**running),
-            Place::Starting | Place::Pausing => None,
+            Place::Off | Place::Starting | Place::Pausing => None,
         })
     }
 
@@ -152,7 +235,9 @@ impl BrowserPool {
                     return self.warm(running, ctx);
                 }
                 self.places[place] = Place::Running(running);
-                self.last_failure = None;
+                if self.is_ready() {
+                    self.last_failure = None;
+                }
                 self.pump(ctx);
             }
             Err(error) => {
@@ -178,7 +263,7 @@ impl BrowserPool {
         let connection = chromium.connection.clone();
         ctx.spawn(
             wrap_future::<_, Self>(async move { connection.closed().await })
-                .map(move |(), pool, ctx| pool.lose(id, "its connection ended", ctx)),
+                .map(move |(), pool, ctx| pool.lose(id, &Loss::Died, ctx)),
         );
         let since = Instant::now();
         Box::new(Running {
@@ -189,6 +274,7 @@ impl BrowserPool {
             tabs: 0,
             making: PerLane::default(),
             warm: Vec::new(),
+            leases: Vec::new(),
             documents: 0,
             memory: Reading::default(),
             successor: None,
@@ -208,15 +294,28 @@ impl BrowserPool {
         });
     }
 
-    /// Ends a browser that died or does not answer, and has another one take its place. Its leases end by
-    /// themselves: their calls have no answer any more.
-    pub(super) fn lose(&mut self, browser: BrowserId, reason: &str, ctx: &mut Context<Self>) {
+    /// Ends a browser that died, does not answer or is full, and has another one take its place. Its leases end by
+    /// themselves: their calls have no answer any more. Whose pages may have been the reason goes to quarantine.
+    pub(super) fn lose(&mut self, browser: BrowserId, loss: &Loss, ctx: &mut Context<Self>) {
         if self.stopping {
             return;
         }
-        let Some(lost) = self.take_out(browser, ctx) else { return };
-        tracing::warn!(browser.pid = lost.chromium.id(), reason, "a browser is lost and replaced");
-        self.metrics.lost.inc();
+        let Some(lost) = self.take_out(browser, loss, ctx) else { return };
+        tracing::warn!(browser.pid = lost.chromium.id(), reason = %loss, "a browser is lost and replaced");
+        self.metrics.lost.of([loss.name()]).inc();
+        if self.is_common(browser) {
+            self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
+        }
+        if loss.is_suspicious() {
+            let now = Instant::now();
+            for LeaseTab { account, lane, .. } in &lost.leases {
+                tracing::warn!(account.id = %account, lane = lane.name(), "an account is in quarantine");
+                self.quarantine.admit(*account, *lane, now);
+            }
+        }
+        if matches!(loss, Loss::Filled { .. }) {
+            lost.kills.announce_browser();
+        }
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(lost.chromium.end()));
         self.pump(ctx);
@@ -228,7 +327,7 @@ impl BrowserPool {
         self.kept.extract(|held| held.browser == browser);
     }
 
-    fn take_out(&mut self, browser: BrowserId, ctx: &mut Context<Self>) -> Option<Running> {
+    fn take_out(&mut self, browser: BrowserId, loss: &Loss, ctx: &mut Context<Self>) -> Option<Running> {
         if let Some(at) = self.leaving.iter().position(|running| running.id == browser) {
             return Some(self.leaving.swap_remove(at));
         }
@@ -238,7 +337,13 @@ impl BrowserPool {
         }
         let place = std::mem::replace(&mut self.places[browser.place], Place::Starting);
         let Place::Running(mut lost) = place else { return None };
-        let short = lost.since.elapsed() < SHORT_LIFE;
+        if !self.is_common(browser) {
+            // The next one is started when somebody waits for it.
+            self.places[browser.place] = Place::Off;
+            return Some(*lost);
+        }
+        // A browser that we end on purpose is well: another one starts at once, however young it was.
+        let short = lost.since.elapsed() < SHORT_LIFE && !matches!(loss, Loss::Filled { .. });
         match lost.successor.take().map(Successor::into_running) {
             Some(Some(mut successor)) => {
                 self.spares.extend(successor.warm.drain(..));
@@ -260,7 +365,7 @@ impl BrowserPool {
             let answered = async move { connection.call(None, GetVersion(None), limit).await };
             ctx.spawn(wrap_future::<_, Self>(answered).map(move |answered, pool, ctx| {
                 if let Err(error) = answered {
-                    pool.lose(browser, &error.to_string(), ctx);
+                    pool.lose(browser, &Loss::Silent(error.to_string()), ctx);
                 }
             }));
         }

@@ -9,7 +9,9 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::fault::Trouble;
+use super::fleet::Loss;
 use super::lease::{BrowserId, HeldTab, LeaseEnd, TabReturned};
+use super::messages::LeaseTab;
 use super::pool::BrowserPool;
 use super::reset::Traces;
 use crate::domain::lane::Lane;
@@ -63,17 +65,19 @@ impl ActorFuture<BrowserPool> for Returning {
 
 impl BrowserPool {
     pub(super) fn take_back(&mut self, returned: TabReturned, ctx: &mut Context<Self>) {
-        let TabReturned { mut held, account, end } = returned;
-        let lane = held.tab.lane();
+        let TabReturned { mut held, asked, end } = returned;
+        let (account, lane) = (asked.account, held.tab.lane());
         // Pages without script have a bound of their own, and would hide what becomes of the others.
         if lane == Lane::Scripted {
             let is_loaded = self.leased >= self.tuning.tabs() || !self.waiters.is_empty();
             self.tuning.ended(Instant::now(), is_loaded);
         }
         self.leased -= 1;
+        self.forget_lease(&held, asked);
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
-            self.lose(held.browser, "it did not answer when its page was late", ctx);
+            let loss = Loss::Silent("it did not answer when its page was late".to_owned());
+            self.lose(held.browser, &loss, ctx);
         }
         match (lane, end) {
             (Lane::Scripted, _) => Self::dispose(held, ctx),
@@ -86,8 +90,7 @@ impl BrowserPool {
             }
             (Lane::Static, LeaseEnd::Reusable(traces)) => match self.wear(&held) {
                 Some(gone) => self.let_go(held, gone, ctx),
-                // Its browser leaves.
-                None if !self.is_placed(held.browser) => Self::dispose(held, ctx),
+                None if !self.may_keep(held.browser) => Self::dispose(held, ctx),
                 None => {
                     let is_ready = traces.passing;
                     if is_ready {
@@ -97,6 +100,24 @@ impl BrowserPool {
                     self.kept.put(account, held, is_ready);
                 }
             },
+        }
+    }
+
+    /// One whose browser died is not forgotten before that is heard of: whose page it was is suspect then.
+    fn forget_lease(&mut self, held: &HeldTab, asked: LeaseTab) {
+        if let Some(count) = self.leased_by.get_mut(&asked.account) {
+            *count -= 1;
+            if *count == 0 {
+                self.leased_by.remove(&asked.account);
+            }
+        }
+        if !held.tab.has_browser() {
+            return;
+        }
+        if let Some(running) = self.find(held.browser)
+            && let Some(at) = running.leases.iter().position(|lease| *lease == asked)
+        {
+            running.leases.swap_remove(at);
         }
     }
 
@@ -122,7 +143,7 @@ impl BrowserPool {
         done: &Result<(), Trouble>,
         ctx: &mut Context<Self>,
     ) {
-        if done.is_ok() && self.is_placed(held.browser) {
+        if done.is_ok() && self.may_keep(held.browser) {
             held.traces = Traces::default();
             self.kept.reset_done(ticket, Some(held));
         } else {
@@ -146,7 +167,9 @@ impl BrowserPool {
         ctx.spawn(wrap_future::<_, Self>(tab.dispose()).map(move |disposed, pool, ctx| {
             pool.count_tab(browser, -1);
             match disposed {
-                Err(error) if error.is_of_browser() => pool.lose(browser, &error.to_string(), ctx),
+                Err(error) if error.is_of_browser() => {
+                    pool.lose(browser, &Loss::Silent(error.to_string()), ctx);
+                }
                 // What is refused is gone already.
                 Ok(()) | Err(_) => pool.free_origins.push(origin),
             }
@@ -182,8 +205,8 @@ impl BrowserPool {
         Instant::now().checked_sub(Duration::from_secs(self.config.reuse_age_s))
     }
 
-    /// Whether `browser` is one that gives leases.
-    fn is_placed(&self, browser: BrowserId) -> bool {
-        self.placed().any(|running| running.id == browser)
+    /// Whether a tab of `browser` may be kept: it does not leave, and its tabs are for anybody.
+    fn may_keep(&self, browser: BrowserId) -> bool {
+        self.is_common(browser) && self.placed().any(|running| running.id == browser)
     }
 }

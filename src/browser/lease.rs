@@ -7,13 +7,12 @@ use tokio::sync::mpsc;
 use super::messages::LeaseTab;
 use super::reset::Traces;
 use super::tab::Tab;
-use crate::domain::ids::AccountId;
 
 /// One tab, to oneself. Dropped, it is disposed of with all that its page kept, or reset and kept for its
 /// account, and another one can be leased.
 pub struct Lease {
     held: Option<HeldTab>,
-    account: AccountId,
+    asked: LeaseTab,
     end: LeaseEnd,
     returns: mpsc::UnboundedSender<TabReturned>,
 }
@@ -51,7 +50,7 @@ pub(super) struct BrowserId {
 /// there are never more of these than tabs.
 pub(super) struct TabReturned {
     pub held: HeldTab,
-    pub account: AccountId,
+    pub asked: LeaseTab,
     pub end: LeaseEnd,
 }
 
@@ -63,7 +62,7 @@ impl HeldTab {
 
 impl Lease {
     pub(super) fn new(held: HeldTab, asked: LeaseTab, returns: mpsc::UnboundedSender<TabReturned>) -> Self {
-        Self { held: Some(held), account: asked.account, end: LeaseEnd::GivenUp, returns }
+        Self { held: Some(held), asked, end: LeaseEnd::GivenUp, returns }
     }
 
     /// The browser does not answer: it is lost when the tab comes back, rather than at a later ping.
@@ -81,6 +80,11 @@ impl Lease {
         self.held.as_ref().is_some_and(|held| held.documents > 1)
     }
 
+    /// Whether nobody else has a page in its browser.
+    pub(super) fn is_alone(&self) -> bool {
+        self.asked.alone
+    }
+
     /// The tab; it is there until the lease is dropped.
     pub(super) fn tab(&self) -> Option<&Tab> {
         self.held.as_ref().map(|held| &held.tab)
@@ -92,7 +96,7 @@ impl Drop for Lease {
         if let Some(held) = self.held.take() {
             // Without a pool the browser is gone, and the tab with it.
             let end = std::mem::replace(&mut self.end, LeaseEnd::GivenUp);
-            let _ = self.returns.send(TabReturned { held, account: self.account, end });
+            let _ = self.returns.send(TabReturned { held, asked: self.asked, end });
         }
     }
 }

@@ -7,7 +7,8 @@ use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Page, Runtim
 
 use super::cdp::{CallError, Connection};
 use super::emulate;
-use super::events::{Kills, PageEvents, rest_binding};
+use super::events::{PageEvents, TellingLimits, rest_binding};
+use super::kills::Kills;
 use super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use super::fonts::Fonts;
 use super::load;
@@ -24,7 +25,7 @@ pub(super) const HARDLY_THERE: (u32, u32) = (8, 8);
 pub(super) struct Maker {
     pub connection: Connection,
     pub kills: Arc<Kills>,
-    pub told_limit_bytes: u64,
+    pub telling: TellingLimits,
     pub fonts: Arc<Fonts>,
     pub call_limit: Duration,
     /// Whether pages without script have no frames.
@@ -50,7 +51,7 @@ impl Maker {
             Ok(attached) => attached,
             Err(error) => return Err(worse(error, end_context(&connection, context, limit).await)),
         };
-        let events = PageEvents::listen(&connection, &session, &target, &self.kills, self.told_limit_bytes);
+        let events = PageEvents::listen(&connection, &session, &target, &self.kills, self.telling);
         let tab = Tab {
             lane,
             connection,
@@ -197,7 +198,7 @@ mod tests {
         let maker = Maker {
             connection: connection.clone(),
             kills: Arc::default(),
-            told_limit_bytes: 1 << 20,
+            telling: TellingLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },
             fonts: Arc::default(),
             call_limit: Duration::from_secs(10),
             withholds_frames: true,

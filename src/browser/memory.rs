@@ -6,7 +6,7 @@ use std::fs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
-use super::events::Kills;
+use super::kills::Kills;
 
 /// How deep below Chromium its renderers are: itself, a zygote, the zygote inside its namespace, them.
 const DEPTH: u32 = 4;

@@ -8,13 +8,29 @@ use crate::domain::lane::Lane;
 
 /// Asks for a tab: a fresh one or, without script, one that its account had before. The answer comes when one is
 /// free, first come, first served.
-#[derive(Clone, Copy, Debug, Message)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "Result<Lease, LeaseError>")]
 pub struct LeaseTab {
     /// For whom the page is rendered.
     pub account: AccountId,
     /// Whether script may run in it.
     pub lane: Lane,
+    /// In a browser in which nobody else has a page: its browser died under it before.
+    pub alone: bool,
+}
+
+impl LeaseTab {
+    /// A tab for a page of `account`.
+    #[must_use]
+    pub fn new(account: AccountId, lane: Lane) -> Self {
+        Self { account, lane, alone: false }
+    }
+
+    /// The same, for a page under which a browser died.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
 }
 
 /// Why there is no tab.
@@ -43,7 +59,7 @@ pub struct GetPoolStatus;
 /// How the pool does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolStatus {
-    /// Whether a page can be rendered: a browser answers.
+    /// Whether any page can be rendered: a browser answers for each lane.
     pub ready: bool,
     /// Why none is ready, if it is known.
     pub cause: Option<String>,
@@ -55,6 +71,8 @@ pub struct PoolStatus {
     pub spare: usize,
     /// Tabs kept for a further page of their accounts.
     pub kept: usize,
+    /// Accounts' lanes in quarantine.
+    pub quarantined: usize,
     /// Tabs in use.
     pub leased: usize,
     /// Who waits for a tab.

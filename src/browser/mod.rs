@@ -4,10 +4,11 @@
 //!  pool ── fleet ── chromium ── process      processes that run, and are replaced
 //!   │        └ recycle  └── cdp ── wire      by plan; how they are talked to
 //!   ├── grant ── tuning                      who gets which tab, and how many there are at once
+//!   │     └── quarantine, rooms              accounts under whose pages a browser died, apart from the others
 //!   ├── kept ── keeping ── reset             tabs without script, kept for their accounts
 //!   ├── maker ── tab ── origin ── served     a context of its own, and all that it can reach:
 //!   │     │      │       └ fence ── places, tunnel   its own files, and the hosts that are allowed
-//!   │     │      └── events ── rest          what its page tells
+//!   │     │      └── events ── rest, excess  what its page tells
 //!   │     └── frames                         whether it is painted
 //!   └── lease ──> page ── load ── resting ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
@@ -23,6 +24,7 @@ mod cdp;
 mod chromium;
 mod emulate;
 mod events;
+mod excess;
 mod excerpt;
 mod fault;
 mod fence;
@@ -33,6 +35,7 @@ mod frames;
 mod grant;
 mod keeping;
 mod kept;
+mod kills;
 mod lease;
 mod load;
 mod maker;
@@ -48,10 +51,12 @@ mod print;
 mod probe;
 mod process;
 mod profile;
+mod quarantine;
 mod recycle;
 mod reset;
 mod rest;
 mod resting;
+mod rooms;
 mod router;
 mod scripts;
 mod served;
@@ -63,7 +68,7 @@ mod wait;
 mod wire;
 
 pub use capacity::static_pages;
-pub use fault::PageFault;
+pub use fault::{PageFault, Retry};
 pub use lease::Lease;
 pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};
 pub use page::{PageOutput, PageStep, PageTask, ReadyPage, Way, open};

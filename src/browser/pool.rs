@@ -11,9 +11,12 @@
 //!                └─(failed)─> Pausing ──(a while)──> Starting
 //! ```
 //!
+//! Places are for pages with script, for pages without (a browser in which no script runs, so that none can end it),
+//! and for accounts in quarantine (`quarantine.rs`); the last are started when somebody waits for one.
+//!
 //! Everything runs on the actor's own thread, which must therefore be one that lasts.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +26,7 @@ use tokio::sync::mpsc;
 
 use super::capacity;
 use super::cdp::CallError;
-use super::fleet::{Place, Running};
+use super::fleet::{Loss, Place, Purpose, Running};
 use super::grant::Waiter;
 use super::keeping::Returning;
 use super::kept::KeptTabs;
@@ -32,13 +35,16 @@ use super::maker::Maker;
 use super::messages::{GetPoolStatus, PoolStatus, ShutDown};
 use super::origin::Origin;
 use super::profile::Profile;
+use super::quarantine::Quarantine;
 use super::recycle::Reason;
 use super::scripts;
 use super::tab::Tab;
 use super::tuning::Tuning;
 use crate::config::BrowserConfig;
+use crate::domain::ids::AccountId;
 use crate::domain::lane::Lane;
 use crate::outbound::Outbound;
+use crate::slots::AccountShare;
 use crate::telemetry::BrowserMetrics;
 use crate::workers::Starter;
 
@@ -56,6 +62,10 @@ pub struct BrowserPool {
     pub(super) spare_tabs: usize,
     pub(super) cores: usize,
     pub(super) places: Vec<Place>,
+    /// What each place is for.
+    pub(super) purposes: Vec<Purpose>,
+    pub(super) quarantine: Quarantine,
+    share: AccountShare,
     /// Replaced browsers with their last pages.
     pub(super) leaving: Vec<Running>,
     pub(super) last_generation: u64,
@@ -64,6 +74,7 @@ pub struct BrowserPool {
     /// Tabs without script, each of one account.
     pub(super) kept: KeptTabs<HeldTab>,
     pub(super) leased: usize,
+    pub(super) leased_by: HashMap<AccountId, usize>,
     pub(super) waiters: VecDeque<Waiter>,
     pub(super) returns: mpsc::UnboundedSender<TabReturned>,
     pub(super) returned: mpsc::UnboundedReceiver<TabReturned>,
@@ -90,6 +101,12 @@ impl BrowserPool {
             spare_tabs: usize::try_from(config.spare_tabs).unwrap_or(usize::MAX),
             cores,
             places: Vec::new(),
+            purposes: Vec::new(),
+            quarantine: Quarantine::new(
+                usize::try_from(config.quarantine_processes).unwrap_or(1),
+                Duration::from_secs(config.quarantine_s),
+            ),
+            share: AccountShare::default(),
             leaving: Vec::new(),
             config: Arc::new(config),
             starter,
@@ -99,6 +116,7 @@ impl BrowserPool {
             spares: VecDeque::new(),
             kept: KeptTabs::new(),
             leased: 0,
+            leased_by: HashMap::new(),
             waiters: VecDeque::new(),
             returns,
             returned,
@@ -108,6 +126,17 @@ impl BrowserPool {
             stopping: false,
             watch,
         }
+    }
+
+    /// The same, of which one account gets its `share` of the tabs.
+    #[must_use]
+    pub fn shared(self, share: AccountShare) -> Self {
+        Self { share, ..self }
+    }
+
+    /// How many tabs one account may hold.
+    pub(super) fn account_tabs(&self) -> usize {
+        self.share.of(self.tuning.most())
     }
 
     /// False when there is no port for it.
@@ -162,7 +191,7 @@ impl BrowserPool {
                     ctx.run_later(RETRY_PAUSE, Self::pump);
                     return;
                 }
-                self.lose(browser, &error.to_string(), ctx);
+                self.lose(browser, &Loss::Silent(error.to_string()), ctx);
             }
         }
         self.pump(ctx);
@@ -171,10 +200,14 @@ impl BrowserPool {
     /// Shows in the metrics what there is now.
     pub(super) fn tell(&self) {
         let level = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let up = self.placed().count();
+        let (common, apart): (Vec<_>, Vec<_>) = self.placed().partition(|running| self.is_common(running.id));
+        let up = common.len();
         let making = self.all().map(|running| running.making.sum()).sum();
-        let successors = self.all().count() - up - self.leaving.len();
-        for (state, count) in [("up", up), ("successor", successors), ("leaving", self.leaving.len())] {
+        let successors = self.all().count() - up - apart.len() - self.leaving.len();
+        let leaving = self.leaving.len();
+        for (state, count) in
+            [("up", up), ("quarantine", apart.len()), ("successor", successors), ("leaving", leaving)]
+        {
             self.metrics.browsers.of([state]).set(level(count));
         }
         self.metrics.tabs.of(["making"]).set(level(making));
@@ -182,6 +215,7 @@ impl BrowserPool {
         self.metrics.tabs.of(["kept"]).set(level(self.kept.idle()));
         self.metrics.tab_limit.set(level(self.tuning.tabs()));
         self.metrics.waiting.set(level(self.waiters.len()));
+        self.metrics.quarantined.set(level(self.quarantine.inmates()));
     }
 
     pub(super) fn cause(&self) -> Option<&String> {
@@ -236,16 +270,17 @@ impl Handler<GetPoolStatus> for BrowserPool {
             .iter()
             .filter_map(|place| match place {
                 Place::Running(running) => Some(running.chromium.id()),
-                Place::Starting | Place::Pausing => None,
+                Place::Off | Place::Starting | Place::Pausing => None,
             })
             .collect();
         MessageResult(PoolStatus {
-            ready: !self.stopping && !browsers.is_empty(),
+            ready: !self.stopping && self.is_ready(),
             cause: self.cause().cloned(),
             browsers,
             tabs: self.tuning.most(),
             spare: self.spares.len(),
             kept: self.kept.idle(),
+            quarantined: self.quarantine.inmates(),
             leased: self.leased,
             waiting: self.waiters.len(),
             leaving: self.leaving.iter().map(|running| running.chromium.id()).collect(),
@@ -265,7 +300,7 @@ impl Handler<ShutDown> for BrowserPool {
         self.kept = KeptTabs::new();
         let placed = std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
             Place::Running(running) => Some(*running),
-            Place::Starting | Place::Pausing => None,
+            Place::Off | Place::Starting | Place::Pausing => None,
         });
         let mut running: Vec<_> = placed.chain(std::mem::take(&mut self.leaving)).collect();
         let successors =

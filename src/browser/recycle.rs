@@ -16,7 +16,7 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 
 use super::capacity;
-use super::fleet::{Place, Running, pause_after};
+use super::fleet::{Loss, Place, Purpose, Running, pause_after};
 use super::lease::{BrowserId, HeldTab};
 use super::memory::{self, Reading};
 use super::pool::BrowserPool;
@@ -83,6 +83,9 @@ impl BrowserPool {
         let mut due = None;
         for (place, state) in self.places.iter().enumerate() {
             let Place::Running(running) = state else { continue };
+            if !self.is_common(running.id) {
+                continue;
+            }
             if running.successor.is_some() {
                 return;
             }
@@ -122,14 +125,21 @@ impl BrowserPool {
     /// that shows that it can.
     pub(super) fn warm(&mut self, fresh: Box<Running>, ctx: &mut Context<Self>) {
         let (id, maker) = (fresh.id, self.maker(&fresh));
+        let first = match self.purpose(id) {
+            Purpose::Static => PerLane { unscripted: self.spare_tabs.max(1), scripted: 0 },
+            _ if self.config.static_processes > 0 => {
+                PerLane { unscripted: 0, scripted: self.spare_tabs.max(1) }
+            }
+            _ => PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) },
+        };
         let Some(Place::Running(old)) = self.places.get_mut(id.place) else { return };
         let Some(Successor::Starting(reason)) = old.successor else { return };
-        let first = PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) };
         let first: Vec<Lane> = first.each().take(self.tuning.most()).collect();
         old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
         for lane in first {
             if !self.make_tab_in(id, maker.clone(), lane, ctx) {
-                return self.lose(id, "there is no port for its first tab", ctx);
+                let loss = Loss::Silent("there is no port for its first tab".to_owned());
+                return self.lose(id, &loss, ctx);
             }
         }
         self.tell();
@@ -263,12 +273,7 @@ impl BrowserPool {
             self.metrics.memory.of([part]).set(i64::try_from(bytes).unwrap_or(i64::MAX));
         }
         if reading.own > self.config.own_memory_limit_mb << 20 {
-            let own_mb = reading.own >> 20;
-            self.lose(
-                browser,
-                &format!("its own process took {own_mb} MB (browser.own_memory_limit_mb)"),
-                ctx,
-            );
+            self.lose(browser, &Loss::Filled { own_mb: reading.own >> 20 }, ctx);
         }
     }
 }

@@ -73,6 +73,10 @@ impl Router {
         self.sinks.get(session).cloned()
     }
 
+    pub(super) fn sinks(&self) -> Vec<Arc<dyn EventSink>> {
+        self.sinks.values().cloned().collect()
+    }
+
     pub(super) fn forget(&mut self, session: &str) {
         self.sinks.remove(session);
         self.end_session(session);

@@ -13,6 +13,7 @@ use crate::config::BrowserConfig;
 
 /// Keeps what WebGL draws, for a document that is written of the page.
 pub(super) const CANVASES: &str = include_str!("../../assets/canvas.js");
+const BOUNDS: &str = include_str!("../../assets/bounds.js");
 const WATCH: &str = include_str!("../../assets/rest.js");
 /// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
 /// connection.
@@ -54,9 +55,11 @@ pub(super) fn readiness(selector: Option<&str>, scripted: bool, bound: Duration)
     format!("({READINESS})({selector},{scripted},{})", bound.as_millis())
 }
 
-/// Tells what the page has pending.
+/// Counts what a page makes in Chromium's own process, and tells what it has pending.
 pub(super) fn watch(config: &BrowserConfig) -> String {
-    format!("{WATCH}({},{},{})", json!(BINDING), config.quiet_window_ms, config.timer_limit_ms)
+    let (binding, blobs, locks) = (json!(BINDING), config.blob_limit_mb << 20, config.lock_limit);
+    let bounds = format!("{BOUNDS}({binding},{{__proto__:null,blobs:{blobs},locks:{locks}}})");
+    format!("{bounds};{WATCH}({binding},{},{})", config.quiet_window_ms, config.timer_limit_ms)
 }
 
 /// Says what a page waits for.

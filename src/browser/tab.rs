@@ -95,6 +95,11 @@ impl Tab {
         self.events.state().borrow().end.is_none() && !self.connection.is_closed()
     }
 
+    /// Whether the connection to its browser stands.
+    pub(super) fn has_browser(&self) -> bool {
+        !self.connection.is_closed()
+    }
+
     /// Whether the browser itself answers, whatever its pages do.
     pub(super) async fn browser_answers(&self, limit: Duration) -> bool {
         let answer = self.connection.call(None, Browser::GetVersion(None), limit).await;

@@ -10,8 +10,15 @@ use super::Faults;
 pub struct BrowserConfig {
     /// Chromium to start; empty: the first known one that is installed.
     pub executable: String,
-    /// Chromium processes.
+    /// Chromium processes for pages with script.
     pub processes: u64,
+    /// Chromium processes for pages without script, in which no script ever runs; 0: they use the others.
+    pub static_processes: u64,
+    /// Chromium processes for the pages of accounts that are in quarantine, started when they are needed: one account
+    /// at a time in each.
+    pub quarantine_processes: u64,
+    /// How long an account stays in quarantine after a Chromium ended with pages of it.
+    pub quarantine_s: u64,
     /// Pages rendered at once, over all processes; 0: by cores and memory.
     pub tabs: u64,
     /// Fewer tabs, one a core at least, where under load more of them make no more documents.
@@ -49,6 +56,12 @@ pub struct BrowserConfig {
     pub renderer_memory_limit_mb: u64,
     /// What a page may tell by console, dialogs and the addresses it asks for; more ends its job.
     pub told_limit_mb: u64,
+    /// Blobs that one frame of a page makes; more ends its job.
+    pub blob_limit_mb: u64,
+    /// Locks (`navigator.locks`) that one frame of a page asks for; more ends its job.
+    pub lock_limit: u64,
+    /// Addresses that a page's frames go to, by their length; more ends its job.
+    pub frame_address_limit_mb: u64,
     /// Chromium's own process; more ends it, and its pages are rendered again.
     pub own_memory_limit_mb: u64,
     /// How often the memory of Chromium is looked at while pages are shown.
@@ -88,6 +101,9 @@ pub struct BrowserConfig {
 impl BrowserConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("browser.processes", self.processes, 1, 64);
+        faults.within("browser.static_processes", self.static_processes, 0, 64);
+        faults.within("browser.quarantine_processes", self.quarantine_processes, 1, 64);
+        faults.within("browser.quarantine_s", self.quarantine_s, 1, 86_400);
         faults.within("browser.tabs", self.tabs, 0, 256);
         for key in self.trusted_keys.iter().filter(|key| !is_key(key)) {
             let detail = format!("'{key}' is no SHA-256 of a public key in base64 (44 characters)");
@@ -117,6 +133,9 @@ impl BrowserConfig {
             faults.within("browser.renderer_memory_limit_mb", renderer, 128, 65_536);
         }
         faults.within("browser.told_limit_mb", self.told_limit_mb, 1, 65_536);
+        faults.within("browser.blob_limit_mb", self.blob_limit_mb, 1, 65_536);
+        faults.within("browser.lock_limit", self.lock_limit, 1, 10_000_000);
+        faults.within("browser.frame_address_limit_mb", self.frame_address_limit_mb, 1, 65_536);
         faults.within("browser.own_memory_limit_mb", self.own_memory_limit_mb, 256, 65_536);
         faults.within("browser.recycle_documents", self.recycle_documents, 0, 1_000_000_000);
         faults.within("browser.recycle_age_s", self.recycle_age_s, 0, 31_536_000);

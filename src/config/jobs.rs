@@ -10,6 +10,9 @@ use super::Faults;
 pub struct JobsConfig {
     /// Jobs that run at once; 0: as many as there are tabs, and one more.
     pub concurrency: u64,
+    /// Jobs of one account that run at once, and the most it holds of any resource that they use (tabs, turns of
+    /// static pages, template processes); 0: all but a quarter of each, at least one free.
+    pub running_account_limit: u64,
     /// Jobs that wait; one more is refused with 503.
     pub queue_limit: u64,
     /// Jobs that wait of one account; one more is refused with 429.
@@ -55,6 +58,7 @@ pub struct JobsConfig {
 impl JobsConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("jobs.concurrency", self.concurrency, 0, 1_024);
+        faults.within("jobs.running_account_limit", self.running_account_limit, 0, 1_024);
         faults.within("jobs.queue_limit", self.queue_limit, 1, 1_000_000);
         faults.within("jobs.queue_account_limit", self.queue_account_limit, 1, self.queue_limit);
         faults.within("jobs.queue_timeout_s", self.queue_timeout_s, 1, 86_400);

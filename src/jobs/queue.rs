@@ -1,7 +1,8 @@
 //! The one queue of started jobs: bounded, and fair between accounts.
 //!
 //! Accounts take turns, jobs of one account keep their order: a flood from one account delays another's
-//! single job by one job at most. A place is admitted before the job is journaled, so that the bound
+//! single job by one job at most. An account that runs as many jobs as it may is passed over, so that slots are left
+//! when others come while its jobs take long. A place is admitted before the job is journaled, so that the bound
 //! holds while the write is under way.
 
 use std::collections::{HashMap, VecDeque};
@@ -38,18 +39,32 @@ pub struct FairQueue {
     turns: VecDeque<AccountId>,
     waiting: HashMap<AccountId, VecDeque<JobId>>,
     admitted: HashMap<AccountId, usize>,
+    running: HashMap<AccountId, usize>,
+    running_limit: usize,
     total: usize,
 }
 
+/// The bounds of a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// Jobs that have a place.
+    pub all: usize,
+    /// Those of one account.
+    pub account: usize,
+    /// Jobs of one account that run at once.
+    pub running: usize,
+}
+
 impl FairQueue {
-    /// An empty queue of at most `limit` jobs, and at most `account_limit` of one account; `level` tells
-    /// how many there are.
+    /// An empty queue; `level` tells how many jobs there are in it.
     #[must_use]
-    pub fn new(limit: usize, account_limit: usize, level: Level) -> Self {
+    pub fn new(limits: QueueLimits, level: Level) -> Self {
         Self {
             level,
-            limit,
-            account_limit,
+            limit: limits.all,
+            account_limit: limits.account,
+            running_limit: limits.running,
+            running: HashMap::new(),
             turns: VecDeque::new(),
             waiting: HashMap::new(),
             admitted: HashMap::new(),
@@ -106,9 +121,12 @@ impl FairQueue {
         self.enter(account, job);
     }
 
-    /// The next job whose turn it is; its place is free from now on.
-    pub fn next(&mut self) -> Option<JobId> {
-        let account = self.turns.pop_front()?;
+    /// The next job whose turn it is, and whose it is; its place is free from now on, and it counts as running until
+    /// [`Self::ended`].
+    pub fn next(&mut self) -> Option<(AccountId, JobId)> {
+        let may_run = |account: &AccountId| self.running.get(account).is_none_or(|it| *it < self.running_limit);
+        let at = self.turns.iter().position(may_run)?;
+        let account = self.turns.remove(at)?;
         let line = self.waiting.get_mut(&account)?;
         let job = line.pop_front();
         if line.is_empty() {
@@ -117,7 +135,19 @@ impl FairQueue {
             self.turns.push_back(account);
         }
         self.release(account);
-        job
+        let job = job?;
+        *self.running.entry(account).or_default() += 1;
+        Some((account, job))
+    }
+
+    /// A job of `account` that had its turn runs no more.
+    pub fn ended(&mut self, account: AccountId) {
+        if let Some(count) = self.running.get_mut(&account) {
+            *count -= 1;
+            if *count == 0 {
+                self.running.remove(&account);
+            }
+        }
     }
 
     /// Takes a job out that ended while it waited; of one that does not wait nothing changes.
@@ -150,6 +180,14 @@ impl FairQueue {
 mod tests {
     use super::*;
 
+    fn queue(all: usize, account: usize, running: usize) -> FairQueue {
+        FairQueue::new(QueueLimits { all, account, running }, Level::default())
+    }
+
+    fn next(queue: &mut FairQueue) -> Option<JobId> {
+        queue.next().map(|(_, job)| job)
+    }
+
     fn put(queue: &mut FairQueue, account: AccountId) -> JobId {
         let job = JobId::generate();
         queue.admit(account).unwrap();
@@ -159,18 +197,18 @@ mod tests {
 
     #[test]
     fn accounts_take_turns_and_keep_their_order() {
-        let mut queue = FairQueue::new(100, 100, Level::default());
+        let mut queue = queue(100, 100, 100);
         let (flood, single) = (AccountId::generate(), AccountId::generate());
         let many: Vec<_> = (0..3).map(|_| put(&mut queue, flood)).collect();
         let one = put(&mut queue, single);
-        let order: Vec<_> = std::iter::from_fn(|| queue.next()).collect();
+        let order: Vec<_> = std::iter::from_fn(|| next(&mut queue)).collect();
         assert_eq!(order, [many[0], one, many[1], many[2]]);
         assert_eq!(queue.len(), 0);
     }
 
     #[test]
     fn both_bounds_hold_and_places_come_back() {
-        let mut queue = FairQueue::new(3, 2, Level::default());
+        let mut queue = queue(3, 2, 9);
         let (first, second) = (AccountId::generate(), AccountId::generate());
         put(&mut queue, first);
         queue.admit(first).unwrap();
@@ -183,11 +221,23 @@ mod tests {
 
     #[test]
     fn a_job_that_ended_while_it_waited_leaves_its_place() {
-        let mut queue = FairQueue::new(10, 10, Level::default());
+        let mut queue = queue(10, 10, 10);
         let account = AccountId::generate();
         let (first, second) = (put(&mut queue, account), put(&mut queue, account));
         queue.remove(account, first);
         queue.remove(account, first);
-        assert_eq!((queue.len(), queue.next(), queue.next(), queue.len()), (1, Some(second), None, 0));
+        assert_eq!((queue.len(), next(&mut queue), next(&mut queue), queue.len()), (1, Some(second), None, 0));
+    }
+
+    #[test]
+    fn an_account_that_runs_as_many_as_it_may_is_passed_over() {
+        let mut queue = queue(10, 10, 2);
+        let (many, other) = (AccountId::generate(), AccountId::generate());
+        let jobs: Vec<_> = (0..4).map(|_| put(&mut queue, many)).collect();
+        assert_eq!([next(&mut queue), next(&mut queue), next(&mut queue)], [Some(jobs[0]), Some(jobs[1]), None]);
+        let late = put(&mut queue, other);
+        assert_eq!([next(&mut queue), next(&mut queue)], [Some(late), None]);
+        queue.ended(many);
+        assert_eq!([next(&mut queue), next(&mut queue)], [Some(jobs[2]), None]);
     }
 }

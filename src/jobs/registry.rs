@@ -3,7 +3,7 @@
 //! It holds the address and the view of every job in memory. A job whose actor died is made anew from its
 //! record; one that ended leaves memory, and its record answers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use super::actor::{self, JobActor};
 use super::deps::Deps;
 use super::idempotency::{HeldKey, KeyLine};
 use super::notice::{Departure, Notice, Slot, Telling};
-use super::queue::{FairQueue, NoPlace};
+use super::queue::{FairQueue, NoPlace, QueueLimits};
 use super::record::JobRecord;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
+use crate::slots::AccountShare;
 
 pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
 
@@ -39,7 +40,8 @@ pub struct JobRegistry {
     pub(super) keys: HashMap<HeldKey, KeyLine>,
     slots: usize,
     turns: u64,
-    taken: HashSet<u64>,
+    /// Whose job has which turn.
+    taken: HashMap<u64, AccountId>,
     pub(super) running: HashMap<JobId, Addr<JobActor>>,
     notices: mpsc::UnboundedSender<Telling>,
     incoming: Option<mpsc::UnboundedReceiver<Telling>>,
@@ -63,7 +65,12 @@ impl JobRegistry {
         let limits = &deps.limits;
         let bound = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
         let level = deps.parts.metrics.jobs.waiting.clone();
-        let queue = FairQueue::new(bound(limits.queue_limit), bound(limits.queue_account_limit), level);
+        let bounds = QueueLimits {
+            all: bound(limits.queue_limit),
+            account: bound(limits.queue_account_limit),
+            running: AccountShare::new(limits.running_account_limit).of(slots),
+        };
+        let queue = FairQueue::new(bounds, level);
         let (notices, incoming) = mpsc::unbounded_channel();
         Self {
             deps,
@@ -75,7 +82,7 @@ impl JobRegistry {
             keys: HashMap::new(),
             slots,
             turns: 0,
-            taken: HashSet::new(),
+            taken: HashMap::new(),
             running: HashMap::new(),
             notices,
             incoming: Some(incoming),
@@ -213,13 +220,16 @@ impl JobRegistry {
     /// Gives the free slots to the jobs whose turn it is.
     pub(super) fn dispatch(&mut self, ctx: &mut Context<Self>) {
         while !self.stopping && self.taken.len() < self.slots {
-            let Some(job) = self.queue.next() else { return };
-            let Some(live) = self.live.get(&job) else { continue };
+            let Some((account, job)) = self.queue.next() else { return };
+            let Some(live) = self.live.get(&job) else {
+                self.queue.ended(account);
+                continue;
+            };
             let addr = live.addr.clone();
             self.running.insert(job, addr.clone());
             self.tell_running();
             self.turns += 1;
-            self.taken.insert(self.turns);
+            self.taken.insert(self.turns, account);
             let slot = Slot::new(job, self.turns, self.notices.clone());
             // A job that is gone drops the slot, which comes back as a notice.
             ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
@@ -307,7 +317,9 @@ impl Actor for JobRegistry {
 impl StreamHandler<Telling> for JobRegistry {
     fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
         if notice == Notice::SlotFree {
-            self.taken.remove(&number);
+            if let Some(account) = self.taken.remove(&number) {
+                self.queue.ended(account);
+            }
             return self.dispatch(ctx);
         }
         let Some(live) = self.live.get(&job).filter(|live| live.number == number).cloned() else { return };

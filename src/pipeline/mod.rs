@@ -51,8 +51,6 @@ pub struct Parts {
     pub outbound: Outbound,
     /// Who delivers at the moment.
     pub deliveries: Deliveries,
-    /// One permit: pages whose browser was lost are rendered again one at a time.
-    pub repeats: Semaphore,
     /// The limits of a run.
     pub limits: RunLimits,
     /// Where it is counted.
@@ -266,8 +264,9 @@ async fn steps(
         limit_bytes: parts.limits.output_limit_bytes,
         options: input.options.clone(),
         reach,
+        alone: false,
     };
-    let staged = progress.step(Step::Render, publish::render(parts, &order, warnings)).await?;
+    let staged = progress.step(Step::Render, publish::render(parts, order, warnings)).await?;
     progress.step(Step::Publish, publish::commit(staged, input)).await
 }
 

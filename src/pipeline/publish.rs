@@ -8,45 +8,43 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::render::page::{PageOrder, RenderError};
 use crate::storage::{StagedObject, StorageKey, StoreError};
 
-/// A page is rendered this often when its browser or its tab is lost under it.
-const RENDER_ATTEMPTS: u32 = 2;
-
 /// A document that is made and not durable yet.
 pub(super) struct Rendered {
     staged: Box<dyn StagedObject>,
     pages: Option<u32>,
 }
 
-/// Renders a page into a staged object; once more in another tab where it may have been the browser's fault.
+/// Renders a page into a staged object. Once more in another tab when its own was lost by what others did, and once
+/// more alone in a browser when that was lost: one of its pages may have killed it, and would kill the next one
+/// under all the others.
 pub(super) async fn render(
     parts: &Parts,
-    order: &PageOrder,
+    mut order: PageOrder,
     warnings: &mut Warnings,
 ) -> Result<Rendered, JobFault> {
-    let mut attempt = 1;
-    // Held until the repeated page is made: one of those that were there when a browser was lost may have
-    // killed it, and would kill the next one under all the others.
-    let mut alone = None;
+    let mut had_other_tab = false;
     loop {
         let mut staged =
             parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
-        match parts.pages.render(order, staged.as_mut(), warnings).await {
+        let fault = match parts.pages.render(&order, staged.as_mut(), warnings).await {
             Ok(pages) => return Ok(Rendered { staged, pages }),
-            Err(RenderError::BrowserLost(fault)) if attempt < RENDER_ATTEMPTS => {
-                tracing::warn!(error = %fault, "the page is rendered again in another tab");
-                attempt += 1;
-                if alone.is_none() {
-                    // It is never closed, so there is always a permit to wait for.
-                    alone = parts.repeats.acquire().await.ok();
-                }
+            Err(RenderError::Store(error)) => return Err(fault_of(&error)),
+            Err(RenderError::BrowserLost(fault)) if !order.alone => {
+                order.alone = true;
+                fault
+            }
+            Err(RenderError::TabLost(fault)) if !had_other_tab => {
+                had_other_tab = true;
+                fault
             }
             Err(
-                RenderError::BrowserLost(fault) | RenderError::Unleased(fault) | RenderError::Page(fault),
-            ) => {
-                return Err(fault);
-            }
-            Err(RenderError::Store(error)) => return Err(fault_of(&error)),
-        }
+                RenderError::BrowserLost(fault)
+                | RenderError::TabLost(fault)
+                | RenderError::Unleased(fault)
+                | RenderError::Page(fault),
+            ) => return Err(fault),
+        };
+        tracing::warn!(error = %fault, page.alone = order.alone, "the page is rendered again");
     }
 }
 

@@ -10,14 +10,17 @@ use crate::domain::lane::Lane;
 /// Browsers and their tabs.
 #[derive(Clone, Debug)]
 pub struct BrowserMetrics {
-    /// By `state`: `up`, `successor` (answers, its tabs are being made), `leaving` (its last pages end).
+    /// By `state`: `up`, `quarantine` (of one account at a time), `successor` (answers, its tabs are being made),
+    /// `leaving` (its last pages end).
     pub browsers: Levels<1>,
     /// By `outcome`: `answered`, `failed`.
     pub launches: Counts<1>,
     /// By `reason`: `documents`, `age`, `memory`.
     pub recycles: Counts<1>,
-    /// Browsers that died, or were ended because they did not answer or took too much memory.
-    pub lost: Count,
+    /// Browsers that were lost, by `reason`: `died`, `silent` (did not answer), `filled` (their own process).
+    pub lost: Counts<1>,
+    /// Accounts' lanes in quarantine.
+    pub quarantined: Level,
     /// Replaced browsers that were ended with pages still in them.
     pub drains_cut: Count,
     /// Jobs that waited for a browser to start.
@@ -45,7 +48,7 @@ impl BrowserMetrics {
         let browsers = levels(
             "platen_browsers",
             "state",
-            "Chromiums: up, successor (being warmed), leaving (its last pages end)",
+            "Chromiums: up, quarantine, successor (being warmed), leaving (its last pages end)",
         );
         let leased = levels("platen_browser_leased_tabs", "lane", "Tabs in use, by lane");
         let tabs = levels("platen_browser_tabs", "state", "Tabs that nobody uses now: making, spare, kept");
@@ -58,6 +61,11 @@ impl BrowserMetrics {
         let launches = counts("platen_browser_launches", "outcome", "Chromiums started: answered, failed");
         let recycles =
             counts("platen_browser_recycles", "reason", "Planned replacements: by documents, age, memory");
+        let lost = counts(
+            "platen_browser_lost",
+            "reason",
+            "Chromiums lost: died, silent (did not answer), filled (their own process was full and they were ended)",
+        );
         let kept_ended = counts(
             "platen_browser_kept_ended",
             "reason",
@@ -67,13 +75,10 @@ impl BrowserMetrics {
         let given = register.labelled("platen_browser_leases", ["lane", "tab"], meaning, Counter::default);
         let mut count = |name, meaning| register.one(name, meaning, Count::default());
         Self {
-            browsers: browsers.beginning_with([["up"], ["successor"], ["leaving"]]),
+            browsers: browsers.beginning_with([["up"], ["quarantine"], ["successor"], ["leaving"]]),
             launches: launches.beginning_with([["answered"], ["failed"]]),
             recycles: recycles.beginning_with([["documents"], ["age"], ["memory"]]),
-            lost: count(
-                "platen_browser_lost",
-                "Chromiums that died, stopped answering or took too much memory",
-            ),
+            lost: lost.beginning_with([["died"], ["silent"], ["filled"]]),
             drains_cut: count(
                 "platen_browser_drains_cut",
                 "Replaced Chromiums that were ended with pages still in them",
@@ -93,6 +98,11 @@ impl BrowserMetrics {
                 Level::default(),
             ),
             waiting: register.one("platen_browser_waiting", "Jobs that wait for a tab", Level::default()),
+            quarantined: register.one(
+                "platen_browser_quarantined",
+                "Accounts' lanes in quarantine, since a Chromium died with pages of theirs",
+                Level::default(),
+            ),
             memory: memory.beginning_with([["own"], ["pages"], ["other"]]),
         }
     }

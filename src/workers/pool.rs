@@ -15,13 +15,13 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
 use crate::domain::ids::AccountId;
+use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::ChildMetrics;
 
 /// What a pool runs and within which bounds.
@@ -40,6 +40,8 @@ pub struct PoolSettings {
     pub child_jobs: u64,
     /// Jobs at once; further ones wait.
     pub processes: usize,
+    /// How many of them may be one account's.
+    pub share: AccountShare,
     /// Until a started child is ready.
     pub start_timeout: Duration,
     /// Until a job is done; then its child is killed.
@@ -59,15 +61,13 @@ struct Inner {
     starter: Starter,
     settings: PoolSettings,
     metrics: ChildMetrics,
-    slots: Arc<Semaphore>,
-    /// Told when a slot was given back.
-    freed: Notify,
+    slots: AccountSlots,
     shelf: Mutex<Shelf>,
 }
 
 /// When a job may begin, and until when it is done.
 struct Turn {
-    slot: OwnedSemaphorePermit,
+    slot: Slot,
     deadline: Duration,
 }
 
@@ -84,10 +84,10 @@ impl Pool {
     /// runtime.
     #[must_use]
     pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
-        let slots = Arc::new(Semaphore::new(settings.processes.max(1)));
+        let slots = AccountSlots::new(settings.processes, settings.share);
         let shelf = Mutex::default();
         let pool = Self {
-            inner: Arc::new(Inner { starter, settings, metrics, slots, freed: Notify::new(), shelf }),
+            inner: Arc::new(Inner { starter, settings, metrics, slots, shelf }),
         };
         pool.refill();
         pool
@@ -116,8 +116,7 @@ impl Pool {
         account: AccountId,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
-        let turn = Arc::clone(&self.inner.slots).acquire_owned().await;
-        let slot = turn.map_err(|_| WorkerFault::NotStarted("the pool is closed".to_owned()))?;
+        let slot = self.inner.slots.acquire(account).await;
         let turn = Turn { slot, deadline: self.inner.settings.deadline };
         self.run_in(turn, account, job, |shelf| shelf.pick(account)).await
     }
@@ -134,20 +133,9 @@ impl Pool {
         job: Job<'_, H>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let Ok(slot) = timeout(limit, self.free_slot()).await else { return Ok(None) };
+        let Ok(slot) = timeout(limit, self.inner.slots.acquire_idle(account)).await else { return Ok(None) };
         let turn = Turn { slot, deadline: limit };
         self.run_in(turn, account, job, |shelf| shelf.ready.pop_front()).await.map(Some)
-    }
-
-    /// A slot that nobody waits for: who waits is given one before it is free.
-    async fn free_slot(&self) -> OwnedSemaphorePermit {
-        loop {
-            let freed = self.inner.freed.notified();
-            if let Ok(slot) = Arc::clone(&self.inner.slots).try_acquire_owned() {
-                return slot;
-            }
-            freed.await;
-        }
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
@@ -274,7 +262,7 @@ impl Shelf {
 /// A child at work and its turn: however the job ends, the child is made ready again for its account, or
 /// killed, reaped and replaced.
 struct Lease {
-    rest: Option<(Worker, OwnedSemaphorePermit)>,
+    rest: Option<(Worker, Slot)>,
     pool: Pool,
     account: AccountId,
     answered: bool,
@@ -283,7 +271,7 @@ struct Lease {
 }
 
 impl Lease {
-    fn new(pool: Pool, account: AccountId, worker: Worker, turn: OwnedSemaphorePermit) -> Self {
+    fn new(pool: Pool, account: AccountId, worker: Worker, turn: Slot) -> Self {
         pool.count_working(1);
         Self { rest: Some((worker, turn)), pool, account, answered: false, end: "abandoned" }
     }
@@ -316,7 +304,6 @@ impl Drop for Lease {
         runtime.spawn(async move {
             pool.retire(account, worker, answered).await;
             drop(turn);
-            pool.inner.freed.notify_one();
             pool.refill();
         });
     }

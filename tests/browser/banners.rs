@@ -107,7 +107,7 @@ async fn a_header_that_ends_the_print_is_said_and_costs_its_own_job() {
             "{}",
             failed.fault.message
         );
-        assert!(!failed.retryable);
+        assert!(!failed.is_retryable());
     }
     let styled = "<style>b{font-size:20px}</style><b>styled</b>";
     let pdf = pool.render(&with_header(styled, fixed("<p>body</p>"))).await.unwrap().bytes;

@@ -14,7 +14,7 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 async fn fault_of(pool: &TestPool, page: &str) -> JobFault {
     let fault = pool.render(&scripted(page)).await.unwrap_err();
-    assert!(!fault.retryable, "{fault}");
+    assert!(!fault.is_retryable(), "{fault}");
     fault.fault
 }
 
@@ -146,7 +146,7 @@ async fn a_page_without_end_does_not_print_for_ever() {
 async fn a_lease_that_nobody_takes_any_more_comes_back() {
     let pool = TestPool::start(|config| config.tabs = 1);
     let lease = pool.lease(Lane::Scripted).await.unwrap();
-    let message = LeaseTab { account: AccountId::generate(), lane: Lane::Scripted };
+    let message = LeaseTab::new(AccountId::generate(), Lane::Scripted);
     let gone = tokio::time::timeout(Duration::from_millis(20), pool.address.send(message)).await;
     assert!(gone.is_err());
     drop(lease);
@@ -175,7 +175,7 @@ async fn a_page_that_floods_the_browser_costs_nobody_else_anything() {
         };
         // Whether it is printed at the cap or ends at a deadline is its own affair.
         let (flooded, ()) = tokio::join!(pool.render(&flood), others);
-        assert!(!flooded.is_err_and(|fault| fault.retryable), "the browser was lost");
+        assert!(!flooded.is_err_and(|fault| fault.is_retryable()), "the browser was lost");
     }
     assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
     pool.finish().await;

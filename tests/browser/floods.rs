@@ -17,7 +17,7 @@ async fn a_page_that_floods_the_console_ends_and_costs_nobody_else_anything() {
     };
     let (fault, ()) = tokio::join!(pool.render(&loud), others);
     let fault = fault.unwrap_err();
-    assert!(!fault.retryable, "{fault}");
+    assert!(!fault.is_retryable(), "{fault}");
     assert_eq!(fault.fault.code, FaultCode::PageFailed);
     assert!(fault.fault.message.contains("browser.told_limit_mb"), "{fault}");
     assert_eq!(text_of(&pool.render(&good).await.unwrap().bytes), "alive");

@@ -222,7 +222,7 @@ async fn a_page_whose_renderer_is_killed_may_be_repeated_where_others_were_befor
         let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
         kill_renderers(pool.status().await.browsers[0]);
         let fault = page.print().await.err().unwrap();
-        assert_eq!(fault.retryable, used, "{fault}");
+        assert_eq!(fault.is_retryable(), used, "{fault}");
         tab_of(&pool, account).await;
     }
     pool.finish().await;

@@ -25,7 +25,7 @@ async fn a_killed_browser_is_replaced_and_its_jobs_may_be_repeated() {
     };
     let fault = open(lease, &task, &pool.config, kill_while_it_settles).await.err().unwrap();
     assert_eq!(fault.fault.code, FaultCode::BrowserLost);
-    assert!(fault.retryable);
+    assert!(fault.is_retryable());
     let rendered = pool.render(&fixed("<p>again</p>")).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "again");
     let second = pool.status().await.browsers[0];
@@ -42,7 +42,7 @@ async fn a_browser_that_is_killed_between_steps_is_noticed_too() {
     let first = pool.status().await.browsers[0];
     kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
     let fault = page.print().await.err().unwrap();
-    assert!(fault.retryable, "{fault}");
+    assert!(fault.is_retryable(), "{fault}");
     pool.until("another browser runs", |it| it.ready && it.browsers[0] != first).await;
     pool.finish().await;
 }

@@ -14,6 +14,7 @@ mod kept;
 mod kept_traces;
 mod life;
 mod losses;
+mod neighbours;
 mod options;
 mod origin;
 mod pages;

@@ -41,7 +41,7 @@ async fn fifty_planned_replacements_under_load_cost_no_job_and_no_wait() {
     tokio::join!(client(still.clone()), client(still), client(moving.clone()), client(moving));
     let status = pool.status().await;
     assert_eq!(status.launch_waits, 0, "{status:?}");
-    assert_eq!(pool.metrics.lost.get() + pool.metrics.drains_cut.get(), 0);
+    assert_eq!(pool.lost() + pool.metrics.drains_cut.get(), 0);
     assert!(rendered.get() >= 200, "only {} documents", rendered.get());
     pool.finish().await;
 }
@@ -122,7 +122,7 @@ async fn stop_while_it_warms() -> bool {
     assert_eq!((status.recycled, status.browsers), (0, vec![first]), "the old one gave them");
     kill(Pid::from_raw(second), Signal::SIGCONT).unwrap();
     pool.until("the successor took over", |it| it.recycled == 1 && it.browsers == [second]).await;
-    assert_eq!(pool.metrics.lost.get(), 0);
+    assert_eq!(pool.lost(), 0);
     drop(leases);
     pool.finish().await;
     true
@@ -141,7 +141,7 @@ async fn a_replaced_browser_that_cannot_finish_is_ended_and_its_job_may_be_repea
     let first = pool.status().await.browsers[0];
     let fault = open(lease, &task, &pool.config, |_| {}).await.err().unwrap();
     assert_eq!(fault.fault.code, FaultCode::BrowserLost);
-    assert!(fault.retryable);
+    assert!(fault.is_retryable());
     assert_eq!(pool.metrics.drains_cut.get(), 1);
     pool.eventually("its processes are gone", || group_members(first).is_empty()).await;
     pool.finish().await;

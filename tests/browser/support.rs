@@ -19,6 +19,7 @@ use platen::domain::lane::Lane;
 use platen::domain::reach::Reach;
 use platen::domain::site::Site;
 use platen::outbound::{Outbound, SystemResolver};
+use platen::slots::AccountShare;
 use platen::telemetry::BrowserMetrics;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
@@ -46,6 +47,12 @@ impl TestPool {
         Self::with_outbound(Config::default().outbound, change)
     }
 
+    /// The same, of which one account does not get all tabs.
+    pub fn shared(change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        let outbound = Outbound::new(Config::default().outbound, &[], Arc::new(SystemResolver));
+        Self::of(outbound, AccountShare::default(), change)
+    }
+
     /// A pool whose pages reach what `outbound` allows.
     pub fn with_outbound(outbound: OutboundConfig, change: impl FnOnce(&mut BrowserConfig)) -> Self {
         Self::with(Outbound::new(outbound, &[], Arc::new(SystemResolver)), change)
@@ -53,15 +60,22 @@ impl TestPool {
 
     /// A pool whose pages go by `outbound`.
     pub fn with(outbound: Outbound, change: impl FnOnce(&mut BrowserConfig)) -> Self {
+        Self::of(outbound, AccountShare::whole(), change)
+    }
+
+    fn of(outbound: Outbound, share: AccountShare, change: impl FnOnce(&mut BrowserConfig)) -> Self {
         let mut config = Config::default().browser;
         config.tabs = 2;
+        // One Chromium a test is enough for what most of them ask.
+        config.static_processes = 0;
         config.quiet_window_ms = 50;
         // On a loaded machine a tab is to be kept all the same.
         config.reset_timeout_ms = 20_000;
         change(&mut config);
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let address = BrowserPool::new(config.clone(), starter, outbound, metrics.browser.clone()).start();
+        let address = BrowserPool::new(config.clone(), starter, outbound, metrics.browser.clone());
+        let address = address.shared(share).start();
         Self { address, config, metrics: metrics.browser }
     }
 
@@ -70,7 +84,7 @@ impl TestPool {
     }
 
     pub async fn lease_for(&self, account: AccountId, lane: Lane) -> Result<Lease, LeaseError> {
-        self.address.send(LeaseTab { account, lane }).await.unwrap()
+        self.address.send(LeaseTab::new(account, lane)).await.unwrap()
     }
 
     pub async fn render(&self, task: &PageTask) -> Result<Rendered, PageFault> {
@@ -101,6 +115,11 @@ impl TestPool {
     /// How many pages had a tab that was used before.
     pub fn reused(&self) -> u64 {
         self.metrics.leases.of(["static", "kept"]).get()
+    }
+
+    /// How many browsers were lost, for whatever reason.
+    pub fn lost(&self) -> u64 {
+        ["died", "silent", "filled"].iter().map(|reason| self.metrics.lost.of([*reason]).get()).sum()
     }
 
     /// Waits until the pool is as `wanted`.

@@ -13,6 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["engines"],
     &["browser", "workers", "templates"],
     &["outbound", "storage"],
+    &["slots"],
     &["clock", "config", "domain", "problem", "telemetry"],
 ];
 

@@ -10,6 +10,7 @@ use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
+use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::templates::package::Package;
 
@@ -20,7 +21,7 @@ pub fn config() -> AssembleConfig {
 }
 
 pub fn assembler(config: &AssembleConfig) -> Assembler {
-    Assembler::new(starter(), config, Metrics::new().children)
+    Assembler::new(starter(), config, AccountShare::default(), Metrics::new().children)
 }
 
 pub fn site(files: &[(&str, &str)]) -> Site {

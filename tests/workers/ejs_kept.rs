@@ -7,6 +7,7 @@ use platen::domain::fault::JobFault;
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
+use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 
 use crate::ejs::{config, site};
@@ -21,7 +22,7 @@ struct Lab {
 impl Lab {
     fn new(config: &AssembleConfig) -> Self {
         let metrics = Metrics::new();
-        Self { assembler: Assembler::new(starter(), config, metrics.children.clone()), metrics }
+        Self { assembler: Assembler::new(starter(), config, AccountShare::default(), metrics.children.clone()), metrics }
     }
 
     async fn assemble(&self, site: &Site, data: &str) -> Result<String, JobFault> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
+use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
 use serde_json::json;
@@ -27,6 +28,7 @@ fn settings(script: &str, spares: usize) -> PoolSettings {
         kept: 0,
         child_jobs: 1,
         processes: 2,
+        share: AccountShare::whole(),
         start_timeout: Duration::from_secs(10),
         deadline: Duration::from_secs(10),
         answer_limit_bytes: 5,

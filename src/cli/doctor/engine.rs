@@ -7,6 +7,7 @@ use crate::config::AssembleConfig;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
+use crate::slots::AccountShare;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Starter, landlock};
 
@@ -16,7 +17,7 @@ const PAGE: &[u8] = b"<p>42</p>";
 
 pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Finding {
     let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
-    let assembler = Assembler::new(starter.clone(), &config, Metrics::new().children);
+    let assembler = Assembler::new(starter.clone(), &config, AccountShare::whole(), Metrics::new().children);
     let site = Site::single("index.html", Bytes::from_static(TEMPLATE.as_bytes()));
     let page = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(DATA.as_bytes())).await;
     let wrong = match page {

@@ -14,6 +14,7 @@ use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::ids::AccountId;
 use crate::domain::scripts::Script;
 use crate::domain::site::Site;
+use crate::slots::AccountShare;
 use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, Order, assemble_child};
 use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
@@ -32,9 +33,14 @@ pub struct Assembler {
 const NO_DATA: &[u8] = b"{}";
 
 impl Assembler {
-    /// An assembler whose spares start at once; must be called inside a runtime.
+    /// An assembler whose spares start at once, and of whose processes an account gets its `share`; must be called inside a runtime.
     #[must_use]
-    pub fn new(starter: Starter, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
+    pub fn new(
+        starter: Starter,
+        config: &AssembleConfig,
+        share: AccountShare,
+        metrics: ChildMetrics,
+    ) -> Self {
         let limits = AssembleLimits {
             memory_bytes: config.memory_limit_mb << 20,
             output_bytes: config.output_limit_bytes,
@@ -50,7 +56,9 @@ impl Assembler {
             spares: count(config.spares),
             kept: count(config.kept),
             child_jobs: config.child_jobs,
-            processes: if config.processes == 0 { cores } else { count(config.processes) },
+            // One of them is always left to other accounts.
+            processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
+            share,
             start_timeout: Duration::from_millis(config.start_timeout_ms),
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,

@@ -3,10 +3,9 @@
 use actix::Addr;
 use bytes::Bytes;
 use std::cell::RefCell;
-use tokio::sync::Semaphore;
 
 use crate::browser::{
-    self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask, Way,
+    self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask, Retry, Way,
 };
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -20,6 +19,7 @@ use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::outlasting::outlasts_its_elements;
 use crate::engines::assemble::references::has_references;
 use crate::engines::thread;
+use crate::slots::{AccountShare, AccountSlots};
 use crate::storage::{StagedObject, StoreError};
 use crate::telemetry::{Step, StepMetrics};
 
@@ -29,8 +29,8 @@ pub struct PageEngine {
     config: BrowserConfig,
     metrics: StepMetrics,
     /// A page without script computes from its first moment to its last: more of them at once than there
-    /// are cores make none earlier and cost each of them more.
-    statics: Semaphore,
+    /// are cores make none earlier and cost each of them more. One account does not get all turns.
+    statics: AccountSlots,
 }
 
 /// One page to be made into a file.
@@ -50,13 +50,17 @@ pub struct PageOrder {
     pub options: PageOptions,
     /// How far it may go.
     pub reach: Reach,
+    /// A browser died under it: it is rendered where nobody else has a page.
+    pub alone: bool,
 }
 
 /// Why there is no file.
 #[derive(Debug)]
 pub enum RenderError {
-    /// The browser or its tab died under the page, maybe not by its fault; another one may do better.
+    /// The browser died under the page; alone in another one it may do better.
     BrowserLost(JobFault),
+    /// Its tab died by what others did; in another one it may do better.
+    TabLost(JobFault),
     /// There was no tab for the page.
     Unleased(JobFault),
     /// The page's fault.
@@ -66,10 +70,15 @@ pub enum RenderError {
 }
 
 impl PageEngine {
-    /// An engine that leases its tabs from `pool`.
+    /// An engine that leases its tabs from `pool`, and of whose turns an account gets its `share`.
     #[must_use]
-    pub fn new(pool: Addr<BrowserPool>, config: BrowserConfig, metrics: StepMetrics) -> Self {
-        let statics = Semaphore::new(browser::static_pages(config.static_pages));
+    pub fn new(
+        pool: Addr<BrowserPool>,
+        config: BrowserConfig,
+        share: AccountShare,
+        metrics: StepMetrics,
+    ) -> Self {
+        let statics = AccountSlots::new(browser::static_pages(config.static_pages), share);
         Self { pool, config, metrics, statics }
     }
 
@@ -90,11 +99,11 @@ impl PageEngine {
         };
         let timer = RefCell::new(self.metrics.begin(Step::Lease));
         let _turn = match task.lane {
-            // It is never closed, so there is always a permit to wait for.
-            Lane::Static => self.statics.acquire().await.ok(),
+            Lane::Static => Some(self.statics.acquire(order.account).await),
             Lane::Scripted => None,
         };
-        let leased = self.pool.send(LeaseTab { account: order.account, lane: task.lane }).await;
+        let asked = LeaseTab { account: order.account, lane: task.lane, alone: order.alone };
+        let leased = self.pool.send(asked).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
         let step = |step| {
             tracing::debug!(page.step = ?step, "step begins");
@@ -164,5 +173,9 @@ fn unleased(error: &LeaseError) -> RenderError {
 
 fn failed(page: PageFault, warnings: &mut Warnings) -> RenderError {
     warnings.extend(&page.warnings);
-    if page.retryable { RenderError::BrowserLost(page.fault) } else { RenderError::Page(page.fault) }
+    match page.retry {
+        Retry::No => RenderError::Page(page.fault),
+        Retry::OtherTab => RenderError::TabLost(page.fault),
+        Retry::Alone => RenderError::BrowserLost(page.fault),
+    }
 }

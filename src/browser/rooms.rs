@@ -1,0 +1,111 @@
+//! The rooms of quarantine (`quarantine.rs`): their browsers are started when somebody waits for one, and ended when
+//! nobody needs them any more.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use actix::fut::wrap_future;
+use actix::prelude::*;
+
+use super::fleet::{Place, Purpose, Running};
+use super::grant::Seat;
+use super::lease::BrowserId;
+use super::pool::BrowserPool;
+use super::quarantine::{Quarantine, Room, Walk};
+use crate::domain::lane::PerLane;
+
+/// An idle browser whose own process holds more than this part of its limit is replaced before its next page, which
+/// would be charged with what others left behind.
+const STALE_PART: u64 = 4;
+
+impl BrowserPool {
+    /// The rooms of quarantine as they are.
+    pub(super) fn walk(&self) -> Walk {
+        let rooms = self.purposes.iter().zip(&self.places);
+        let rooms = rooms.filter(|(purpose, _)| matches!(purpose, Purpose::Quarantine(_)));
+        let room = |place: &Place| match place {
+            Place::Running(running) => Room {
+                pages: running.leases.len(),
+                is_alone: running.leases.iter().any(|lease| lease.alone),
+            },
+            Place::Off | Place::Starting | Place::Pausing => Room::default(),
+        };
+        Quarantine::walk(rooms.map(|(_, place)| room(place)).collect(), self.cores)
+    }
+
+    /// Has the tabs made that are wanted in quarantine, and the browsers started; answers how many tabs of those who
+    /// wait are, or will be, there.
+    pub(super) fn make_in_rooms(&mut self, seats: &[Option<Seat>], ctx: &mut Context<Self>) -> usize {
+        let mut wanted: HashMap<usize, PerLane<usize>> = HashMap::new();
+        for (waiter, seat) in self.waiters.iter().zip(seats) {
+            if let Some(Seat::Room(place)) = seat {
+                *wanted.entry(*place).or_default().of_mut(waiter.asked.lane) += 1;
+            }
+        }
+        let all = wanted.values().map(|lanes| lanes.sum()).sum();
+        for (place, lanes) in wanted {
+            self.make_in_room(place, lanes, ctx);
+        }
+        all
+    }
+
+    fn make_in_room(&mut self, place: usize, wanted: PerLane<usize>, ctx: &mut Context<Self>) {
+        let (id, maker, making) = match &self.places[place] {
+            Place::Off => {
+                self.places[place] = Place::Starting;
+                return self.launch(place, 0, ctx);
+            }
+            Place::Starting | Place::Pausing => return,
+            Place::Running(running) if self.is_stale(running) => return self.renew(running.id, ctx),
+            Place::Running(running) => (running.id, self.maker(running), running.making),
+        };
+        let mut there = making;
+        for held in self.spares.iter().filter(|held| held.browser == id) {
+            *there.of_mut(held.tab.lane()) += 1;
+        }
+        for lane in wanted.with(there, usize::saturating_sub).each() {
+            if !self.make_tab_in(id, maker.clone(), lane, ctx) {
+                return;
+            }
+        }
+    }
+
+    fn is_stale(&self, running: &Running) -> bool {
+        let is_idle = running.leases.is_empty() && running.documents > 0;
+        is_idle && running.memory.own > (self.config.own_memory_limit_mb << 20) / STALE_PART
+    }
+
+    fn renew(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
+        self.close_room(browser, ctx);
+        self.places[browser.place] = Place::Starting;
+        self.launch(browser.place, 0, ctx);
+    }
+
+    /// Ends the browsers of rooms whose holders are out of quarantine.
+    pub(super) fn close_spare_rooms(&mut self, ctx: &mut Context<Self>) {
+        self.quarantine.release(Instant::now());
+        if self.waiters.iter().any(|waiter| self.quarantine.holds(waiter.asked)) {
+            return;
+        }
+        let is_spare = |running: &&Running| match self.purpose(running.id) {
+            Purpose::Quarantine(room) => running.leases.is_empty() && self.quarantine.is_spare(room),
+            Purpose::Shared | Purpose::Static => false,
+        };
+        let spare: Vec<_> = self.placed().filter(is_spare).map(|running| running.id).collect();
+        for browser in spare {
+            self.close_room(browser, ctx);
+            if let Purpose::Quarantine(room) = self.purpose(browser) {
+                self.quarantine.vacate(room);
+            }
+        }
+        self.tell();
+    }
+
+    fn close_room(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {
+        let closed = std::mem::replace(&mut self.places[browser.place], Place::Off);
+        let Place::Running(running) = closed else { return };
+        tracing::debug!(browser.pid = running.chromium.id(), "a quarantine browser is ended");
+        self.forget_tabs_of(browser);
+        ctx.spawn(wrap_future(running.chromium.end()));
+    }
+}

@@ -1,0 +1,156 @@
+//! What one account's pages do to Chromium's own process, and what the pages of others notice of it.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use platen::browser::{LeaseTab, PageFault, PageTask, Retry};
+use platen::domain::fault::FaultCode;
+use platen::domain::ids::AccountId;
+use platen::domain::lane::Lane;
+use tokio::task::JoinSet;
+
+use crate::support::{Rendered, TestPool, fixed, renderers_of, scripted, text_of};
+
+/// A worker's blobs are not counted by the page's watch.
+const FILLS: &str = "<script>new Worker(URL.createObjectURL(new Blob([`const a = []; for (let i = 0; i < 2000; i++) \
+    a.push(new Blob([new Uint8Array(5e7)]))`]))); setInterval(() => document.title += 'x', 10)</script>";
+
+/// One Chromium for each lane, as the service has them.
+fn pool() -> TestPool {
+    TestPool::start(|config| {
+        config.static_processes = 1;
+        config.tabs = 6;
+        config.own_memory_limit_mb = 600;
+        config.memory_watch_ms = 50;
+    })
+}
+
+async fn alone(pool: &TestPool, account: AccountId, task: &PageTask) -> Result<Rendered, PageFault> {
+    let lease = pool.address.send(LeaseTab::new(account, task.lane).alone()).await.unwrap().unwrap();
+    pool.render_in(lease, task).await
+}
+
+#[actix::test]
+async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_repeat() {
+    let pool = pool();
+    let (hostile, innocent, stranger) = (AccountId::generate(), AccountId::generate(), AccountId::generate());
+    let first = pool.until("browsers run", |status| status.ready).await;
+    // Somebody else's page is in the same browser.
+    let slow = scripted("<p id=p></p><script>setTimeout(() => p.textContent = 'whole', 2500)</script>");
+    let filling = scripted(FILLS);
+    let (filled, lost) =
+        tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow));
+    let (filled, lost) = (filled.unwrap_err(), lost.unwrap_err());
+    assert_eq!((filled.retry, lost.retry), (Retry::Alone, Retry::Alone), "{filled} {lost}");
+    assert_eq!(pool.status().await.quarantined, 2);
+    // Nothing is waited for: a browser that was ended on purpose is well.
+    let started = Instant::now();
+    let (plain, script) = (fixed("<p>static"), scripted("<p>script"));
+    let (plain, script) =
+        tokio::join!(pool.render_for(stranger, &plain), pool.render_for(stranger, &script));
+    assert_eq!((text_of(&plain.unwrap().bytes), text_of(&script.unwrap().bytes)), ("static".into(), "script".into()));
+    assert!(started.elapsed() < Duration::from_secs(10));
+    // Both alone: only a death there counts against a page.
+    let (filled, repeated) = tokio::join!(alone(&pool, hostile, &filling), alone(&pool, innocent, &slow));
+    let filled = filled.unwrap_err();
+    assert_eq!((filled.retry, filled.fault.code), (Retry::No, FaultCode::PageMemory), "{filled}");
+    assert!(filled.fault.message.contains("browser.own_memory_limit_mb"), "{filled}");
+    assert_eq!(text_of(&repeated.unwrap().bytes), "whole");
+    // The next pages of both stay in quarantine, and neither the shared browser nor that of static pages is lost again.
+    let shared = pool.until("the shared browser runs again", |status| status.ready).await.browsers;
+    let again = pool.render_for(hostile, &filling).await.unwrap_err();
+    assert_eq!(again.retry, Retry::Alone, "in quarantine other pages of its account may be there");
+    assert_eq!(text_of(&pool.render_for(innocent, &scripted("<p>on")).await.unwrap().bytes), "on");
+    let now = pool.status().await.browsers;
+    assert_eq!(now[..2], shared[..2], "shared and static");
+    assert_eq!(now[1], first.browsers[1], "the browser of static pages was never lost");
+    assert_eq!(pool.metrics.launches.of(["failed"]).get(), 0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn quarantine_ends_and_its_browsers_with_it() {
+    let pool = TestPool::start(|config| {
+        config.own_memory_limit_mb = 600;
+        config.memory_watch_ms = 50;
+        config.quarantine_s = 1;
+        config.ping_interval_ms = 200;
+    });
+    let account = AccountId::generate();
+    assert_eq!(pool.render_for(account, &scripted(FILLS)).await.unwrap_err().retry, Retry::Alone);
+    assert_eq!(text_of(&alone(&pool, account, &scripted("<p>x")).await.unwrap().bytes), "x");
+    pool.until("it is over", |status| status.quarantined == 0 && status.browsers.len() == 1).await;
+    assert_eq!(text_of(&pool.render_for(account, &scripted("<p>y")).await.unwrap().bytes), "y");
+    assert_eq!(pool.status().await.browsers.len(), 1);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
+    let pool = TestPool::start(|_| {});
+    let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
+    let frames = "const d = 'data:text/html,' + 'x'.repeat(19e5); for (let i = 0; i < 100; i++) { \
+        const f = document.createElement('iframe'); f.src = d + i; document.body.append(f) }";
+    for (script, key) in [
+        ("const a = []; for (let i = 0; i < 2000; i++) a.push(new Blob([new Uint8Array(5e7)]))", "blob_limit_mb"),
+        ("for (let i = 0; i < 2000; i++) try { new File([new Uint8Array(5e7)], 'f') } catch {}", "blob_limit_mb"),
+        ("for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))", "lock_limit"),
+        (frames, "frame_address_limit_mb"),
+    ] {
+        let page = scripted(&format!("<body><script>{script}</script>"));
+        let fault = pool.render(&page).await.unwrap_err();
+        assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageMemory), "{key}: {fault}");
+        assert!(fault.fault.message.contains(&format!("browser.{key}")), "{fault}");
+    }
+    // What is usual is not noticed.
+    let usual = "<p id=p></p><script>const b = new Blob(['a', new Uint8Array(9)], {type: 'text/plain'}); \
+        p.textContent = [b.size, b.type, b.constructor === Blob, b instanceof Blob, new File([b], 'f').name, \
+        Blob.name, Blob.length, /native code/.test(Blob)].join(' ')</script>";
+    let rendered = pool.render(&scripted(usual)).await.unwrap();
+    assert_eq!(text_of(&rendered.bytes), "10 text/plain true true f Blob 0 true");
+    assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn no_account_holds_every_tab() {
+    let pool = TestPool::shared(|config| config.tabs = 4);
+    let (many, other) = (AccountId::generate(), AccountId::generate());
+    let mut endless = JoinSet::new();
+    for _ in 0..6 {
+        let address = pool.address.clone();
+        endless.spawn_local(async move { address.send(LeaseTab::new(many, Lane::Scripted)).await.unwrap() });
+    }
+    pool.until("it has its share", |status| status.leased == 3 && status.waiting == 3).await;
+    assert_eq!(text_of(&pool.render_for(other, &scripted("<p>through")).await.unwrap().bytes), "through");
+    assert_eq!(text_of(&pool.render_for(other, &fixed("<p>static")).await.unwrap().bytes), "static");
+    let held = endless.join_next().await.unwrap().unwrap();
+    pool.until("no other tab is held", |status| status.leased == 3 && status.waiting == 3).await;
+    drop(held);
+    pool.until("the next one of it has a tab", |status| status.leased == 3 && status.waiting == 2).await;
+    endless.shutdown().await;
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
+    let pool = TestPool::start(|config| config.spare_tabs = 0);
+    let browser = pool.until("a browser runs", |status| status.ready).await.browsers[0];
+    for signal in [Signal::SIGKILL, Signal::SIGTERM] {
+        let task = scripted("<p>x</p><script>setInterval(() => document.title += 'x', 10)</script>");
+        let rendering = pool.render(&task);
+        let killing = async {
+            pool.until("it is shown", |status| status.leased == 1).await;
+            for renderer in renderers_of(browser) {
+                kill(Pid::from_raw(renderer), signal).unwrap();
+            }
+        };
+        let fault = tokio::join!(rendering, killing).0.unwrap_err();
+        assert_eq!(fault.retry, Retry::OtherTab, "{signal}: {fault}");
+    }
+    let heap = scripted("<script>const a = []; for (;;) a.push(new Array(1e5).fill(1.5).map(x => ({x})))</script>");
+    let fault = pool.render(&heap).await.unwrap_err();
+    assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageCrashed), "{fault}");
+    pool.finish().await;
+}
