@@ -47,7 +47,12 @@ impl Program {
 
     /// A request of the account's.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
+        self.request_as(&self.token, method, path)
+    }
+
+    /// A request of whose token this is.
+    pub fn request_as(&self, token: &str, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base)).bearer_auth(token)
     }
 
     /// What a path answers, unread.
@@ -71,10 +76,10 @@ impl Drop for Program {
     }
 }
 
-/// Makes an account on the folder below `root`; its token.
-pub fn make_account(root: &Path) -> io::Result<String> {
-    command(root, &["account", "create", "bench"])?;
-    command(root, &["token", "create", "--account", "bench"])
+/// Makes an account of that name on the folder below `root`; its token.
+pub fn make_account(root: &Path, name: &str) -> io::Result<String> {
+    command(root, &["account", "create", name])?;
+    command(root, &["token", "create", "--account", name])
 }
 
 /// Runs a command of the program on the folder below `root`; its stdout.

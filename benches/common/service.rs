@@ -29,7 +29,7 @@ impl Service {
     /// Starts the program with further settings and waits until it is ready.
     pub fn start(settings: &[(&str, &str)]) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
-        let program = Program::start(folder.path(), make_account(folder.path())?, settings)?;
+        let program = Program::start(folder.path(), make_account(folder.path(), "bench")?, settings)?;
         program.runtime.block_on(async {
             while program.get("/health/ready").await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;

@@ -51,7 +51,7 @@ impl Filled {
 
 /// Makes `count` templates below `root`.
 pub fn fill(root: &Path, count: usize) -> io::Result<Filled> {
-    let token = make_account(root)?;
+    let token = make_account(root, "bench")?;
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = DataDir::open(&root.join("data")).map_err(io::Error::other)?;

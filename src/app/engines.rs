@@ -73,17 +73,8 @@ impl Engines {
             templates: config.templates.clone(),
         };
         let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
-        let parts = Parts {
-            store,
-            templates,
-            unpacking,
-            assembler,
-            pages,
-            outbound,
-            deliveries,
-            limits,
-            metrics,
-        };
+        let parts =
+            Parts { store, templates, unpacking, assembler, pages, outbound, deliveries, limits, metrics };
         Ok(Self { pool, parts: Arc::new(parts) })
     }
 }

@@ -145,7 +145,9 @@ impl PageEvents {
             target_id: &'a str,
             error_code: i32,
         }
-        let Some(crashed) = event.parse::<Crashed<'_>>().filter(|it| it.target_id == self.frame) else { return };
+        let Some(crashed) = event.parse::<Crashed<'_>>().filter(|it| it.target_id == self.frame) else {
+            return;
+        };
         let by_itself = OWN_SIGNALS.contains(&crashed.error_code);
         self.state.send_modify(|state| {
             state.crash_is_known = true;

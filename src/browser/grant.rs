@@ -8,8 +8,8 @@ use actix::fut::wrap_future;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
-use super::keeping::Gone;
 use super::fleet::Purpose;
+use super::keeping::Gone;
 use super::kept::{Plan, Room};
 use super::lease::{BrowserId, HeldTab, Lease};
 use super::messages::{LeaseError, LeaseTab};

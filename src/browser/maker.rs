@@ -8,9 +8,9 @@ use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Page, Runtim
 use super::cdp::{CallError, Connection};
 use super::emulate;
 use super::events::{PageEvents, TellingLimits, rest_binding};
-use super::kills::Kills;
 use super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use super::fonts::Fonts;
+use super::kills::Kills;
 use super::load;
 use super::origin::Origin;
 use super::tab::{Tab, end_context};

@@ -1,12 +1,15 @@
-//! The memory of a Chromium, watched from outside: what the heap's limit does not see (buffers, nodes,
-//! pictures), and what pages leave behind. A renderer that takes too much is killed.
+//! The processes of a Chromium, watched from outside. Their memory: what the heap's limit does not see (buffers, nodes,
+//! pictures), and what pages leave behind; a renderer that takes too much is killed. Their processor time: a page that
+//! computes for long yields to the others, or a few endless ones would leave nothing to anybody.
 
 use std::fs;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use super::kills::Kills;
+use crate::workers::{processor_time, yield_processor};
 
 /// How deep below Chromium its renderers are: itself, a zygote, the zygote inside its namespace, them.
 const DEPTH: u32 = 4;
@@ -34,11 +37,20 @@ impl Reading {
     }
 }
 
-/// Kills every renderer of the Chromium `browser` that holds more than `limit_bytes`, and tells what all
-/// of its processes hold. It reads files of `/proc`, so it belongs on a thread that may take its time.
+/// What a renderer may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Processor time before it yields to everybody else; `None` where a renderer has one page after the other.
+    pub undisturbed: Option<Duration>,
+}
+
+/// Kills every renderer of the Chromium `browser` that holds more memory than it may, has those yield that computed for
+/// long, and tells what all of its processes hold. It reads files of `/proc`, so it belongs on a thread that may take its time.
 ///
 /// Files and memory that processes share are counted where the first process has them, and not again.
-pub(super) fn sweep(browser: i32, limit_bytes: u64, kills: &Kills) -> Reading {
+pub(super) fn sweep(browser: i32, bounds: Bounds, kills: &Kills) -> Reading {
     let mut processes = Vec::new();
     collect_children(browser, DEPTH, &mut processes);
     let own = Size::of(browser).unwrap_or_default().resident;
@@ -47,7 +59,10 @@ pub(super) fn sweep(browser: i32, limit_bytes: u64, kills: &Kills) -> Reading {
         let size = Size::of(process.id).unwrap_or_default();
         let part = if process.is_renderer { &mut reading.pages } else { &mut reading.other };
         *part += size.resident.saturating_sub(size.shared);
-        if process.is_renderer && size.resident > limit_bytes && kills.announce(process.id) {
+        if process.is_renderer && bounds.is_exhausting(process.id) {
+            yield_processor(process.id);
+        }
+        if process.is_renderer && size.resident > bounds.memory_bytes && kills.announce(process.id) {
             tracing::warn!(
                 renderer.pid = process.id,
                 renderer.bytes = size.resident,
@@ -57,6 +72,12 @@ pub(super) fn sweep(browser: i32, limit_bytes: u64, kills: &Kills) -> Reading {
         }
     }
     reading
+}
+
+impl Bounds {
+    fn is_exhausting(self, process: i32) -> bool {
+        self.undisturbed.is_some_and(|most| processor_time(process).is_some_and(|used| used > most))
+    }
 }
 
 struct Process {

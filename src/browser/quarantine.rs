@@ -166,7 +166,10 @@ mod tests {
         assert_eq!(places(&mut quarantine, &empty, &line), [Some(0), Some(1), Some(0), None, None]);
         // The third gets the first room that has no page.
         let rooms = [Room { pages: 1, is_alone: false }, Room::default()];
-        assert_eq!(places(&mut quarantine, &rooms, &[asked(three, false), asked(two, false)]), [Some(1), None]);
+        assert_eq!(
+            places(&mut quarantine, &rooms, &[asked(three, false), asked(two, false)]),
+            [Some(1), None]
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ use actix::prelude::*;
 use super::capacity;
 use super::fleet::{Loss, Place, Purpose, Running, pause_after};
 use super::lease::{BrowserId, HeldTab};
-use super::memory::{self, Reading};
+use super::memory::{self, Bounds, Reading};
 use super::pool::BrowserPool;
 use crate::domain::lane::{Lane, PerLane};
 
@@ -253,10 +253,14 @@ impl BrowserPool {
 
     /// Has the memory of every browser looked at.
     pub(super) fn weigh_all(&mut self, ctx: &mut Context<Self>) {
-        let limit_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
+        let memory_bytes = capacity::renderer_limit_mb(self.config.renderer_memory_limit_mb) << 20;
+        let undisturbed = Duration::from_millis(self.config.yield_after_ms);
         let weighed: Vec<_> = self.all().map(|it| (it.id, it.chromium.id(), it.kills.clone())).collect();
         for (browser, process, kills) in weighed {
-            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, limit_bytes, &kills));
+            // Only where no page without script is shown does a renderer have one page in its life.
+            let has_one_page = self.purpose(browser) != self.purpose_for(Lane::Static);
+            let bounds = Bounds { memory_bytes, undisturbed: has_one_page.then_some(undisturbed) };
+            let reading = tokio::task::spawn_blocking(move || memory::sweep(process, bounds, &kills));
             ctx.spawn(wrap_future::<_, Self>(reading).map(move |reading, pool, ctx| {
                 if let Ok(reading) = reading {
                     pool.weighed(browser, reading, ctx);

@@ -10,6 +10,8 @@ use super::Faults;
 pub struct AssembleConfig {
     /// Until a template and its data have become a page.
     pub timeout_ms: u64,
+    /// A template that takes longer goes on when nobody else has use for the processor.
+    pub yield_after_ms: u64,
     /// Until a started engine process is ready for its job.
     pub start_timeout_ms: u64,
     /// Until the EJS of a saved template is generated for further jobs; longer, and each job generates it.
@@ -33,6 +35,7 @@ pub struct AssembleConfig {
 impl AssembleConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("assemble.timeout_ms", self.timeout_ms, 10, 600_000);
+        faults.within("assemble.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         faults.within("assemble.start_timeout_ms", self.start_timeout_ms, 100, 600_000);
         faults.within("assemble.ahead_timeout_ms", self.ahead_timeout_ms, 10, 60_000);
         faults.within("assemble.memory_limit_mb", self.memory_limit_mb, 32, 16_384);

@@ -64,6 +64,8 @@ pub struct BrowserConfig {
     pub frame_address_limit_mb: u64,
     /// Chromium's own process; more ends it, and its pages are rendered again.
     pub own_memory_limit_mb: u64,
+    /// Processor time after which a page with script yields to everybody else; not where `static_processes` is 0.
+    pub yield_after_ms: u64,
     /// How often the memory of Chromium is looked at while pages are shown.
     pub memory_watch_ms: u64,
     /// How often an idle Chromium is asked whether it still answers.
@@ -125,6 +127,7 @@ impl BrowserConfig {
         }
         faults.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
         faults.within("browser.timer_limit_ms", self.timer_limit_ms, 0, 600_000);
+        faults.within("browser.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         faults.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
         faults.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);

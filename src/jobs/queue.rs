@@ -124,7 +124,8 @@ impl FairQueue {
     /// The next job whose turn it is, and whose it is; its place is free from now on, and it counts as running until
     /// [`Self::ended`].
     pub fn next(&mut self) -> Option<(AccountId, JobId)> {
-        let may_run = |account: &AccountId| self.running.get(account).is_none_or(|it| *it < self.running_limit);
+        let may_run =
+            |account: &AccountId| self.running.get(account).is_none_or(|it| *it < self.running_limit);
         let at = self.turns.iter().position(may_run)?;
         let account = self.turns.remove(at)?;
         let line = self.waiting.get_mut(&account)?;
@@ -226,7 +227,10 @@ mod tests {
         let (first, second) = (put(&mut queue, account), put(&mut queue, account));
         queue.remove(account, first);
         queue.remove(account, first);
-        assert_eq!((queue.len(), next(&mut queue), next(&mut queue), queue.len()), (1, Some(second), None, 0));
+        assert_eq!(
+            (queue.len(), next(&mut queue), next(&mut queue), queue.len()),
+            (1, Some(second), None, 0)
+        );
     }
 
     #[test]
@@ -234,7 +238,10 @@ mod tests {
         let mut queue = queue(10, 10, 2);
         let (many, other) = (AccountId::generate(), AccountId::generate());
         let jobs: Vec<_> = (0..4).map(|_| put(&mut queue, many)).collect();
-        assert_eq!([next(&mut queue), next(&mut queue), next(&mut queue)], [Some(jobs[0]), Some(jobs[1]), None]);
+        assert_eq!(
+            [next(&mut queue), next(&mut queue), next(&mut queue)],
+            [Some(jobs[0]), Some(jobs[1]), None]
+        );
         let late = put(&mut queue, other);
         assert_eq!([next(&mut queue), next(&mut queue)], [Some(late), None]);
         queue.ended(many);

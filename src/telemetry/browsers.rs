@@ -64,7 +64,7 @@ impl BrowserMetrics {
         let lost = counts(
             "platen_browser_lost",
             "reason",
-            "Chromiums lost: died, silent (did not answer), filled (their own process was full and they were ended)",
+            "Chromiums lost: died, silent (did not answer), filled (ended, for they were full)",
         );
         let kept_ended = counts(
             "platen_browser_kept_ended",

@@ -8,6 +8,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::priority::yield_processor;
 use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
@@ -44,6 +46,8 @@ pub struct PoolSettings {
     pub share: AccountShare,
     /// Until a started child is ready.
     pub start_timeout: Duration,
+    /// How long a job has its share of the processor; one that takes longer yields to everybody else.
+    pub undisturbed: Duration,
     /// Until a job is done; then its child is killed.
     pub deadline: Duration,
     /// Longest body of an answer.
@@ -86,9 +90,7 @@ impl Pool {
     pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
         let slots = AccountSlots::new(settings.processes, settings.share);
         let shelf = Mutex::default();
-        let pool = Self {
-            inner: Arc::new(Inner { starter, settings, metrics, slots, shelf }),
-        };
+        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, shelf }) };
         pool.refill();
         pool
     }
@@ -150,8 +152,8 @@ impl Pool {
             None => self.start().await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
         let mut lease = Lease::new(self.clone(), account, worker, turn.slot);
-        let work = lease.work(&job);
-        let done = timeout(turn.deadline, work).await.unwrap_or(Err(WorkerFault::Deadline));
+        let done =
+            timeout(turn.deadline, lease.work_in_turn(&job)).await.unwrap_or(Err(WorkerFault::Deadline));
         lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
         done
     }
@@ -266,6 +268,8 @@ struct Lease {
     pool: Pool,
     account: AccountId,
     answered: bool,
+    /// It computed for so long that it goes last in line for the processor.
+    has_yielded: bool,
     /// How the job ended, for the count of them.
     end: &'static str,
 }
@@ -273,7 +277,34 @@ struct Lease {
 impl Lease {
     fn new(pool: Pool, account: AccountId, worker: Worker, turn: Slot) -> Self {
         pool.count_working(1);
-        Self { rest: Some((worker, turn)), pool, account, answered: false, end: "abandoned" }
+        Self {
+            rest: Some((worker, turn)),
+            pool,
+            account,
+            answered: false,
+            has_yielded: false,
+            end: "abandoned",
+        }
+    }
+
+    /// A job that computes for long goes on when nobody else has use for the processor.
+    async fn work_in_turn<H: Serialize, R: DeserializeOwned>(
+        &mut self,
+        job: &Job<'_, H>,
+    ) -> Result<(R, Bytes), WorkerFault> {
+        let undisturbed = self.pool.inner.settings.undisturbed;
+        let process = self.rest.as_ref().and_then(|(worker, _)| worker.process());
+        let done = {
+            let mut work = pin!(self.work(job));
+            if let Ok(done) = timeout(undisturbed, &mut work).await {
+                return done;
+            }
+            process.inspect(|process| yield_processor(*process));
+            work.await
+        };
+        // That cannot be taken back.
+        self.has_yielded = true;
+        done
     }
 
     async fn work<H: Serialize, R: DeserializeOwned>(
@@ -295,7 +326,7 @@ impl Drop for Lease {
         let Some((worker, turn)) = self.rest.take() else { return };
         self.pool.count_working(-1);
         self.pool.count_end(self.end);
-        let (pool, account, answered) = (self.pool.clone(), self.account, self.answered);
+        let (pool, account, answered) = (self.pool.clone(), self.account, self.answered && !self.has_yielded);
         if !answered {
             worker.kill();
         }

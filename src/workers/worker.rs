@@ -116,6 +116,11 @@ impl Worker {
         }
     }
 
+    /// Its process; none when it has been waited for.
+    pub fn process(&self) -> Option<i32> {
+        self.child.id().and_then(|id| i32::try_from(id).ok())
+    }
+
     /// How many jobs it was given.
     pub fn jobs(&self) -> u64 {
         self.jobs

@@ -39,17 +39,18 @@ async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_r
     // Somebody else's page is in the same browser.
     let slow = scripted("<p id=p></p><script>setTimeout(() => p.textContent = 'whole', 2500)</script>");
     let filling = scripted(FILLS);
-    let (filled, lost) =
-        tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow));
+    let (filled, lost) = tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow));
     let (filled, lost) = (filled.unwrap_err(), lost.unwrap_err());
     assert_eq!((filled.retry, lost.retry), (Retry::Alone, Retry::Alone), "{filled} {lost}");
     assert_eq!(pool.status().await.quarantined, 2);
     // Nothing is waited for: a browser that was ended on purpose is well.
     let started = Instant::now();
     let (plain, script) = (fixed("<p>static"), scripted("<p>script"));
-    let (plain, script) =
-        tokio::join!(pool.render_for(stranger, &plain), pool.render_for(stranger, &script));
-    assert_eq!((text_of(&plain.unwrap().bytes), text_of(&script.unwrap().bytes)), ("static".into(), "script".into()));
+    let (plain, script) = tokio::join!(pool.render_for(stranger, &plain), pool.render_for(stranger, &script));
+    assert_eq!(
+        (text_of(&plain.unwrap().bytes), text_of(&script.unwrap().bytes)),
+        ("static".into(), "script".into())
+    );
     assert!(started.elapsed() < Duration::from_secs(10));
     // Both alone: only a death there counts against a page.
     let (filled, repeated) = tokio::join!(alone(&pool, hostile, &filling), alone(&pool, innocent, &slow));
@@ -93,9 +94,18 @@ async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
     let frames = "const d = 'data:text/html,' + 'x'.repeat(19e5); for (let i = 0; i < 100; i++) { \
         const f = document.createElement('iframe'); f.src = d + i; document.body.append(f) }";
     for (script, key) in [
-        ("const a = []; for (let i = 0; i < 2000; i++) a.push(new Blob([new Uint8Array(5e7)]))", "blob_limit_mb"),
-        ("for (let i = 0; i < 2000; i++) try { new File([new Uint8Array(5e7)], 'f') } catch {}", "blob_limit_mb"),
-        ("for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))", "lock_limit"),
+        (
+            "const a = []; for (let i = 0; i < 2000; i++) a.push(new Blob([new Uint8Array(5e7)]))",
+            "blob_limit_mb",
+        ),
+        (
+            "for (let i = 0; i < 2000; i++) try { new File([new Uint8Array(5e7)], 'f') } catch {}",
+            "blob_limit_mb",
+        ),
+        (
+            "for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))",
+            "lock_limit",
+        ),
         (frames, "frame_address_limit_mb"),
     ] {
         let page = scripted(&format!("<body><script>{script}</script>"));
@@ -134,6 +144,35 @@ async fn no_account_holds_every_tab() {
 }
 
 #[actix::test]
+async fn a_page_that_computes_for_long_yields_the_processor() {
+    let pool = TestPool::start(|config| {
+        config.static_processes = 1;
+        config.load_timeout_ms = 60_000;
+        config.yield_after_ms = 300;
+        config.memory_watch_ms = 50;
+    });
+    let browser = pool.until("browsers run", |status| status.ready).await.browsers[0];
+    let endless = scripted("<script>while (1);</script>");
+    let niceness = |process: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(16)?.parse::<i32>().ok())
+    };
+    let yielded = async {
+        pool.eventually("it goes last in line", || {
+            renderers_of(browser).iter().filter(|renderer| niceness(renderer) == Some(10)).count() == 1
+        })
+        .await;
+    };
+    tokio::select! {
+        ended = pool.render(&endless) => panic!("{ended:?}"),
+        () = yielded => {}
+    }
+    assert_eq!(niceness(&browser), Some(0));
+    assert_eq!(text_of(&pool.render(&scripted("<p>next")).await.unwrap().bytes), "next");
+    pool.finish().await;
+}
+
+#[actix::test]
 async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
     let pool = TestPool::start(|config| config.spare_tabs = 0);
     let browser = pool.until("a browser runs", |status| status.ready).await.browsers[0];
@@ -149,7 +188,8 @@ async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
         let fault = tokio::join!(rendering, killing).0.unwrap_err();
         assert_eq!(fault.retry, Retry::OtherTab, "{signal}: {fault}");
     }
-    let heap = scripted("<script>const a = []; for (;;) a.push(new Array(1e5).fill(1.5).map(x => ({x})))</script>");
+    let heap =
+        scripted("<script>const a = []; for (;;) a.push(new Array(1e5).fill(1.5).map(x => ({x})))</script>");
     let fault = pool.render(&heap).await.unwrap_err();
     assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageCrashed), "{fault}");
     pool.finish().await;

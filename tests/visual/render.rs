@@ -18,8 +18,8 @@ use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
 use platen::engines::render::page::{PageEngine, PageOrder};
 use platen::outbound::{Outbound, SystemResolver};
-use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
 use platen::slots::AccountShare;
+use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
@@ -62,11 +62,17 @@ impl Studio {
         let config = Config::default();
         let starter = Starter::new(PathBuf::from(env!("CARGO_BIN_EXE_platen"))).unwrap();
         let metrics = Metrics::new();
-        let assembler = Assembler::new(starter.clone(), &config.assemble, AccountShare::whole(), metrics.children.clone());
+        let assembler = Assembler::new(
+            starter.clone(),
+            &config.assemble,
+            AccountShare::whole(),
+            metrics.children.clone(),
+        );
         let outbound = Outbound::new(config.outbound, &[], Arc::new(SystemResolver));
         let pool =
             BrowserPool::new(config.browser.clone(), starter, outbound, metrics.browser.clone()).start();
-        let pages = PageEngine::new(pool.clone(), config.browser, AccountShare::whole(), metrics.steps.clone());
+        let pages =
+            PageEngine::new(pool.clone(), config.browser, AccountShare::whole(), metrics.steps.clone());
         Self { assembler, pages, pool }
     }
 

@@ -70,7 +70,12 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
     let program = folder.path().join("platen");
     std::fs::copy(platen(), &program).unwrap();
-    let assembler = Assembler::new(Starter::new(program).unwrap(), &config(), AccountShare::default(), Metrics::new().children);
+    let assembler = Assembler::new(
+        Starter::new(program).unwrap(),
+        &config(),
+        AccountShare::default(),
+        Metrics::new().children,
+    );
     let page = assembler
         .assemble(AccountId::generate(), &site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}"))
         .await;

@@ -22,7 +22,10 @@ struct Lab {
 impl Lab {
     fn new(config: &AssembleConfig) -> Self {
         let metrics = Metrics::new();
-        Self { assembler: Assembler::new(starter(), config, AccountShare::default(), metrics.children.clone()), metrics }
+        Self {
+            assembler: Assembler::new(starter(), config, AccountShare::default(), metrics.children.clone()),
+            metrics,
+        }
     }
 
     async fn assemble(&self, site: &Site, data: &str) -> Result<String, JobFault> {

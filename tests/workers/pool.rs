@@ -30,6 +30,7 @@ fn settings(script: &str, spares: usize) -> PoolSettings {
         processes: 2,
         share: AccountShare::whole(),
         start_timeout: Duration::from_secs(10),
+        undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(10),
         answer_limit_bytes: 5,
     }
@@ -97,6 +98,58 @@ async fn a_child_works_for_one_account_and_not_for_ever() {
     until("the one kept longest makes room", || !is_alive(others)).await;
     assert_eq!(pool.kept(), 2);
     assert!(is_alive(new));
+}
+
+#[tokio::test]
+async fn a_job_that_computes_for_long_yields_and_its_child_does_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = format!(
+        "echo $$ >> {0}; while :; do {READY}head -c 68 > /dev/null; while [ ! -e {0}.done ]; do :; done; {ANSWER} done",
+        pids.display()
+    );
+    let patient = PoolSettings { kept: 1, undisturbed: Duration::from_millis(50), ..settings(&script, 0) };
+    let pool = Pool::new(starter(), patient, Metrics::new().children);
+    let job = tokio::spawn({
+        let pool = pool.clone();
+        async move { run(&pool).await }
+    });
+    let niceness = || {
+        let stat = read_pids(&pids).first().map(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")));
+        let stat = stat.and_then(Result::ok).unwrap_or_default();
+        stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(16).map(str::to_owned))
+    };
+    until("it goes last in line", || niceness().as_deref() == Some("10")).await;
+    std::fs::write(folder.path().join("pids.done"), "").unwrap();
+    assert_eq!(job.await.unwrap().unwrap().0, 1);
+    let child = read_pids(&pids)[0];
+    until("it is not kept", || !is_alive(child)).await;
+    assert_eq!(pool.kept(), 0);
+}
+
+#[tokio::test]
+async fn no_account_has_all_children() {
+    let metrics = Metrics::new().children;
+    let busy = PoolSettings {
+        processes: 3,
+        share: AccountShare::new(0),
+        ..settings(&format!("{READY}{LISTEN} read -t 1 line; while :; do read -t 60 line; done"), 0)
+    };
+    let pool = Pool::new(starter(), busy, metrics.clone());
+    let (many, other) = (AccountId::generate(), AccountId::generate());
+    let working = || metrics.children.of(["test", "working"]).get();
+    let run = |account| {
+        let pool = pool.clone();
+        tokio::spawn(async move { run_for(&pool, account).await })
+    };
+    let jobs: Vec<_> = (0..4).map(|_| run(many)).collect();
+    until("its share works", || working() == 2).await;
+    let theirs = run(other);
+    until("the other's works beside it", || working() == 3).await;
+    for job in jobs.into_iter().chain([theirs]) {
+        job.abort();
+    }
+    until("all are gone", || working() == 0).await;
 }
 
 #[tokio::test]

@@ -60,6 +60,7 @@ impl Assembler {
             processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
             share,
             start_timeout: Duration::from_millis(config.start_timeout_ms),
+            undisturbed: Duration::from_millis(config.yield_after_ms),
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
         };

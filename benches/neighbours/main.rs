@@ -1,0 +1,130 @@
+//! What one account notices of another one's worst pages: documents a second, latencies, failures, each beside what it
+//! has when it is alone.
+//!
+//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench neighbours` takes four minutes;
+//! words after `--` choose attacks by their names.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+#[path = "../common"]
+mod common {
+    #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
+    pub mod figures;
+    #[expect(dead_code, reason = "shared with benchmarks that ask for more")]
+    pub mod program;
+}
+mod attacks;
+
+use std::cell::RefCell;
+use std::io;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::task::LocalSet;
+
+use attacks::{ATTACKS, Attack};
+use common::figures::Figures;
+use common::program::{Program, make_account};
+
+/// How long each measurement takes.
+const WINDOW: Duration = Duration::from_secs(20);
+/// How long an attack is under way before it is measured beside.
+const RUN_UP: Duration = Duration::from_secs(5);
+/// Clients of the account that is measured.
+const CLIENTS: usize = 2;
+
+fn main() -> io::Result<()> {
+    let words: Vec<_> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let chosen = |attack: &&Attack| words.is_empty() || words.iter().any(|word| attack.name.contains(word));
+    println!(
+        "{:<44} {:>9} {:>8} {:>9} {:>9} {:>7}",
+        "", "a second", "of quiet", "p50 ms", "p95 ms", "failed"
+    );
+    for attack in ATTACKS.iter().filter(chosen) {
+        // Each against a service of its own: what one leaves behind is not laid to the next one's charge.
+        let folder = tempfile::tempdir()?;
+        let (token, hostile) =
+            (make_account(folder.path(), "neighbour")?, make_account(folder.path(), "hostile")?);
+        let program = Program::start(folder.path(), token, &[])?;
+        let documents = documents()?;
+        let (quiet, beside, attackers) = LocalSet::new().block_on(&program.runtime, async {
+            while program.get("/health/ready").await.is_err() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            let run = Run { program: &program, documents: &documents };
+            // The first documents warm up.
+            run.measure(Duration::from_secs(3)).await;
+            let quiet = run.measure(WINDOW).await;
+            let attackers = attack.begin(&program, &hostile);
+            tokio::time::sleep(RUN_UP).await;
+            let beside = run.measure(WINDOW).await;
+            (quiet, beside, attackers)
+        });
+        print_line(&format!("quiet, before: {}", attack.name), &quiet, quiet.figures.throughput());
+        print_line(&format!("beside {}", attack.name), &beside, quiet.figures.throughput());
+        println!("{:<44} {}", "", attackers.ended());
+    }
+    Ok(())
+}
+
+/// The documents of the account that is measured, in turn: the sample invoice, and a page that a script draws.
+fn documents() -> io::Result<[String; 2]> {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/samples/invoice");
+    let invoice = std::fs::read_to_string(format!("{sample}/index.html"))?;
+    let data: Value = serde_json::from_str(&std::fs::read_to_string(format!("{sample}/data.json"))?)?;
+    let drawn = "<table id=t></table><script>for (let i = 0; i < 30; i++) \
+        t.insertRow().insertCell().textContent = 'row ' + i</script>";
+    Ok([
+        json!({"type": "ejs", "target": "pdf", "template": invoice, "data": data}).to_string(),
+        json!({"type": "html", "target": "pdf", "template": drawn, "data": {}}).to_string(),
+    ])
+}
+
+struct Run<'a> {
+    program: &'a Program,
+    documents: &'a [String; 2],
+}
+
+struct Measured {
+    figures: Figures,
+    failures: Vec<String>,
+}
+
+impl Run<'_> {
+    async fn measure(&self, window: Duration) -> Measured {
+        let (begun, latencies, failures) = (Instant::now(), RefCell::default(), RefCell::default());
+        let client = async |number: usize| {
+            let mut at = number;
+            while begun.elapsed() < window {
+                at += 1;
+                let asked = Instant::now();
+                match self.program.render(self.documents[at % 2].clone()).await {
+                    Ok(file) if file.starts_with(b"%PDF-") => {
+                        RefCell::<Vec<Duration>>::borrow_mut(&latencies).push(asked.elapsed());
+                    }
+                    Ok(_) => RefCell::<Vec<String>>::borrow_mut(&failures).push("no PDF came".to_owned()),
+                    Err(error) => failures.borrow_mut().push(error.to_string()),
+                }
+            }
+        };
+        futures_util::future::join_all((0..CLIENTS).map(client)).await;
+        let figures =
+            Figures { latencies: latencies.into_inner(), wall: begun.elapsed(), ..Figures::default() };
+        Measured { figures, failures: failures.into_inner() }
+    }
+}
+
+fn print_line(name: &str, measured: &Measured, quiet: f64) {
+    let Measured { figures, failures } = measured;
+    let rate = figures.throughput();
+    println!(
+        "{name:<44} {rate:>9.1} {:>7.0}% {:>9.0} {:>9.0} {:>7}",
+        rate / quiet * 100.0,
+        figures.percentile_ms(0.5),
+        figures.percentile_ms(0.95),
+        failures.len(),
+    );
+    if let Some(failure) = failures.first() {
+        println!("{:<44} {failure}", "");
+    }
+}
