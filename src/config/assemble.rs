@@ -10,7 +10,7 @@ use super::Faults;
 pub struct AssembleConfig {
     /// Until a template and its data have become a page.
     pub timeout_ms: u64,
-    /// A template that takes longer goes on when nobody else has use for the processor.
+    /// Processor time after which a template goes on when nobody else has use for the processor.
     pub yield_after_ms: u64,
     /// Until a started engine process is ready for its job.
     pub start_timeout_ms: u64,

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::priority::yield_processor;
+use super::priority::{processor_time, yield_processor};
 use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
@@ -46,7 +46,7 @@ pub struct PoolSettings {
     pub share: AccountShare,
     /// Until a started child is ready.
     pub start_timeout: Duration,
-    /// How long a job has its share of the processor; one that takes longer yields to everybody else.
+    /// Processor time after which a job yields to everybody else.
     pub undisturbed: Duration,
     /// Until a job is done; then its child is killed.
     pub deadline: Duration,
@@ -294,10 +294,14 @@ impl Lease {
     ) -> Result<(R, Bytes), WorkerFault> {
         let undisturbed = self.pool.inner.settings.undisturbed;
         let process = self.rest.as_ref().and_then(|(worker, _)| worker.process());
+        let used = || process.and_then(processor_time).unwrap_or_default();
+        let before = used();
         let done = {
             let mut work = pin!(self.work(job));
-            if let Ok(done) = timeout(undisturbed, &mut work).await {
-                return done;
+            while used() < before + undisturbed {
+                if let Ok(done) = timeout(undisturbed, &mut work).await {
+                    return done;
+                }
             }
             process.inspect(|process| yield_processor(*process));
             work.await
