@@ -303,7 +303,7 @@ impl BrowserPool {
         let Some(lost) = self.take_out(browser, loss, ctx) else { return };
         tracing::warn!(browser.pid = lost.chromium.id(), reason = %loss, "a browser is lost and replaced");
         self.metrics.lost.of([loss.name()]).inc();
-        if self.is_common(browser) {
+        if !self.is_ready() {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
         if loss.is_suspicious() {
