@@ -188,14 +188,14 @@ fn value_of(option: &str) -> Value {
     match option {
         "format" => json!("a5"),
         "width" | "height" | "margin" => json!("20mm"),
-        "landscape" | "printBackground" | "preferCssPageSize" | "outline" | "fullPage" | "omitBackground"
-        | "strict" => json!(true),
+        "landscape" | "printBackground" | "preferCssPageSize" | "outline" | "tagged" | "fullPage"
+        | "omitBackground" | "strict" => json!(true),
         "scale" => json!(0.5),
         "fromPage" | "toPage" | "page" | "waitForTimeout" => json!(1),
         "headerTemplate" | "footerTemplate" => json!("<b class=title></b>"),
         "metadata" => json!({"title": "t"}),
         "quality" => json!(50),
-        "selector" | "waitForSelector" | "password" => json!("p"),
+        "selector" | "waitForSelector" => json!("p"),
         "mediaType" => json!("screen"),
         "viewport" => json!({"width": 300, "height": 200, "deviceScaleFactor": 2}),
         "timezone" => json!("Europe/Berlin"),

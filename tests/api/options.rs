@@ -1,7 +1,7 @@
 //! `formatOpts` by the whole way: refused at init by name, seen in the file, told in the warnings; the
 //! same without a server.
 
-use platen::domain::format_opts::KEYS;
+use platen::domain::format_opts::{Effect, KEYS};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
@@ -61,6 +61,54 @@ async fn a_known_key_with_a_wrong_value_is_refused_at_init_by_name() {
 }
 
 #[tokio::test]
+async fn what_promises_protection_or_conformance_is_refused_and_never_ignored() {
+    let app = TestApp::start().await;
+    let template = app.unzipped(crate::template::page("one")).await;
+    let keys = [
+        "password",
+        "userPassword",
+        "ownerPassword",
+        "permissions",
+        "encrypt",
+        "pdfa",
+        "pdfua",
+        "sign",
+        "PDF-A",
+    ];
+    for key in keys {
+        let options = json!({ key: "x", "scale": 1 });
+        let pointer = json!(format!("/formatOpts/{key}"));
+        let body =
+            |target: &str| json!({"type": "html", "target": target, "data": {}, "formatOpts": options});
+        let mut answers = Vec::new();
+        for target in ["pdf", "png", "html"] {
+            answers.push(app.post("/v1/documents/init", &body(target)).await);
+            let mut at_once = body(target);
+            at_once["template"] = json!("<p>");
+            answers.push(app.post("/v1/documents/immediate-render", &at_once).await);
+        }
+        answers.push(app.post(&format!("/v1/templates/{template}/render-previews"), &body("pdf")).await);
+        for (status, answer) in answers {
+            assert_eq!((status, &answer["code"]), (422, &json!("validation_failed")), "{key}: {answer}");
+            assert_eq!(
+                (answer["errors"].as_array().unwrap().len(), &answer["errors"][0]["pointer"]),
+                (1, &pointer)
+            );
+            let detail = answer["errors"][0]["detail"].as_str().unwrap();
+            assert!(
+                detail.contains("cannot be made here yet") || detail.contains("cannot be signed"),
+                "{detail}"
+            );
+        }
+    }
+    let (_, jobs) = app.get("/v1/jobs").await;
+    assert_eq!(jobs["items"], json!([]), "nothing may be created");
+    let (view, _) =
+        rendered(&app, "pdf", PAGE, json!({"password": "", "encrypt": false, "pdfa": null})).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])));
+}
+
+#[tokio::test]
 async fn options_are_seen_in_the_file_and_what_does_nothing_in_the_warnings() {
     let app = TestApp::start().await;
     let options = json!({"viewport": {"width": 300, "height": 200}, "quality": 5, "colour": 1, "scale": 1});
@@ -92,7 +140,8 @@ async fn the_document_of_the_interface_has_every_key() {
     let (_, document) = app.get("/openapi.json").await;
     let described = document["components"]["schemas"]["FormatOpts"]["properties"].as_object().unwrap();
     let mut described: Vec<_> = described.keys().map(String::as_str).collect();
-    let mut known = KEYS.map(|(name, _)| name);
+    let offered = KEYS.iter().filter(|(_, effect)| *effect != Effect::Refused);
+    let mut known: Vec<_> = offered.map(|(name, _)| *name).collect();
     described.sort_unstable();
     known.sort_unstable();
     assert_eq!(described, known);

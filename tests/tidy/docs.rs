@@ -162,6 +162,7 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
             Effect::Png => "png",
             Effect::Jpg => "jpg",
             Effect::Nothing => "",
+            Effect::Refused => "refused",
         };
         let stands = |line: &str| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();

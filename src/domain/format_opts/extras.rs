@@ -13,6 +13,9 @@ pub struct Extras {
     pub footer: Option<String>,
     /// Bookmarks, made of the headings.
     pub outline: bool,
+    /// Whether the file says what its parts are (headings, tables, paragraphs), which makes it larger; `None`: unless
+    /// it is long.
+    pub tagged: Option<bool>,
     /// What is known of the document.
     pub metadata: Metadata,
 }
@@ -31,13 +34,19 @@ pub struct Metadata {
 }
 
 impl Extras {
-    /// Reads `headerTemplate`, `footerTemplate`, `outline` and `metadata`; what metadata have beside
+    /// Reads `headerTemplate`, `footerTemplate`, `outline`, `tagged` and `metadata`; what metadata have beside
     /// their own members is added to `unknown`.
     pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
+        let (outline, tagged) = (members.flag("outline").unwrap_or_default(), members.flag("tagged"));
+        if outline && tagged == Some(false) {
+            let detail = "makes bookmarks out of the tags, and tagged is false; leave out one of them";
+            members.fault("outline", detail);
+        }
         Self {
             header: members.text("headerTemplate"),
             footer: members.text("footerTemplate"),
-            outline: members.flag("outline").unwrap_or_default(),
+            outline,
+            tagged,
             metadata: read_metadata(members, unknown),
         }
     }
@@ -107,6 +116,7 @@ mod tests {
         assert_fault(r#"{"metadata":"x"}"#, "/formatOpts/metadata", "must be an object of title");
         assert_fault(r#"{"metadata":{"title":1}}"#, "/formatOpts/metadata/title", "must be a string");
         assert_fault(r#"{"metadata":{"keywords":[1]}}"#, "/formatOpts/metadata/keywords", "array of strings");
+        assert_fault(r#"{"outline":true,"tagged":false}"#, "/formatOpts/outline", "out of the tags");
         assert_fault(r#"{"outline":"h1"}"#, "/formatOpts/outline", "true or false");
     }
 }

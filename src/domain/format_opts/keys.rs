@@ -20,10 +20,12 @@ pub enum Effect {
     Jpg,
     /// Nothing that is made of a page: the key is for other kinds of templates, or other ways.
     Nothing,
+    /// Promises protection or conformance: refused as long as nobody keeps the promise.
+    Refused,
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Effect); 32] = [
+pub const KEYS: [(&str, Effect); 40] = [
     ("format", Effect::Pdf),
     ("width", Effect::Pdf),
     ("height", Effect::Pdf),
@@ -37,6 +39,7 @@ pub const KEYS: [(&str, Effect); 32] = [
     ("headerTemplate", Effect::Pdf),
     ("footerTemplate", Effect::Pdf),
     ("outline", Effect::Pdf),
+    ("tagged", Effect::Pdf),
     ("metadata", Effect::Pdf),
     ("fullPage", Effect::Image),
     ("omitBackground", Effect::Png),
@@ -52,10 +55,17 @@ pub const KEYS: [(&str, Effect); 32] = [
     ("pages", Effect::Nothing),
     ("page", Effect::Nothing),
     ("dpi", Effect::Nothing),
-    ("password", Effect::Nothing),
     ("delimiters", Effect::Nothing),
     ("strict", Effect::Nothing),
     ("engine", Effect::Nothing),
+    ("password", Effect::Refused),
+    ("userPassword", Effect::Refused),
+    ("ownerPassword", Effect::Refused),
+    ("permissions", Effect::Refused),
+    ("encrypt", Effect::Refused),
+    ("pdfa", Effect::Refused),
+    ("pdfua", Effect::Refused),
+    ("sign", Effect::Refused),
 ];
 
 /// Whether `name` is a key of the table.
@@ -63,9 +73,11 @@ pub(super) fn is_known(name: &str) -> bool {
     KEYS.iter().any(|&(known, _)| known == name)
 }
 
-/// The known key `name` does nothing to `target`.
+/// The known key `name` does nothing to `target`. One that is refused is not idle: where it is there, it asks for
+/// nothing.
 pub(super) fn is_idle(name: &str, target: Target) -> bool {
-    KEYS.iter().any(|&(known, effect)| known == name && !has_effect(effect, target))
+    KEYS.iter()
+        .any(|&(known, effect)| known == name && effect != Effect::Refused && !has_effect(effect, target))
 }
 
 impl PageOptions {

@@ -1,11 +1,13 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
-//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`). The rest is here.
+//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), what is refused (`promises`).
+//! The rest is here.
 
 mod extras;
 mod keys;
 mod paper;
+mod promises;
 mod scene;
 #[cfg(test)]
 mod testing;
@@ -19,7 +21,7 @@ use crate::problem::Fault;
 
 pub use extras::{Extras, Metadata};
 pub use keys::{Effect, KEYS};
-pub use paper::{Margin, Paper};
+pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
 pub use scene::{Media, Scene, Viewport};
 
 /// Where `formatOpts` stands in a body.
@@ -59,6 +61,8 @@ pub struct PageOptions {
     pub landscape: bool,
     /// White around the content.
     pub margin: Margin,
+    /// Which of these the caller chose; the page's own `@page` may say something else.
+    pub given: Given,
     /// Size of the content, 0.1 to 2.
     pub scale: f64,
     /// Backgrounds are printed.
@@ -122,6 +126,7 @@ impl Default for PageOptions {
             paper: Paper::A4,
             landscape: false,
             margin: Margin::default(),
+            given: Given::default(),
             scale: 1.0,
             print_background: true,
             prefer_css_page_size: false,
@@ -135,6 +140,14 @@ impl Default for PageOptions {
             wait_for_expression: None,
             wait_ms: 0,
         }
+    }
+}
+
+impl PageOptions {
+    /// The sheet, turned where it shall be.
+    #[must_use]
+    pub fn sheet(&self) -> Paper {
+        if self.landscape { self.paper.turned() } else { self.paper }
     }
 }
 
@@ -155,27 +168,7 @@ impl Reading {
         let idle = self.known.iter().filter(|key| keys::is_idle(key, target));
         let idle =
             idle.map(|key| format!("formatOpts.{key} has no effect on {} and was ignored", target.name()));
-        let narrow = self.narrow_banners(target);
-        unknown.chain(idle).chain(narrow).collect()
-    }
-
-    fn narrow_banners(&self, target: Target) -> impl Iterator<Item = String> {
-        let PageOptions { extras, margin, .. } = &self.options;
-        let banners = [
-            ("headerTemplate", "top", extras.header.is_some() && margin.top_in < paper::BANNER_LEAST_IN),
-            (
-                "footerTemplate",
-                "bottom",
-                extras.footer.is_some() && margin.bottom_in < paper::BANNER_LEAST_IN,
-            ),
-        ];
-        banners.into_iter().filter(move |&(_, _, narrow)| narrow && target == Target::Pdf).map(
-            |(key, side, _)| {
-                format!(
-                    "formatOpts.{key} lies in the margin: with margin.{side} below 9mm the page covers it"
-                )
-            },
-        )
+        unknown.chain(idle).collect()
     }
 }
 
@@ -189,25 +182,31 @@ pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {
     let (known, mut unknown) = members.unknown(&[]).into_iter().partition(|name| keys::is_known(name));
     let options = read_options(&mut members, limits, &mut unknown);
     check_pages(&options, &mut members);
-    let Paper { width_in, height_in } = options.paper;
-    let turned = Paper { width_in: height_in, height_in: width_in };
-    let sheet = if options.landscape { turned } else { options.paper };
-    paper::check_area(sheet, options.margin, &mut members);
+    promises::refuse(&mut members);
+    paper::check_area(options.sheet(), options.margin, &mut members);
     Reading { options, unknown, known, faults: members.into_faults() }
 }
 
 fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> PageOptions {
     let default = PageOptions::default();
-    let mut options = PageOptions {
+    let landscape = members.flag("landscape");
+    let extras = Extras::read(members, unknown);
+    let margin = paper::read_margin(members, unknown);
+    PageOptions {
         paper: paper::read_paper(members),
-        landscape: members.flag("landscape").unwrap_or(default.landscape),
-        margin: default.margin,
+        landscape: landscape.unwrap_or(default.landscape),
+        margin: margin.resolved(extras.header.is_some(), extras.footer.is_some()),
+        given: Given {
+            sheet: ["format", "width", "height"].iter().any(|name| is_given(members, name)),
+            landscape: landscape.is_some(),
+            margin: margin.given(),
+        },
         scale: members.number("scale", 0.1..=2.0).unwrap_or(default.scale),
         print_background: members.flag("printBackground").unwrap_or(default.print_background),
         prefer_css_page_size: members.flag("preferCssPageSize").unwrap_or(default.prefer_css_page_size),
         from_page: members.count("fromPage"),
         to_page: members.count("toPage"),
-        extras: Extras::read(members, unknown),
+        extras,
         picture: read_picture(members),
         scene: Scene::read(members, limits, unknown),
         selector: members.text("selector"),
@@ -216,10 +215,12 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         wait_ms: members
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or(default.wait_ms),
-    };
-    let Extras { header, footer, .. } = &options.extras;
-    options.margin = paper::read_margin(members, unknown).resolved(header.is_some(), footer.is_some());
-    options
+    }
+}
+
+/// An empty text counts as absent.
+fn is_given(members: &Members<'_>, name: &str) -> bool {
+    members.raw(name).is_some_and(|value| value.get() != "\"\"")
 }
 
 fn read_picture(members: &mut Members<'_>) -> Picture {
@@ -257,7 +258,7 @@ mod tests {
             r##"{"fromPage":2.0,"toPage":3,"format":"Letter","waitForSelector":"#done","landscape":true,
             "margin":"1cm","scale":1.5,"printBackground":false,"preferCssPageSize":true,"fullPage":true,
             "omitBackground":true,"quality":40.0,"selector":"#a","waitForExpression":"1","waitForTimeout":5,
-            "headerTemplate":"h","footerTemplate":"f","outline":true,"metadata":{"title":"t"},
+            "headerTemplate":"h","footerTemplate":"f","outline":true,"tagged":true,"metadata":{"title":"t"},
             "mediaType":"screen","viewport":{"height":9},"timezone":"UTC","locale":"de",
             "width":"8.5in","height":"11in"}"##,
         );
@@ -271,7 +272,8 @@ mod tests {
         assert_eq!(read.wait_for_selector.as_deref(), Some("#done"));
         assert_eq!(read.wait_for_expression.as_deref(), Some("1"));
         assert_eq!(read.wait_ms, 5);
-        assert!(read.extras.has_banners() && read.extras.outline);
+        assert!(read.extras.has_banners() && read.extras.outline && read.extras.tagged == Some(true));
+        assert_eq!(read.given, Given { sheet: true, landscape: true, margin: [true; 4] });
         assert_ne!(read.extras.metadata, default.extras.metadata);
         assert_eq!(read.scene.timezone.as_deref(), Some("UTC"));
         assert_eq!(read.scene.locale.as_deref(), Some("de"));
@@ -296,11 +298,12 @@ mod tests {
             let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let text = body(|effect| effect != Effect::Nothing);
+        let is_read = |effect| !matches!(effect, Effect::Nothing | Effect::Refused);
+        let text = body(is_read);
         let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
         let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();
         pointers.sort_unstable();
-        let keys = KEYS.iter().filter(|&&(_, effect)| effect != Effect::Nothing);
+        let keys = KEYS.iter().filter(|&&(_, effect)| is_read(effect));
         let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
         expected.sort_unstable();
         assert_eq!(pointers, expected);
@@ -331,19 +334,6 @@ mod tests {
         assert_eq!(pdf[2..], [idle("dpi", "pdf"), idle("quality", "pdf")]);
         assert_eq!(reading.warnings(Target::Jpg)[2..], [idle("dpi", "jpg"), idle("scale", "jpg")]);
         assert_eq!(reading.warnings(Target::Html).len(), 5);
-    }
-
-    #[test]
-    fn a_margin_too_narrow_for_its_banner_is_told() {
-        let narrow = reading(r#"{"headerTemplate":"h","footerTemplate":"f","margin":{"top":"2mm"}}"#);
-        let told = narrow.warnings(Target::Pdf);
-        assert_eq!(told.len(), 1);
-        assert!(
-            told[0].starts_with("formatOpts.headerTemplate lies in the margin: with margin.top"),
-            "{told:?}"
-        );
-        let idle = narrow.warnings(Target::Png).iter().all(|it| it.contains("no effect on png"));
-        assert!(idle);
     }
 
     #[test]

@@ -8,11 +8,10 @@ const PIXELS_PER_INCH: f64 = 96.0;
 const SHEET_LIMIT_IN: f64 = 200.0;
 /// Smallest width or height: a sheet below takes no content.
 const SHEET_LEAST_IN: f64 = 0.1;
-/// A banner on a narrower margin lies over the content: where Chromium ends a line of its own size (seen).
-pub(super) const BANNER_LEAST_IN: f64 = 9.0 / 25.4;
 /// What is left for a banner whose side has no margin of the caller's: three lines of its own size.
 const BANNER_MARGIN_IN: f64 = 15.0 / 25.4;
-const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
+/// The sides of a margin, in the order of CSS.
+pub const SIDES: [&str; 4] = ["top", "right", "bottom", "left"];
 /// The names of the sheets with width and height in inches.
 const FORMATS: [(&str, f64, f64); 11] = [
     ("letter", 8.5, 11.0),
@@ -26,6 +25,20 @@ const FORMATS: [(&str, f64, f64); 11] = [
     ("a4", 210.0 / 25.4, 297.0 / 25.4),
     ("a5", 148.0 / 25.4, 210.0 / 25.4),
     ("a6", 105.0 / 25.4, 148.0 / 25.4),
+];
+
+/// The sheets that `@page` knows by name.
+const CSS_SHEETS: [(&str, f64, f64); 10] = [
+    ("a5", 148.0 / 25.4, 210.0 / 25.4),
+    ("a4", 210.0 / 25.4, 297.0 / 25.4),
+    ("a3", 297.0 / 25.4, 420.0 / 25.4),
+    ("b5", 176.0 / 25.4, 250.0 / 25.4),
+    ("b4", 250.0 / 25.4, 353.0 / 25.4),
+    ("jis-b5", 182.0 / 25.4, 257.0 / 25.4),
+    ("jis-b4", 257.0 / 25.4, 364.0 / 25.4),
+    ("letter", 8.5, 11.0),
+    ("legal", 8.5, 14.0),
+    ("ledger", 11.0, 17.0),
 ];
 
 /// A sheet of paper, in inches.
@@ -50,9 +63,120 @@ pub struct Margin {
     pub left_in: f64,
 }
 
+/// What of the sheet a caller chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// `format`, `width` or `height`.
+    pub sheet: bool,
+    /// `landscape`, whether true or false.
+    pub landscape: bool,
+    /// The sides of `margin`, as in [`SIDES`].
+    pub margin: [bool; 4],
+}
+
 impl Paper {
     /// ISO 216 A4.
     pub const A4: Self = Self { width_in: 210.0 / 25.4, height_in: 297.0 / 25.4 };
+
+    /// The same sheet, lying where `landscape`, otherwise standing.
+    #[must_use]
+    pub fn oriented(self, landscape: bool) -> Self {
+        if self.is_landscape() == landscape { self } else { self.turned() }
+    }
+
+    /// The same sheet, turned as `other` is; a square turns nothing.
+    #[must_use]
+    pub fn oriented_as(self, other: Self) -> Self {
+        let is_square = is_near_in(other.width_in, other.height_in);
+        if is_square { self } else { self.oriented(other.is_landscape()) }
+    }
+
+    /// The same sheet, turned.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        Self { width_in: self.height_in, height_in: self.width_in }
+    }
+
+    /// As large as `other`, lying or standing as it does, within a device pixel and a half.
+    #[must_use]
+    pub fn is_same(self, other: Self) -> bool {
+        is_near_in(self.width_in, other.width_in) && is_near_in(self.height_in, other.height_in)
+    }
+
+    /// Wider than high.
+    #[must_use]
+    pub fn is_landscape(self) -> bool {
+        self.width_in > self.height_in
+    }
+}
+
+impl Margin {
+    /// The four, in the order of [`SIDES`].
+    #[must_use]
+    pub fn sides_in(self) -> [f64; 4] {
+        [self.top_in, self.right_in, self.bottom_in, self.left_in]
+    }
+
+    /// Of the four, in the order of [`SIDES`].
+    #[must_use]
+    pub fn of_sides([top_in, right_in, bottom_in, left_in]: [f64; 4]) -> Self {
+        Self { top_in, right_in, bottom_in, left_in }
+    }
+}
+
+/// What the `size` of an `@page` rule says (CSS Paged Media 3, 6.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CssSize {
+    /// The sheet's own.
+    Auto,
+    /// The sheet's own, lying or standing.
+    Turned {
+        /// Lying.
+        landscape: bool,
+    },
+    /// A size.
+    Sheet(Paper),
+    /// A length whose unit depends on something else.
+    Unknown,
+}
+
+impl CssSize {
+    /// What a page of this size is laid out on, where its sheet is `sheet`.
+    #[must_use]
+    pub fn laid_out(self, sheet: Paper) -> Paper {
+        match self {
+            Self::Auto | Self::Unknown => sheet,
+            Self::Turned { landscape } => sheet.oriented(landscape),
+            Self::Sheet(page) => page,
+        }
+    }
+
+    /// Reads the value as a browser writes it.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let text = text.to_ascii_lowercase();
+        let mut landscape = None;
+        let mut sheet = None;
+        let mut lengths = Vec::new();
+        for word in text.split_whitespace() {
+            let named = CSS_SHEETS.iter().find(|(name, _, _)| *name == word);
+            match (word, named, css_length_in(word)) {
+                ("auto", ..) => {}
+                ("landscape" | "portrait", ..) => landscape = Some(word == "landscape"),
+                (_, Some(&(_, width_in, height_in)), _) => sheet = Some(Paper { width_in, height_in }),
+                (_, None, Some(length_in)) => lengths.push(length_in),
+                (_, None, None) => return Self::Unknown,
+            }
+        }
+        match (lengths.as_slice(), sheet, landscape) {
+            (&[width_in, height_in], ..) => Self::Sheet(Paper { width_in, height_in }),
+            (&[side_in], ..) => Self::Sheet(Paper { width_in: side_in, height_in: side_in }),
+            (_, Some(sheet), Some(true)) => Self::Sheet(sheet.oriented(true)),
+            (_, Some(sheet), _) => Self::Sheet(sheet),
+            (_, None, Some(landscape)) => Self::Turned { landscape },
+            (_, None, None) => Self::Auto,
+        }
+    }
 }
 
 /// The margins that were given; a side left out is for us to choose.
@@ -60,6 +184,11 @@ impl Paper {
 pub(super) struct Sides([Option<f64>; 4]);
 
 impl Sides {
+    /// Which were given.
+    pub(super) fn given(self) -> [bool; 4] {
+        self.0.map(|side| side.is_some())
+    }
+
     /// A side left out has no margin, or what its banner needs.
     pub(super) fn resolved(self, header: bool, footer: bool) -> Margin {
         let Self([top, right, bottom, left]) = self;
@@ -121,7 +250,7 @@ fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
     if text.is_empty() {
         return None;
     }
-    let length_in = length_in(&text);
+    let length_in = css_length_in(&text);
     if length_in.is_none() {
         let shown: String = text.chars().take(32).collect();
         let detail = format!(
@@ -132,8 +261,13 @@ fn read_length(members: &mut Members<'_>, name: &str) -> Option<f64> {
     length_in
 }
 
-fn length_in(text: &str) -> Option<f64> {
+/// A CSS length in inches; a bare number is pixels. None for what is negative, is no length, or has a unit that
+/// depends on something else.
+#[must_use]
+pub fn css_length_in(text: &str) -> Option<f64> {
     let text = text.trim().to_ascii_lowercase();
+    // What a browser makes of a sum of lengths.
+    let text = text.strip_prefix("calc(").and_then(|sum| sum.strip_suffix(')')).unwrap_or(&text);
     let unit_at = text.find(|found: char| found.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
     let per_inch = match unit {
@@ -141,12 +275,19 @@ fn length_in(text: &str) -> Option<f64> {
         "in" => 1.0,
         "cm" => 2.54,
         "mm" => 25.4,
+        "q" => 101.6,
         "pt" => 72.0,
         "pc" => 6.0,
         _ => return None,
     };
     let number: f64 = number.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number / per_inch)
+}
+
+/// Whether two lengths are the same, within a device pixel and a half.
+#[must_use]
+pub fn is_near_in(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1.5 / PIXELS_PER_INCH
 }
 
 /// A sheet on which the margins leave nothing cannot be printed.
@@ -188,6 +329,33 @@ mod tests {
         }
         assert_fault(r#"{"width":"900in"}"#, "/formatOpts/width", "from 0.1in to 200in");
         assert_fault(r#"{"width":0}"#, "/formatOpts/width", "from 0.1in to 200in");
+    }
+
+    #[test]
+    fn a_size_of_a_page_rule_is_read_as_a_browser_writes_it() {
+        let sheet = |width: f64, height: f64| {
+            CssSize::Sheet(Paper { width_in: width / 25.4, height_in: height / 25.4 })
+        };
+        for (text, size) in [
+            ("auto", CssSize::Auto),
+            ("landscape", CssSize::Turned { landscape: true }),
+            ("portrait", CssSize::Turned { landscape: false }),
+            ("A5", sheet(148.0, 210.0)),
+            ("a5 portrait", sheet(148.0, 210.0)),
+            ("landscape a5", sheet(210.0, 148.0)),
+            ("148mm 840q", sheet(148.0, 210.0)),
+            ("25.4mm", sheet(25.4, 25.4)),
+            ("10em 20em", CssSize::Unknown),
+            ("calc(1em + 2mm) 7mm", CssSize::Unknown),
+        ] {
+            let read = CssSize::of(text);
+            match (read, size) {
+                (CssSize::Sheet(read), CssSize::Sheet(wanted)) => {
+                    assert!(near(read.width_in, wanted.width_in) && near(read.height_in, wanted.height_in));
+                }
+                (read, wanted) => assert_eq!(read, wanted, "{text}"),
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// How the document is made. Unknown keys are ignored, with a warning; a known one with a wrong value is
-/// refused by name.
+/// refused by name. Keys that promise protection or conformance (`password`, `userPassword`, `ownerPassword`,
+/// `permissions`, `encrypt`, `pdfa`, `pdfua`, `sign`) are refused: the promise could not be kept.
 #[derive(ToSchema)]
 #[schema(as = FormatOpts, rename_all = "camelCase")]
 #[expect(dead_code, reason = "a shape for the document; the options are read key by key")]
@@ -16,16 +17,18 @@ pub(in super::super) struct FormatOpts {
     width: Option<Length>,
     /// Height of the sheet.
     height: Option<Length>,
-    /// The sheet is turned.
+    /// The sheet is turned. A size or orientation of the page's own `@page` goes before it.
     landscape: Option<bool>,
-    /// White around the content: one length, or one a side. None when left out.
+    /// White around the content: one length, or one a side. None when left out; a margin of the page's own `@page`
+    /// goes before it.
     margin: Option<Margin>,
     /// Size of the content.
     #[schema(minimum = 0.1, maximum = 2)]
     scale: Option<f64>,
     /// Backgrounds are printed; `true` when left out.
     print_background: Option<bool>,
-    /// The page's own `@page size` counts; `false` when left out.
+    /// The size that the page's own `@page` names is the sheet; otherwise the page is laid out at that size and put on
+    /// the sheet, shrunk where it is larger. `false` when left out.
     prefer_css_page_size: Option<bool>,
     /// First page to keep, from 1.
     #[schema(minimum = 1)]
@@ -33,13 +36,17 @@ pub(in super::super) struct FormatOpts {
     /// Last page to keep, included.
     #[schema(minimum = 1)]
     to_page: Option<u32>,
-    /// HTML on top of each page; elements of the classes `date`, `title`, `url`, `pageNumber` and `totalPages` are
-    /// filled in. It stands in the margin, which is 15mm where none is given.
+    /// HTML on top of each page, a template of the same data as the page; elements of the classes `date` (by `locale`
+    /// and `timezone`), `title`, `pageNumber` and `totalPages` are filled in, `url` is empty. It stands in the margin,
+    /// which is 15mm where none is given.
     header_template: Option<String>,
     /// The same at the bottom.
     footer_template: Option<String>,
     /// Headings become bookmarks.
     outline: Option<bool>,
+    /// The file says which of its parts are headings, tables, paragraphs. When left out: unless it is long
+    /// (`browser.tagged_pages_limit`). `false` makes it smaller.
+    tagged: Option<bool>,
     /// What the file says of itself.
     metadata: Option<Metadata>,
     /// The whole page as an image, not its first viewport.
@@ -72,8 +79,6 @@ pub(in super::super) struct FormatOpts {
     page: Option<u32>,
     /// For other kinds of templates.
     dpi: Option<u32>,
-    /// For other kinds of templates.
-    password: Option<String>,
     /// For other kinds of templates.
     delimiters: Option<Delimiters>,
     /// For other kinds of templates.
