@@ -20,6 +20,8 @@ pub struct AssembleConfig {
     pub memory_limit_mb: u64,
     /// Largest page a template may make (100 MiB).
     pub output_limit_bytes: u64,
+    /// Largest header or footer that a template of `formatOpts` may make; it is laid out on every sheet.
+    pub banner_limit_bytes: u64,
     /// Includes inside includes.
     pub include_depth_limit: u64,
     /// Engine processes started ahead.
@@ -40,6 +42,8 @@ impl AssembleConfig {
         faults.within("assemble.ahead_timeout_ms", self.ahead_timeout_ms, 10, 60_000);
         faults.within("assemble.memory_limit_mb", self.memory_limit_mb, 32, 16_384);
         faults.within("assemble.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 30);
+        // Both go to the browser in one call.
+        faults.within("assemble.banner_limit_bytes", self.banner_limit_bytes, 1_024, 4 << 20);
         faults.within("assemble.include_depth_limit", self.include_depth_limit, 1, 256);
         faults.within("assemble.spares", self.spares, 0, 64);
         faults.within("assemble.kept", self.kept, 0, 256);

@@ -42,6 +42,14 @@ impl Site {
         Self { page: Some(page), scripts: None, ..self }
     }
 
+    /// The same files with another entry, `text`, which lies as `name` beside the present one.
+    #[must_use]
+    pub fn with_entry(&self, name: &str, text: Bytes) -> Self {
+        let folder = self.folder();
+        let entry = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        Self { entry: entry.into(), files: self.files.clone(), page: Some(text), scripts: None }
+    }
+
     /// The same site with room for the scripts of its templates, for one who keeps it.
     #[must_use]
     pub fn keeping_scripts(self) -> Self {
@@ -116,5 +124,8 @@ mod tests {
         assert!(kept.scripts().is_some());
         assert!(kept.with_page(Bytes::new()).scripts().is_none(), "they are of another page");
         assert_eq!(other.paths().collect::<Vec<_>>(), ["a/index.html", "a/x.css"]);
+        let banner = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
+        assert_eq!((banner.entry(), banner.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
+        assert_eq!(banner.get("a/index.html").unwrap().as_ref(), b"entry");
     }
 }

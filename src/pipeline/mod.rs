@@ -1,6 +1,7 @@
 //! One job's run: Fetch, Assemble, Render, Publish, Deliver. Plain asynchronous functions, each repeatable; what
 //! goes wrong is a [`JobFault`], a sentence for the template's author.
 
+mod banners;
 mod deliver;
 mod deliveries;
 mod fetch;
@@ -243,7 +244,11 @@ async fn steps(
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let Loaded { site, reach, .. } = template;
-    let page = progress.step(Step::Assemble, parts.assembler.assemble(input.account, &site, &data)).await?;
+    let assembled = async {
+        let page = parts.assembler.assemble(input.account, &site, &data).await?;
+        Ok((page, banners::assemble(parts, input, &site, &data).await?))
+    };
+    let (page, options) = progress.step(Step::Assemble, assembled).await?;
     let unshown = input.options.unshown_warnings();
     // What refers to files of its own would not open by itself: the browser puts them in.
     let is_file = chain.rendering == Rendering::Page
@@ -262,11 +267,13 @@ async fn steps(
         data,
         target: input.target,
         limit_bytes: parts.limits.output_limit_bytes,
-        options: input.options.clone(),
+        options,
         reach,
         alone: false,
     };
-    let staged = progress.step(Step::Render, publish::render(parts, order, warnings)).await?;
+    // It is much larger than all that goes on around it.
+    let rendering = Box::pin(publish::render(parts, order, warnings));
+    let staged = progress.step(Step::Render, rendering).await?;
     progress.step(Step::Publish, publish::commit(staged, input)).await
 }
 

@@ -4,6 +4,7 @@
 
 mod app;
 mod archives;
+mod banners;
 mod browser_faults;
 mod builds;
 mod cancel;

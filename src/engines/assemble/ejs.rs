@@ -103,6 +103,29 @@ impl Assembler {
         Ok(page)
     }
 
+    /// The header or footer that `template`, the text of the option `name`, makes beside the page of `site`: with the
+    /// same data, and the same files to include.
+    ///
+    /// # Errors
+    /// As [`Self::assemble`]; the sentence names the option and a line of it.
+    pub async fn assemble_banner(
+        &self,
+        account: AccountId,
+        site: &Site,
+        (name, template): (&str, &str),
+        data: &Bytes,
+    ) -> Result<String, JobFault> {
+        let site = site.with_entry(name, Bytes::copy_from_slice(template.as_bytes()));
+        let banner = self.assemble(account, &site, data).await?;
+        let limit = self.config.banner_limit_bytes;
+        if banner.len() as u64 > limit {
+            let sentence = format!("{name} became larger than {limit} bytes (assemble.banner_limit_bytes)");
+            return Err(JobFault::new(FaultCode::TemplateLimit, sentence));
+        }
+        // What the engine makes is text.
+        Ok(String::from_utf8_lossy(&banner).into_owned())
+    }
+
     async fn run(
         &self,
         account: AccountId,
