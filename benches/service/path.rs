@@ -90,6 +90,7 @@ pub fn task(document: &Document) -> PageTask {
         data: Bytes::from_static(b"{}"),
         lane: if document.scripted { Lane::Scripted } else { Lane::Static },
         way: if document.served { Way::Served } else { Way::PutPassing },
+        has_page_rules: false,
         options: PageOptions::default(),
         reach: Reach::OwnFiles,
         output: PageOutput::Pdf,

@@ -7,8 +7,9 @@ use serde_json::json;
 use super::fault::Trouble;
 use super::load;
 use super::page::OpenPage;
+use super::page_rules::Layout;
 use crate::domain::fault::FaultCode;
-use crate::domain::format_opts::{PageOptions, Paper};
+use crate::domain::format_opts::PageOptions;
 
 /// CSS pixels in an inch.
 const PIXELS_PER_INCH: f64 = 96.0;
@@ -67,14 +68,14 @@ pub(super) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<()
 }
 
 /// About how many sheets the page fills: its area in the viewport, laid on paper.
-pub(super) async fn estimated_pages(page: &OpenPage, options: &PageOptions) -> Result<f64, Trouble> {
+pub(super) async fn estimated_pages(
+    page: &OpenPage,
+    options: &PageOptions,
+    layout: &Layout,
+) -> Result<f64, Trouble> {
     let content = content_of(page).await?;
-    let Paper { width_in, height_in } = options.paper;
-    let (width_in, height_in) = if options.landscape { (height_in, width_in) } else { (width_in, height_in) };
-    let margin = options.margin;
-    let room_in =
-        (width_in - margin.left_in - margin.right_in) * (height_in - margin.top_in - margin.bottom_in);
-    let pages = content.width * content.height * options.scale.powi(2) / (room_in * PIXELS_PER_INCH.powi(2));
+    let room = layout.room_in2() * PIXELS_PER_INCH.powi(2);
+    let pages = content.width * content.height * options.scale.powi(2) / room;
     let range = match (options.from_page, options.to_page) {
         (from, Some(to)) => f64::from(to - from.unwrap_or(1)) + 1.0,
         (_, None) => f64::INFINITY,

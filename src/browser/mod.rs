@@ -12,7 +12,7 @@
 //!   │     └── frames                         whether it is painted
 //!   └── lease ──> page ── load ── resting ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
-//!                          └── emulate, wait, excerpt, banner, annotate: what formatOpts say of it
+//!                          └── emulate, wait, excerpt, banner, page_rules, tags, annotate: what formatOpts say of it
 //! ```
 
 mod annotate;
@@ -44,6 +44,7 @@ mod messages;
 mod mime;
 mod origin;
 mod page;
+mod page_rules;
 mod pages;
 mod places;
 mod pool;
@@ -62,6 +63,7 @@ mod scripts;
 mod served;
 mod snapshot;
 mod tab;
+mod tags;
 mod tuning;
 mod tunnel;
 mod wait;

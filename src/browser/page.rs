@@ -39,6 +39,8 @@ pub struct PageTask {
     pub lane: Lane,
     /// How it comes into the tab.
     pub way: Way,
+    /// Its files may have rules of `@page` that its options do not agree with.
+    pub has_page_rules: bool,
     /// Paper, margins, readiness.
     pub options: PageOptions,
     /// How far it may go.
@@ -103,6 +105,8 @@ pub(super) struct OpenPage {
     pub length_bytes: usize,
     /// Nothing of it outlasts its elements.
     pub passing: bool,
+    /// Its files may have rules of `@page` that its options do not agree with.
+    pub has_page_rules: bool,
 }
 
 /// The part of the configuration that a page is bound by.
@@ -152,7 +156,9 @@ pub async fn open(
     let limits = Limits::of(config);
     let (lane, length_bytes, warnings) = (task.lane, entry_length(task), Warnings::default());
     let passing = task.way == Way::PutPassing && is_put(task);
-    let mut page = OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes, passing };
+    let has_page_rules = task.has_page_rules;
+    let mut page =
+        OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes, passing, has_page_rules };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {
         return Err(page.fail(PageStep::Load, trouble, &task.options).await);

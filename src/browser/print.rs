@@ -11,8 +11,10 @@ use super::cdp::CallError;
 use super::excerpt;
 use super::fault::{PageFault, Trouble};
 use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
+use super::page_rules::PageRules;
 use super::pages::PageCounter;
 use super::snapshot::{self, Snapshot};
+use super::tags::{self, Print};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
@@ -33,9 +35,12 @@ pub struct Printed {
     counter: Option<PageCounter>,
 }
 
-enum Source {
-    /// A stream of Chromium's.
-    Stream(IO::StreamHandle),
+/// Where the pieces of a file come from.
+pub(super) enum Source {
+    /// A stream of Chromium's; where to go on, unless it is where it was left.
+    Stream(IO::StreamHandle, Option<u32>),
+    /// A piece that was read already, and what comes behind it.
+    Held(Bytes, Box<Source>),
     /// The whole file, as it came.
     Text(String),
     /// A document that the page holds.
@@ -136,13 +141,68 @@ type Made = (Source, Vec<String>);
 
 async fn print(page: &OpenPage, options: &PageOptions, may_be_long: bool) -> Result<Made, Trouble> {
     excerpt::prepare(page, options).await?;
-    let untagged = if may_be_long { too_long_to_tag(page, options).await? } else { None };
-    let call = pdf(options, untagged.is_none());
-    let printed = page.tab()?.call_within(call, page.limits.print).await;
+    let rules = PageRules::of(page, options).await?;
+    let layout = rules.layout(options);
+    let mut warnings = rules.warnings(options);
+    warnings.extend(banner::warnings(options, &layout));
+    let banners = banner::templates(page, options, &layout).await?;
+    let printed = tags::print(&Print { page, options, layout: &layout, banners, may_be_long }).await;
+    let (source, untagged) = printed?;
+    warnings.extend(untagged);
+    Ok((source, warnings))
+}
+
+/// Prints the page, with its header and footer, tagged or not.
+pub(super) async fn to_stream(
+    page: &OpenPage,
+    options: &PageOptions,
+    (banners, tagged): (Option<[String; 2]>, bool),
+) -> Result<Source, Trouble> {
+    let is_large = banners.iter().flatten().map(String::len).sum::<usize>() > INLINE_LIMIT_BYTES;
+    let (tab, limit, call) = (page.tab()?, page.limits.print, pdf(options, banners, tagged));
+    let sent = if is_large { tab.send_large(call).await } else { tab.send(&call) };
+    let printed = match sent {
+        Ok(sent) => sent.answer(limit).await,
+        Err(error) => Err(error),
+    };
     match printed.map_err(|error| explain(error, options))?.stream {
-        Some(stream) => Ok((Source::Stream(stream), untagged.into_iter().collect())),
+        Some(stream) => Ok(Source::Stream(stream, None)),
         None => Err(Trouble::fault(FaultCode::PageFailed, "the browser made no file")),
     }
+}
+
+/// How many pages a PDF has that was not read yet, and where it is read from then on: its first piece is kept, which
+/// is the whole file of most.
+pub(super) async fn count(page: &OpenPage, source: Source) -> Result<(Source, u32), Trouble> {
+    let Source::Stream(handle, _) = source else { return Ok((source, 0)) };
+    let mut counter = PageCounter::default();
+    let (first, mut is_last) = piece(page, &handle, None).await?;
+    counter.pass(&first);
+    let mut is_whole = true;
+    while !is_last {
+        let (more, is_end) = piece(page, &handle, None).await?;
+        counter.pass(&more);
+        is_whole &= more.is_empty();
+        is_last = is_end || more.is_empty();
+    }
+    let behind = u32::try_from(first.len()).ok();
+    let rest = Source::Stream(handle, behind);
+    if is_whole {
+        close(page, rest)?;
+        return Ok((Source::Held(first, Box::new(Source::Ended)), counter.pages()));
+    }
+    Ok((Source::Held(first, Box::new(rest)), counter.pages()))
+}
+
+/// Lets go of a file that nobody reads to its end.
+pub(super) fn close(page: &OpenPage, source: Source) -> Result<(), Trouble> {
+    match source {
+        // A tab that is disposed of takes the stream along, one that is kept does not.
+        Source::Stream(handle, _) => drop(page.tab()?.send(&IO::Close { handle })),
+        Source::Held(_, rest) => return close(page, *rest),
+        Source::Text(_) | Source::Document(_) | Source::Ended => {}
+    }
+    Ok(())
 }
 
 async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, Trouble> {
@@ -179,23 +239,10 @@ async fn write(
     Ok((Source::Document(Box::new(snapshot)), warnings))
 }
 
-/// Tags double the time of a long document, and bookmarks are made of them: who asks for those gets both.
-async fn too_long_to_tag(page: &OpenPage, options: &PageOptions) -> Result<Option<String>, Trouble> {
-    let limit = page.limits.tagged_pages;
-    if options.extras.outline || !is_more(excerpt::estimated_pages(page, options).await?, limit) {
-        return Ok(None);
-    }
-    Ok(Some(format!("about more than {limit} pages: the PDF is not tagged (browser.tagged_pages_limit)")))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a limit of pages lies far below 2^52")]
-fn is_more(pages: f64, limit: u64) -> bool {
-    pages > limit as f64
-}
-
 async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Trouble> {
-    let handle = match source {
+    let (handle, from) = match source {
         Source::Ended => return Ok((Bytes::new(), Source::Ended)),
+        Source::Held(piece, rest) => return Ok((piece, *rest)),
         Source::Text(text) => return Ok((decode(text).await?, Source::Ended)),
         Source::Document(mut snapshot) => {
             let size = usize::try_from(page.limits.chunk_bytes).unwrap_or(usize::MAX);
@@ -204,21 +251,28 @@ async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Troubl
                 None => (Bytes::new(), Source::Ended),
             });
         }
-        Source::Stream(handle) => handle,
+        Source::Stream(handle, from) => (handle, from),
     };
-    let (tab, limit) = (page.tab()?, page.limits.print);
-    let size = Some(page.limits.chunk_bytes);
-    let read = IO::Read { handle: handle.clone(), offset: None, size };
-    let part = tab.call_within(read, limit).await?;
+    let (chunk, is_last) = piece(page, &handle, from).await?;
+    // An empty piece before the end would be taken for the end.
+    if !is_last && !chunk.is_empty() {
+        return Ok((chunk, Source::Stream(handle, None)));
+    }
+    close(page, Source::Stream(handle, None))?;
+    Ok((chunk, Source::Ended))
+}
+
+/// A piece of a stream, and whether it is the last one.
+async fn piece(
+    page: &OpenPage,
+    handle: &IO::StreamHandle,
+    from: Option<u32>,
+) -> Result<(Bytes, bool), Trouble> {
+    let read = IO::Read { handle: handle.clone(), offset: from, size: Some(page.limits.chunk_bytes) };
+    let part = page.tab()?.call_within(read, page.limits.print).await?;
     let chunk =
         if part.base_64_encoded == Some(true) { decode(part.data).await? } else { Bytes::from(part.data) };
-    // An empty piece before the end would be taken for the end.
-    if !part.eof && !chunk.is_empty() {
-        return Ok((chunk, Source::Stream(handle)));
-    }
-    // A tab that is disposed of takes the stream along, one that is kept does not.
-    drop(tab.send(&IO::Close { handle }));
-    Ok((chunk, Source::Ended))
+    Ok((chunk, part.eof))
 }
 
 async fn decode(text: String) -> Result<Bytes, Trouble> {
@@ -235,10 +289,9 @@ async fn decode(text: String) -> Result<Bytes, Trouble> {
     }
 }
 
-fn pdf(options: &PageOptions, tagged: bool) -> Page::PrintToPDF {
-    let banners = banner::templates(options);
+fn pdf(options: &PageOptions, banners: Option<[String; 2]>, tagged: bool) -> Page::PrintToPDF {
     let display_header_footer = banners.is_some().then_some(true);
-    let (header_template, footer_template) = banners.unzip();
+    let (header_template, footer_template) = banners.map(|[header, footer]| (header, footer)).unzip();
     Page::PrintToPDF {
         landscape: Some(options.landscape),
         print_background: Some(options.print_background),

@@ -96,7 +96,7 @@ pub struct BrowserConfig {
     pub picture_limit_pixels: u64,
     /// Longest waitForTimeout of formatOpts.
     pub wait_limit_ms: u64,
-    /// A PDF of more pages (estimated) is not tagged.
+    /// A PDF of more pages is not tagged, unless it shall be.
     pub tagged_pages_limit: u64,
 }
 

@@ -3,7 +3,7 @@
 use crate::domain::fault::{FaultCode, JobFault};
 
 /// A scan of so much takes a tenth of a millisecond; a thread of its own costs about as much.
-const HERE_BYTES: usize = 64 << 10;
+pub const HERE_BYTES: usize = 64 << 10;
 
 /// Does `work` on `bytes` bytes: here when they are few, on a thread for blocking work otherwise.
 ///

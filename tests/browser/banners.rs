@@ -1,14 +1,11 @@
 //! What a PDF gets beside its pages: header and footer, bookmarks, metadata, tags.
 
-use std::fs;
-use std::process::Command;
-
 use platen::browser::PageTask;
 use platen::domain::fault::FaultCode;
 use serde_json::json;
 
 use crate::canary::Canary;
-use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, text_of};
+use crate::support::{TestPool, asking, direct, fixed, info_of, scripted, text_of, words_of};
 
 const PAGES: &str = "<title>Report</title><style>p{break-after:page}</style><p>one<p>two<div>three</div>";
 
@@ -21,13 +18,7 @@ fn with_header(header: &str, task: PageTask) -> PageTask {
 
 /// The places (from the top, in points) of a word.
 fn places_of(pdf: &[u8], word: &str) -> Vec<f64> {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(&file, pdf).unwrap();
-    let output = Command::new("pdftotext").arg("-bbox").arg(file.path()).arg("-").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let lines = text.lines().filter(|line| line.contains(&format!(">{word}</word>")));
-    let top = |line: &str| line.split_once("yMin=\"")?.1.split_once('"')?.0.parse::<f64>().ok();
-    lines.filter_map(top).collect()
+    words_of(pdf).into_iter().filter(|found| found.text == word).map(|found| found.top).collect()
 }
 
 #[actix::test]
@@ -57,6 +48,132 @@ async fn header_and_footer_stand_on_every_sheet_beside_the_content() {
     assert_eq!(places_of(&pdf, "only-footer").len(), 3);
     assert_eq!(places_of(&pdf, "Report"), Vec::<f64>::new(), "no header of Chromium's own");
     assert!(places_of(&pdf, "one")[0] < 42.0);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_header_stands_between_the_margins_that_the_page_has() {
+    let pool = TestPool::start(|_| {});
+    let banners = json!({
+        "headerTemplate": "<div style='display:flex;justify-content:space-between'><b>head</b><b>end</b></div>",
+        "footerTemplate": "foot",
+    });
+    let mm = |millimetres: f64| millimetres * 72.0 / 25.4;
+    // CSS of the page, further options, and the white left and right of the content on the sheet.
+    for (css, more, [left, right]) in [
+        ("", json!({"margin": {"left": "20mm", "right": "3cm"}}), [20.0, 30.0]),
+        ("@page{margin:25mm 40mm}", json!({"margin": "10mm"}), [40.0, 40.0]),
+        ("@page{margin:20mm;margin-left:1em}", json!({"margin": {"left": "30mm"}}), [f64::NAN, 20.0]),
+        ("@page{size:A5;margin:0}", json!({}), [31.0, 31.0]),
+        ("@page{size:A5;margin:20mm}", json!({"preferCssPageSize": true}), [20.0, 20.0]),
+        ("@page{size:A4 landscape;margin:20mm}", json!({}), [20.0, 20.0]),
+        ("", json!({"margin": "20mm", "scale": 0.5}), [20.0, 20.0]),
+        ("", json!({}), [0.0, 0.0]),
+    ] {
+        let mut opts = banners.clone();
+        opts.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let page =
+            format!("<style>{css}</style><body style='margin:0'>body<p style='break-before:page'>second");
+        for task in [direct(&page), scripted(&page)] {
+            let pdf = pool.render(&asking(&opts.to_string(), task)).await.unwrap().bytes;
+            let words = words_of(&pdf);
+            let sheet = crate::support::sheets_of(&pdf)[0];
+            let width = f64::from(i32::try_from(sheet.0).unwrap());
+            for number in [1, 2] {
+                let word =
+                    |text: &str| words.iter().find(|it| it.text == text && it.sheet == number).unwrap();
+                if !left.is_nan() {
+                    assert!((word("head").left - mm(left)).abs() < 2.0, "{css}: {:?}", word("head"));
+                    assert!((word("foot").left - mm(left)).abs() < 2.0, "{css}: {:?}", word("foot"));
+                }
+                assert!((width - word("end").right - mm(right)).abs() < 2.0, "{css}: {:?}", word("end"));
+            }
+            // Where the content begins, its header begins, whatever the size of its letters is.
+            let body = words.iter().find(|word| word.text == "body").unwrap();
+            if !left.is_nan() {
+                assert!((body.left - mm(left)).abs() < 2.0, "{css}: {body:?}");
+            }
+        }
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_date_is_of_the_pages_zone_and_language_and_no_address_is_shown() {
+    let pool = TestPool::start(|_| {});
+    let header = "<style>.date{letter-spacing:0} .url::after{content:'styled'}</style>[<span class='x date'>old</span>]\
+        <i class=url>old</i>[<b class=title>old</b>]";
+    let script = "<title>T</title><p id=p><script>p.textContent=new Intl.DateTimeFormat(undefined,\
+        {dateStyle:'short',timeStyle:'short'}).format()</script>";
+    for opts in
+        [json!({}), json!({"locale": "de", "timezone": "Pacific/Kiritimati"}), json!({"locale": "ja-JP"})]
+    {
+        let mut opts = opts;
+        opts["headerTemplate"] = json!(header);
+        // Both in one minute, or the next one.
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let pdf = pool.render(&asking(&opts.to_string(), scripted(script))).await.unwrap().bytes;
+            let text = text_of(&pdf);
+            let (date, rest) =
+                text.strip_prefix('[').unwrap_or_else(|| panic!("{text}")).split_once(']').unwrap();
+            let page = rest.strip_prefix(" styled[T] ").or_else(|| rest.strip_prefix("styled[T] "));
+            if date == page.unwrap_or_else(|| panic!("{text}")) {
+                break;
+            }
+            assert!(tries < 3, "{text}");
+        }
+    }
+    let plain = json!({"headerTemplate": header, "locale": "de"}).to_string();
+    for task in [direct("<title>T</title>p"), fixed("<title>T</title>p")] {
+        let text = text_of(&pool.render(&asking(&plain, task)).await.unwrap().bytes);
+        assert!(text.contains('.') && !text.contains('/') && !text.contains("about:"), "{text}");
+        assert!(!text.contains("old") && !text.contains("http") && text.contains("[T]"), "{text}");
+    }
+    // A page that takes no text for markup does not keep its header from being filled in, but where it lets nobody.
+    let policy = |more: &str| {
+        let policy = format!("require-trusted-types-for 'script'{more}");
+        scripted(&format!("<meta http-equiv=content-security-policy content=\"{policy}\">p"))
+    };
+    let text = text_of(&pool.render(&asking(&plain, policy(""))).await.unwrap().bytes);
+    assert!(text.contains('.') && !text.contains("http"), "{text}");
+    let fault = pool.render(&asking(&plain, policy("; trusted-types 'none'"))).await.unwrap_err().fault;
+    assert_eq!(fault.code, FaultCode::OptionsInvalid);
+    assert!(fault.message.starts_with("headerTemplate or footerTemplate: "), "{}", fault.message);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_banner_that_the_page_covers_is_told_by_the_margin_that_counts() {
+    let pool = TestPool::start(|_| {});
+    let told = |key: &str, margin: &str| {
+        format!("formatOpts.{key} lies in the margin: with {margin} below 9mm the page covers it")
+    };
+    let header = json!({"headerTemplate": "h"});
+    let narrow = json!({"headerTemplate": "h", "footerTemplate": "f", "margin": {"top": "2mm"}});
+    for (css, opts, warnings) in [
+        ("", &header, vec![]),
+        ("", &narrow, vec![told("headerTemplate", "margin.top")]),
+        ("@page{margin:0}", &header, vec![told("headerTemplate", "the @page margin-top")]),
+        ("@page{margin-bottom:3mm}", &header, vec![]),
+        (
+            "@page{margin:30mm}",
+            &narrow,
+            vec!["@page margin (top 30mm) goes before margin of formatOpts".to_owned()],
+        ),
+        // The white beside a smaller page is room as well.
+        (
+            "@page{size:A5;margin:0}",
+            &header,
+            vec!["@page size 'a5' stands in the middle of the sheet of 210 × 297 mm; preferCssPageSize makes it the \
+                  sheet".to_owned()],
+        ),
+    ] {
+        let page = format!("<style>{css}</style>body");
+        let rendered = pool.render(&asking(&opts.to_string(), direct(&page))).await.unwrap();
+        assert_eq!(rendered.warnings, warnings, "{css}");
+    }
     pool.finish().await;
 }
 
@@ -172,6 +289,7 @@ async fn a_very_long_pdf_is_not_tagged_and_says_so() {
         (8, r#"{"outline":true}"#, true),
         (8, r#"{"fromPage":1,"toPage":3}"#, true),
         (4, r#"{"scale":2}"#, false),
+        (8, r#"{"tagged":true}"#, true),
     ] {
         for task in [fixed(&page(sheets)), scripted(&page(sheets))] {
             let rendered = pool.render(&asking(opts, task)).await.unwrap();

@@ -161,6 +161,7 @@ pub fn scripted(html: &str) -> PageTask {
         data: Bytes::from_static(b"{}"),
         lane: Lane::Scripted,
         way: Way::Served,
+        has_page_rules: true,
         options: PageOptions::default(),
         reach: Reach::AllowedHosts,
         output: PageOutput::Pdf,
@@ -205,6 +206,57 @@ pub fn text_of(pdf: &[u8]) -> String {
     let output = Command::new("pdftotext").arg(file.path()).arg("-").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A word of a PDF and where it stands, in points from the left and the top.
+#[derive(Clone, Debug)]
+pub struct Word {
+    pub sheet: usize,
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub text: String,
+}
+
+/// The words of a PDF in the order of its sheets.
+pub fn words_of(pdf: &[u8]) -> Vec<Word> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, pdf).unwrap();
+    let output = Command::new("pdftotext").arg("-bbox").arg(file.path()).arg("-").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut sheet = 0;
+    let mut words = Vec::new();
+    for line in text.lines() {
+        sheet += usize::from(line.contains("<page "));
+        let Some((head, word)) = line.split_once("</word>").and_then(|(word, _)| word.split_once('>')) else {
+            continue;
+        };
+        let at = |name: &str| head.split_once(name).unwrap().1.split('"').nth(1).unwrap().parse().unwrap();
+        words.push(Word {
+            sheet,
+            left: at("xMin"),
+            top: at("yMin"),
+            right: at("xMax"),
+            text: word.to_owned(),
+        });
+    }
+    words
+}
+
+/// The sheets of a PDF: width and height in whole points.
+pub fn sheets_of(pdf: &[u8]) -> Vec<(i64, i64)> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, pdf).unwrap();
+    let output = Command::new("pdfinfo").args(["-l", "1000"]).arg(file.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let sizes = text.lines().filter(|line| line.starts_with("Page ") && line.contains(" size:"));
+    let size = |line: &str| {
+        let words: Vec<&str> = line.split_once("size:")?.1.split_whitespace().collect();
+        #[expect(clippy::cast_possible_truncation, reason = "points of a sheet")]
+        let points = |word: &str| word.parse::<f64>().map(|points| points.round() as i64).ok();
+        Some((points(words.first()?)?, points(words.get(2)?)?))
+    };
+    sizes.filter_map(size).collect()
 }
 
 /// What `pdfinfo` says of a PDF under `name`.

@@ -5,4 +5,5 @@ pub mod ejs;
 pub mod lane;
 mod markup;
 pub mod outlasting;
+pub mod page_rules;
 pub mod references;

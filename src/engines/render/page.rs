@@ -17,6 +17,7 @@ use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::outlasting::outlasts_its_elements;
+use crate::engines::assemble::page_rules::{files_with_styles, rules_may_matter};
 use crate::engines::assemble::references::has_references;
 use crate::engines::thread;
 use crate::slots::{AccountShare, AccountSlots};
@@ -144,16 +145,29 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
         (lane, if lane == Lane::Static { way_of(&page) } else { Way::Served })
     });
     let (lane, way) = looked.await?;
+    let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, way).await?;
     Ok(Some(PageTask {
         site: order.site.clone(),
         data: order.data.clone(),
         lane,
         way,
+        has_page_rules,
         options: order.options.clone(),
         reach: order.reach,
         output,
         limit_bytes: order.limit_bytes,
     }))
+}
+
+/// Whether the page, or a file that it may use, may have rules of `@page` that matter.
+async fn may_have_page_rules(order: &PageOrder, way: Way) -> Result<bool, JobFault> {
+    let files = files_with_styles(&order.site, way != Way::Served);
+    let bytes: usize = files.iter().map(Bytes::len).sum();
+    if bytes <= thread::HERE_BYTES {
+        return Ok(files.iter().any(|file| rules_may_matter(file, &order.options)));
+    }
+    let options = order.options.clone();
+    thread::apart(move || files.iter().any(|file| rules_may_matter(file, &options))).await
 }
 
 /// How a page without script comes into its tab.
