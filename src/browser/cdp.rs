@@ -282,7 +282,9 @@ impl Shared {
             } else if event.method == "Target.targetCrashed" {
                 // It names a page, not a session, and is rare: whose it is knows it.
                 let sinks = self.router().sinks();
-                sinks.iter().for_each(|sink| sink.event(event));
+                for sink in sinks {
+                    sink.event(event);
+                }
             }
             return;
         };

@@ -300,24 +300,24 @@ impl BrowserPool {
         if self.stopping {
             return;
         }
-        let Some(lost) = self.take_out(browser, loss, ctx) else { return };
-        tracing::warn!(browser.pid = lost.chromium.id(), reason = %loss, "a browser is lost and replaced");
+        let Some(ended) = self.take_out(browser, loss, ctx) else { return };
+        tracing::warn!(browser.pid = ended.chromium.id(), reason = %loss, "a browser is lost and replaced");
         self.metrics.lost.of([loss.name()]).inc();
         if !self.is_ready() {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
         if loss.is_suspicious() {
             let now = Instant::now();
-            for LeaseTab { account, lane, .. } in &lost.leases {
+            for LeaseTab { account, lane, .. } in &ended.leases {
                 tracing::warn!(account.id = %account, lane = lane.name(), "an account is in quarantine");
                 self.quarantine.admit(*account, *lane, now);
             }
         }
         if matches!(loss, Loss::Filled { .. }) {
-            lost.kills.announce_browser();
+            ended.kills.announce_browser();
         }
         self.forget_tabs_of(browser);
-        ctx.spawn(wrap_future(lost.chromium.end()));
+        ctx.spawn(wrap_future(ended.chromium.end()));
         self.pump(ctx);
     }
 
@@ -336,25 +336,25 @@ impl BrowserPool {
             return self.take_successor(browser);
         }
         let place = std::mem::replace(&mut self.places[browser.place], Place::Starting);
-        let Place::Running(mut lost) = place else { return None };
+        let Place::Running(mut ended) = place else { return None };
         if !self.is_common(browser) {
             // The next one is started when somebody waits for it.
             self.places[browser.place] = Place::Off;
-            return Some(*lost);
+            return Some(*ended);
         }
         // A browser that we end on purpose is well: another one starts at once, however young it was.
-        let short = lost.since.elapsed() < SHORT_LIFE && !matches!(loss, Loss::Filled { .. });
-        match lost.successor.take().map(Successor::into_running) {
+        let short = ended.since.elapsed() < SHORT_LIFE && !matches!(loss, Loss::Filled { .. });
+        match ended.successor.take().map(Successor::into_running) {
             Some(Some(mut successor)) => {
                 self.spares.extend(successor.warm.drain(..));
                 self.places[browser.place] = Place::Running(successor);
             }
             // Its launch is under way: it finds the place empty.
             Some(None) => {}
-            None if short && lost.failed_starts > 0 => self.pause(browser.place, lost.failed_starts, ctx),
+            None if short && ended.failed_starts > 0 => self.pause(browser.place, ended.failed_starts, ctx),
             None => self.launch(browser.place, u32::from(short), ctx),
         }
-        Some(*lost)
+        Some(*ended)
     }
 
     /// A browser that is stopped or stuck closes nothing: it is asked.

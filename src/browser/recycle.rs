@@ -127,10 +127,12 @@ impl BrowserPool {
         let (id, maker) = (fresh.id, self.maker(&fresh));
         let first = match self.purpose(id) {
             Purpose::Static => PerLane { unscripted: self.spare_tabs.max(1), scripted: 0 },
-            _ if self.config.static_processes > 0 => {
+            Purpose::Shared | Purpose::Quarantine(_) if self.config.static_processes > 0 => {
                 PerLane { unscripted: 0, scripted: self.spare_tabs.max(1) }
             }
-            _ => PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) },
+            Purpose::Shared | Purpose::Quarantine(_) => {
+                PerLane { unscripted: self.spare_tabs, scripted: self.spare_tabs.max(1) }
+            }
         };
         let Some(Place::Running(old)) = self.places.get_mut(id.place) else { return };
         let Some(Successor::Starting(reason)) = old.successor else { return };
