@@ -27,6 +27,11 @@ use crate::outbound::{Outbound, PageLimits, Pinned};
 
 /// Longest address that a warning names, in characters: what opens it must have room beside it.
 const NAMED_CHARS: usize = 150;
+/// How the page's own host is called, whose name says nothing to anybody.
+const OWN_ORIGIN: &str = "the page's own origin";
+/// Why its own origin is not reached there.
+const OTHER_PORT: &str = "it serves the template's files by http, at no other port or scheme; no entry of \
+                          outbound.allow can open it";
 /// Headers that are between two neighbours (RFC 9110 §7.6.1), beside those that `Connection` names.
 const HOP_BY_HOP: [&str; 9] = [
     "connection",
@@ -92,6 +97,11 @@ pub(super) async fn pass(
         visit.refuse(&shown, "it is no address of http or https");
         return Err(Refused);
     };
+    if url.host_str() == Some(visit.host()) {
+        // No entry opens it: its name is made for this page, and nothing but its own proxy answers to it.
+        visit.refuse(&shown.replace(visit.host(), OWN_ORIGIN), OTHER_PORT);
+        return Err(Refused);
+    }
     let passage = Passage::begin(visit, shown).await?;
     let pinned = passage.decide(&url).await?;
     if is_tunnel { passage.tunnel(pinned, request).await } else { passage.fetch(&pinned, request).await }

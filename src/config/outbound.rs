@@ -64,15 +64,13 @@ pub struct Allowed {
     pub http: bool,
 }
 
-/// How much an entry has to open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
-    /// A public address by https.
-    Https,
-    /// A public address, also without encryption.
-    Http,
+/// What an entry has to open beside a public address by https.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// What is not encrypted.
+    pub http: bool,
     /// An address that is not public.
-    Private,
+    pub private: bool,
 }
 
 #[derive(Deserialize)]
@@ -144,11 +142,12 @@ impl Allowed {
     #[must_use]
     pub fn entry(host: &str, port: u16, reach: Opening) -> String {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        let http = if reach.http { ", http = true" } else { "" };
         match reach {
-            Opening::Https if port == 443 => format!("\"{host}\""),
-            Opening::Https => format!("\"{host}:{port}\""),
-            Opening::Http => format!("{{ host = \"{host}:{port}\", http = true }}"),
-            Opening::Private => format!("{{ host = \"{host}:{port}\", private = true }}"),
+            Opening { private: true, .. } => format!("{{ host = \"{host}:{port}\"{http}, private = true }}"),
+            Opening { http: true, .. } => format!("{{ host = \"{host}:{port}\"{http} }}"),
+            Opening { .. } if port == 443 => format!("\"{host}\""),
+            Opening { .. } => format!("\"{host}:{port}\""),
         }
     }
 
@@ -172,6 +171,8 @@ impl Allowed {
 mod tests {
     use super::super::Config;
     use super::*;
+
+    const HTTPS: Opening = Opening { http: false, private: false };
 
     fn load(allow: &str) -> Result<Vec<Allowed>, Faults> {
         let variable = ("PLATEN__OUTBOUND__ALLOW".to_owned(), allow.to_owned());
@@ -203,15 +204,15 @@ mod tests {
     #[test]
     fn what_is_said_to_open_a_host_opens_it() {
         for (host, port, reach, private, http) in [
-            ("a.example", 443, Opening::Https, false, false),
-            ("a.example", 8443, Opening::Https, false, false),
-            ("a.example", 80, Opening::Http, false, true),
-            ("10.0.0.5", 9000, Opening::Private, true, true),
-            ("::1", 443, Opening::Private, true, true),
-            ("2001:db8::1", 443, Opening::Https, false, false),
+            ("a.example", 443, HTTPS, false, false),
+            ("a.example", 8443, HTTPS, false, false),
+            ("a.example", 80, Opening { http: true, private: false }, false, true),
+            ("10.0.0.5", 9000, Opening { http: true, private: true }, true, true),
+            ("::1", 443, Opening { http: false, private: true }, true, true),
+            ("2001:db8::1", 443, HTTPS, false, false),
         ] {
             let entry = Allowed::entry(host, port, reach);
-            let port = (reach != Opening::Https || port != 443).then_some(port);
+            let port = (reach != HTTPS || port != 443).then_some(port);
             assert_eq!(load(&format!("[{entry}]")).unwrap(), [allowed(host, port, private, http)], "{entry}");
         }
     }

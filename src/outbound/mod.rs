@@ -81,6 +81,8 @@ struct Named<'a> {
     shown: String,
     host: String,
     port: u16,
+    /// Whether it is asked for without encryption.
+    http: bool,
     entry: Option<&'a Allowed>,
 }
 
@@ -129,8 +131,11 @@ impl Outbound {
     /// # Errors
     /// See [`Refusal`].
     pub async fn decide(&self, url: Url) -> Result<Pinned, Refusal> {
-        let named = self.judge_delivery(&url)?;
-        self.pin(&url, &named).await
+        let named = self.name(&url, Purpose::Delivery)?;
+        match self.judge_delivery(&named) {
+            Ok(()) => self.pin(&url, &named).await,
+            Err(why) => Err(self.closed(&url, &named, why).await),
+        }
     }
 
     /// From now on `address` is one of the service's own listeners.
@@ -157,20 +162,40 @@ impl Outbound {
         Ok(Pinned { url: url.clone(), addresses, plain })
     }
 
-    /// What can be said of the address as it is written.
-    fn judge_delivery(&self, url: &Url) -> Result<Named<'_>, Refusal> {
-        let named = self.name(url, Purpose::Delivery)?;
-        let Named { shown, host, port, entry, .. } = &named;
-        if url.scheme() == "http" && !entry.is_some_and(|entry| entry.http) {
-            let entry = Allowed::entry(host, *port, Opening::Http);
-            return forbidden(&format!("{shown} is not https; outbound.allow can open it: {entry}"));
+    /// What can be said of the address as it is written: why it is not open, but for the entry.
+    fn judge_delivery(&self, named: &Named<'_>) -> Result<(), String> {
+        let Named { shown, port, entry, .. } = named;
+        if named.http && !entry.is_some_and(|entry| entry.http) {
+            return Err(format!("{shown} is not https; outbound.allow can open it"));
         }
         let public = self.config.delivery == DeliveryReach::Public && *port == 443;
         if entry.is_none() && !public {
-            let entry = Allowed::entry(host, *port, Opening::Https);
-            return forbidden(&format!("{shown} is not opened; outbound.allow can do so: {entry}"));
+            return Err(format!("{shown} is not opened; outbound.allow can do so"));
         }
-        Ok(named)
+        Ok(())
+    }
+
+    /// The refusal of what is not open: with an entry that is enough at once, so that nobody writes one, restarts, and
+    /// meets the next refusal; without one where that one cannot help.
+    async fn closed(&self, url: &Url, named: &Named<'_>, why: String) -> Refusal {
+        // A question for a name that is not listed may carry words out.
+        let asks_anyway = named.purpose == Purpose::Delivery && self.config.delivery == DeliveryReach::Public;
+        let may_ask = asks_anyway || named.entry.is_some();
+        let addresses = match url.host() {
+            Some(Host::Domain(name)) if may_ask => self.resolve(name, named).await.unwrap_or_default(),
+            Some(Host::Ipv4(address)) => vec![SocketAddr::new(address.into(), named.port)],
+            Some(Host::Ipv6(address)) => vec![SocketAddr::new(address.into(), named.port)],
+            Some(Host::Domain(_)) | None => Vec::new(),
+        };
+        let local = addresses::local().unwrap_or_default();
+        // Only where an entry was written: else every port of this machine could be asked whether it is the service's.
+        if named.entry.is_some() && addresses.iter().any(|address| self.is_own(*address, &local)) {
+            return Refusal::Forbidden(named.own_listener());
+        }
+        let is_inner = |address: &SocketAddr| is_inner(special::plain(address.ip()), &local);
+        let private = addresses.iter().any(is_inner) || (addresses.is_empty() && is_inner_name(&named.host));
+        let entry = Allowed::entry(&named.host, named.port, Opening { http: named.http, private });
+        Refusal::Forbidden(format!("{why}: {entry}"))
     }
 
     /// Host, port, and the entry that opens them.
@@ -187,7 +212,7 @@ impl Outbound {
         // Of several entries for one host and port the one counts that opens most.
         let entries = self.config.allow.iter().filter(|entry| matches(entry, &host, port));
         let entry = entries.max_by_key(|entry| (entry.private, entry.http));
-        Ok(Named { purpose, shown: shown(url), host, port, entry })
+        Ok(Named { purpose, shown: shown(url), host, port, http: url.scheme() == "http", entry })
     }
 
     async fn resolve(&self, name: &str, named: &Named<'_>) -> Result<Vec<SocketAddr>, Refusal> {
@@ -203,20 +228,25 @@ impl Outbound {
     }
 
     fn judge_address(&self, address: SocketAddr, named: &Named<'_>, local: &[IpAddr]) -> Result<(), Refusal> {
-        let ip = special::plain(address.ip());
-        let here = ip.is_loopback() || ip.is_unspecified() || local.contains(&ip);
-        let subject = named.says("it", &named.shown);
-        if self.own.holds(ip, address.port(), here) {
-            return forbidden(&format!("{subject} is this service itself"));
+        if self.is_own(address, local) {
+            return Err(Refusal::Forbidden(named.own_listener()));
         }
         let private = named.entry.is_some_and(|entry| entry.private);
-        if (here || !is_global(ip)) && !private {
-            let entry = Allowed::entry(&named.host, named.port, Opening::Private);
+        if is_inner(special::plain(address.ip()), local) && !private {
+            let opening = Opening { http: named.http, private: true };
+            let entry = Allowed::entry(&named.host, named.port, opening);
+            let subject = named.says("it", &named.shown);
             return forbidden(&format!(
                 "{subject} has an address that is not public; outbound.allow can open it: {entry}"
             ));
         }
         Ok(())
+    }
+
+    /// Whether the service itself listens there.
+    fn is_own(&self, address: SocketAddr, local: &[IpAddr]) -> bool {
+        let ip = special::plain(address.ip());
+        self.own.holds(ip, address.port(), is_here(ip, local))
     }
 }
 
@@ -231,6 +261,28 @@ impl Named<'_> {
     fn says<'a>(&self, page: &'a str, delivery: &'a str) -> &'a str {
         if self.purpose == Purpose::Page { page } else { delivery }
     }
+
+    fn own_listener(&self) -> String {
+        format!("{} is this service itself", self.says("it", &self.shown))
+    }
+}
+
+/// Whether it is this machine.
+fn is_here(ip: IpAddr, local: &[IpAddr]) -> bool {
+    ip.is_loopback() || ip.is_unspecified() || local.contains(&ip)
+}
+
+/// Whether only `private` opens it.
+fn is_inner(ip: IpAddr, local: &[IpAddr]) -> bool {
+    is_here(ip, local) || !is_global(ip)
+}
+
+/// Whether a name that is not asked for is one that the Internet at large does not have: of one word, or below a domain
+/// that is kept for networks of one's own (RFC 6761, 6762, 8375, and `internal`).
+fn is_inner_name(host: &str) -> bool {
+    const KEPT: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "lan", "intranet"];
+    let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
+    !host.contains(['.', ':']) || KEPT.iter().any(is_below)
 }
 
 impl Pinned {

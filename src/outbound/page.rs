@@ -1,7 +1,6 @@
 //! The connections of pages: decided by `outbound.allow` alone, made to pinned addresses, http spoken by us.
 
 use std::io;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,10 +12,10 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
-use url::{Host, Url};
+use url::Url;
 
 use super::connect::first_of;
-use super::{Named, Outbound, Pinned, Purpose, Refusal, forbidden, is_global};
+use super::{Named, Outbound, Pinned, Purpose, Refusal, forbidden};
 use crate::config::{Allowed, Opening};
 
 /// What bounds the requests of one page.
@@ -55,8 +54,11 @@ impl Outbound {
     /// # Errors
     /// See [`Refusal`]; the sentence is for the page's author and stands beside the address.
     pub async fn decide_page(&self, url: &Url) -> Result<Pinned, Refusal> {
-        let named = self.judge_page(url)?;
-        self.pin(url, &named).await
+        let named = self.name(url, Purpose::Page)?;
+        match judge_page(&named) {
+            Ok(()) => self.pin(url, &named).await,
+            Err(why) => Err(self.closed(url, &named, why.to_owned()).await),
+        }
     }
 
     /// What bounds the requests of one page.
@@ -117,20 +119,14 @@ impl Outbound {
             Err(error) => Err(error.into()),
         }
     }
+}
 
-    fn judge_page(&self, url: &Url) -> Result<Named<'_>, Refusal> {
-        let named = self.name(url, Purpose::Page)?;
-        let secure = url.scheme() == "https";
-        if named.entry.is_some_and(|entry| secure || entry.http) {
-            return Ok(named);
-        }
-        let entry = Allowed::entry(&named.host, named.port, opening(url));
-        match named.entry {
-            Some(_) => forbidden(&format!("it is not https; outbound.allow can open it: {entry}")),
-            None => {
-                forbidden(&format!("a page reaches its own files only; outbound.allow can open it: {entry}"))
-            }
-        }
+/// What can be said of a page's address as it is written: why it is not open, but for the entry.
+fn judge_page(named: &Named<'_>) -> Result<(), &'static str> {
+    match named.entry {
+        Some(entry) if !named.http || entry.http => Ok(()),
+        Some(_) => Err("it is not https; outbound.allow can open it"),
+        None => Err("a page reaches its own files only; outbound.allow can open it"),
     }
 }
 
@@ -144,30 +140,12 @@ impl Pinned {
             return Ok(());
         }
         let (host, port) = (super::host_of(&self.url).unwrap_or_default(), self.port());
-        let entry = Allowed::entry(&host, port, Opening::Http);
+        let entry = Allowed::entry(&host, port, Opening { http: true, private: false });
         forbidden(&format!("it is not encrypted; outbound.allow can open it: {entry}"))
     }
 
     fn port(&self) -> u16 {
         self.url.port_or_known_default().unwrap_or_default()
-    }
-}
-
-/// How much an entry has to open for `url`, as far as is known without asking for its name.
-fn opening(url: &Url) -> Opening {
-    let private = match url.host() {
-        Some(Host::Ipv4(address)) => !is_global(IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => !is_global(IpAddr::V6(address)),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        None => false,
-    };
-    match (private, url.scheme()) {
-        (true, _) => Opening::Private,
-        (false, "http") => Opening::Http,
-        (false, _) => Opening::Https,
     }
 }
 

@@ -201,7 +201,7 @@ async fn only_listed_hosts_when_it_is_set_so() {
 async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
     let allow = r#"["cdn.example", "a.example:8443", { host = "old.example", http = true },
                     { host = "10.0.0.5:9000", private = true }]"#;
-    let answers = [&["1.1.1.1"][..], &["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"], &["10.0.0.1"]];
+    let answers = [&["1.1.1.1"][..], &["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"], &["10.0.0.1"]];
     let outbound = outbound(allow, &answers);
     let decide = async |address: &str| {
         let decided = outbound.decide_page(&Url::parse(address).unwrap()).await;
@@ -216,7 +216,8 @@ async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
     ] {
         assert_eq!(decide(address).await, Ok(plain), "{address}");
     }
-    // The resolver has one answer left. What is not listed does not use it up, though deliveries are public.
+    // The resolver has two answers left, one for each listed name below. What is not listed uses none up, though
+    // deliveries are public.
     for (address, words) in [
         ("https://b.example/x", "outbound.allow can open it: \"b.example\""),
         (
@@ -240,6 +241,39 @@ async fn a_page_reaches_what_is_listed_and_no_name_is_asked_for_but_those() {
         let why = decide(address).await.unwrap_err();
         assert!(why.contains(words), "{address}: {why}");
     }
+}
+
+#[tokio::test]
+async fn the_entry_that_is_named_is_enough_at_once() {
+    // Of listed names their addresses are known, of others only what their spelling tells.
+    let inner: &[&str] = &["10.0.0.7"];
+    let listed = r#"["inner.example:9000", "127.0.0.1:8080"]"#;
+    for (address, expected) in [
+        ("http://10.0.0.5:9000/x", "{ host = \"10.0.0.5:9000\", http = true, private = true }"),
+        ("https://10.0.0.5:9000/x", "{ host = \"10.0.0.5:9000\", private = true }"),
+        ("http://minio:9000/x", "{ host = \"minio:9000\", http = true, private = true }"),
+        ("http://store.internal/x", "{ host = \"store.internal:80\", http = true, private = true }"),
+        ("http://inner.example:9000/x", "{ host = \"inner.example:9000\", http = true, private = true }"),
+    ] {
+        let url = Url::parse(address).unwrap();
+        let answers = if address.contains("inner.example") { vec![inner] } else { Vec::new() };
+        let why = outbound(listed, &answers).decide_page(&url).await.unwrap_err().to_string();
+        assert!(why.ends_with(expected), "a page's {address}: {why}");
+        let why = refused(&outbound(listed, &answers), address).await;
+        assert!(why.ends_with(expected), "a delivery to {address}: {why}");
+        // Written as it is said, it opens the address.
+        let host = url.host_str().unwrap();
+        let names: &[&[&str]] = if host.starts_with("10.") { &[] } else { &[inner] };
+        let opened = outbound(&format!("[{expected}]"), names).decide_page(&url).await;
+        assert!(opened.is_ok(), "{address} with {expected}: {opened:?}");
+    }
+    let why = refused(&outbound("[]", &[inner]), "http://far.example/x").await;
+    assert!(why.contains("http = true, private = true"), "a delivery may ask for a name: {why}");
+    let own = refused(&outbound(listed, &[]), "http://127.0.0.1:8080/x").await;
+    assert!(own.contains("is this service itself"), "no entry opens that: {own}");
+    let unasked = with(&[("PLATEN__OUTBOUND__DELIVERY", "listed")], &[inner]);
+    let why = refused(&unasked, "http://far.example/x").await;
+    assert!(why.ends_with("{ host = \"far.example:80\", http = true }"), "nobody asked for it: {why}");
 }
 
 #[tokio::test]

@@ -196,11 +196,13 @@ async fn what_would_open_an_address_is_said_as_it_is_written() {
         format!("refused address: a.example:443 ({why}: \"a.example\")"),
         format!("refused address: a.example:8443 ({why}: \"a.example:8443\")"),
         format!(
-            "refused address: http://10.0.0.5:9000/x ({why}: {{ host = \"10.0.0.5:9000\", private = true }})"
+            "refused address: http://10.0.0.5:9000/x ({why}: {{ host = \"10.0.0.5:9000\", http = true, \
+             private = true }})"
         ),
         format!("refused address: http://a.example/x ({why}: {{ host = \"a.example:80\", http = true }})"),
         format!(
-            "refused address: http://localhost:81/x ({why}: {{ host = \"localhost:81\", private = true }})"
+            "refused address: http://localhost:81/x ({why}: {{ host = \"localhost:81\", http = true, \
+             private = true }})"
         ),
     ];
     assert_eq!(warnings, expected);

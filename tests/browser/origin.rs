@@ -44,3 +44,19 @@ async fn leaving_for_another_address_fails_the_page() {
     }
     pool.finish().await;
 }
+
+#[actix::test]
+async fn its_own_host_at_another_port_or_scheme_is_said_to_be_out_of_reach_for_good() {
+    let pool = TestPool::start(|config| config.quiet_window_ms = 300);
+    // What the live reload of a development server asks for, left in a build.
+    let page = "<p>here</p><script>new WebSocket('ws://' + location.host + ':3000/'); \
+        fetch('https://' + location.host + '/x').catch(() => 0)</script>";
+    let rendered = pool.render(&scripted(page)).await.unwrap();
+    assert_eq!(text_of(&rendered.bytes), "here");
+    let mut warnings = rendered.warnings;
+    warnings.sort();
+    let why = "(it serves the template's files by http, at no other port or scheme; no entry of outbound.allow can open it)";
+    let told = |port| format!("refused address: the page's own origin:{port} {why}");
+    assert_eq!(warnings, [told(3000), told(443)]);
+    pool.finish().await;
+}

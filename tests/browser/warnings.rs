@@ -24,7 +24,7 @@ async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
         "refused address: 127.0.0.1:PORT (a page reaches its own files only; outbound.allow can open it: \
             { host = \"127.0.0.1:PORT\", private = true })",
         "refused address: http://127.0.0.1:PORT/data (a page reaches its own files only; outbound.allow can open it: \
-            { host = \"127.0.0.1:PORT\", private = true })",
+            { host = \"127.0.0.1:PORT\", http = true, private = true })",
         "uncaught exception: TypeError: no total (/:1)",
     ];
     assert_eq!(warnings.len(), beginnings.len(), "{warnings:#?}");
