@@ -30,6 +30,7 @@ use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;
 use crate::jobs::registry::JobRegistry;
 use crate::jobs::stop::StopJobs;
+use crate::jobs::stored::{self, StoredInputs};
 use crate::jobs::sweep::Sweeper;
 use crate::outbound::{Outbound, SystemResolver};
 use crate::telemetry::metrics::Metrics;
@@ -77,20 +78,14 @@ impl App {
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
-        let mut own = vec![listener.local_addr()?];
-        own.extend(metrics_page.as_ref().map(MetricsPage::bound));
-        let outbound = Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver));
-        let templates = templates(&config, &lasting, &clock, &metrics);
+        let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
+        let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
+        let (stored, open) = (book.storage(), book.open_jobs());
+        let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
         let templates = start_templates(templates, &config, (&control_thread, &stopping));
-        let basis = Basis {
-            executable: std::env::current_exe()?,
-            store: lasting.store.clone(),
-            templates: Some(TemplateSource::new(templates.clone().recipient())),
-            outbound: outbound.clone(),
-            metrics: metrics.clone(),
-        };
+        let basis = basis(&lasting, &templates, &outbound, &metrics)?;
         let engines = Engines::start(basis, &config, &control_thread)?;
-        let accounts = start_accounts(&config, &lasting, &clock, &control_thread).await?;
+        let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
         let deps = Deps {
@@ -100,6 +95,8 @@ impl App {
             limits: config.jobs.clone(),
             reserve: accounts.clone().recipient(),
             give_back: accounts.clone().recipient(),
+            open,
+            stored: StoredInputs::new(stored),
         };
         let slots = slots(&config, &engines.pool).await?;
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), &stopping).await?;
@@ -195,27 +192,49 @@ fn templates(
     lasting: &Lasting,
     clock: &Arc<dyn Clock>,
     metrics: &Metrics,
-) -> Arc<templates::Deps> {
+) -> templates::Deps {
     let places = (lasting.index.clone(), lasting.store.clone());
-    Arc::new(templates::Deps::new(clock.clone(), places, config, metrics.templates.clone()))
+    templates::Deps::new(clock.clone(), places, config, metrics.templates.clone())
 }
 
-async fn start_accounts(
+/// What decides on connections, and knows the service's own listeners.
+fn outbound(
     config: &Config,
+    listener: &TcpListener,
+    metrics: Option<&MetricsPage>,
+) -> std::io::Result<Outbound> {
+    let mut own = vec![listener.local_addr()?];
+    own.extend(metrics.map(MetricsPage::bound));
+    Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
+}
+
+/// What the engines stand on.
+fn basis(
     lasting: &Lasting,
-    clock: &Arc<dyn Clock>,
-    control_thread: &ArbiterHandle,
-) -> Result<Addr<Accounts>, AppError> {
-    let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-    Ok(start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit)))
+    templates: &Addr<TemplateRegistry>,
+    outbound: &Outbound,
+    metrics: &Metrics,
+) -> std::io::Result<Basis> {
+    Ok(Basis {
+        executable: std::env::current_exe()?,
+        store: lasting.store.clone(),
+        templates: Some(TemplateSource::new(templates.clone().recipient())),
+        outbound: outbound.clone(),
+        metrics: metrics.clone(),
+    })
+}
+
+fn start_accounts(book: Book, config: &Config, control_thread: &ArbiterHandle) -> Addr<Accounts> {
+    start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit))
 }
 
 /// The template registry, and the janitor.
 fn start_templates(
-    deps: Arc<templates::Deps>,
+    deps: templates::Deps,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
 ) -> Addr<TemplateRegistry> {
+    let deps = Arc::new(deps);
     control_thread.spawn(Janitor::new(Arc::clone(&deps)).run(stopping.clone()));
     start_on(control_thread, TemplateRegistry::new(deps, config.jobs.mailbox_limit))
 }
@@ -228,6 +247,7 @@ async fn start_jobs(
     stopping: &CancellationToken,
 ) -> Result<Addr<JobRegistry>, AppError> {
     let unfinished = deps.journal.unfinished().await?;
+    stored::restore(&deps, &unfinished).await?;
     let deps = Arc::new(deps);
     let registry = start_on(control_thread, JobRegistry::new(Arc::clone(&deps), slots, job_threads));
     let resumed = registry.send(ResumeJobs(unfinished)).await?;

@@ -40,6 +40,8 @@ codes! {
     SubscriptionRequired "subscription_required" 402 "An active subscription is required";
     /// The period's documents are used up.
     QuotaExceeded "quota_exceeded" 402 "The documents of this period are used up";
+    /// The account has stored as many bytes as it may.
+    StorageExceeded "storage_exceeded" 402 "The storage of this account is used up";
     /// The job is not there, or not the caller's.
     JobNotFound "job_not_found" 404 "No such job";
     /// The template is not there, or not the caller's.

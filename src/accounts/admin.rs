@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use serde::{Deserialize, Serialize};
-
 use super::book::Book;
+pub use super::order::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings, TokenView};
 use super::token::TokenRecord;
-use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TokenId};
 use crate::domain::subscription::{Account, Status};
 use crate::storage::index::IndexError;
@@ -17,134 +15,6 @@ const NAME_LIMIT: usize = 64;
 /// Most items of one answer; the next ones are asked for by the last.
 const PAGE: usize = 100;
 const DEFAULT_PLAN: &str = "default";
-
-/// A question or an order of the operator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
-    /// Makes an account: active, for ever, and without a limit unless told otherwise.
-    CreateAccount {
-        /// Its name.
-        name: String,
-        /// Its plan.
-        plan: Option<String>,
-        /// Documents in a period.
-        documents_per_month: Option<u64>,
-        /// The id that it had before its record was lost; a new one when it is not given.
-        #[serde(default)]
-        id: Option<AccountId>,
-    },
-    /// Changes what is given of an account.
-    SetAccount {
-        /// Its name.
-        name: String,
-        /// What changes.
-        settings: Settings,
-    },
-    /// Lists the accounts by name, beginning behind one.
-    ListAccounts {
-        /// The last name that is known already.
-        after: Option<String>,
-    },
-    /// Makes a token.
-    CreateToken {
-        /// The account's name.
-        account: String,
-    },
-    /// Lists the tokens in the order in which they were made, beginning behind one.
-    ListTokens {
-        /// Only those of the account of this name.
-        account: Option<String>,
-        /// The last token that is known already.
-        after: Option<TokenId>,
-    },
-    /// Makes a token worthless at once.
-    RevokeToken {
-        /// Which one.
-        id: TokenId,
-    },
-}
-
-/// What may change of an account; what is not given stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// The plan.
-    pub plan: Option<String>,
-    /// The status.
-    pub status: Option<Status>,
-    /// The documents in a period.
-    pub documents: Option<Documents>,
-    /// Until when it is paid for.
-    pub renewal: Option<Renewal>,
-}
-
-/// How many documents an account may make in a period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Documents {
-    /// As many as it likes.
-    Unlimited,
-    /// So many.
-    Limit(u64),
-}
-
-/// Until when a subscription is paid for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Renewal {
-    /// For ever.
-    Never,
-    /// Until this moment.
-    At(Timestamp),
-}
-
-/// The answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reply {
-    /// The account as it is now.
-    Account(AccountView),
-    /// Some accounts; when there are none, the list is at its end.
-    Accounts(Vec<AccountView>),
-    /// A new token: the only time that its text is shown.
-    Token {
-        /// Its name in lists.
-        id: TokenId,
-        /// The token.
-        text: String,
-    },
-    /// Some tokens; when there are none, the list is at its end.
-    Tokens(Vec<TokenView>),
-}
-
-/// An account as the operator sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AccountView {
-    /// The account.
-    pub account: Account,
-    /// Documents used in the current period.
-    pub used: u64,
-    /// When they are counted anew.
-    pub period_ends_at: Timestamp,
-    /// How many tokens open it.
-    pub active_tokens: usize,
-}
-
-/// A token as the operator sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenView {
-    /// Its name in lists.
-    pub id: TokenId,
-    /// The name of the account.
-    pub account: String,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was revoked, if it was.
-    pub revoked_at: Option<Timestamp>,
-    /// Its last characters.
-    pub last_chars: String,
-}
 
 /// Why an order was not carried out, in a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
@@ -233,6 +103,8 @@ impl Book {
             documents_per_month,
             renews_at: None,
             created_at: self.clock.now(),
+            stored_bytes_limit: None,
+            open_jobs_limit: None,
         };
         self.save_account(account.clone()).await?;
         Ok(Reply::Account(self.view(account).await?))
@@ -256,6 +128,12 @@ impl Book {
             Some(Renewal::Never) => account.renews_at = None,
             Some(Renewal::At(moment)) => account.renews_at = Some(moment),
             None => {}
+        }
+        if let Some(bound) = settings.stored_bytes {
+            account.stored_bytes_limit = bound.own();
+        }
+        if let Some(bound) = settings.open_jobs {
+            account.open_jobs_limit = bound.own();
         }
         self.save_account(account.clone()).await?;
         Ok(Reply::Account(self.view(account).await?))
@@ -340,8 +218,17 @@ impl Book {
     async fn view(&self, account: Account) -> Result<AccountView, AdminError> {
         let now = self.clock.now();
         let used = self.used(&account, now).await?;
-        let (period_ends_at, active_tokens) = (account.period(now).end, self.active_tokens(account.id));
-        Ok(AccountView { account, used, period_ends_at, active_tokens })
+        let id = account.id;
+        Ok(AccountView {
+            used,
+            period_ends_at: account.period(now).end,
+            active_tokens: self.active_tokens(id),
+            stored_bytes: self.storage.used(id),
+            stored_bytes_limit: self.storage.limit(id),
+            open_jobs: self.open_jobs.count(id),
+            open_jobs_limit: self.open_jobs.limit(id),
+            account,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::ledger::{Ledger, Reservation, UsageKey};
+use super::open::OpenJobs;
 use super::token::{self, TokenHash, TokenRecord};
 use crate::clock::{Clock, Timestamp};
 use crate::config::AccountsConfig;
@@ -14,7 +15,7 @@ use crate::domain::ids::{AccountId, TokenId};
 use crate::domain::subscription::Account;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, Index, IndexError};
-use crate::storage::record;
+use crate::storage::{StorageQuota, record};
 
 /// Version of the account and token records.
 const RECORD_VERSION: u8 = 1;
@@ -30,6 +31,8 @@ pub struct Book {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) token_limit: usize,
     pub(super) ledger: Arc<Ledger>,
+    pub(super) storage: Arc<StorageQuota>,
+    pub(super) open_jobs: Arc<OpenJobs>,
     /// Held from the decision about a change until it is durable and known: one at a time.
     pub(super) turn: AsyncMutex<()>,
     state: Mutex<State>,
@@ -51,7 +54,8 @@ impl std::fmt::Debug for Book {
 }
 
 impl Book {
-    /// Reads the records, and what every account has used in its current period.
+    /// Reads the records, what every account has used in its current period, what its templates count as stored, and
+    /// which of its jobs are open.
     ///
     /// # Errors
     /// When the index fails or a record cannot be read.
@@ -72,7 +76,27 @@ impl Book {
             ledger.used(&UsageKey::new(account.id, account.period(now)), &*index).await?;
         }
         let token_limit = usize::try_from(config.token_limit).unwrap_or(usize::MAX);
-        Ok(Self { index, clock, token_limit, ledger, turn: AsyncMutex::default(), state: Mutex::new(state) })
+        let storage = StorageQuota::load(&*index, config.stored_bytes_limit).await?;
+        let open_jobs = Arc::new(OpenJobs::load(&*index, config.open_jobs_limit).await?);
+        let (turn, accounts) = (AsyncMutex::default(), state.accounts.values().cloned().collect::<Vec<_>>());
+        let state = Mutex::new(state);
+        let book = Self { index, clock, token_limit, ledger, storage, open_jobs, turn, state };
+        for account in &accounts {
+            book.set_limits(account);
+        }
+        Ok(book)
+    }
+
+    /// What accounts have stored, and may.
+    #[must_use]
+    pub fn storage(&self) -> Arc<StorageQuota> {
+        Arc::clone(&self.storage)
+    }
+
+    /// Which jobs are open, and how many may be.
+    #[must_use]
+    pub fn open_jobs(&self) -> Arc<OpenJobs> {
+        Arc::clone(&self.open_jobs)
     }
 
     /// Whose token this is.
@@ -98,8 +122,8 @@ impl Book {
         self.state().account(account).is_some()
     }
 
-    /// The check at init: an active subscription and, when the document counts, one left in the
-    /// period.
+    /// The check at init: an active subscription, and a document that is left in the period. Previews take none, but
+    /// where none is left they would be documents that cost nothing.
     ///
     /// # Errors
     /// `subscription_required`, `quota_exceeded`, or `internal` when the index fails.
@@ -110,6 +134,8 @@ impl Book {
         })?;
         account.check_subscription(now)?;
         if !counts {
+            let used = self.used(&account, now).await.map_err(Problem::internal)?;
+            account.check_quota(used, account.period(now))?;
             return Ok(Reservation::uncounted(Arc::clone(&self.ledger)));
         }
         Reservation::take(&self.ledger, &account, account.period(now), &*self.index).await
@@ -133,8 +159,15 @@ impl Book {
     pub(super) async fn save_account(&self, account: Account) -> Result<(), IndexError> {
         let bytes = record::encode(RECORD_VERSION, &account)?;
         self.index.commit(Change::new().put(format!("{ACCOUNT_PREFIX}{}", account.id), bytes)).await?;
+        self.set_limits(&account);
         self.state().put_account(account);
         Ok(())
+    }
+
+    /// Tells those who count what the account may have by its own record.
+    fn set_limits(&self, account: &Account) {
+        self.storage.set_limit(account.id, account.stored_bytes_limit);
+        self.open_jobs.set_limit(account.id, account.open_jobs_limit);
     }
 
     /// Makes the token's record durable and known, and forgets another one.

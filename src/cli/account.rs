@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::operator::{CommandError, administer, collect, unexpected};
-use crate::accounts::admin::{AccountView, Documents, Renewal, Reply, Request, Settings};
+use crate::accounts::admin::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings};
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::AccountId;
@@ -61,6 +61,13 @@ struct SetArgs {
     /// `2026-01-31`, a moment of RFC 3339, or `never`
     #[arg(long, value_name = "DATE", value_parser = parse_renewal)]
     renews_at: Option<Renewal>,
+    /// Bytes that it may have stored: a number, `unlimited`, or `default` for `accounts.stored_bytes_limit`
+    #[arg(long, value_name = "N|unlimited|default", value_parser = parse_bound)]
+    stored_bytes_limit: Option<AccountLimit>,
+    /// Jobs that may be initialized and not started: a number, `unlimited`, or `default` for
+    /// `accounts.open_jobs_limit`
+    #[arg(long, value_name = "N|unlimited|default", value_parser = parse_bound)]
+    open_jobs_limit: Option<AccountLimit>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -114,6 +121,8 @@ fn set_request(arguments: SetArgs) -> Request {
         status,
         documents: arguments.documents_per_month,
         renewal: arguments.renews_at,
+        stored_bytes: arguments.stored_bytes_limit,
+        open_jobs: arguments.open_jobs_limit,
     };
     Request::SetAccount { name: arguments.name, settings }
 }
@@ -126,16 +135,40 @@ fn expect_account(reply: Reply) -> Result<AccountView, CommandError> {
 }
 
 fn line(view: &AccountView) -> String {
-    let AccountView { account, used, period_ends_at, active_tokens } = view;
-    let limit = account.documents_per_month.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
+    let AccountView { account, used, period_ends_at, active_tokens, stored_bytes, open_jobs, .. } = view;
+    let limit = told(account.documents_per_month);
+    let (stored_limit, open_limit) = (told(view.stored_bytes_limit), told(view.open_jobs_limit));
     let renews = account.renews_at.map_or_else(|| "never".to_owned(), Timestamp::rfc3339);
     format!(
-        "{}  plan={}  status={}  documents={used}/{limit}  counted-until={}  renews-at={renews}  tokens={active_tokens}",
+        "{}  plan={}  status={}  documents={used}/{limit}  counted-until={}  renews-at={renews}  tokens={active_tokens}  \
+         stored-bytes={stored_bytes}/{stored_limit}{}  open-jobs={open_jobs}/{open_limit}{}",
         account.name,
         account.plan,
         account.status.name(),
         period_ends_at.rfc3339(),
+        own(account.stored_bytes_limit),
+        own(account.open_jobs_limit),
     )
+}
+
+fn told(limit: Option<u64>) -> String {
+    limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string())
+}
+
+/// Tells a limit of the account's own from one that the configuration has for all.
+fn own(limit: Option<u64>) -> &'static str {
+    if limit.is_some() { " (own)" } else { "" }
+}
+
+fn parse_bound(text: &str) -> Result<AccountLimit, String> {
+    match text {
+        "default" => Ok(AccountLimit::Default),
+        "unlimited" => Ok(AccountLimit::Unlimited),
+        _ => match text.parse() {
+            Ok(0) | Err(_) => Err("give a number from 1, 'unlimited' or 'default'".to_owned()),
+            Ok(limit) => Ok(AccountLimit::Limit(limit)),
+        },
+    }
 }
 
 fn parse_documents(text: &str) -> Result<Documents, String> {

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::storage::folder::{DataDir, FolderError};
 use crate::storage::index::{Index, IndexError, SledIndex};
 
-/// Longest answer that is read: a list of a hundred accounts has about forty kilobytes.
+/// Longest answer that is read: a list of a hundred accounts has about fifty kilobytes.
 const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
 
 /// Why a command was not carried out.

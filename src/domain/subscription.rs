@@ -57,6 +57,12 @@ pub struct Account {
     pub renews_at: Option<Timestamp>,
     /// When the account was made.
     pub created_at: Timestamp,
+    /// Bytes that it may have stored, zero for any number; without it `accounts.stored_bytes_limit`.
+    #[serde(default)]
+    pub stored_bytes_limit: Option<u64>,
+    /// Jobs that may be initialized and not started, zero for any number; without it `accounts.open_jobs_limit`.
+    #[serde(default)]
+    pub open_jobs_limit: Option<u64>,
 }
 
 impl Account {
@@ -190,6 +196,8 @@ mod tests {
             documents_per_month: Some(2),
             renews_at: None,
             created_at: at("2026-01-31T10:00:00Z"),
+            stored_bytes_limit: None,
+            open_jobs_limit: None,
         }
     }
 

@@ -35,10 +35,10 @@ pub(super) struct ProblemBody<'a> {
     /// Every fault of the body (`validation_failed`).
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<Vec<ErrorBody>>,
-    /// Documents used in this period (`quota_exceeded`).
+    /// Documents used in this period (`quota_exceeded`), or bytes stored (`storage_exceeded`).
     #[serde(skip_serializing_if = "Option::is_none")]
     used: Option<u64>,
-    /// Documents of a period.
+    /// How many there may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u64>,
     /// When the next period begins.

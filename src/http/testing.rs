@@ -35,7 +35,7 @@ use crate::storage::addresses::OwnAddresses;
 use crate::storage::disk::DiskStore;
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
-use crate::storage::{ObjectStore, StagedObject, StorageKey};
+use crate::storage::{CountedUpload, ObjectStore, StorageKey, StorageQuota};
 use crate::telemetry::metrics::Metrics;
 use crate::templates::deps as templates;
 use crate::templates::registry::TemplateRegistry;
@@ -92,6 +92,7 @@ impl Jobs {
 pub(super) struct StandIn {
     pub(super) jobs: Arc<Mutex<Jobs>>,
     store: Arc<dyn ObjectStore>,
+    quota: Arc<StorageQuota>,
 }
 
 impl Actor for StandIn {
@@ -166,16 +167,17 @@ impl Handler<ListJobs> for StandIn {
 }
 
 impl Handler<OpenUpload> for StandIn {
-    type Result = ResponseFuture<Result<Box<dyn StagedObject>, Problem>>;
+    type Result = ResponseFuture<Result<CountedUpload, Problem>>;
 
     fn handle(&mut self, message: OpenUpload, _: &mut Context<Self>) -> Self::Result {
         let watched = self.jobs.lock().unwrap().watch(message.account, message.job);
-        let store = Arc::clone(&self.store);
+        let (store, stored) = (Arc::clone(&self.store), self.quota.begin(message.account));
         Box::pin(async move {
             if watched?.borrow().status != WireStatus::Initialized {
                 return Err(Problem::new(Code::UploadClosed, "the job has started"));
             }
-            store.stage(message.limit_bytes).await.map_err(Problem::internal)
+            let staged = store.stage(message.limit_bytes).await.map_err(Problem::internal)?;
+            Ok(CountedUpload::new(staged, stored))
         })
     }
 }
@@ -190,8 +192,8 @@ impl Handler<CloseUpload> for StandIn {
                 InputPart::Data => StorageKey::JobData(message.account, message.job),
                 InputPart::Template => StorageKey::JobTemplate(message.account, message.job),
             };
-            let meta = message.staged.commit(&key).await.map_err(Problem::internal)?;
-            jobs.lock().unwrap().uploads.insert((message.job, message.part), meta.bytes);
+            let stored = message.upload.commit(&key).await.map_err(Problem::internal)?;
+            jobs.lock().unwrap().uploads.insert((message.job, message.part), stored.bytes());
             Ok(())
         })
     }
@@ -263,7 +265,8 @@ impl Bench {
         }));
         let account = AccountId::generate();
         let clock = Arc::new(FixedClock::at(NOW));
-        let registry = StandIn { jobs: Arc::clone(&jobs), store: Arc::clone(&store) }.start();
+        let quota = StorageQuota::new(config.accounts.stored_bytes_limit);
+        let registry = StandIn { jobs: Arc::clone(&jobs), store: Arc::clone(&store), quota }.start();
         let metrics = Metrics::new();
         let index = SledIndex::open(&folder.path().join("index"), &config.storage).await.unwrap();
         let places = (Arc::new(index) as Arc<dyn Index>, Arc::clone(&store));

@@ -16,7 +16,7 @@ use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
-use crate::storage::{StagedObject, StorageKey, StoreError};
+use crate::storage::{CountedUpload, StorageKey, StoreError};
 use crate::templates::messages::{CloseTemplateUpload, OpenTemplateUpload};
 
 /// What an upload's address stands for.
@@ -27,10 +27,11 @@ enum Place {
 }
 
 impl Place {
-    async fn open(self, state: &HttpState, limit_bytes: u64) -> Result<Box<dyn StagedObject>, Problem> {
+    async fn open(self, state: &HttpState, limit_bytes: u64) -> Result<CountedUpload, Problem> {
         match self {
-            Self::Job(account, job, _) => {
-                gate::ask(state, &state.jobs.open_upload, OpenUpload { account, job, limit_bytes }).await
+            Self::Job(account, job, part) => {
+                gate::ask(state, &state.jobs.open_upload, OpenUpload { account, job, part, limit_bytes })
+                    .await
             }
             Self::Template(account, template) => {
                 gate::ask_templates(state, OpenTemplateUpload { account, template, limit_bytes }).await
@@ -38,13 +39,13 @@ impl Place {
         }
     }
 
-    async fn close(self, state: &HttpState, staged: Box<dyn StagedObject>) -> Result<(), Problem> {
+    async fn close(self, state: &HttpState, upload: CountedUpload) -> Result<(), Problem> {
         match self {
             Self::Job(account, job, part) => {
-                gate::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, staged }).await
+                gate::ask(state, &state.jobs.close_upload, CloseUpload { account, job, part, upload }).await
             }
             Self::Template(account, template) => {
-                gate::ask_templates(state, CloseTemplateUpload { account, template, staged }).await
+                gate::ask_templates(state, CloseTemplateUpload { account, template, upload }).await
             }
         }
     }
@@ -62,19 +63,21 @@ pub(super) async fn upload(request: HttpRequest, mut payload: Payload, state: Da
 
 async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState) -> Result<(), Problem> {
     let (place, limit_bytes) = open_address(request, state)?;
-    if declared_bytes(request).is_some_and(|bytes| bytes > limit_bytes) {
+    let declared = declared_bytes(request);
+    if declared.is_some_and(|bytes| bytes > limit_bytes) {
         return Err(too_large(limit_bytes));
     }
-    let mut staged = place.open(state, limit_bytes).await?;
+    let mut upload = place.open(state, limit_bytes).await?;
+    upload.expect(declared.unwrap_or(0))?;
     let longest_s = state.config.http.upload_timeout_s;
-    let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, staged.as_mut(), limit_bytes));
+    let arrival = timeout(Duration::from_secs(longest_s), arrive(payload, &mut upload, limit_bytes));
     arrival.await.unwrap_or_else(|_| {
         let detail = format!(
             "The upload did not arrive within {longest_s} seconds (http.upload_timeout_s); nothing of it was kept."
         );
         Err(Problem::new(Code::BadRequest, detail))
     })?;
-    place.close(state, staged).await
+    place.close(state, upload).await
 }
 
 fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64), Problem> {
@@ -101,17 +104,14 @@ fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64)
     }
 }
 
-async fn arrive(
-    payload: &mut Payload,
-    staged: &mut dyn StagedObject,
-    limit_bytes: u64,
-) -> Result<(), Problem> {
+async fn arrive(payload: &mut Payload, upload: &mut CountedUpload, limit_bytes: u64) -> Result<(), Problem> {
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             let detail = format!("The upload broke off: {error}. Nothing of it was kept; send it again.");
             Problem::new(Code::BadRequest, detail)
         })?;
-        staged.write(chunk).await.map_err(|error| match error {
+        upload.count(chunk.len())?;
+        upload.write(chunk).await.map_err(|error| match error {
             StoreError::TooLarge { .. } => too_large(limit_bytes),
             StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
         })?;

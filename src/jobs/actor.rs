@@ -18,6 +18,7 @@ use super::inputs;
 use super::messages::InputPart;
 use super::notice::{Departure, Notice, Slot};
 use super::record::JobRecord;
+use super::stored::Counted;
 use super::view::JobView;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::job::{JobEvent, JobState, Verdict};
@@ -26,7 +27,7 @@ use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
 use crate::storage::index::{Change, IndexError};
 use crate::storage::leftovers;
-use crate::storage::{StagedObject, StorageKey};
+use crate::storage::{CountedUpload, StorageKey};
 
 /// The actor of one job.
 pub struct JobActor {
@@ -48,6 +49,7 @@ pub(super) struct Begin {
     pub held: Held,
     pub change: Change,
     pub start: bool,
+    pub counted: Counted,
 }
 
 /// Starts an initialized job; answers whether it entered the queue by this.
@@ -72,7 +74,7 @@ pub(super) struct Assigned(pub Slot);
 #[rtype(result = "Result<(), Problem>")]
 pub(super) struct TakeUpload {
     pub part: InputPart,
-    pub staged: Box<dyn StagedObject>,
+    pub upload: CountedUpload,
 }
 
 /// Its owner wants it no more; answers the job as it then is.
@@ -123,6 +125,9 @@ impl JobActor {
     pub(super) fn enter(&mut self, record: JobRecord, ctx: &mut Context<Self>) {
         self.record = record;
         self.view.send_replace(self.record.view());
+        if self.record.state != JobState::Initialized {
+            self.deps.open.leave(self.record.account, self.record.id);
+        }
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
         }
@@ -160,6 +165,7 @@ impl JobActor {
         self.run = None;
         self.slot = None;
         self.held = Held::default();
+        self.deps.stored.end(self.record.id);
         let (deps, gone) =
             (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
         actix::spawn(async move {
@@ -184,7 +190,8 @@ impl Handler<Begin> for JobActor {
 
     fn handle(&mut self, message: Begin, _: &mut Self::Context) -> Self::Result {
         let mut record = if message.start { self.queued() } else { self.record.clone() };
-        let (deps, held) = (self.deps.clone(), message.held);
+        let (deps, held, counted) = (self.deps.clone(), message.held, message.counted);
+        record.stored_bytes = counted.bytes();
         record.given.data = held.data.is_some();
         record.given.template = held.template.is_some();
         let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
@@ -204,7 +211,10 @@ impl Handler<Begin> for JobActor {
             if committed.is_err() {
                 inputs::delete(deps.parts.store.as_ref(), &keys).await;
             }
-            committed.map(|()| record)
+            committed.map(|()| {
+                deps.stored.begun(record.id, counted);
+                record
+            })
         };
         AtomicResponse::new(Box::pin(
             written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
@@ -227,7 +237,8 @@ impl Handler<Start> for JobActor {
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         let written = async move {
             let limit_bytes = deps.parts.limits.input_limit_bytes;
-            inputs::take_uploads(deps.parts.store.as_ref(), &record, limit_bytes).await?;
+            inputs::take_uploads(&deps, &record, limit_bytes).await?;
+            record.stored_bytes = deps.stored.bytes(record.id);
             deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(|e| unwritten(&e))
         };
         AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
@@ -302,8 +313,12 @@ impl Handler<TakeUpload> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(Ok(()))));
         }
         let key = inputs::object(self.record.account, self.record.id, message.part);
-        let key = self.deps.landing().of(&key);
-        let stored = async move { message.staged.commit(&key).await.map(drop).map_err(Problem::from) };
+        let (key, deps, job) = (self.deps.landing().of(&key), self.deps.clone(), self.record.id);
+        let stored = async move {
+            let stored = message.upload.commit(&key).await?;
+            deps.stored.put(job, message.part, stored);
+            Ok(())
+        };
         AtomicResponse::new(Box::pin(stored.into_actor(self)))
     }
 }

@@ -6,12 +6,14 @@ use super::actor;
 use super::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
 use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
+use super::stored::Counted;
 use super::view::WireStatus;
 use crate::accounts::Reservation;
 use crate::accounts::actor::ReserveDocument;
+use crate::domain::ids::{AccountId, JobId};
 use crate::pipeline::Held;
 use crate::problem::Problem;
-use crate::storage::StagedObject;
+use crate::storage::CountedUpload;
 
 /// Takes up what the journal says is unfinished; answers how many jobs that were.
 #[derive(Message)]
@@ -68,9 +70,16 @@ impl JobRegistry {
             Ok(change) => change.and(reservation.change()),
             Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
         };
-        let live = self.spawn(record);
         let held = Held { data: message.data, template: message.template };
-        let begin = actor::Begin { held, change, start: message.start };
+        let (account, job, waits) = (record.account, record.id, !message.start);
+        // What is started at once is bounded by the queue.
+        let counted = if waits { self.enter_open(account, job, &held) } else { Ok(Counted::default()) };
+        let counted = match counted {
+            Ok(counted) => counted,
+            Err(problem) => return Box::pin(fut::ready(Err(problem))),
+        };
+        let live = self.spawn(record);
+        let begin = actor::Begin { held, change, start: message.start, counted };
         Box::pin(live.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
             match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
                 Ok(()) => {
@@ -78,12 +87,19 @@ impl JobRegistry {
                     Ok(live.view)
                 }
                 Err(problem) => {
-                    let job = live.view.borrow().id;
                     registry.forget(job);
+                    registry.deps.open.leave(account, job);
                     Err(problem)
                 }
             }
         }))
+    }
+
+    /// Counts a job that will wait for its start, and what came with it.
+    fn enter_open(&self, account: AccountId, job: JobId, held: &Held) -> Result<Counted, Problem> {
+        let counted = self.deps.stored.given(account, held)?;
+        self.deps.open.enter(account, job)?;
+        Ok(counted)
     }
 }
 
@@ -111,17 +127,19 @@ impl Handler<WatchJob> for JobRegistry {
 }
 
 impl Handler<OpenUpload> for JobRegistry {
-    type Result = ResponseActFuture<Self, Result<Box<dyn StagedObject>, Problem>>;
+    type Result = ResponseActFuture<Self, Result<CountedUpload, Problem>>;
 
     fn handle(&mut self, message: OpenUpload, _: &mut Self::Context) -> Self::Result {
-        Box::pin(self.find(message.account, message.job).then(move |found, registry, _| {
-            let store = registry.deps.parts.store.clone();
+        let OpenUpload { account, job, part, limit_bytes } = message;
+        Box::pin(self.find(account, job).then(move |found, registry, _| {
+            let deps = registry.deps.clone();
             let staged = async move {
                 let view = found?.view().borrow().clone();
                 if view.status != WireStatus::Initialized {
                     return Err(actor::upload_closed(&view));
                 }
-                store.stage(message.limit_bytes).await.map_err(Problem::from)
+                let staged = deps.parts.store.stage(limit_bytes).await?;
+                Ok(CountedUpload::new(staged, deps.stored.upload(account, job, part)))
             };
             staged.into_actor(registry)
         }))
@@ -137,7 +155,7 @@ impl Handler<CloseUpload> for JobRegistry {
                 match found? {
                     Found::Ended(view) => Err(actor::upload_closed(&view.borrow())),
                     Found::Live(live) => {
-                        let taken = actor::TakeUpload { part: message.part, staged: message.staged };
+                        let taken = actor::TakeUpload { part: message.part, upload: message.upload };
                         live.addr.send(taken).await.map_err(|_| actor_lost())?
                     }
                 }

@@ -6,8 +6,9 @@ use actix::Recipient;
 
 use super::journal::Journal;
 use super::record::JobRecord;
-use crate::accounts::UsageKey;
+use super::stored::StoredInputs;
 use crate::accounts::actor::{GiveBack, ReserveDocument};
+use crate::accounts::{OpenJobs, UsageKey};
 use crate::clock::Clock;
 use crate::config::JobsConfig;
 use crate::pipeline::Parts;
@@ -28,6 +29,10 @@ pub struct Deps {
     pub reserve: Recipient<ReserveDocument>,
     /// Tells the account of a document that was not made.
     pub give_back: Recipient<GiveBack>,
+    /// Which jobs are initialized and not started.
+    pub open: Arc<OpenJobs>,
+    /// What the inputs of jobs count as stored.
+    pub stored: StoredInputs,
 }
 
 impl Deps {

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 
+use super::deps::Deps;
 use super::erase;
 use super::journal::Journal;
 use super::messages::InputPart;
@@ -97,29 +98,45 @@ pub(super) fn objects(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
 
 /// The objects that uploads become.
 fn uploads(record: &JobRecord) -> impl Iterator<Item = StorageKey> {
+    uploaded_parts(record).map(|part| object(record.account, record.id, part))
+}
+
+/// The inputs that are uploaded.
+pub(super) fn uploaded_parts(record: &JobRecord) -> impl Iterator<Item = InputPart> {
     let is_uploaded = |part: &InputPart| match part {
         InputPart::Data => !record.given.data,
         InputPart::Template => !record.given.template && record.template.is_none(),
     };
-    PARTS.into_iter().filter(is_uploaded).map(|part| object(record.account, record.id, part))
+    PARTS.into_iter().filter(is_uploaded)
 }
 
 /// Makes what was uploaded the inputs that the job runs with; what is uploaded later changes nothing.
 ///
 /// # Errors
-/// `payload_too_large`, and what the store says.
-pub(super) async fn take_uploads(
-    store: &dyn ObjectStore,
+/// `payload_too_large`, `storage_exceeded`, and what the store says.
+pub(super) async fn take_uploads(deps: &Deps, record: &JobRecord, limit_bytes: u64) -> Result<(), Problem> {
+    let taken = uploaded_parts(record).map(|part| take_upload(deps, record, part, limit_bytes));
+    futures_util::future::try_join_all(taken).await.map(drop)
+}
+
+async fn take_upload(
+    deps: &Deps,
     record: &JobRecord,
+    part: InputPart,
     limit_bytes: u64,
 ) -> Result<(), Problem> {
-    let taken = uploads(record).map(|key| async move {
-        landing::take(store, &key, limit_bytes).await.map_err(|error| match error {
-            StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
-            StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
-        })
+    let (store, key) = (deps.parts.store.as_ref(), object(record.account, record.id, part));
+    let taken = landing::take(store, &key, limit_bytes).await.map_err(|error| match error {
+        StoreError::TooLarge { limit_bytes } => too_large(&key, limit_bytes),
+        StoreError::NotFound(_) | StoreError::Range { .. } | StoreError::Failed(_) => error.into(),
     });
-    futures_util::future::try_join_all(taken).await.map(drop)
+    let Some(bytes) = taken? else { return Ok(()) };
+    // The store took it itself, so nobody counted it until now.
+    let counted = deps.stored.taken(record, part, bytes);
+    if counted.is_err() {
+        delete(store, &[key]).await;
+    }
+    counted
 }
 
 fn too_large(key: &StorageKey, limit_bytes: u64) -> Problem {

@@ -1,8 +1,8 @@
 //! The journal: job records in the durable index.
 //!
 //! Keys of a job: `job/<account>/<id>` holds the record, `live/<id>` marks what was started and has not
-//! ended, so that a start after a crash reads what is unfinished and nothing else; `input/<id>/…` holds
-//! small inputs.
+//! ended, so that a start after a crash reads what is unfinished and nothing else; `open/<account>/<id>` marks what
+//! was initialized and not started (`accounts/open.rs`); `input/<id>/…` holds small inputs.
 //! What `due.rs` and `idempotency.rs` write is explained there.
 
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 use super::due::{self, Retention};
 use super::list::Listed;
 use super::record::JobRecord;
+use crate::accounts::open;
 use crate::config::JobsConfig;
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::job::JobState;
@@ -187,8 +188,14 @@ impl Journal {
     pub(super) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
-        if record.state != JobState::Initialized {
+        if record.state == JobState::Initialized {
+            change = change.put(open::mark(account, job), []);
+        } else {
             change = change.delete(due::key(self.retention.expires_at(record), account, job));
+        }
+        // From these three it may come; what runs, was queued.
+        if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
+            change = change.delete(open::mark(account, job));
         }
         if let Some((at, _)) = self.retention.next(record) {
             change = change.put(due::key(at, account, job), []);

@@ -12,7 +12,7 @@ use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::outbound::Admitted;
 use crate::problem::Problem;
-use crate::storage::StagedObject;
+use crate::storage::CountedUpload;
 
 /// Which of a job's two inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,12 +94,14 @@ pub struct WatchJob {
 
 /// Asks for a place to stage an upload; refused (`upload_closed`) when the job has started.
 #[derive(Debug, Message)]
-#[rtype(result = "Result<Box<dyn StagedObject>, Problem>")]
+#[rtype(result = "Result<CountedUpload, Problem>")]
 pub struct OpenUpload {
     /// Whose job.
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
+    /// Which input.
+    pub part: InputPart,
     /// Most bytes it may have.
     pub limit_bytes: u64,
 }
@@ -116,5 +118,5 @@ pub struct CloseUpload {
     /// Which input.
     pub part: InputPart,
     /// The bytes.
-    pub staged: Box<dyn StagedObject>,
+    pub upload: CountedUpload,
 }

@@ -17,6 +17,7 @@ pub mod registry;
 mod run;
 mod settle;
 pub mod stop;
+pub mod stored;
 pub mod sweep;
 pub mod view;
 

@@ -41,6 +41,9 @@ pub struct JobRecord {
     pub journaled: InputSet,
     /// Where the job was counted; nothing was counted when there is none.
     pub usage: Option<UsageKey>,
+    /// What the inputs count as stored: those that came with init and, once it was started, uploads.
+    #[serde(default)]
+    pub stored_bytes: u64,
     /// Where the document is to be delivered, until the job has ended.
     #[serde(default)]
     pub deliver_to: Option<String>,
@@ -78,6 +81,7 @@ impl JobRecord {
             given: InputSet::default(),
             journaled: InputSet::default(),
             usage: None,
+            stored_bytes: 0,
             deliver_to: None,
             attempts: 0,
             created_at: now,

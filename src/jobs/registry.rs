@@ -255,7 +255,13 @@ impl JobRegistry {
             Ok(Some(record)) if !record.state.is_final() && !registry.live.contains_key(&job) => {
                 registry.resume(record, ctx);
             }
-            Ok(_) => {}
+            Ok(record) => {
+                // It ended, and its actor died before it could say so.
+                if record.is_none_or(|record| record.state.is_final()) {
+                    registry.deps.open.leave(account, job);
+                    registry.deps.stored.end(job);
+                }
+            }
             Err(error) => tracing::error!(job.id = %job, error = %error, "the job cannot be taken up again"),
         }));
     }

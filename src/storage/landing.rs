@@ -39,26 +39,32 @@ impl Landing {
 }
 
 /// Makes what was uploaded for `key`, if anything was, the object `key`; uploads that come later change nothing of it.
+/// Answers its size in bytes, where the store took the upload itself.
 ///
 /// # Errors
 /// `TooLarge` when it is larger than `limit_bytes`: then the object is not there. `Failed` when the store fails.
-pub async fn take(store: &dyn ObjectStore, key: &StorageKey, limit_bytes: u64) -> Result<(), StoreError> {
+pub async fn take(
+    store: &dyn ObjectStore,
+    key: &StorageKey,
+    limit_bytes: u64,
+) -> Result<Option<u64>, StoreError> {
     let upload = store.landing().of(key);
     if upload == *key {
-        return Ok(());
+        return Ok(None);
     }
     let taken = async {
         within(store.head(&upload).await?.bytes, limit_bytes)?;
-        let copied = within(store.copy(&upload, key).await?.bytes, limit_bytes);
+        let bytes = store.copy(&upload, key).await?.bytes;
+        let copied = within(bytes, limit_bytes);
         if copied.is_err() {
             // Another upload came between the two looks.
             store.delete(key).await?;
         }
-        copied
+        copied.map(|()| Some(bytes))
     };
     match taken.await {
         // Nothing was uploaded.
-        Err(StoreError::NotFound(_)) => Ok(()),
+        Err(StoreError::NotFound(_)) => Ok(None),
         outcome => outcome,
     }
 }

@@ -13,6 +13,7 @@ pub mod landing;
 pub mod leftovers;
 mod place;
 pub mod presign;
+pub mod quota;
 pub mod record;
 pub mod s3;
 pub mod walk;
@@ -24,6 +25,7 @@ use bytes::Bytes;
 
 pub use key::{Folder, StorageKey, TemplatePart, Upload};
 pub use landing::Landing;
+pub use quota::{CountedUpload, StorageQuota, StoredBytes};
 
 use crate::problem::{Code, Problem};
 

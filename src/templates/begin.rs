@@ -6,13 +6,12 @@ use actix::prelude::*;
 
 use super::change::Changing;
 use super::deps::Deps;
-use super::index;
 use super::messages::{CloseTemplateUpload, InitTemplate, OpenTemplateUpload};
 use super::record::TemplateRecord;
 use super::registry::TemplateRegistry;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::{Code, Problem};
-use crate::storage::{StagedObject, StorageKey};
+use crate::storage::{CountedUpload, StorageKey};
 
 impl Handler<InitTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<TemplateId, Problem>>;
@@ -20,22 +19,24 @@ impl Handler<InitTemplate> for TemplateRegistry {
     fn handle(&mut self, message: InitTemplate, _: &mut Self::Context) -> Self::Result {
         self.change(("init", message.account), move |deps| async move {
             let record = TemplateRecord::begun(message.account);
-            let change = index::writing(&record).map_err(Problem::internal)?;
-            Changing::begin(&deps).commit(change, Vec::new()).await?;
-            Ok(record.id)
+            let id = record.id;
+            Changing::begin(&deps, message.account, &[]).commit(&[], record, Vec::new()).await?;
+            Ok(id)
         })
     }
 }
 
 impl Handler<OpenTemplateUpload> for TemplateRegistry {
-    type Result = ResponseFuture<Result<Box<dyn StagedObject>, Problem>>;
+    type Result = ResponseFuture<Result<CountedUpload, Problem>>;
 
     fn handle(&mut self, message: OpenTemplateUpload, _: &mut Self::Context) -> Self::Result {
         let deps = Arc::clone(&self.deps);
         Box::pin(async move {
             let OpenTemplateUpload { account, template, limit_bytes } = message;
-            takes_uploads(&deps, account, template).await?;
-            deps.store.stage(limit_bytes).await.map_err(Problem::from)
+            let record = takes_uploads(&deps, account, template).await?;
+            let staged = deps.store.stage(limit_bytes).await?;
+            let stored = deps.quota.begin(account).replacing(record.upload_bytes);
+            Ok(CountedUpload::new(staged, stored))
         })
     }
 }
@@ -45,21 +46,28 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
 
     fn handle(&mut self, message: CloseTemplateUpload, _: &mut Self::Context) -> Self::Result {
         self.change(("upload", message.account), move |deps| async move {
-            let CloseTemplateUpload { account, template, staged } = message;
+            let CloseTemplateUpload { account, template, upload } = message;
             let _turn = deps.turns.of(template).await;
-            takes_uploads(&deps, account, template).await?;
+            let former = takes_uploads(&deps, account, template).await?;
             let key = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
-            staged.commit(&key).await.map(drop).map_err(Problem::from)
+            let stored = upload.commit(&key).await?;
+            let record = TemplateRecord { upload_bytes: stored.bytes(), ..former.clone() };
+            Changing::with(&deps, stored).commit(&[&former], record, Vec::new()).await
         })
     }
 }
 
-async fn takes_uploads(deps: &Deps, account: AccountId, template: TemplateId) -> Result<(), Problem> {
+async fn takes_uploads(
+    deps: &Deps,
+    account: AccountId,
+    template: TemplateId,
+) -> Result<TemplateRecord, Problem> {
     let record = deps.index.read(account, template).await.map_err(Problem::internal)?;
-    if record.as_ref().is_some_and(|record| record.unfinished) {
-        return Ok(());
+    let is_saved = record.is_some();
+    if let Some(record) = record.filter(|record| record.unfinished) {
+        return Ok(record);
     }
-    let detail = if record.is_some() {
+    let detail = if is_saved {
         format!(
             "Template '{template}' is saved and takes no uploads. Get a new id by GET /templates/init, upload to that \
              one, and name it as contentId in PUT /templates/{template}."

@@ -7,7 +7,6 @@ use bytes::Bytes;
 
 use super::change::Changing;
 use super::deps::{Deps, by_size};
-use super::index;
 use super::info::{InfoObject, files};
 use super::messages::{ReadIndexHtml, TemplateRef, UnzipTemplate, WriteIndexHtml};
 use super::package::{Package, PackageFault};
@@ -56,8 +55,8 @@ impl Handler<WriteIndexHtml> for TemplateRegistry {
 }
 
 async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
-    let (_turn, mut record) = deps.own_in_turn(of).await?;
-    if !record.unfinished {
+    let (_turn, former) = deps.own_in_turn(of).await?;
+    if !former.unfinished {
         // Saved, so it was unpacked: a repeated request is answered like the first one.
         return Ok(());
     }
@@ -68,7 +67,7 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     let bytes = match deps.store.get(&upload, deps.upload_limit_bytes).await {
         Ok(bytes) => bytes,
         // The same.
-        Err(StoreError::NotFound(_)) if record.content.is_some() => return Ok(()),
+        Err(StoreError::NotFound(_)) if former.content.is_some() => return Ok(()),
         Err(StoreError::NotFound(_)) => return Err(refusal::empty(of.template)),
         Err(StoreError::TooLarge { limit_bytes }) => return Err(too_large(limit_bytes)),
         Err(error) => return Err(error.into()),
@@ -76,13 +75,12 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     let limits = deps.limits.clone();
     let packed = apart(move || pack(Package::read(&bytes, &limits)?)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|fault| refused("upload", &fault))?;
-    let former = record.content.take().map(|content| record.package(&content));
+    let replaced = former.content.as_ref().map(|content| former.package(content));
     let content = Content { id: of.template, object: ObjectId::generate(), entry, kind };
-    let mut changing = Changing::begin(deps);
-    changing.put(record.package(&content), archive).await?;
-    record = TemplateRecord::unfinished(of.account, of.template, Some(content));
-    let change = index::writing(&record).map_err(Problem::internal)?;
-    changing.commit(change, former.into_iter().collect()).await?;
+    let mut changing = Changing::begin(deps, of.account, &[&former]);
+    changing.put(former.package(&content), archive).await?;
+    let record = TemplateRecord::unfinished(of.account, of.template, Some(content));
+    changing.commit(&[&former], record, replaced.into_iter().collect()).await?;
     // Not marked as gone with the others: a later upload has the same name. One that came meanwhile stays.
     if deps.store.head(&upload).await.ok() != read {
         return Ok(());
@@ -112,6 +110,7 @@ async fn read_entry(deps: &Deps, TemplateRef { account, template }: TemplateRef)
 
 async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -> Result<(), Problem> {
     let (_turn, mut record) = deps.own_in_turn(of).await?;
+    let before = record.clone();
     let former = record.content.clone().ok_or_else(|| refusal::empty(of.template))?;
     check_text(&former)?;
     // Before anything is unpacked: who waits must not hold an archive meanwhile.
@@ -123,23 +122,25 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let packed = apart(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|fault| refused("text", &fault))?;
     let content = Content { object: ObjectId::generate(), entry, kind, ..former.clone() };
-    let mut changing = Changing::begin(deps);
+    let mut changing = Changing::begin(deps, of.account, &[&before]);
     changing.put(record.package(&content), archive).await?;
     let mut gone = vec![record.package(&former)];
     if record.unfinished {
         record = TemplateRecord::unfinished(of.account, of.template, Some(content));
+        record.upload_bytes = before.upload_bytes;
     } else {
         record.content = Some(content);
         record.updated_at = deps.clock.now();
     }
     if let Some(info) = &mut record.info {
         let key = StorageKey::Template(of.account, of.template, info.object, TemplatePart::Info);
-        let before = InfoObject::fetch(deps, &key).await?;
+        let told = InfoObject::fetch(deps, &key).await?;
         info.object = ObjectId::generate();
-        InfoObject::new(&record, &before.sample_data, files).write(&mut changing).await?;
+        changing.measure(&[&before], &mut record);
+        InfoObject::new(&record, &told.sample_data, files).write(&mut changing).await?;
         gone.push(key);
     }
-    changing.commit(index::writing(&record).map_err(Problem::internal)?, gone).await
+    changing.commit(&[&before], record, gone).await
 }
 
 /// Packs a package and looks at the result: what is kept must open again, and its text decides what its entry is.

@@ -5,7 +5,6 @@ use bytes::Bytes;
 
 use super::change::Changing;
 use super::deps::{Deps, by_size, lost};
-use super::index;
 use super::info::InfoObject;
 use super::messages::{CloneTemplate, TemplateRef};
 use super::record::{Content, Info, Permissions, Preview, Previews, TemplateRecord};
@@ -48,7 +47,7 @@ async fn copy_as_it_is(
     let mut record = TemplateRecord { unfinished: false, ..TemplateRecord::begun(of.account) };
     // The janitor looks at what nobody changes.
     let _turn = deps.turns.of(record.id).await;
-    let mut changing = Changing::begin(deps);
+    let mut changing = Changing::begin(deps, of.account, &[]);
     let (Some(content), Some(previews), Some(info)) = (&original.content, original.previews, &original.info)
     else {
         return Ok(Err(Problem::internal("a saved template without its parts")));
@@ -86,12 +85,14 @@ async fn copy_previews(
 
 async fn finish(
     mut changing: Changing<'_>,
-    record: TemplateRecord,
+    mut record: TemplateRecord,
     info: Bytes,
 ) -> Result<TemplateId, Problem> {
     let info = by_size(info.len(), move || InfoObject::read(&info)).await?;
     let InfoObject { sample_data, files, .. } = info;
+    changing.measure(&[], &mut record);
     InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
-    changing.commit(index::writing(&record).map_err(Problem::internal)?, Vec::new()).await?;
-    Ok(record.id)
+    let id = record.id;
+    changing.commit(&[], record, Vec::new()).await?;
+    Ok(id)
 }

@@ -16,7 +16,7 @@ use crate::config::{Config, TemplatesConfig};
 use crate::domain::ids::TemplateId;
 use crate::problem::Problem;
 use crate::storage::index::Index;
-use crate::storage::{ObjectStore, StoreError};
+use crate::storage::{ObjectStore, StorageQuota, StoreError};
 use crate::telemetry::TemplateMetrics;
 
 /// So much JSON is read or written in less than half a millisecond.
@@ -34,6 +34,7 @@ pub struct Deps {
     pub(super) cache: ContentCache,
     pub(super) turns: Turns<TemplateId>,
     pub(super) room: Room,
+    pub(super) quota: Arc<StorageQuota>,
     pub(super) metrics: TemplateMetrics,
 }
 
@@ -57,8 +58,15 @@ impl Deps {
             cache: ContentCache::new(config.templates.cache_bytes, metrics.clone()),
             turns: Turns::default(),
             room: Room::new(&config.templates),
+            quota: StorageQuota::new(config.accounts.stored_bytes_limit),
             metrics,
         }
+    }
+
+    /// The same where templates count beside what else is stored, and what was stored before.
+    #[must_use]
+    pub fn counting(self, quota: Arc<StorageQuota>) -> Self {
+        Self { quota, ..self }
     }
 }
 

@@ -9,7 +9,7 @@ use super::view::TemplateView;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::problem::Problem;
-use crate::storage::{StagedObject, StorageKey};
+use crate::storage::{CountedUpload, StorageKey};
 
 /// Begins a template: it has the unfinished tag. Durable when it is answered.
 #[derive(Clone, Copy, Debug, Message)]
@@ -21,7 +21,7 @@ pub struct InitTemplate {
 
 /// Asks for a place to stage an upload; refused (`upload_closed`) for a template that is saved.
 #[derive(Debug, Message)]
-#[rtype(result = "Result<Box<dyn StagedObject>, Problem>")]
+#[rtype(result = "Result<CountedUpload, Problem>")]
 pub struct OpenTemplateUpload {
     /// Whose.
     pub account: AccountId,
@@ -40,7 +40,7 @@ pub struct CloseTemplateUpload {
     /// Which template.
     pub template: TemplateId,
     /// The bytes.
-    pub staged: Box<dyn StagedObject>,
+    pub upload: CountedUpload,
 }
 
 /// One template, and who asks.
@@ -141,7 +141,7 @@ pub struct UpdateTemplate {
 #[rtype(result = "Result<TemplateView, Problem>")]
 pub struct GetTemplate(pub TemplateRef);
 
-/// Asks where the archive of a saved template lies.
+/// Asks where the archive of a template lies that has files.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Result<StorageKey, Problem>")]
 pub struct LocateArchive(pub TemplateRef);

@@ -19,7 +19,7 @@ use super::trust;
 use crate::domain::ids::{AccountId, ObjectId, TemplateId};
 use crate::problem::Problem;
 use crate::storage::index::{Change, Index, IndexError};
-use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, leftovers};
+use crate::storage::{Folder, ObjectStore, StorageKey, StoreError, TemplatePart, leftovers, quota};
 
 /// Templates written at a time.
 const PORTION: usize = 500;
@@ -93,6 +93,8 @@ struct Rebuild {
     change: Change,
     gathered: usize,
     rebuilt: Rebuilt,
+    /// What the templates of each account count as stored.
+    stored: BTreeMap<AccountId, u64>,
 }
 
 /// Makes the templates' part of `index` anew from `store`. Nobody else may use them meanwhile.
@@ -110,10 +112,11 @@ pub async fn rebuild(index: Arc<dyn Index>, store: Arc<dyn ObjectStore>) -> Resu
     // An index that was whole stays in use where the store cannot be listed.
     trust::begin(index.index()).await?;
     let (kept, rebuilt) = (HashSet::new(), Rebuilt::default());
-    let mut work =
-        Rebuild { index, store, is_trusted, gone, kept, change: Change::new(), gathered: 0, rebuilt };
+    let (change, stored) = (Change::new(), BTreeMap::new());
+    let mut work = Rebuild { index, store, is_trusted, gone, kept, change, gathered: 0, rebuilt, stored };
     work.write(&templates).await?;
     work.index.keep_only(&work.kept).await?;
+    work.count().await?;
     trust::end(work.index.index()).await?;
     Ok(work.rebuilt)
 }
@@ -184,7 +187,7 @@ impl Rebuild {
                 restored.insert(owner);
                 used_up.extend(record.content.iter().map(|content| (owner.0, content.id)));
                 self.rebuilt.saved += 1;
-                self.put(&record).await?;
+                self.put(record).await?;
             }
         }
         for (&owner, found) in templates {
@@ -199,7 +202,7 @@ impl Rebuild {
             if let Some(record) = record {
                 restored.insert(owner);
                 self.rebuilt.unfinished += 1;
-                self.put(&record).await?;
+                self.put(record).await?;
             }
         }
         for (&owner, found) in templates {
@@ -256,7 +259,9 @@ impl Rebuild {
         }
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
         let object = InfoObject::read(&bytes).map_err(|problem| unreadable(key, cause_of(&problem)))?;
-        let record = object.record;
+        let mut record = object.record;
+        // It could not know its own size.
+        record.sizes.extend(record.info.iter().map(|info| (info.object, bytes.len() as u64)));
         if !is_of(&record, key) {
             return Err(format!("{key} tells of another template"));
         }
@@ -275,9 +280,10 @@ impl Rebuild {
         for &object in known.iter().chain(&found.packages) {
             let key = StorageKey::UnfinishedPackage(account, template, object);
             match self.reopened(&key).await {
-                Ok(Package { entry, kind, .. }) => {
+                Ok((Package { entry, kind, .. }, bytes)) => {
                     let content = Content { id: template, object, entry, kind };
-                    let record = TemplateRecord::unfinished(account, template, Some(content));
+                    let mut record = TemplateRecord::unfinished(account, template, Some(content));
+                    record.sizes.insert(object, bytes);
                     return Ok(Verdict { record: Some(record), fault: None });
                 }
                 Err(cause) => drop(fault.get_or_insert(cause)),
@@ -287,10 +293,51 @@ impl Rebuild {
         Ok(Verdict { record, fault: fault.map(|cause| unsolved(&cause)) })
     }
 
-    async fn reopened(&self, key: &StorageKey) -> Result<Package, String> {
+    /// The package that lies there, and its size in bytes.
+    async fn reopened(&self, key: &StorageKey) -> Result<(Package, u64), String> {
         let bytes = self.store.get(key, u64::MAX).await.map_err(|error| unreadable(key, &error))?;
+        let size = bytes.len() as u64;
         let reopened = spawn_blocking(move || Package::reopen(&bytes)).await;
-        reopened.map_err(|error| unreadable(key, &error))?.map_err(|fault| unreadable(key, &fault))
+        let reopened = reopened.map_err(|error| unreadable(key, &error))?;
+        Ok((reopened.map_err(|fault| unreadable(key, &fault))?, size))
+    }
+
+    /// Makes the counters of what is stored those of the templates that there are.
+    async fn count(&self) -> Result<(), RebuildError> {
+        let index = self.index.index();
+        let known = quota::counters(index).await?.into_iter().map(|(account, _)| account);
+        let accounts: BTreeSet<_> = known.chain(self.stored.keys().copied()).collect();
+        for account in accounts {
+            let bytes = self.stored.get(&account).copied().unwrap_or(0);
+            self.index.commit(quota::correct(index, account, bytes).await?).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks up the sizes that no record tells: of what an earlier version wrote, and of an upload.
+    async fn measure(&self, record: &mut TemplateRecord) -> Result<(), RebuildError> {
+        let objects: Vec<_> = record.object_ids().zip(record.objects()).collect();
+        for (object, key) in objects {
+            if !record.sizes.contains_key(&object)
+                && let Some(bytes) = self.size(&key).await?
+            {
+                record.sizes.insert(object, bytes);
+            }
+        }
+        if record.unfinished {
+            let upload = StorageKey::TemplateUpload(record.account, record.id);
+            let upload = self.store.landing().of(&upload);
+            record.upload_bytes = self.size(&upload).await?.unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    async fn size(&self, key: &StorageKey) -> Result<Option<u64>, RebuildError> {
+        match self.store.head(key).await {
+            Ok(meta) => Ok(Some(meta.bytes)),
+            Err(StoreError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Why a template of which nothing could be made is damaged. None where the parts that are there are what a
@@ -311,9 +358,11 @@ impl Rebuild {
         Ok(known.filter(|known| !is_gone(known)))
     }
 
-    async fn put(&mut self, record: &TemplateRecord) -> Result<(), RebuildError> {
+    async fn put(&mut self, mut record: TemplateRecord) -> Result<(), RebuildError> {
         *self.rebuilt.owners.entry(record.account).or_default() += 1;
-        self.add(index::writing(record)?).await
+        self.measure(&mut record).await?;
+        *self.stored.entry(record.account).or_default() += record.stored_bytes();
+        self.add(index::writing(&record)?).await
     }
 
     async fn add(&mut self, change: Change) -> Result<(), RebuildError> {

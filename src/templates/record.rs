@@ -1,5 +1,7 @@
 //! A template as it lasts: its record in the index.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
@@ -26,7 +28,16 @@ pub struct TemplateRecord {
     pub info: Option<Info>,
     /// Its previews, from when it was saved.
     pub previews: Option<Previews>,
+    /// The sizes in bytes of the objects that it names.
+    #[serde(default)]
+    pub sizes: BTreeMap<ObjectId, u64>,
+    /// The size in bytes of what was uploaded and is not unpacked yet.
+    #[serde(default)]
+    pub upload_bytes: u64,
 }
+
+/// What a template counts beside its objects, in bytes: its record, with what may be said in it.
+pub const RECORD_BYTES: u64 = 1_024;
 
 /// The stored files of a template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +140,8 @@ impl TemplateRecord {
             content,
             info: None,
             previews: None,
+            sizes: BTreeMap::new(),
+            upload_bytes: 0,
         }
     }
 
@@ -152,6 +165,20 @@ impl TemplateRecord {
         } else {
             self.key(content.object, TemplatePart::Package)
         }
+    }
+
+    /// What it counts in its account's storage, in bytes.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        RECORD_BYTES + self.upload_bytes + self.sizes.values().sum::<u64>()
+    }
+
+    /// The ids of the objects that it names.
+    pub fn object_ids(&self) -> impl Iterator<Item = ObjectId> {
+        let info = self.info.iter().map(|info| info.object);
+        let content = self.content.iter().map(|content| content.object);
+        let previews = self.previews.iter().flat_map(|previews| [previews.png.object, previews.pdf.object]);
+        info.chain(content).chain(previews)
     }
 
     /// The objects that it names, the one that tells of all others first. An upload is not among them.

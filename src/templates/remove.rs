@@ -4,7 +4,6 @@ use actix::prelude::*;
 
 use super::change::Changing;
 use super::deps::Deps;
-use super::index;
 use super::messages::DeleteTemplate;
 use super::record::TemplateRecord;
 use super::registry::TemplateRegistry;
@@ -29,5 +28,5 @@ pub(super) async fn remove(deps: &Deps, record: &TemplateRecord) -> Result<(), P
     if record.unfinished {
         gone.push(deps.store.landing().of(&StorageKey::TemplateUpload(record.account, record.id)));
     }
-    Changing::begin(deps).commit(index::removing(record), gone).await
+    Changing::begin(deps, record.account, &[record]).remove(record, gone).await
 }

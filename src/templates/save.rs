@@ -5,7 +5,6 @@ use actix::prelude::*;
 
 use super::change::Changing;
 use super::deps::{Deps, lost};
-use super::index;
 use super::info::{FileEntry, InfoObject, files};
 use super::messages::{PreviewJob, PreviewJobs, SaveTemplate, TemplateInfo, UpdateTemplate};
 use super::record::{Content, Info, Preview, Previews, TemplateRecord};
@@ -101,8 +100,10 @@ impl Saving {
 
         let mut record = former.clone();
         record.unfinished = false;
+        record.upload_bytes = 0;
         record.updated_at = deps.clock.now();
-        let mut changing = Changing::begin(deps);
+        let formers: Vec<_> = [&former].into_iter().chain(&draft).collect();
+        let mut changing = Changing::begin(deps, former.account, &formers);
         record.content = Some(keep_content(&mut changing, source, &record, content).await?);
         let [png, pdf] = chosen;
         record.previews = Some(Previews {
@@ -111,22 +112,19 @@ impl Saving {
         });
         let sample_data = info.sample_data.clone();
         record.info = Some(info_of(&former, info));
+        changing.measure(&formers, &mut record);
         InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
 
-        let mut change = index::writing(&record).map_err(Problem::internal)?;
-        if let Some(draft) = &draft {
-            change = change.and(index::removing(draft));
-        }
         if let (Some(source), Some(kept)) = (&source.content, &record.content) {
             deps.cache.share(source.object, kept.object);
         }
         let named = record.objects();
         let all = former.objects().into_iter().chain(draft.iter().flat_map(TemplateRecord::objects));
         let mut gone: Vec<_> = all.filter(|key| !named.contains(key)).collect();
-        let begun = [&former].into_iter().chain(&draft).filter(|record| record.unfinished);
+        let begun = formers.iter().filter(|record| record.unfinished);
         let landing = deps.store.landing();
         gone.extend(begun.map(|record| landing.of(&StorageKey::TemplateUpload(record.account, record.id))));
-        changing.commit(change, gone).await
+        changing.commit(&formers, record, gone).await
     }
 
     /// The preview that the template has already, if its content stays; or the job whose document becomes it.

@@ -43,6 +43,16 @@ async fn commands_do_the_same_with_and_without_a_running_service() {
         let refused = house.command("account set nobody --plan x").await.unwrap_err();
         assert!(refused.contains("no account 'nobody'"), "{refused}");
 
+        assert!(told.contains("stored-bytes=0/10737418240  open-jobs=0/1000"), "{told}");
+        let set = format!("account set {name} --stored-bytes-limit 5000 --open-jobs-limit unlimited");
+        let own = "stored-bytes=0/5000 (own)  open-jobs=0/unlimited (own)";
+        assert!(house.command(&set).await.unwrap().contains(own));
+        house.command(&format!("account set {name} --plan silver")).await.unwrap();
+        assert!(house.command("account list").await.unwrap().contains(own), "what is not given stays");
+        let set = format!("account set {name} --stored-bytes-limit default --open-jobs-limit 7");
+        let told = house.command(&set).await.unwrap();
+        assert!(told.contains("stored-bytes=0/10737418240  open-jobs=0/7 (own)"), "{told}");
+
         let token = house.command(&format!("token create --account {name}")).await.unwrap();
         assert_eq!(token.len(), "pl_".len() + 43 + 1, "the token alone: {token}");
         let tokens = house.command(&format!("token list --account {name}")).await.unwrap();

@@ -116,16 +116,22 @@ async fn a_new_period_counts_anew_and_an_old_job_gives_back_to_its_own() {
 }
 
 #[actix::test]
-async fn previews_need_a_subscription_and_count_nothing() {
+async fn previews_need_a_subscription_with_a_document_left_and_count_nothing() {
     let house = House::new();
     let service = house.service().await;
-    let (account, _) = service.account("acme", Some(1)).await;
+    let (account, _) = service.account("acme", Some(2)).await;
     service.init(account, "1").await.unwrap();
     let preview = |counts| service.accounts.send(ReserveDocument { account, counts });
     let reservation = preview(false).await.unwrap().unwrap();
     assert!(reservation.change().is_empty() && reservation.usage().is_none());
     reservation.keep();
     assert_eq!(service.used("acme").await, 1);
+    service.init(account, "2").await.unwrap();
+    let refused = preview(false).await.unwrap().err().unwrap();
+    assert_eq!(refused.code, Code::QuotaExceeded);
+    assert!(refused.detail.contains("used 2 of its 2 documents"), "{refused}");
+    service.set("acme", documents(3)).await;
+    preview(false).await.unwrap().unwrap();
     service.set("acme", status(Status::Canceled)).await;
     assert_eq!(code(preview(false).await.unwrap()), Code::SubscriptionRequired);
 }

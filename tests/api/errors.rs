@@ -213,7 +213,17 @@ async fn accounts(app: &TestApp, caused: &mut Caused) {
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains("of its 1 documents") && detail.contains("anew from"), "{detail}");
     }
-    app.command(&["account", "set", "test", "--documents-per-month", "unlimited", "--status", "canceled"]);
+    app.command(&[
+        "account",
+        "set",
+        "test",
+        "--documents-per-month",
+        "unlimited",
+        "--stored-bytes-limit",
+        "1",
+    ]);
+    caused.by(Code::StorageExceeded, app.request(Method::GET, "/v1/templates/init")).await;
+    app.command(&["account", "set", "test", "--status", "canceled"]);
     for path in [INIT, IMMEDIATE] {
         caused.by(Code::SubscriptionRequired, post(app, path, &body)).await;
     }

@@ -31,6 +31,7 @@ mod recovery;
 mod render;
 mod s3;
 mod store_faults;
+mod stored;
 mod swift;
 mod template;
 mod template_faults;

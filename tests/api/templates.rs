@@ -11,10 +11,8 @@ use crate::template::{archive, page, said};
 async fn a_template_is_begun_uploaded_unzipped_previewed_saved_fetched_and_rendered() {
     let app = TestApp::start().await;
     let id = app.unzipped(page("Hello")).await;
-    for (path, code) in [("", "template_unfinished"), ("/presigned-url", "template_unfinished")] {
-        let (status, answer) = app.get(&format!("/v1/templates/{id}{path}")).await;
-        assert_eq!((status, answer["code"].as_str()), (422, Some(code)), "{path}");
-    }
+    let (status, answer) = app.get(&format!("/v1/templates/{id}")).await;
+    assert_eq!((status, answer["code"].as_str()), (422, Some("template_unfinished")));
     assert_eq!(app.shown(&id).await, Err((422, "template_unfinished".to_owned())));
     let previews = app.previews(&id).await;
     assert_eq!(app.get("/v1/templates").await.1["items"], json!([]), "it is not listed yet");
@@ -198,7 +196,7 @@ async fn a_public_template_is_everybodys_to_use_and_its_owners_to_change() {
 #[tokio::test]
 async fn previews_are_both_or_neither_and_count_nothing() {
     let app = TestApp::start().await;
-    app.command(&["account", "set", "test", "--documents-per-month", "0"]);
+    app.command(&["account", "set", "test", "--documents-per-month", "1"]);
     let id = app.unzipped(archive(&[("index.html", "<p><%= name.first %></p>")])).await;
     let path = format!("/v1/templates/{id}/render-previews");
     let good = json!({"type": "react", "data": {"name": {"first": "Ann"}}, "formatOpts": {"format": "a5"}});
@@ -217,6 +215,7 @@ async fn previews_are_both_or_neither_and_count_nothing() {
     assert!(made <= 2 && after["items"].as_array().unwrap()[..made].iter().all(|job| job["success"] != true));
     let (status, answer) = app.post(&path, &json!({"type": "docx", "data": {}})).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("unsupported_conversion")));
+    assert!(app.command(&["account", "list"]).contains("documents=0/1"), "they count nothing");
     app.command(&["account", "set", "test", "--status", "canceled"]);
     let (status, answer) = app.post(&path, &good).await;
     assert_eq!((status, answer["code"].as_str()), (402, Some("subscription_required")), "{answer}");

@@ -15,6 +15,7 @@ use platen::jobs::journal::Journal;
 use platen::jobs::messages::{Idempotency, InitJob, JobSpec, StartJob, WatchJob};
 use platen::jobs::record::JobRecord;
 use platen::jobs::registry::JobRegistry;
+use platen::jobs::stored::StoredInputs;
 use platen::jobs::sweep::{Sweeper, Swept};
 use platen::jobs::view::JobView;
 use platen::outbound::{Outbound, SystemResolver};
@@ -120,6 +121,8 @@ impl House {
             limits: config.jobs.clone(),
             reserve: accounts.clone().recipient(),
             give_back: accounts.recipient(),
+            open: book.open_jobs(),
+            stored: StoredInputs::new(book.storage()),
         };
         let journal = deps.journal.clone();
         let deps = Arc::new(deps);

@@ -11,3 +11,4 @@ mod objects;
 mod races;
 mod registry;
 mod retention;
+mod stored;

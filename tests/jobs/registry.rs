@@ -15,7 +15,7 @@ use platen::jobs::messages::{CloseUpload, Idempotency, InputPart, OpenUpload, Wa
 use platen::jobs::record::JobRecord;
 use platen::problem::{Code, Problem};
 use platen::storage::index::Change;
-use platen::storage::{StagedObject, StorageKey, StoreError};
+use platen::storage::{CountedUpload, StorageKey, StoreError};
 
 use crate::house::{House, PATIENCE, View};
 
@@ -198,12 +198,9 @@ async fn two_inits_cannot_both_take_the_last_document_and_a_failed_job_gives_it_
     assert_eq!(house.init("small", "", false).await.unwrap_err().code, Code::QuotaExceeded);
 }
 
-async fn open_upload(
-    house: &House,
-    account: AccountId,
-    job: JobId,
-) -> Result<Box<dyn StagedObject>, Problem> {
-    house.registry.send(OpenUpload { account, job, limit_bytes: 100 }).await.unwrap()
+async fn open_upload(house: &House, account: AccountId, job: JobId) -> Result<CountedUpload, Problem> {
+    let part = InputPart::Template;
+    house.registry.send(OpenUpload { account, job, part, limit_bytes: 100 }).await.unwrap()
 }
 
 #[actix::test]
@@ -211,16 +208,16 @@ async fn an_upload_that_was_open_at_the_start_is_refused_and_leaves_nothing() {
     let house = House::build(0, &[]).await;
     let view = house.init("one", "", false).await.unwrap();
     let (account, job) = (view.borrow().account, view.borrow().id);
-    let mut staged = open_upload(&house, account, job).await.unwrap();
+    let mut upload = open_upload(&house, account, job).await.unwrap();
     let second = open_upload(&house, account, job).await.unwrap();
-    staged.write(Bytes::from_static(b"<p>late")).await.unwrap();
+    upload.write(Bytes::from_static(b"<p>late")).await.unwrap();
     house.start(&view).await.unwrap();
     assert_eq!(open_upload(&house, account, job).await.unwrap_err().code, Code::UploadClosed);
     let part = InputPart::Template;
-    let close = CloseUpload { account, job, part, staged };
+    let close = CloseUpload { account, job, part, upload };
     assert_eq!(house.registry.send(close).await.unwrap().unwrap_err().code, Code::UploadClosed);
     assert!(house.registry.send(DeleteJob { account, job }).await.unwrap().is_ok());
-    let close = CloseUpload { account, job, part, staged: second };
+    let close = CloseUpload { account, job, part, upload: second };
     assert_eq!(
         house.registry.send(close).await.unwrap().unwrap_err().code,
         Code::UploadClosed,

@@ -13,6 +13,7 @@ use platen::jobs::deps::Deps;
 use platen::jobs::journal::Journal;
 use platen::jobs::messages::JobSpec;
 use platen::jobs::record::JobRecord;
+use platen::jobs::stored::StoredInputs;
 use platen::jobs::sweep::{Sweeper, Swept};
 use platen::jobs::view::Output;
 use platen::storage::index::{Change, Entry, Index, IndexError};
@@ -117,6 +118,8 @@ fn counted(house: &House) -> (Sweeper, Arc<Counting>) {
         limits: house.deps.limits.clone(),
         reserve: house.deps.reserve.clone(),
         give_back: house.deps.give_back.clone(),
+        open: house.deps.open.clone(),
+        stored: StoredInputs::new(house.book.storage()),
     };
     (Sweeper::new(Arc::new(deps), house.registry.clone()), counting)
 }

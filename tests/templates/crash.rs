@@ -79,6 +79,7 @@ async fn run(world: &World, operation: Option<Operation>, number: u64) -> (bool,
     places.sweep().await;
     let when = format!("{operation:?} {number}");
     places.assert_whole(&when).await;
+    places.assert_counted(&when).await;
     places.assert_rebuildable(&when).await;
     places.index.close().await;
     (answered, state)

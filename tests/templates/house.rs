@@ -10,8 +10,8 @@ use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::problem::{Code, Problem};
-use platen::storage::StorageKey;
 use platen::storage::folder::DataDir;
+use platen::storage::{StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
@@ -41,6 +41,7 @@ pub struct House {
     pub metrics: Metrics,
     pub janitor: Janitor,
     pub account: AccountId,
+    pub quota: Arc<StorageQuota>,
     /// Goes with the house, when it was made for it.
     root: Option<tempfile::TempDir>,
 }
@@ -62,10 +63,13 @@ impl House {
         let (clock, metrics) = (Arc::new(FixedClock::at(SystemClock.now())), Metrics::new());
         let both = (Arc::clone(&places.index), Arc::clone(&places.store));
         let time = Arc::clone(&clock) as Arc<dyn Clock>;
-        let deps = Arc::new(Deps::new(time, both, &config, metrics.templates.clone()));
+        let limit = config.accounts.stored_bytes_limit;
+        let quota = StorageQuota::load(places.index.as_ref(), limit).await.unwrap();
+        let deps = Deps::new(time, both, &config, metrics.templates.clone()).counting(quota.clone());
+        let deps = Arc::new(deps);
         let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
         let (janitor, account) = (Janitor::new(deps), AccountId::generate());
-        Self { places, registry, clock, metrics, janitor, account, root: None }
+        Self { places, registry, clock, metrics, janitor, account, quota, root: None }
     }
 
     /// Where an object lies, in a house that has a folder of its own.
@@ -97,9 +101,10 @@ impl House {
 
     pub async fn upload(&self, template: TemplateId, bytes: Vec<u8>) -> Answer<()> {
         let account = self.account;
-        let mut staged = self.ask(OpenTemplateUpload { account, template, limit_bytes: 1 << 24 }).await?;
-        staged.write(bytes.into()).await.unwrap();
-        self.ask(CloseTemplateUpload { account, template, staged }).await
+        let mut upload = self.ask(OpenTemplateUpload { account, template, limit_bytes: 1 << 24 }).await?;
+        upload.count(bytes.len()).map_err(|problem| problem.code)?;
+        upload.write(bytes.into()).await.unwrap();
+        self.ask(CloseTemplateUpload { account, template, upload }).await
     }
 
     /// A template with an upload.

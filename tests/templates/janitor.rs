@@ -174,10 +174,10 @@ async fn an_entry_of_a_template_that_is_saved_goes_without_it() {
 async fn an_upload_that_ends_after_the_save_is_refused_and_leaves_nothing() {
     let house = House::build(|_| {}).await;
     let (account, template) = (house.account, house.unzipped("first").await);
-    let mut staged = house.ask(OpenTemplateUpload { account, template, limit_bytes: 1_000 }).await.unwrap();
-    staged.write(Bytes::from_static(b"<p>late")).await.unwrap();
+    let mut upload = house.ask(OpenTemplateUpload { account, template, limit_bytes: 1_000 }).await.unwrap();
+    upload.write(Bytes::from_static(b"<p>late")).await.unwrap();
     house.save(template, "first", Private).await.unwrap();
-    let closed = house.ask(CloseTemplateUpload { account, template, staged }).await;
+    let closed = house.ask(CloseTemplateUpload { account, template, upload }).await;
     assert_eq!(closed.unwrap_err(), Code::UploadClosed);
     assert_eq!(house.upload(template, b"<p>later".to_vec()).await.unwrap_err(), Code::UploadClosed);
     house.unzip(template).await.unwrap();

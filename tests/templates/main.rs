@@ -13,5 +13,6 @@ mod rebuild;
 mod registry;
 mod service;
 mod state;
+mod stored;
 mod stranger;
 mod world;

@@ -40,7 +40,8 @@ impl Operation {
     /// the commit.
     pub fn fewest_points(self) -> u64 {
         let changes = match self {
-            Self::Upload => 1,
+            // The object, and the record that tells its size.
+            Self::Upload => 2,
             // What is new (a package or an info); the commit; what it replaces, or the upload.
             Self::Unzip | Self::IndexHtmlOfDraft | Self::SaveAgain | Self::DeleteDraft => 3,
             // Package and info, commit, both former ones; four parts, commit; commit, four parts.

@@ -29,7 +29,7 @@ use crate::problem::Code;
 /// What an operation answers besides its success, by its `operationId`; every one with a token answers
 /// [`COMMON`] as well.
 const PROBLEMS: &[(&str, &[&[Code]])] = &[
-    ("initDocument", &[NEW_JOB]),
+    ("initDocument", &[NEW_JOB, STORING]),
     (
         "renderDocument",
         &[&[
@@ -38,6 +38,7 @@ const PROBLEMS: &[(&str, &[&[Code]])] = &[
             Code::JobNotFound,
             Code::DeliveryAddressRefused,
             Code::PayloadTooLarge,
+            Code::StorageExceeded,
         ]],
     ),
     ("immediateRender", &[NEW_JOB, &[Code::DeliveryAddressRefused, Code::RenderFailed, Code::RenderPending]]),
@@ -45,8 +46,8 @@ const PROBLEMS: &[(&str, &[&[Code]])] = &[
     ("getJob", &[&[Code::ValidationFailed, Code::JobNotFound]]),
     ("deleteJob", &[&[Code::JobNotFound]]),
     ("listTemplates", &[&[Code::ValidationFailed]]),
-    ("initTemplate", &[]),
-    ("unzipTemplate", &[WRITING, &[Code::TemplateArchiveInvalid]]),
+    ("initTemplate", &[STORING]),
+    ("unzipTemplate", &[WRITING, STORING, &[Code::TemplateArchiveInvalid]]),
     (
         "renderPreviews",
         &[
@@ -55,23 +56,29 @@ const PROBLEMS: &[(&str, &[&[Code]])] = &[
                 Code::TemplateNotFound,
                 Code::TemplateArchiveInvalid,
                 Code::SubscriptionRequired,
+                Code::QuotaExceeded,
                 Code::UnsupportedConversion,
                 Code::RenderFailed,
                 Code::RenderPending,
             ],
         ],
     ),
-    ("saveTemplate", &[WRITING, SENT, &[Code::TemplateArchiveInvalid, Code::PreviewNotUsable]]),
+    ("saveTemplate", &[WRITING, SENT, STORING, &[Code::TemplateArchiveInvalid, Code::PreviewNotUsable]]),
     (
         "updateTemplate",
-        &[WRITING, SENT, &[Code::TemplateUnfinished, Code::TemplateArchiveInvalid, Code::PreviewNotUsable]],
+        &[
+            WRITING,
+            SENT,
+            STORING,
+            &[Code::TemplateUnfinished, Code::TemplateArchiveInvalid, Code::PreviewNotUsable],
+        ],
     ),
     ("getTemplate", &[READING]),
     ("deleteTemplate", &[WRITING]),
-    ("cloneTemplate", &[READING]),
-    ("getTemplateArchive", &[READING]),
+    ("cloneTemplate", &[READING, STORING]),
+    ("getTemplateArchive", &[&[Code::TemplateNotFound, Code::TemplateArchiveInvalid]]),
     ("getIndexHtml", &[&[Code::TemplateNotFound, Code::TemplateArchiveInvalid, Code::EntryNotText]]),
-    ("setIndexHtml", &[WRITING, SENT, &[Code::TemplateArchiveInvalid, Code::EntryNotText]]),
+    ("setIndexHtml", &[WRITING, SENT, STORING, &[Code::TemplateArchiveInvalid, Code::EntryNotText]]),
 ];
 
 /// What may be said of a body.
@@ -82,6 +89,9 @@ const READING: &[Code] = &[Code::TemplateNotFound, Code::TemplateUnfinished];
 
 /// What may be said of a request to change a template.
 const WRITING: &[Code] = &[Code::TemplateNotFound, Code::NotOwner];
+
+/// What may be said of a request that stores something.
+const STORING: &[Code] = &[Code::StorageExceeded];
 
 /// What may be said of a request for a new job.
 const NEW_JOB: &[Code] = &[

@@ -1,0 +1,125 @@
+//! How many jobs of each account are initialized and not started, and how many there may be.
+//!
+//! Such a job costs nothing and waits for a day, with a record, its data and its uploads; without a bound one account
+//! could fill the index of all. `open/<account>/<job>` stands for each, written and removed in the batch of the job's
+//! record, so that a start of the service counts them without looking at the jobs that have ended.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::domain::ids::{AccountId, JobId};
+use crate::problem::{Code, Problem};
+use crate::storage::index::{Index, IndexError};
+
+const PREFIX: &str = "open/";
+/// Marks read at a time.
+const PAGE: usize = 1_000;
+/// Seconds after which a caller may try again: the rhythm of a full queue.
+const RETRY_AFTER_S: u64 = 2;
+
+/// The jobs that are initialized and not started.
+#[derive(Debug)]
+pub struct OpenJobs {
+    default_limit: u64,
+    accounts: Mutex<HashMap<AccountId, Open>>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    jobs: HashSet<JobId>,
+    /// The account's own limit; zero for none.
+    own_limit: Option<u64>,
+}
+
+/// The key that stands for an open job.
+#[must_use]
+pub fn mark(account: AccountId, job: JobId) -> String {
+    format!("{PREFIX}{account}/{job}")
+}
+
+impl OpenJobs {
+    /// Those that the index has marks of; each account may have `default_limit` of them, zero for as many as it likes.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub async fn load(index: &dyn Index, default_limit: u64) -> Result<Self, IndexError> {
+        let (mut accounts, mut after) = (HashMap::<AccountId, Open>::new(), None::<String>);
+        loop {
+            let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
+            for (account, job) in page.iter().filter_map(|entry| parse(&entry.key)) {
+                accounts.entry(account).or_default().jobs.insert(job);
+            }
+            match page.into_iter().last() {
+                Some(last) => after = Some(last.key),
+                None => return Ok(Self { default_limit, accounts: Mutex::new(accounts) }),
+            }
+        }
+    }
+
+    /// Gives the account a limit of its own, zero for none; without one the default holds.
+    pub fn set_limit(&self, account: AccountId, own_limit: Option<u64>) {
+        self.lock().entry(account).or_default().own_limit = own_limit;
+    }
+
+    /// How many jobs of the account may be open; without a number as many as it likes.
+    #[must_use]
+    pub fn limit(&self, account: AccountId) -> Option<u64> {
+        let own = self.lock().get(&account).and_then(|open| open.own_limit);
+        Some(own.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
+    }
+
+    /// How many jobs of the account are open.
+    #[must_use]
+    pub fn count(&self, account: AccountId) -> u64 {
+        self.lock().get(&account).map_or(0, |open| open.jobs.len() as u64)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<(AccountId, JobId)> {
+        let accounts = self.lock();
+        let of = |(account, open): (&AccountId, &Open)| {
+            let account = *account;
+            open.jobs.iter().map(move |job| (account, *job)).collect::<Vec<_>>()
+        };
+        accounts.iter().flat_map(of).collect()
+    }
+
+    /// Takes a place for a job that is about to be written.
+    ///
+    /// # Errors
+    /// `rate_limited` when the account has as many open jobs as it may have.
+    pub fn enter(&self, account: AccountId, job: JobId) -> Result<(), Problem> {
+        let limit = self.limit(account);
+        let mut accounts = self.lock();
+        let jobs = &mut accounts.entry(account).or_default().jobs;
+        if let Some(limit) = limit.filter(|&limit| jobs.len() as u64 >= limit) {
+            let detail = format!(
+                "This account has {} jobs that are initialized and not started, of the {limit} it may have \
+                 (accounts.open_jobs_limit). Start some (POST /documents/{{jobId}}/render), cancel those that are not \
+                 needed (DELETE /jobs/{{jobId}}), or ask the operator of this service for more (platen account set NAME \
+                 --open-jobs-limit N).",
+                jobs.len()
+            );
+            return Err(Problem::new(Code::RateLimited, detail).retry_after(RETRY_AFTER_S));
+        }
+        jobs.insert(job);
+        Ok(())
+    }
+
+    /// The job was started or has ended, or was never written.
+    pub fn leave(&self, account: AccountId, job: JobId) {
+        if let Some(open) = self.lock().get_mut(&account) {
+            open.jobs.remove(&job);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Open>> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn parse(key: &str) -> Option<(AccountId, JobId)> {
+    let (account, job) = key.strip_prefix(PREFIX)?.split_once('/')?;
+    Some((account.parse().ok()?, job.parse().ok()?))
+}

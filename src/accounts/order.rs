@@ -1,0 +1,172 @@
+//! What the operator and the accounts say to each other, in one process or over the control socket.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::domain::ids::{AccountId, TokenId};
+use crate::domain::subscription::{Account, Status};
+
+/// A question or an order of the operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Makes an account: active, for ever, and without a limit unless told otherwise.
+    CreateAccount {
+        /// Its name.
+        name: String,
+        /// Its plan.
+        plan: Option<String>,
+        /// Documents in a period.
+        documents_per_month: Option<u64>,
+        /// The id that it had before its record was lost; a new one when it is not given.
+        #[serde(default)]
+        id: Option<AccountId>,
+    },
+    /// Changes what is given of an account.
+    SetAccount {
+        /// Its name.
+        name: String,
+        /// What changes.
+        settings: Settings,
+    },
+    /// Lists the accounts by name, beginning behind one.
+    ListAccounts {
+        /// The last name that is known already.
+        after: Option<String>,
+    },
+    /// Makes a token.
+    CreateToken {
+        /// The account's name.
+        account: String,
+    },
+    /// Lists the tokens in the order in which they were made, beginning behind one.
+    ListTokens {
+        /// Only those of the account of this name.
+        account: Option<String>,
+        /// The last token that is known already.
+        after: Option<TokenId>,
+    },
+    /// Makes a token worthless at once.
+    RevokeToken {
+        /// Which one.
+        id: TokenId,
+    },
+}
+
+/// What may change of an account; what is not given stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The plan.
+    pub plan: Option<String>,
+    /// The status.
+    pub status: Option<Status>,
+    /// The documents in a period.
+    pub documents: Option<Documents>,
+    /// Until when it is paid for.
+    pub renewal: Option<Renewal>,
+    /// The bytes that it may have stored.
+    #[serde(default)]
+    pub stored_bytes: Option<AccountLimit>,
+    /// The jobs that may be initialized and not started.
+    #[serde(default)]
+    pub open_jobs: Option<AccountLimit>,
+}
+
+/// A bound that the configuration has for all accounts, for one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountLimit {
+    /// That of the configuration.
+    Default,
+    /// None.
+    Unlimited,
+    /// So many.
+    Limit(u64),
+}
+
+impl AccountLimit {
+    /// As an account's record holds it.
+    pub(super) fn own(self) -> Option<u64> {
+        match self {
+            Self::Default => None,
+            Self::Unlimited => Some(0),
+            Self::Limit(limit) => Some(limit),
+        }
+    }
+}
+
+/// How many documents an account may make in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Documents {
+    /// As many as it likes.
+    Unlimited,
+    /// So many.
+    Limit(u64),
+}
+
+/// Until when a subscription is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Renewal {
+    /// For ever.
+    Never,
+    /// Until this moment.
+    At(Timestamp),
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The account as it is now.
+    Account(AccountView),
+    /// Some accounts; when there are none, the list is at its end.
+    Accounts(Vec<AccountView>),
+    /// A new token: the only time that its text is shown.
+    Token {
+        /// Its name in lists.
+        id: TokenId,
+        /// The token.
+        text: String,
+    },
+    /// Some tokens; when there are none, the list is at its end.
+    Tokens(Vec<TokenView>),
+}
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountView {
+    /// The account.
+    pub account: Account,
+    /// Documents used in the current period.
+    pub used: u64,
+    /// When they are counted anew.
+    pub period_ends_at: Timestamp,
+    /// How many tokens open it.
+    pub active_tokens: usize,
+    /// Bytes that it has stored.
+    pub stored_bytes: u64,
+    /// Bytes that it may have stored; without a number as many as it likes.
+    pub stored_bytes_limit: Option<u64>,
+    /// Jobs that are initialized and not started.
+    pub open_jobs: u64,
+    /// How many there may be; without a number as many as it likes.
+    pub open_jobs_limit: Option<u64>,
+}
+
+/// A token as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenView {
+    /// Its name in lists.
+    pub id: TokenId,
+    /// The name of the account.
+    pub account: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+    /// Its last characters.
+    pub last_chars: String,
+}

@@ -1,0 +1,181 @@
+//! What the inputs of jobs count in their accounts' storage, from their arrival until the end of the job.
+//!
+//! Nothing is written for it while a job waits: after a restart the sizes come from the job's record, and, for uploads
+//! that came after it was written, from the store. A bucket that takes uploads itself tells nobody of them, so there
+//! they count from the start of the job on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::StreamExt as _;
+
+use super::deps::Deps;
+use super::inputs;
+use super::messages::InputPart;
+use super::record::JobRecord;
+use crate::domain::ids::{AccountId, JobId};
+use crate::pipeline::Held;
+use crate::problem::Problem;
+use crate::storage::index::IndexError;
+use crate::storage::{Landing, ObjectStore, StorageQuota, StoreError, StoredBytes};
+
+/// Jobs whose inputs are looked for at once, at a start.
+const LOOKED_FOR_AT_ONCE: usize = 32;
+
+/// The inputs of jobs that have not ended, as they count.
+pub struct StoredInputs {
+    quota: Arc<StorageQuota>,
+    jobs: Mutex<HashMap<JobId, Counted>>,
+}
+
+/// The inputs of one job.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    data: Option<StoredBytes>,
+    template: Option<StoredBytes>,
+}
+
+impl Counted {
+    /// How many bytes they count.
+    pub(super) fn bytes(&self) -> u64 {
+        [&self.data, &self.template].into_iter().flatten().map(StoredBytes::bytes).sum()
+    }
+
+    fn part(&mut self, part: InputPart) -> &mut Option<StoredBytes> {
+        match part {
+            InputPart::Data => &mut self.data,
+            InputPart::Template => &mut self.template,
+        }
+    }
+}
+
+impl StoredInputs {
+    /// Inputs that count in `quota`; none yet.
+    #[must_use]
+    pub fn new(quota: Arc<StorageQuota>) -> Self {
+        Self { quota, jobs: Mutex::default() }
+    }
+
+    /// Counts what came with a request and will wait for a start.
+    ///
+    /// # Errors
+    /// `storage_exceeded`.
+    pub(super) fn given(&self, account: AccountId, held: &Held) -> Result<Counted, Problem> {
+        let count = |bytes: &Option<bytes::Bytes>| {
+            let length = bytes.as_ref().map(|bytes| bytes.len() as u64);
+            length.map(|length| self.grown(account, length)).transpose()
+        };
+        Ok(Counted { data: count(&held.data)?, template: count(&held.template)? })
+    }
+
+    /// An upload that is about to come, in the place of one that may be there.
+    pub(super) fn upload(&self, account: AccountId, job: JobId, part: InputPart) -> StoredBytes {
+        let replaced =
+            self.lock().get_mut(&job).and_then(|counted| Some(counted.part(part).as_ref()?.bytes()));
+        self.quota.begin(account).replacing(replaced.unwrap_or(0))
+    }
+
+    /// Counts an upload that the store took itself, and that becomes an input now.
+    ///
+    /// # Errors
+    /// `storage_exceeded`.
+    pub(super) fn taken(&self, record: &JobRecord, part: InputPart, bytes: u64) -> Result<(), Problem> {
+        let mut stored = self.upload(record.account, record.id, part);
+        stored.grow(bytes)?;
+        self.put(record.id, part, stored);
+        Ok(())
+    }
+
+    /// An input is there; one that it replaces counts no more.
+    pub(super) fn put(&self, job: JobId, part: InputPart, stored: StoredBytes) {
+        let former = self.lock().entry(job).or_default().part(part).replace(stored);
+        drop(former);
+    }
+
+    /// The inputs of a new job are there.
+    pub(super) fn begun(&self, job: JobId, counted: Counted) {
+        if counted.data.is_some() || counted.template.is_some() {
+            self.lock().insert(job, counted);
+        }
+    }
+
+    /// How many bytes the job's inputs count.
+    pub(super) fn bytes(&self, job: JobId) -> u64 {
+        self.lock().get(&job).map_or(0, Counted::bytes)
+    }
+
+    /// The job has ended, and its inputs go.
+    pub(super) fn end(&self, job: JobId) {
+        let counted = self.lock().remove(&job);
+        drop(counted);
+    }
+
+    fn grown(&self, account: AccountId, bytes: u64) -> Result<StoredBytes, Problem> {
+        let mut stored = self.quota.begin(account);
+        stored.grow(bytes)?;
+        Ok(stored)
+    }
+
+    /// What is known to be there counts, whatever the limit says.
+    fn found(&self, record: &JobRecord, part: InputPart, bytes: u64) {
+        let mut stored = self.quota.begin(record.account);
+        stored.found(bytes);
+        self.put(record.id, part, stored);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Counted>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts what an earlier life of the service left: inputs of the jobs that are open, and of those that were started
+/// and are `unfinished`.
+///
+/// # Errors
+/// When the index fails.
+pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexError> {
+    for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
+        deps.stored.found(record, InputPart::Template, record.stored_bytes);
+    }
+    let open = deps.open.all();
+    let mut looked = futures_util::stream::iter(open)
+        .map(|(account, job)| async move {
+            match deps.journal.read(account, job).await {
+                Ok(Some(record)) => restore_open(deps, &record).await,
+                Ok(None) => deps.open.leave(account, job),
+                // One that nobody understands must not keep the service from starting.
+                Err(error) => {
+                    tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
+                }
+            }
+        })
+        .buffer_unordered(LOOKED_FOR_AT_ONCE);
+    while looked.next().await.is_some() {}
+    Ok(())
+}
+
+async fn restore_open(deps: &Deps, record: &JobRecord) {
+    if record.stored_bytes > 0 {
+        deps.stored.found(record, InputPart::Data, record.stored_bytes);
+    }
+    if deps.landing() != Landing::Final {
+        return;
+    }
+    let store = deps.parts.store.as_ref();
+    for part in inputs::uploaded_parts(record) {
+        if let Some(bytes) = size(store, record, part).await {
+            deps.stored.found(record, part, bytes);
+        }
+    }
+}
+
+async fn size(store: &dyn ObjectStore, record: &JobRecord, part: InputPart) -> Option<u64> {
+    match store.head(&inputs::object(record.account, record.id, part)).await {
+        Ok(meta) => Some(meta.bytes),
+        Err(StoreError::NotFound(_)) => None,
+        Err(error) => {
+            tracing::warn!(job.id = %record.id, error = %error, "an upload counts nothing, for the store does not tell its size");
+            None
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! How many bytes each account has stored, and how many it may: the number in memory decides.
+//!
+//! Uploads and templates cost their sender nothing and stay for a day or for ever, so that without a bound one account
+//! fills the disk of all. Whoever writes counts first, in one step that also checks: of two uploads at the same moment
+//! only as many bytes are taken as there is room for. What does not become durable is given back when its
+//! [`StoredBytes`] is dropped.
+//!
+//! After a restart the number is made again without looking at what is stored: templates have a counter in the index,
+//! which moves in the batch of their record ([`counter`]); inputs of jobs that have not ended are few, and whoever
+//! keeps them counts them again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::index::{Change, Index, IndexError};
+use super::{StagedObject, StorageKey, StoreError};
+use crate::domain::ids::AccountId;
+use crate::problem::{Code, Problem};
+
+const PREFIX: &str = "stored/";
+/// Counters read at a time.
+const PAGE: usize = 1_000;
+
+/// What every account has stored, and may store.
+#[derive(Debug)]
+pub struct StorageQuota {
+    default_limit: u64,
+    accounts: Mutex<HashMap<AccountId, Stored>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stored {
+    bytes: u64,
+    /// The account's own limit in bytes; zero for none.
+    own_limit: Option<u64>,
+}
+
+/// Bytes that count for an account; given back when this is dropped.
+#[derive(Debug)]
+pub struct StoredBytes {
+    quota: Arc<StorageQuota>,
+    account: AccountId,
+    bytes: u64,
+    replaced: u64,
+}
+
+/// An upload on its way into the store, counted as it comes.
+#[derive(Debug)]
+pub struct CountedUpload {
+    staged: Box<dyn StagedObject>,
+    stored: StoredBytes,
+}
+
+/// The key of the counter that holds what an account's templates count.
+#[must_use]
+pub fn counter(account: AccountId) -> String {
+    format!("{PREFIX}{account}")
+}
+
+/// The batch that makes a counter what it should be, when nobody else changes it.
+///
+/// # Errors
+/// When the index fails.
+pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Result<Change, IndexError> {
+    let key = counter(account);
+    let delta = signed(bytes).saturating_sub(index.counter(&key).await?);
+    Ok(if delta == 0 { Change::new() } else { Change::new().add(key, delta) })
+}
+
+/// The accounts that have a counter, with what it says.
+///
+/// # Errors
+/// When the index fails.
+pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, u64)>, IndexError> {
+    let (mut found, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
+        found.extend(page.iter().filter_map(|entry| {
+            let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
+            let bytes = i64::from_le_bytes(entry.value.as_slice().try_into().ok()?);
+            Some((account, u64::try_from(bytes).unwrap_or(0)))
+        }));
+        match page.into_iter().last() {
+            Some(last) => after = Some(last.key),
+            None => return Ok(found),
+        }
+    }
+}
+
+impl StorageQuota {
+    /// Nobody has stored anything; each account may store `default_limit` bytes, zero for as many as it likes.
+    #[must_use]
+    pub fn new(default_limit: u64) -> Arc<Self> {
+        Arc::new(Self { default_limit, accounts: Mutex::default() })
+    }
+
+    /// The same with what the counters in the index say.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub async fn load(index: &dyn Index, default_limit: u64) -> Result<Arc<Self>, IndexError> {
+        let quota = Self::new(default_limit);
+        for (account, bytes) in counters(index).await? {
+            quota.lock().entry(account).or_default().bytes = bytes;
+        }
+        Ok(quota)
+    }
+
+    /// Gives the account a limit of its own, zero for none; without one the default holds.
+    pub fn set_limit(&self, account: AccountId, own_limit: Option<u64>) {
+        self.lock().entry(account).or_default().own_limit = own_limit;
+    }
+
+    /// How many bytes count for the account.
+    #[must_use]
+    pub fn used(&self, account: AccountId) -> u64 {
+        self.lock().get(&account).map_or(0, |stored| stored.bytes)
+    }
+
+    /// How many bytes may count for the account; without a number as many as it likes.
+    #[must_use]
+    pub fn limit(&self, account: AccountId) -> Option<u64> {
+        let own = self.lock().get(&account).and_then(|stored| stored.own_limit);
+        Some(own.unwrap_or(self.default_limit)).filter(|&limit| limit > 0)
+    }
+
+    /// Something of the account that counts nothing yet.
+    #[must_use]
+    pub fn begin(self: &Arc<Self>, account: AccountId) -> StoredBytes {
+        StoredBytes { quota: Arc::clone(self), account, bytes: 0, replaced: 0 }
+    }
+
+    /// Makes `from` bytes of the account `to`; where it is checked, and they become more, `replaced` bytes of others are
+    /// free for them.
+    fn change(
+        &self,
+        account: AccountId,
+        (from, to): (u64, u64),
+        replaced: u64,
+        is_checked: bool,
+    ) -> Result<(), Problem> {
+        let limit = self.limit(account);
+        let mut accounts = self.lock();
+        let stored = accounts.entry(account).or_default();
+        let others = stored.bytes.saturating_sub(from);
+        if let Some(limit) = limit.filter(|_| is_checked && to > from)
+            && others.saturating_sub(replaced).saturating_add(to) > limit
+        {
+            return Err(exceeded(stored.bytes, to - from, limit));
+        }
+        stored.bytes = others.saturating_add(to);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Stored>> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StoredBytes {
+    /// The same, where so many bytes that count already go when it is durable: their room is free for it.
+    #[must_use]
+    pub fn replacing(mut self, bytes: u64) -> Self {
+        self.replaced = bytes;
+        self
+    }
+
+    /// How many bytes count.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether so many more bytes may come: asked before they are sent.
+    ///
+    /// # Errors
+    /// `storage_exceeded`.
+    pub fn expect(&self, bytes: u64) -> Result<(), Problem> {
+        let Some(limit) = self.quota.limit(self.account) else { return Ok(()) };
+        let used = self.quota.used(self.account);
+        if bytes == 0 || used.saturating_sub(self.replaced).saturating_add(bytes) <= limit {
+            return Ok(());
+        }
+        Err(exceeded(used, bytes, limit))
+    }
+
+    /// Counts so many bytes more.
+    ///
+    /// # Errors
+    /// `storage_exceeded`; nothing more counts then.
+    pub fn grow(&mut self, bytes: u64) -> Result<(), Problem> {
+        let grown = self.bytes.saturating_add(bytes);
+        self.quota.change(self.account, (self.bytes, grown), self.replaced, true)?;
+        self.bytes = grown;
+        Ok(())
+    }
+
+    /// Counts so many bytes, which are stored already.
+    pub fn found(&mut self, bytes: u64) {
+        // Unchecked, it cannot be refused.
+        let _ = self.quota.change(self.account, (self.bytes, bytes), 0, false);
+        self.bytes = bytes;
+    }
+
+    /// What is counted is durable, and `gone` bytes that counted before are no more.
+    pub fn keep(mut self, gone: u64) {
+        let _ = self.quota.change(self.account, (gone, 0), 0, false);
+        self.bytes = 0;
+    }
+}
+
+impl Drop for StoredBytes {
+    fn drop(&mut self) {
+        let _ = self.quota.change(self.account, (self.bytes, 0), 0, false);
+    }
+}
+
+impl CountedUpload {
+    /// An upload that comes into `staged` and counts in `stored`.
+    #[must_use]
+    pub fn new(staged: Box<dyn StagedObject>, stored: StoredBytes) -> Self {
+        Self { staged, stored }
+    }
+
+    /// Whether so many bytes may come: asked before they are sent.
+    ///
+    /// # Errors
+    /// `storage_exceeded`.
+    pub fn expect(&self, bytes: u64) -> Result<(), Problem> {
+        self.stored.expect(bytes)
+    }
+
+    /// Counts bytes that are written next.
+    ///
+    /// # Errors
+    /// `storage_exceeded`.
+    pub fn count(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.stored.grow(bytes as u64)
+    }
+
+    /// Writes bytes that are counted.
+    ///
+    /// # Errors
+    /// As of the staged object.
+    pub async fn write(&mut self, bytes: bytes::Bytes) -> Result<(), StoreError> {
+        self.staged.write(bytes).await
+    }
+
+    /// Makes it the object `key`, durably; what it counts.
+    ///
+    /// # Errors
+    /// When the store fails; nothing of it is visible then, and nothing counts.
+    pub async fn commit(self, key: &StorageKey) -> Result<StoredBytes, StoreError> {
+        self.staged.commit(key).await?;
+        Ok(self.stored)
+    }
+}
+
+/// A number of bytes as a counter holds it.
+#[must_use]
+pub fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+fn exceeded(used: u64, more: u64, limit: u64) -> Problem {
+    let detail = format!(
+        "This account has stored {used} of its {limit} bytes (accounts.stored_bytes_limit), and {more} more do not fit. \
+         Delete templates that are not needed (DELETE /templates/{{templateId}}) and jobs that are not started (DELETE \
+         /jobs/{{jobId}}), or ask the operator of this service for more (platen account set NAME --stored-bytes-limit N)."
+    );
+    Problem::new(Code::StorageExceeded, detail).with("used", used).with("limit", limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_that_come_at_once_have_no_more_room_than_one() {
+        let (quota, account) = (StorageQuota::new(100), AccountId::generate());
+        let (mut one, mut other) = (quota.begin(account), quota.begin(account));
+        one.grow(60).unwrap();
+        assert!(other.expect(41).is_err() && other.expect(40).is_ok());
+        let refused = other.grow(41).unwrap_err();
+        assert_eq!(refused.code, Code::StorageExceeded);
+        assert!(refused.detail.contains("60 of its 100 bytes (accounts.stored_bytes_limit)"), "{refused}");
+        other.grow(40).unwrap();
+        assert_eq!(quota.used(account), 100);
+        drop(one);
+        other.grow(60).unwrap();
+        quota.begin(AccountId::generate()).grow(100).unwrap();
+    }
+
+    #[test]
+    fn what_replaces_has_the_room_of_what_goes() {
+        let (quota, account) = (StorageQuota::new(100), AccountId::generate());
+        let mut first = quota.begin(account);
+        first.grow(80).unwrap();
+        assert!(quota.begin(account).grow(80).is_err());
+        let mut second = quota.begin(account).replacing(80);
+        second.grow(90).unwrap();
+        assert_eq!(quota.used(account), 170, "both are there for a moment");
+        assert!(second.grow(11).is_err());
+        drop(first);
+        assert_eq!(quota.used(account), 90);
+        second.keep(30);
+        assert_eq!(quota.used(account), 60);
+    }
+
+    #[test]
+    fn an_account_may_have_a_limit_of_its_own_and_zero_is_none() {
+        let (quota, account) = (StorageQuota::new(10), AccountId::generate());
+        quota.set_limit(account, Some(20));
+        assert_eq!(quota.limit(account), Some(20));
+        quota.set_limit(account, Some(0));
+        let mut much = quota.begin(account);
+        much.grow(1 << 40).unwrap();
+        quota.set_limit(account, None);
+        assert!(much.grow(1).is_err());
+        much.found(5);
+        much.grow(5).unwrap();
+        assert_eq!(StorageQuota::new(0).limit(account), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! What templates count in their account's storage: every byte that is kept for them, through every change, and no more
+//! than the account may have.
+
+use std::time::Duration;
+
+use platen::domain::ids::AccountId;
+use platen::problem::Code;
+use platen::storage::index::Change;
+use platen::storage::{Folder, quota};
+use platen::templates::messages::InitTemplate;
+use platen::templates::record::Permissions::{Private, Public};
+use platen::templates::record::RECORD_BYTES;
+
+use crate::house::House;
+use crate::world::archive;
+
+/// Longer than anything takes on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Nothing that is not saved is kept so long.
+const LONG_MS: u64 = 2 * 86_400_000;
+
+impl House {
+    /// What counts is what lies in the store, and a little for each record; the index says the same.
+    async fn assert_stored(&self, when: &str) -> u64 {
+        self.places.assert_counted(when).await;
+        let used = self.quota.used(self.account);
+        // What a refused change wrote goes behind its answer.
+        let gone = async {
+            while self.lying_bytes().await != used {
+                tokio::task::yield_now().await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, gone).await.is_err() {
+            assert_eq!(used, self.lying_bytes().await, "{when}");
+        }
+        used
+    }
+
+    async fn lying_bytes(&self) -> u64 {
+        let mut bytes = RECORD_BYTES * self.places.records().await.len() as u64;
+        for folder in [Folder::Templates, Folder::Unfinished, Folder::Uploads] {
+            for key in self.places.store.list(folder, None, usize::MAX).await.unwrap() {
+                bytes += self.places.store.head(&key).await.map_or(0, |meta| meta.bytes);
+            }
+        }
+        bytes
+    }
+}
+
+#[actix::test]
+async fn every_change_counts_what_it_leaves() {
+    let mut house = House::build(|_| {}).await;
+    let template = house.begun().await;
+    assert_eq!(house.assert_stored("begun").await, RECORD_BYTES);
+    house.upload(template, archive("first, and rather long")).await.unwrap();
+    let uploaded = house.assert_stored("uploaded").await;
+    house.upload(template, archive("first")).await.unwrap();
+    assert!(house.assert_stored("uploaded again").await < uploaded, "the former upload counts no more");
+    house.unzip(template).await.unwrap();
+    house.assert_stored("unzipped").await;
+    house.rewrite(template, "<p>rewritten as a draft").await.unwrap();
+    house.assert_stored("a draft rewritten").await;
+    house.save(template, "first", Public).await.unwrap();
+    house.assert_stored("saved").await;
+    house.rewrite(template, "<p>rewritten <%= name %>").await.unwrap();
+    house.assert_stored("rewritten").await;
+    house.save(template, "again, with a longer title", Public).await.unwrap();
+    house.assert_stored("saved again").await;
+    let draft = house.unzipped("second").await;
+    house.upload(draft, archive("an upload that nobody unpacks")).await.unwrap();
+    house.assert_stored("a draft with an upload").await;
+    house.update(template, draft, "second").await.unwrap();
+    let one = house.assert_stored("updated").await;
+    let copy = house.copy(template).await.unwrap();
+    assert!(house.assert_stored("cloned").await > one + one / 2, "a clone counts as what it is");
+    let forgotten = house.uploaded("never saved").await;
+    house.assert_stored("with a template that nobody saves").await;
+    house.clock.advance_ms(LONG_MS);
+    assert_eq!(house.sweep().await.unfinished, 1, "{forgotten}");
+    house.assert_stored("swept").await;
+    house.delete(copy).await.unwrap();
+    assert_eq!(house.assert_stored("the clone is deleted").await, one);
+    house.delete(template).await.unwrap();
+    assert_eq!(house.assert_stored("all is deleted").await, 0);
+}
+
+#[actix::test]
+async fn nothing_is_stored_beyond_the_limit_and_what_goes_makes_room() {
+    let house = House::build(|_| {}).await;
+    let (first, second) = (house.saved("first", Private).await, house.begun().await);
+    let used = house.assert_stored("one is saved").await;
+    let upload = archive("second");
+    let size = upload.len() as u64;
+    let limit = |bytes: u64| house.quota.set_limit(house.account, Some(bytes));
+
+    limit(used + size - 1);
+    assert_eq!(house.upload(second, upload.clone()).await, Err(Code::StorageExceeded));
+    house.assert_stored("an upload is refused").await;
+    limit(used + size);
+    house.upload(second, upload.clone()).await.unwrap();
+    house.upload(second, upload).await.unwrap();
+    assert_eq!(house.copy(first).await, Err(Code::StorageExceeded));
+    house.assert_stored("a clone is refused").await;
+    // For the moment in which both are there, what it replaces is room for what it makes.
+    limit(used + 2 * size);
+    house.unzip(second).await.unwrap();
+    limit(house.assert_stored("unzipped").await);
+    assert_eq!(house.save(second, "second", Private).await, Err(Code::StorageExceeded));
+    let letters = (0..400_u32).map(|number| char::from_u32(0x4e00 + number * 17 % 4_001).unwrap());
+    let longer: String = letters.collect();
+    assert_eq!(house.rewrite(first, &longer).await, Err(Code::StorageExceeded));
+    house.assert_stored("a save and a rewrite are refused").await;
+    assert!(house.page(first).await.unwrap().contains("first"), "what was there is there");
+    house.delete(first).await.unwrap();
+    house.save(second, "second", Private).await.unwrap();
+    house.assert_stored("there is room again").await;
+    house.places.assert_whole("after the refusals").await;
+}
+
+#[actix::test]
+async fn of_uploads_at_once_no_more_are_taken_than_fit() {
+    let house = House::build(|_| {}).await;
+    let mut begun = Vec::new();
+    for _ in 0..6 {
+        begun.push(house.begun().await);
+    }
+    let upload = archive("one of many");
+    let room = upload.len() as u64 * 2;
+    house.quota.set_limit(house.account, Some(house.quota.used(house.account) + room));
+    let uploads = begun.iter().map(|template| house.upload(*template, upload.clone()));
+    let outcomes = futures_util::future::join_all(uploads).await;
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2, "{outcomes:?}");
+    house.assert_stored("after the crowd").await;
+}
+
+#[actix::test]
+async fn a_full_account_begins_no_template_and_a_new_life_knows_what_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let house = House::open(folder.path(), |_| {}).await;
+    house.saved("first", Private).await;
+    house.uploaded("second").await;
+    let (account, used) = (house.account, house.assert_stored("before").await);
+    house.places.index.close().await;
+    drop(house);
+    let mut house = House::open(folder.path(), |config| config.accounts.stored_bytes_limit = used).await;
+    house.account = account;
+    assert_eq!(house.quota.used(account), used);
+    assert_eq!(house.ask(InitTemplate { account }).await.err(), Some(Code::StorageExceeded));
+    house.assert_stored("after").await;
+}
+
+#[actix::test]
+async fn a_rebuild_counts_what_it_finds() {
+    let house = House::build(|_| {}).await;
+    house.saved("first", Private).await;
+    house.uploaded("second").await;
+    let stray = quota::counter(AccountId::generate());
+    let wrong = Change::new().add(quota::counter(house.account), -1_000).add(stray, 7);
+    house.places.index.commit(wrong).await.unwrap();
+    house.places.wipe().await;
+    house.rebuild().await;
+    house.assert_stored("rebuilt").await;
+}
