@@ -155,8 +155,8 @@ fn take_room(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Pr
 
 fn too_large(limit: usize) -> Problem {
     let detail = format!(
-        "The body is larger than {limit} bytes (http.json_limit_bytes); upload data and template to the \
-         presigned addresses that /documents/init answers."
+        "http.json_limit_bytes: the body is larger than {limit} bytes; upload data and template to the presigned \
+         addresses that /documents/init answers, the files of a template to that of /templates/init."
     );
     Problem::new(Code::PayloadTooLarge, detail)
 }
@@ -250,7 +250,10 @@ mod tests {
     async fn the_limit_is_named_and_nothing_beyond_it_is_read() {
         let bench = Bench::with(|config| config.http.json_limit_bytes = 1_024).await;
         let (status, detail) = refused(&bench, &" ".repeat(1_025)).await;
-        assert!(status == 413 && detail.contains("1024 bytes (http.json_limit_bytes)"), "{detail}");
+        assert!(
+            status == 413 && detail.starts_with("http.json_limit_bytes: ") && detail.contains("1024 bytes"),
+            "{detail}"
+        );
         let served = bench.serve();
         let head = format!("POST {PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n");
         let declared = format!("{head}content-length: 209715200\r\n\r\n");

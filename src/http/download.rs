@@ -66,11 +66,12 @@ pub(super) fn manner(key: &StorageKey) -> Manner {
         StorageKey::JobOutput(_, _, target) => (target.mime(), target.inline()),
         StorageKey::Template(_, _, _, TemplatePart::PngPreview) => (Target::Png.mime(), true),
         StorageKey::Template(_, _, _, TemplatePart::PdfPreview) => (Target::Pdf.mime(), true),
-        StorageKey::Template(_, _, _, TemplatePart::Package) => ("application/zip", false),
+        StorageKey::UnfinishedPackage(..) | StorageKey::Template(_, _, _, TemplatePart::Package) => {
+            ("application/zip", false)
+        }
         StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
         | StorageKey::TemplateUpload(..)
-        | StorageKey::UnfinishedPackage(..)
         | StorageKey::Template(..)
         | StorageKey::Upload(..)
         | StorageKey::Probe(_) => ("application/octet-stream", false),

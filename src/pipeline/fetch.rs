@@ -21,12 +21,18 @@ pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Loaded, By
     if input.given.data && data.is_none() {
         return Err(lost());
     }
-    let data = data.filter(|bytes| !bytes.is_empty()).unwrap_or_else(|| Bytes::from_static(b"{}"));
+    let data = data.filter(|bytes| !is_no_data(bytes)).unwrap_or_else(|| Bytes::from_static(b"{}"));
     check(parts.limits.json_depth_limit, data.clone()).await?;
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));
     }
     Ok((template, data))
+}
+
+/// Whether an upload says that there is no data: one published client sends `map[]`, as its language writes a map
+/// without entries.
+fn is_no_data(bytes: &Bytes) -> bool {
+    matches!(bytes.trim_ascii(), b"" | b"map[]")
 }
 
 /// The template that the job names, or what came with it.

@@ -51,8 +51,9 @@ impl TemplateSummary {
     /// What is shown of a record; nothing of one that is not saved.
     #[must_use]
     pub fn of(record: TemplateRecord) -> Option<Self> {
-        let TemplateRecord { id, account, unfinished, created_at, updated_at, content, info, previews } =
-            record;
+        let TemplateRecord {
+            id, account, unfinished, created_at, updated_at, content, info, previews, ..
+        } = record;
         if unfinished {
             return None;
         }
@@ -103,8 +104,16 @@ impl Handler<LocateArchive> for TemplateRegistry {
 
     fn handle(&mut self, message: LocateArchive, _: &mut Self::Context) -> Self::Result {
         let deps = Arc::clone(&self.deps);
-        Box::pin(async move { Ok(saved(&deps, message.0).await?.key(TemplatePart::Package)) })
+        Box::pin(async move { archive(&deps, message.0).await })
     }
+}
+
+/// Where the files lie: of one's own template as soon as it has some, of a public one as it is saved.
+async fn archive(deps: &Deps, of: TemplateRef) -> Result<StorageKey, Problem> {
+    let record = deps.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
+    let record = record.ok_or_else(|| refusal::not_found(of.template))?;
+    let content = record.content.as_ref().ok_or_else(|| refusal::empty(of.template))?;
+    Ok(record.package(content))
 }
 
 async fn saved(

@@ -21,6 +21,7 @@ mod hostile;
 mod idempotency;
 mod list;
 mod metrics;
+mod migrating;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod openapi;

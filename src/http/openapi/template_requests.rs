@@ -68,6 +68,8 @@ struct PreviewIds {
 #[schema(as = IndexHtmlRequest, rename_all = "camelCase")]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct IndexHtmlRequest {
-    /// The text; an empty one counts as missing. Older name: `templateIndex`.
+    /// The text; an empty one counts as missing.
     index_html: String,
+    /// The older name of `indexHtml`, which counts where both are sent; either is enough.
+    template_index: Option<String>,
 }

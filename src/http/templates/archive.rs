@@ -20,7 +20,7 @@ struct AddressBody {
     presigned_url: String,
 }
 
-/// Get an address at which the template's archive can be fetched.
+/// Get an address at which the template's archive can be fetched; of one that is not saved, once it is unzipped.
 #[utoipa::path(
     get, path = "/templates/{templateId}/presigned-url", operation_id = "getTemplateArchive", tag = "templates",
     params(("templateId" = String, Path, description = "The template's id")),

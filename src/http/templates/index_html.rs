@@ -19,8 +19,10 @@ use crate::templates::messages::{ReadIndexHtml, WriteIndexHtml};
 #[derive(Serialize, ToSchema)]
 #[schema(as = IndexHtml)]
 #[serde(rename_all = "camelCase")]
-struct IndexHtmlBody {
-    index_html: String,
+struct IndexHtmlBody<'a> {
+    index_html: &'a str,
+    /// The same, under the name that older clients read.
+    template_index: &'a str,
 }
 
 /// Get the text of the template's entry.
@@ -32,7 +34,7 @@ struct IndexHtmlBody {
 pub(in crate::http) async fn read(caller: Caller, state: Data<HttpState>, template: Path<String>) -> Answer {
     let message = ReadIndexHtml(path::of(caller.0, &template)?);
     let index_html = gate::ask_templates(&state, message).await?;
-    Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html }))
+    Ok(HttpResponse::Ok().json(IndexHtmlBody { index_html: &index_html, template_index: &index_html }))
 }
 
 /// Replace the text of the template's entry, in its archive too.
@@ -58,6 +60,7 @@ pub(in crate::http) async fn write(
 fn text_of(body: &Body) -> Result<Bytes, Problem> {
     let mut members = body.members()?;
     let current = members.text("indexHtml");
+    // The older name.
     let former = members.text("templateIndex");
     let mut faults = members.into_faults();
     match current.or(former) {

@@ -16,6 +16,8 @@ use crate::templates::messages::InitTemplate;
 #[serde(rename_all = "camelCase")]
 struct InitBody {
     template_id: String,
+    /// The same id, under the name that older clients read.
+    job_id: String,
     /// Takes the template by `PUT`: an archive, an Office file, or the text of the page.
     presigned_template_upload_url: String,
 }
@@ -32,6 +34,7 @@ pub(in crate::http) async fn init(caller: Caller, state: Data<HttpState>) -> Ans
     tracing::Span::current().record("template.id", tracing::field::display(template));
     Ok(HttpResponse::Ok().json(InitBody {
         template_id: template.to_string(),
+        job_id: template.to_string(),
         presigned_template_upload_url: address::for_template(&state, caller.0, template).url,
     }))
 }
