@@ -96,6 +96,9 @@ codes! {
     Internal "internal" 500 "Internal error";
 }
 
+/// Seconds after which a full disk may have been looked after.
+const FULL_RETRY_AFTER_S: u64 = 60;
+
 /// One wrong member of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -149,6 +152,15 @@ impl Problem {
             Code::Internal,
             "The service met an internal error. Report the request id in 'instance' to its operator.",
         );
+        problem.cause = Some(cause.to_string());
+        problem
+    }
+
+    /// The disk is full: what was asked succeeds when its operator has freed some space. The log gets `cause`, which
+    /// names the folder.
+    pub fn disk_full(cause: impl fmt::Display) -> Self {
+        let detail = "The service's disk is full; its operator must free some space. Try again later.";
+        let mut problem = Self::new(Code::Overloaded, detail).retry_after(FULL_RETRY_AFTER_S);
         problem.cause = Some(cause.to_string());
         problem
     }

@@ -18,6 +18,7 @@ use super::inputs;
 use super::messages::InputPart;
 use super::notice::{Departure, Notice, Slot};
 use super::record::JobRecord;
+use super::run::End;
 use super::stored::Counted;
 use super::view::JobView;
 use crate::domain::fault::{FaultCode, JobFault};
@@ -25,7 +26,7 @@ use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::outbound::Admitted;
 use crate::pipeline::Held;
 use crate::problem::{Code, Problem};
-use crate::storage::index::{Change, IndexError};
+use crate::storage::index::Change;
 use crate::storage::leftovers;
 use crate::storage::{CountedUpload, StorageKey};
 
@@ -39,6 +40,8 @@ pub struct JobActor {
     pub(super) slot: Option<Slot>,
     pub(super) timer: Option<SpawnHandle>,
     pub(super) parked: bool,
+    /// The end that the index has not taken yet: for everybody else the job is as it was.
+    pub(super) unwritten: Option<End>,
     departure: Departure,
 }
 
@@ -79,7 +82,7 @@ pub(super) struct TakeUpload {
 
 /// Its owner wants it no more; answers the job as it then is.
 #[derive(Message)]
-#[rtype(result = "JobView")]
+#[rtype(result = "Result<JobView, Problem>")]
 pub(super) struct Cancel;
 
 /// Ends if it was not started in time; answers whether it did.
@@ -109,6 +112,7 @@ impl JobActor {
             slot: None,
             timer: None,
             parked: false,
+            unwritten: None,
             departure,
         }
     }
@@ -166,6 +170,7 @@ impl JobActor {
         self.slot = None;
         self.held = Held::default();
         self.deps.stored.end(self.record.id);
+        self.unwritten = None;
         let (deps, gone) =
             (self.deps.clone(), (self.record.id.0, inputs::leftovers(&self.record, self.deps.landing())));
         actix::spawn(async move {
@@ -205,7 +210,7 @@ impl Handler<Begin> for JobActor {
             let objects = placed.objects.into_iter().map(|(key, bytes)| put(&deps, key, bytes));
             let stored = futures_util::future::try_join_all(objects).await;
             let committed = match stored {
-                Ok(_) => deps.journal.commit(&record, placed.change).await.map_err(|error| unwritten(&error)),
+                Ok(_) => deps.journal.commit(&record, placed.change).await.map_err(Problem::from),
                 Err(problem) => Err(problem),
             };
             if committed.is_err() {
@@ -231,7 +236,7 @@ impl Handler<Start> for JobActor {
         }
         if self.is_expired() {
             let written = self.expiring();
-            return AtomicResponse::new(Box::pin(written.map(|(), _, _| Ok(false))));
+            return AtomicResponse::new(Box::pin(written.map(|written, _, _| Ok(written.map(|()| false)?))));
         }
         let (deps, mut record) = (self.deps.clone(), self.queued());
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
@@ -239,7 +244,7 @@ impl Handler<Start> for JobActor {
             let limit_bytes = deps.parts.limits.input_limit_bytes;
             inputs::take_uploads(&deps, &record, limit_bytes).await?;
             record.stored_bytes = deps.stored.bytes(record.id);
-            deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(|e| unwritten(&e))
+            deps.journal.commit(&record, Change::new()).await.map(|()| record).map_err(Problem::from)
         };
         AtomicResponse::new(Box::pin(written.into_actor(self).map(|record, actor, ctx| {
             record.map(|record| {
@@ -281,6 +286,10 @@ impl Handler<Assigned> for JobActor {
 
     fn handle(&mut self, message: Assigned, ctx: &mut Self::Context) {
         let Verdict::Move(state) = self.record.state.on(JobEvent::Assigned) else { return };
+        if self.unwritten.is_some() {
+            // It waited too long, which is only not written: it must not run.
+            return;
+        }
         let mut record = self.record.clone();
         record.state = state;
         record.attempts += 1;
@@ -324,13 +333,19 @@ impl Handler<TakeUpload> for JobActor {
 }
 
 impl Handler<Cancel> for JobActor {
-    type Result = AtomicResponse<Self, JobView>;
+    type Result = AtomicResponse<Self, Result<JobView, Problem>>;
 
     fn handle(&mut self, _: Cancel, _: &mut Self::Context) -> Self::Result {
-        let mut record = self.record.clone();
-        record.fault = Some(JobFault::new(FaultCode::Cancelled, "the job was cancelled"));
-        let written = self.ending(record, JobEvent::Cancel);
-        AtomicResponse::new(Box::pin(written.map(|(), actor, _| actor.record.view())))
+        // One that has ended, which is only not written, ends as it did.
+        let end = self.unwritten.clone().unwrap_or_else(|| {
+            let mut record = self.record.clone();
+            record.fault = Some(JobFault::new(FaultCode::Cancelled, "the job was cancelled"));
+            End { record, event: JobEvent::Cancel }
+        });
+        let written = self.ending(end);
+        AtomicResponse::new(Box::pin(
+            written.map(|written, actor, _| Ok(written.map(|()| actor.record.view())?)),
+        ))
     }
 }
 
@@ -342,7 +357,8 @@ impl Handler<Expire> for JobActor {
             return AtomicResponse::new(Box::pin(actix::fut::ready(false)));
         }
         AtomicResponse::new(Box::pin(
-            self.expiring().map(|(), actor, _| actor.record.state == JobState::Expired),
+            self.expiring()
+                .map(|written, actor, _| written.is_ok() && actor.record.state == JobState::Expired),
         ))
     }
 }
@@ -353,6 +369,15 @@ impl Handler<Park> for JobActor {
     fn handle(&mut self, _: Park, _: &mut Self::Context) -> Self::Result {
         self.parked = true;
         self.run = None;
+        if let Some(end) = self.unwritten.take() {
+            // The next life runs it again if the index refuses still.
+            let job = self.record.id;
+            return AtomicResponse::new(Box::pin(self.ending(end).map(move |written, _, _| {
+                if let Err(error) = written {
+                    tracing::warn!(job.id = %job, error = %error, "a job that has ended runs again with the service");
+                }
+            })));
+        }
         let mut record = self.record.clone();
         let parked = record.state == JobState::Running;
         if parked {
@@ -382,8 +407,4 @@ pub(super) fn upload_closed(view: &JobView) -> Problem {
 
 async fn put(deps: &Deps, key: StorageKey, bytes: Bytes) -> Result<(), Problem> {
     deps.parts.store.put(&key, bytes).await.map(drop).map_err(Problem::from)
-}
-
-fn unwritten(error: &IndexError) -> Problem {
-    Problem::internal(error)
 }

@@ -68,7 +68,7 @@ impl JobRegistry {
         record.usage = reservation.usage().cloned();
         let change = match self.key_entries(&record, message.idempotency) {
             Ok(change) => change.and(reservation.change()),
-            Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
+            Err(error) => return Box::pin(fut::ready(Err(error.into()))),
         };
         let held = Held { data: message.data, template: message.template };
         let (account, job, waits) = (record.account, record.id, !message.start);

@@ -48,18 +48,18 @@ impl Handler<DeleteJob> for JobRegistry {
                     // An actor whose job has ended writes nothing more, and is about to go.
                     && !live.view.borrow().is_done()
                 {
-                    let view = live.addr.send(actor::Cancel).await.map_err(|_| actor_lost())?;
+                    let view = live.addr.send(actor::Cancel).await.map_err(|_| actor_lost())??;
                     return Ok(Deleted::Ended(Box::new(view)));
                 }
                 let _alone = deps.journal.alone().await;
-                let read = deps.journal.read(account, job).await.map_err(Problem::internal)?;
+                let read = deps.journal.read(account, job).await?;
                 // Somebody else may have erased it a moment ago.
                 let record = read.ok_or_else(|| not_found(job))?;
                 if is_just_cancelled(&record, now, grace_ms) {
                     return Ok(Deleted::Ended(Box::new(record.view())));
                 }
                 let erased = erase(&deps.journal, deps.parts.store.as_ref(), &record).await;
-                erased.map(|()| Deleted::Erased).map_err(Problem::internal)
+                erased.map(|()| Deleted::Erased).map_err(Problem::from)
             };
             deleted.into_actor(registry)
         }))

@@ -78,7 +78,7 @@ impl JobRegistry {
             let page = records.map(|records| {
                 search.take(registry.freshen(records), wanted, |view| asked.filter.shows(view))
             });
-            match page.map_err(Problem::internal).transpose() {
+            match page.map_err(Problem::from).transpose() {
                 Some(page) => Box::pin(fut::ready(page)),
                 None => registry.search(asked, search),
             }

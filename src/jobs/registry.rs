@@ -121,7 +121,7 @@ impl JobRegistry {
                 // Jobs left memory while this record was read: it may be older than their end.
                 return registry.find(account, job);
             }
-            Box::pin(fut::ready(registry.found(record.map_err(Problem::internal), account, job, ctx)))
+            Box::pin(fut::ready(registry.found(record.map_err(Problem::from), account, job, ctx)))
         }))
     }
 

@@ -102,11 +102,12 @@ impl JobActor {
     }
 
     /// A document that is made at this moment.
-    fn output_of(&self, Document { bytes, pages }: Document) -> Output {
+    fn output_of(&self, Document { bytes, pages, content }: Document) -> Output {
         let now = self.deps.clock.now();
         let run_at = self.record.run_at.unwrap_or(now);
         let started_at = self.record.started_at.unwrap_or(run_at);
-        Output { bytes, pages, render_ms: now.since_ms(run_at), queue_ms: run_at.since_ms(started_at) }
+        let (render_ms, queue_ms) = (now.since_ms(run_at), run_at.since_ms(started_at));
+        Output { bytes, pages, render_ms, queue_ms, content }
     }
 
     fn read_options(&self) -> Option<Reading> {
@@ -144,47 +145,71 @@ impl JobActor {
     }
 
     /// Ends a job that was not started in time.
-    pub(super) fn expiring(&self) -> ResponseActFuture<Self, ()> {
+    pub(super) fn expiring(&self) -> ResponseActFuture<Self, Result<(), IndexError>> {
         let window_s = self.deps.limits.start_window_s;
         let mut record = self.record.clone();
         let sentence = format!("the job was not started within {window_s} s (jobs.start_window_s)");
         record.fault = Some(JobFault::new(FaultCode::Expired, sentence));
-        self.ending(record, JobEvent::Expire)
+        self.ending(End { record, event: JobEvent::Expire })
     }
 
-    /// Writes the final record, for as long as it takes, and enters the final state then.
+    /// Writes the final record, for as long as it takes, and enters the final state then. Between two tries the
+    /// mailbox is open: with a full disk this may take hours, and whoever cancels meanwhile is to be answered.
     pub(super) fn finish(&mut self, record: JobRecord, event: JobEvent, ctx: &mut Context<Self>) {
-        ctx.wait(self.ending(record, event));
+        let end = End { record, event };
+        ctx.wait(self.ending(end.clone()).map(move |written, actor, ctx| {
+            let Err(error) = written else { return };
+            if actor.unwritten.replace(end).is_none() {
+                tracing::error!(job.id = %actor.record.id, error = %error, "the end of the job is not in the journal; trying until it is");
+            }
+            ctx.run_later(FINAL_RETRY, |actor, ctx| {
+                if let Some(End { record, event }) = actor.unwritten.clone() {
+                    actor.finish(record, event, ctx);
+                }
+            });
+        }));
     }
 
-    /// The writing of the final record and what follows; nothing when the job cannot end so.
-    pub(super) fn ending(&self, mut record: JobRecord, event: JobEvent) -> ResponseActFuture<Self, ()> {
-        let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(())) };
+    /// The writing of the final record and what follows; nothing when the job cannot end so. Where it cannot be
+    /// written, the job stays as it is.
+    pub(super) fn ending(&self, end: End) -> ResponseActFuture<Self, Result<(), IndexError>> {
+        let End { mut record, event } = end;
+        let Verdict::Move(state) = self.record.state.on(event) else { return Box::pin(fut::ready(Ok(()))) };
         record.state = state;
         record.finished_at = Some(self.deps.clock.now());
         // It opens somebody's store; nobody needs it any more.
         record.deliver_to = None;
-        tracing::info!(
-            job.id = %record.id, job.state = ?state,
-            job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
-            render.ms = record.output.as_ref().map(|output| output.render_ms),
-            "the job ended"
-        );
-        let code = record.fault.as_ref().map(|fault| fault.code);
-        self.deps.parts.metrics.jobs.ended(record.kind, record.target, code);
         let deps = self.deps.clone();
         let written = async move {
             let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record, deps.landing()));
             let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
-            while let Err(error) = deps.journal.commit(&record, with.clone()).await {
-                tracing::error!(job.id = %record.id, error = %error, "the end of the job is not in the journal; trying again");
-                tokio::time::sleep(FINAL_RETRY).await;
-            }
+            deps.journal.commit(&record, with).await?;
             deps.returned(&record);
-            record
+            tell(&deps, &record);
+            Ok(record)
         };
-        Box::pin(written.into_actor(self).map(|record, actor, ctx| actor.enter(record, ctx)))
+        Box::pin(
+            written.into_actor(self).map(|record, actor, ctx| record.map(|record| actor.enter(record, ctx))),
+        )
     }
+}
+
+/// How a job is to end, as far as it is not written.
+#[derive(Clone)]
+pub(super) struct End {
+    pub record: JobRecord,
+    pub event: JobEvent,
+}
+
+fn tell(deps: &Deps, record: &JobRecord) {
+    tracing::info!(
+        job.id = %record.id, job.state = ?record.state,
+        job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
+        render.ms = record.output.as_ref().map(|output| output.render_ms),
+        "the job ended"
+    );
+    let code = record.fault.as_ref().map(|fault| fault.code);
+    deps.parts.metrics.jobs.ended(record.kind, record.target, code);
 }
 
 fn unreadable(error: &IndexError) -> RunEnd {

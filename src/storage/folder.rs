@@ -1,9 +1,14 @@
 //! The data folder: who may read it, what lies where, and which format it has.
 
+mod error;
+
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+pub use error::FolderError;
+use error::refused;
 
 use crate::clock::Timestamp;
 
@@ -19,39 +24,6 @@ const NEW_INDEX: &str = "index.new";
 pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
 const OWNER_ONLY_FILE: u32 = 0o600;
-
-/// Why the data folder cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum FolderError {
-    /// A newer platen wrote it.
-    #[error(
-        "the data folder {} has format {found}, this platen knows format {FORMAT} and older; \
-         use a newer platen, or set storage.data_dir to another folder",
-        path.display()
-    )]
-    Newer {
-        /// The folder.
-        path: PathBuf,
-        /// The format found there.
-        found: u32,
-    },
-    /// Something in it is not what it should be.
-    #[error("{} {cause}", path.display())]
-    Strange {
-        /// What is strange.
-        path: PathBuf,
-        /// Why, and the remedy.
-        cause: String,
-    },
-    /// The file system refuses.
-    #[error("the data folder's {} cannot be used: {cause}; set storage.data_dir to a folder of the service's user", path.display())]
-    Refused {
-        /// Which part.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-}
 
 /// The folder of everything that lasts, readable by its owner only.
 #[derive(Clone, Debug)]
@@ -305,11 +277,6 @@ fn make_private(path: &Path) -> Result<(), FolderError> {
 
 fn sync_folder(path: &Path) -> Result<(), FolderError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(refused(path))
-}
-
-fn refused(path: &Path) -> impl Fn(std::io::Error) -> FolderError + use<> {
-    let path = path.to_owned();
-    move |cause| FolderError::Refused { path: path.clone(), cause }
 }
 
 #[cfg(test)]

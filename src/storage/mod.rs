@@ -66,24 +66,19 @@ impl From<StoreError> for Problem {
             StoreError::Failed(cause) => Some(cause.kind()),
             StoreError::NotFound(_) | StoreError::TooLarge { .. } | StoreError::Range { .. } => None,
         };
-        let (detail, retry_after_s) = match kind {
-            Some(ErrorKind::StorageFull) => (
-                "The service's disk is full; its operator must free some space. Try again later.",
-                FULL_RETRY_AFTER_S,
-            ),
+        match kind {
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Self::disk_full(error),
             Some(ErrorKind::NetworkDown) => {
-                ("The service's object store does not answer. Try again later.", SILENT_RETRY_AFTER_S)
+                let detail = "The service's object store does not answer. Try again later.";
+                let mut problem = Self::new(Code::Overloaded, detail).retry_after(SILENT_RETRY_AFTER_S);
+                problem.cause = Some(error.to_string());
+                problem
             }
-            _ => return Self::internal(error),
-        };
-        let mut problem = Self::new(Code::Overloaded, detail).retry_after(retry_after_s);
-        problem.cause = Some(error.to_string());
-        problem
+            _ => Self::internal(error),
+        }
     }
 }
 
-/// Seconds after which a full disk may have been looked after.
-const FULL_RETRY_AFTER_S: u64 = 60;
 /// Seconds after which a store may be there again.
 const SILENT_RETRY_AFTER_S: u64 = 10;
 

@@ -62,7 +62,7 @@ async fn takes_uploads(
     account: AccountId,
     template: TemplateId,
 ) -> Result<TemplateRecord, Problem> {
-    let record = deps.index.read(account, template).await.map_err(Problem::internal)?;
+    let record = deps.index.read(account, template).await?;
     let is_saved = record.is_some();
     if let Some(record) = record.filter(|record| record.unfinished) {
         return Ok(record);

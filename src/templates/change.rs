@@ -128,7 +128,7 @@ impl<'a> Changing<'a> {
         self.written.clear();
         let (deps, mark) = (self.deps, ObjectId::generate().0);
         let change = change.and(leftovers::mark(mark, &gone)).add(quota::counter(account), delta);
-        deps.index.commit(change).await.map_err(Problem::internal)?;
+        deps.index.commit(change).await?;
         std::mem::replace(&mut self.stored, deps.quota.begin(account)).keep(before.saturating_sub(after));
         let packages: Vec<_> = gone.iter().filter_map(package_of).collect();
         if !gone.is_empty() {

@@ -76,7 +76,7 @@ impl Deps {
     /// # Errors
     /// `template_not_found`, `not_owner`.
     pub(super) async fn own(&self, of: TemplateRef) -> Result<TemplateRecord, Problem> {
-        let record = self.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
+        let record = self.index.usable(of.account, of.template).await?;
         refusal::own(record, of)
     }
 

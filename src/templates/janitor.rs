@@ -76,7 +76,7 @@ impl Janitor {
         let (mut removed, mut after) = (0, None::<String>);
         loop {
             let oldest = self.deps.index.unfinished(after.as_deref(), PAGE).await;
-            let oldest = oldest.map_err(Problem::internal)?;
+            let oldest = oldest?;
             let begun: Vec<_> = oldest.iter().filter_map(|key| Unfinished::parse(key)).collect();
             let over = begun.iter().take_while(|begun| now.since_ms(begun.since) >= kept_ms);
             let gone = join_all(over.map(|begun| self.expire(begun))).await;
@@ -97,7 +97,7 @@ impl Janitor {
             Ok(Some(record)) if record.unfinished => remove(&self.deps, &record).await.map(|()| true),
             Ok(_) => {
                 let change = Change::new().delete(begun.key());
-                self.deps.index.commit(change).await.map_err(Problem::internal)?;
+                self.deps.index.commit(change).await?;
                 Ok(false)
             }
             Err(error) => {

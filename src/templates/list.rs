@@ -59,7 +59,7 @@ impl Handler<ListTemplates> for TemplateRegistry {
 
     fn handle(&mut self, message: ListTemplates, _: &mut Self::Context) -> Self::Result {
         let deps = Arc::clone(&self.deps);
-        Box::pin(async move { list(&deps, message).await.map_err(Problem::internal) })
+        Box::pin(async move { list(&deps, message).await.map_err(Problem::from) })
     }
 }
 

@@ -120,7 +120,7 @@ async fn saved(
     deps: &Deps,
     TemplateRef { account, template }: TemplateRef,
 ) -> Result<TemplateSummary, Problem> {
-    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
+    let record = deps.index.usable(account, template).await?;
     let record = refusal::saved(record, template)?;
     TemplateSummary::of(record).ok_or_else(|| Problem::internal("a saved template without its parts"))
 }

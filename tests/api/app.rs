@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::objects::proxy::Proxy;
 use crate::objects::{self, ObjectServer};
+use crate::small_disk::SmallDisk;
 
 /// How long anything may take on a loaded machine before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(1);
@@ -22,6 +23,8 @@ pub struct TestApp {
     child: Option<Child>,
     /// The server that keeps the objects, when the disk does not.
     pub objects: Option<ObjectServer>,
+    /// The disk of its own, if it has one.
+    pub disk: Option<SmallDisk>,
     folder: tempfile::TempDir,
     settings: Vec<(String, String)>,
     /// The base of the service, without a trailing slash.
@@ -58,7 +61,7 @@ impl TestApp {
         let (folder, objects) = bucket();
         let endpoint = objects.endpoint();
         let settings = [&objects::settings(&endpoint), settings].concat();
-        Self::launched(folder, Some(objects), &settings).await
+        Self::launched(folder, Some(objects), None, &settings).await
     }
 
     /// The same with a proxy before the bucket.
@@ -67,17 +70,25 @@ impl TestApp {
         let proxy = Proxy::before(objects.address);
         let endpoint = proxy.endpoint();
         let settings = [&objects::settings(&endpoint), settings].concat();
-        (Self::launched(folder, Some(objects), &settings).await, proxy)
+        (Self::launched(folder, Some(objects), None, &settings).await, proxy)
     }
 
     /// The same with the objects on the disk, whatever the other tests use.
     pub async fn on_disk(settings: &[(&str, &str)]) -> Self {
-        Self::launched(tempfile::tempdir().expect("a temporary folder"), None, settings).await
+        Self::launched(tempfile::tempdir().expect("a temporary folder"), None, None, settings).await
+    }
+
+    /// The same on a disk of its own of so many MiB.
+    pub async fn on_small_disk(mib: u64, settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let disk = SmallDisk::over(folder.path(), mib);
+        Self::launched(folder, None, Some(disk), settings).await
     }
 
     async fn launched(
         folder: tempfile::TempDir,
         objects: Option<ObjectServer>,
+        disk: Option<SmallDisk>,
         settings: &[(&str, &str)],
     ) -> Self {
         let mut all = vec![
@@ -89,8 +100,17 @@ impl TestApp {
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");
         let (base, token) = (String::new(), String::new());
-        let mut app =
-            Self { child: None, objects, folder, settings: all, base, metrics_url: None, token, client };
+        let mut app = Self {
+            child: None,
+            objects,
+            disk,
+            folder,
+            settings: all,
+            base,
+            metrics_url: None,
+            token,
+            client,
+        };
         app.launch();
         app.command(&["account", "create", "test"]);
         app.token = app.command(&["token", "create", "--account", "test"]);
@@ -278,7 +298,8 @@ impl TestApp {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn set(&self, mut command: Command) -> Command {
+    /// The command with the settings of this service.
+    pub fn set(&self, mut command: Command) -> Command {
         command.envs(self.settings.iter().cloned()).current_dir(self.folder.path());
         command
     }

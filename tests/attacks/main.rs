@@ -20,6 +20,9 @@ mod network;
 mod objects;
 mod public;
 mod service;
+#[path = "../small_disk/mod.rs"]
+#[expect(dead_code, reason = "shared with the tests of the interface")]
+mod small_disk;
 mod spellings;
 #[path = "../browser/support.rs"]
 #[expect(dead_code, reason = "shared with the tests of pages")]

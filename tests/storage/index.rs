@@ -129,6 +129,32 @@ async fn additions_from_many_at_once_are_all_counted() {
 }
 
 #[tokio::test]
+async fn steps_of_one_batch_mean_what_they_mean_one_after_the_other() {
+    let root = tempfile::tempdir().unwrap();
+    let index = open(root.path()).await;
+    let large = vec![7; 100_000];
+    index.commit(Change::new().add("n", 3).put("v", large)).await.unwrap();
+    // Sent at once, so that the writer takes them together.
+    let deleted = index.commit(Change::new().delete("n").delete("v"));
+    let counted = index.commit(Change::new().add("n", 5).add("v", 1));
+    let (deleted, counted) = tokio::join!(deleted, counted);
+    deleted.and(counted).unwrap();
+    assert_eq!(index.counter("n").await.unwrap(), 5, "it begins anew");
+    assert_eq!(index.counter("v").await.unwrap(), 1);
+    let put = index.commit(Change::new().put("v", "value"));
+    let wrong = index.commit(Change::new().add("v", 1).put("beside", "1"));
+    let (put, wrong) = tokio::join!(put, wrong);
+    put.unwrap();
+    assert!(wrong.unwrap_err().to_string().contains("'v' is not a counter"));
+    assert_eq!(index.get("v").await.unwrap().unwrap(), b"value", "an addition takes no value away");
+    assert_eq!(index.get("beside").await.unwrap(), None);
+    let both = index.commit(Change::new().put("v", "other").add("v", 1)).await;
+    assert!(both.unwrap_err().to_string().contains("'v' is not a counter"));
+    assert_eq!(index.get("v").await.unwrap().unwrap(), b"value");
+    assert_eq!(index.scan("", None, 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn keys_and_values_it_cannot_take_are_refused_by_name() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;
@@ -165,6 +191,23 @@ async fn files_that_cannot_be_read_are_named_and_never_taken_for_an_empty_index(
             assert!(refused.to_string().contains(root.path().to_str().unwrap()), "{refused}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_a_killed_start_left_by_half_is_no_damage() {
+    let root = tempfile::tempdir().unwrap();
+    let index = open(root.path()).await;
+    index.commit(Change::new().put("job/1", "one")).await.unwrap();
+    let torn = root.path().join("snap.00000000FFFFFFFF.generating");
+    std::fs::write(&torn, "half").unwrap();
+    let refused = SledIndex::open(root.path(), &config()).await.unwrap_err();
+    assert!(
+        matches!(refused, IndexError::InUse(_)) && torn.exists(),
+        "who has it may be writing it: {refused}"
+    );
+    index.close().await;
+    assert_eq!(open(root.path()).await.get("job/1").await.unwrap().unwrap(), b"one");
+    assert!(!torn.exists());
 }
 
 #[tokio::test]

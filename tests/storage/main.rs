@@ -1,10 +1,18 @@
 //! Storage: the contract of every object store, the index, and both when the process or the disk ends.
 
-#![expect(clippy::unwrap_used, reason = "what these helpers demand is what the tests assert")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what these helpers demand is what the tests assert"
+)]
 
 mod contract;
 mod crash;
+mod full_disk;
 mod index;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod s3;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;

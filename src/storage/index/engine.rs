@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use nix::sys::statvfs::statvfs;
 use sled::{Batch, Db};
 use tokio::sync::oneshot;
 
+use super::space::{self, DiskSpace};
 use super::value::{self, failed};
 use super::{Change, IndexError, Step};
 use crate::config::StorageConfig;
 
 /// A key that every index has; the index' own keys begin so.
 const MARK: &str = "~mark";
+/// The file that says that the key is there.
+const SAYS_SO: &str = "marked";
 
 /// The lock of a database that was just closed lives on for a moment in a child process that was
 /// started meanwhile and has not closed what it inherited yet: a second is enough for that.
@@ -45,7 +47,7 @@ pub(super) struct Engine {
     pub(super) db: Db,
     log: File,
     path: PathBuf,
-    free_limit_bytes: u64,
+    space: DiskSpace,
     /// What failed in an earlier write: the files may lack it, so nothing more is promised.
     broken: Mutex<Option<String>>,
     /// Files beside the log that are on the disk.
@@ -55,6 +57,23 @@ pub(super) struct Engine {
 impl Engine {
     /// Opens the database in the folder `path`, or makes it.
     pub(super) fn open(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
+        let free_limit_bytes = config.free_limit_bytes;
+        if !path.join(SAYS_SO).exists() {
+            // What is made by half would have to be told from what is damaged.
+            std::fs::create_dir_all(path).map_err(|error| space::refused(path, &error))?;
+            space::check_free(path, free_limit_bytes)?;
+        }
+        remove_torn_snapshots(path).map_err(|error| space::refused(path, &error))?;
+        Self::open_files(path, config).map_err(|refusal| match refusal {
+            // Whatever the database says of a full disk, space comes first: its files may be as good as ever.
+            IndexError::Damaged { cause, .. } if space::check_free(path, free_limit_bytes).is_err() => {
+                IndexError::Full { path: path.to_owned(), cause }
+            }
+            refusal => refusal,
+        })
+    }
+
+    fn open_files(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
         let options = sled::Config::new().path(path).cache_capacity(config.index_cache_bytes);
         let open = || catch_unwind(AssertUnwindSafe(|| options.open()));
         let mut opened = open();
@@ -66,22 +85,29 @@ impl Engine {
             opened = open();
         }
         let damaged = |cause: String| IndexError::Damaged { path: path.to_owned(), cause };
+        let failed = |error: Error| match space::refused(path, &error) {
+            full @ IndexError::Full { .. } => full,
+            _ => damaged(error.to_string()),
+        };
         let db = match opened {
             Ok(Ok(db)) => db,
             Ok(Err(error)) if is_lock_conflict(&error) => return Err(IndexError::InUse(path.to_owned())),
+            Ok(Err(sled::Error::Io(error))) => return Err(failed(error)),
             Ok(Err(error)) => return Err(damaged(error.to_string())),
             Err(_) => return Err(damaged("the database stopped while it read its files".to_owned())),
         };
-        let log = sync_after_open(path, &db).map_err(|error| damaged(error.to_string()))?;
-        check_mark(path, &db, &log).map_err(|error| damaged(error.to_string()))?;
-        let free_limit_bytes = config.free_limit_bytes;
+        let log = sync_after_open(path, &db).map_err(failed)?;
+        check_mark(path, &db, &log).map_err(failed)?;
+        let writable = File::options().write(true).open(path.join("db")).map_err(failed)?;
+        let space = DiskSpace::new(path, writable, config.free_limit_bytes);
         let (broken, blobs) = (Mutex::default(), Mutex::default());
-        Ok(Self { db, log, path: path.to_owned(), free_limit_bytes, broken, blobs })
+        Ok(Self { db, log, path: path.to_owned(), space, broken, blobs })
     }
 
     /// Applies a group of changes, makes them durable together and answers each.
     pub(super) fn write(&self, group: Vec<Request>) {
-        if let Err(refusal) = self.ready() {
+        let bytes = group.iter().map(|request| request.change.bytes()).sum();
+        if let Err(refusal) = self.ready(bytes) {
             return answer_all(group, &refusal);
         }
         let applied = self.apply_group(group);
@@ -111,7 +137,7 @@ impl Engine {
         }
         let mut applied = Vec::with_capacity(group.len());
         for request in group {
-            match self.ready().map_err(|refusal| refusal.error()).and_then(|()| self.apply(&request.change)) {
+            match self.ready(request.change.bytes()).and_then(|()| self.apply(&request.change)) {
                 Ok(()) => applied.push(request),
                 failed => request.answer(failed),
             }
@@ -125,15 +151,12 @@ impl Engine {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
     }
 
-    fn ready(&self) -> Result<(), Refusal> {
-        if let Some(cause) = self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-            return Err(Refusal::Broken(cause));
+    /// Whether changes of so many bytes can be written.
+    fn ready(&self, bytes: u64) -> Result<(), IndexError> {
+        match self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            Some(cause) => Err(IndexError::Failed(cause)),
+            None => self.space.check(bytes),
         }
-        let disk = statvfs(&self.path).map_err(|error| Refusal::Broken(error.to_string()))?;
-        if disk.blocks_available().saturating_mul(disk.fragment_size()) < self.free_limit_bytes {
-            return Err(Refusal::Full { path: self.path.clone(), limit_bytes: self.free_limit_bytes });
-        }
-        Ok(())
     }
 
     fn apply(&self, change: &Change) -> Result<(), IndexError> {
@@ -143,6 +166,8 @@ impl Engine {
                 Step::Put(bytes) => value::put(&self.db, &mut batch, key, bytes)?,
                 Step::Delete => value::remove(&self.db, &mut batch, key)?,
                 Step::Add(delta) => value::add(&self.db, &mut batch, key, *delta)?,
+                Step::Count(number) => value::count(&self.db, &mut batch, key, *number)?,
+                Step::AddToValue => return Err(value::no_counter(key)),
             }
         }
         self.db.apply_batch(batch).map_err(|error| {
@@ -186,26 +211,9 @@ impl Engine {
     }
 }
 
-/// Why a group is not even tried.
-enum Refusal {
-    Broken(String),
-    Full { path: PathBuf, limit_bytes: u64 },
-}
-
-impl Refusal {
-    fn error(&self) -> IndexError {
-        match self {
-            Self::Broken(cause) => IndexError::Failed(cause.clone()),
-            Self::Full { path, limit_bytes } => {
-                IndexError::Full { path: path.clone(), limit_bytes: *limit_bytes }
-            }
-        }
-    }
-}
-
-fn answer_all(group: Vec<Request>, refusal: &Refusal) {
+fn answer_all(group: Vec<Request>, refusal: &IndexError) {
     for request in group {
-        request.answer(Err(refusal.error()));
+        request.answer(Err(refusal.clone()));
     }
 }
 
@@ -225,7 +233,7 @@ fn sync_after_open(path: &Path, db: &Db) -> std::io::Result<File> {
 /// sled takes a log that it cannot read for an empty one. So a new index gets a mark inside, and a
 /// file that says so: where the file is there and the mark is not, the records are lost.
 fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
-    let says_so = path.join("marked");
+    let says_so = path.join(SAYS_SO);
     let marked = db.contains_key(MARK).map_err(Error::other)?;
     match (marked, says_so.try_exists()?) {
         (true, true) => Ok(()),
@@ -238,6 +246,27 @@ fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
             File::open(path)?.sync_all()
         }
     }
+}
+
+/// A start that was killed, or met a full disk, while sled wrote what it calls a snapshot leaves half of one under a
+/// name of its own. sled would read that as the newest snapshot, and take the index for damaged at every later start.
+/// Nothing ever needs such a file; who holds the lock is not at work on one.
+fn remove_torn_snapshots(path: &Path) -> std::io::Result<()> {
+    let Ok(log) = File::open(path.join("db")) else { return Ok(()) };
+    if log.try_lock().is_err() {
+        // Another process has the index; to say so is for the opening, a moment later.
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            tracing::warn!(index.file = %name, "a snapshot that an earlier start left by half is removed");
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    log.unlock()
 }
 
 /// sled has no error of its own for it, only this text.

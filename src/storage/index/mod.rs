@@ -2,6 +2,7 @@
 
 mod engine;
 mod sled_index;
+mod space;
 mod value;
 
 use std::collections::BTreeMap;
@@ -11,13 +12,15 @@ use async_trait::async_trait;
 
 pub use sled_index::SledIndex;
 
+use crate::problem::Problem;
+
 /// Longest key, in bytes.
 pub const KEY_LIMIT_BYTES: usize = 160;
 /// Largest value; anything larger belongs into the object store.
 pub const VALUE_LIMIT_BYTES: usize = 4 << 20;
 
 /// Why the index did not do what was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum IndexError {
     /// Another process has it open.
     #[error("the data folder is in use by another platen ({}); stop it, or set storage.data_dir to another folder", .0.display())]
@@ -36,15 +39,12 @@ pub enum IndexError {
         cause: String,
     },
     /// Too little space is left on its disk; it works again when there is more.
-    #[error(
-        "less than {limit_bytes} bytes are free on the disk of {}; free some, or lower storage.free_limit_bytes",
-        path.display()
-    )]
+    #[error("the disk of the index {} is full ({cause}); free some space there", path.display())]
     Full {
         /// The folder of the index.
         path: PathBuf,
-        /// How much must stay free.
-        limit_bytes: u64,
+        /// How that shows.
+        cause: String,
     },
     /// The key or the value is not one that the index takes.
     #[error("the index does not take the key '{key}': {cause}")]
@@ -62,6 +62,20 @@ pub enum IndexError {
     Closed,
 }
 
+/// A full disk passes; everything else is a fault of ours.
+impl From<IndexError> for Problem {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Full { .. } => Self::disk_full(error),
+            IndexError::InUse(_)
+            | IndexError::Damaged { .. }
+            | IndexError::Refused { .. }
+            | IndexError::Failed(_)
+            | IndexError::Closed => Self::internal(error),
+        }
+    }
+}
+
 /// What happens to one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -71,10 +85,14 @@ pub(crate) enum Step {
     Delete,
     /// The counter under the key moves by so much.
     Add(i64),
+    /// Whatever was under the key, it is a counter of this number now.
+    Count(i64),
+    /// A value is put and counted on: no counter, so none of the change is applied.
+    AddToValue,
 }
 
-/// Steps that are applied all together or not at all. Each key has one step: a later put or delete
-/// replaces an earlier step, additions add up.
+/// Steps that are applied all together or not at all, with the result that they had one after the other.
+/// Each key has one step: a later put or delete replaces an earlier step, an addition goes on from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Change {
@@ -103,11 +121,14 @@ impl Change {
     /// several changes may come in any order. A counter that was never written is zero.
     pub fn add(mut self, key: impl Into<String>, delta: i64) -> Self {
         let key = key.into();
-        let before = match self.steps.get(&key) {
-            Some(Step::Add(before)) => *before,
-            Some(Step::Put(_) | Step::Delete) | None => 0,
+        let step = match self.steps.get(&key) {
+            None => Step::Add(delta),
+            Some(Step::Add(before)) => Step::Add(before.saturating_add(delta)),
+            Some(Step::Delete) => Step::Count(delta),
+            Some(Step::Count(before)) => Step::Count(before.saturating_add(delta)),
+            Some(Step::Put(_) | Step::AddToValue) => Step::AddToValue,
         };
-        self.steps.insert(key, Step::Add(before.saturating_add(delta)));
+        self.steps.insert(key, step);
         self
     }
 
@@ -118,6 +139,8 @@ impl Change {
                 Step::Put(value) => self.put(key, value),
                 Step::Delete => self.delete(key),
                 Step::Add(delta) => self.add(key, delta),
+                Step::Count(number) => self.delete(key.clone()).add(key, number),
+                Step::AddToValue => self.put(key.clone(), []).add(key, 0),
             };
         }
         self
@@ -126,6 +149,15 @@ impl Change {
     /// The keys that get a value.
     pub fn puts(&self) -> impl Iterator<Item = &str> {
         self.steps.iter().filter(|(_, step)| matches!(step, Step::Put(_))).map(|(key, _)| key.as_str())
+    }
+
+    /// Bytes of the keys and values that it writes.
+    fn bytes(&self) -> u64 {
+        let length = |(key, step): (&String, &Step)| {
+            let value = if let Step::Put(value) = step { value.len() } else { 0 };
+            (key.len() + value) as u64
+        };
+        self.steps.iter().map(length).sum()
     }
 
     /// Whether it changes nothing.
@@ -210,5 +242,19 @@ mod tests {
         let change = Change::new().put("a", "1").delete("a").add("n", 2).and(Change::new().add("n", -5));
         let expected = [("a".to_owned(), Step::Delete), ("n".to_owned(), Step::Add(-3))];
         assert_eq!(change.steps, BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn an_addition_goes_on_from_the_step_before_it() {
+        let step = |change: Change| change.steps["n"].clone();
+        let begun_anew = Change::new().add("n", 7).delete("n").add("n", 2);
+        assert_eq!(step(begun_anew.clone()), Step::Count(2));
+        assert_eq!(step(Change::new().add("n", 9).and(begun_anew.clone())), Step::Count(2));
+        assert_eq!(step(begun_anew.clone().and(Change::new().add("n", 3))), Step::Count(5));
+        assert_eq!(step(begun_anew.put("n", "1")), Step::Put(b"1".to_vec()));
+        let no_counter = Change::new().put("n", "1").and(Change::new().add("n", 1));
+        assert_eq!(step(no_counter.clone()), Step::AddToValue);
+        assert_eq!(step(Change::new().delete("n").and(no_counter.clone())), Step::AddToValue);
+        assert_eq!(step(no_counter.delete("n")), Step::Delete);
     }
 }

@@ -84,6 +84,13 @@ pub(super) fn add(db: &Db, batch: &mut Batch, key: &str, delta: i64) -> Result<(
     Ok(())
 }
 
+/// Adds to `batch` what makes `key` a counter of this number, whatever it was.
+pub(super) fn count(db: &Db, batch: &mut Batch, key: &str, number: i64) -> Result<(), IndexError> {
+    remove_pieces(db, batch, key)?;
+    batch.insert(key, headed(COUNTER, &number.to_le_bytes()));
+    Ok(())
+}
+
 /// The value of `key`.
 pub(super) fn get(db: &Db, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
     for _ in 0..READ_ATTEMPTS {
@@ -118,7 +125,12 @@ pub(super) fn counter(db: &Db, key: &str) -> Result<i64, IndexError> {
         Some((&COUNTER, number)) => number.try_into().ok().map(i64::from_le_bytes),
         Some(_) | None => None,
     }
-    .ok_or_else(|| IndexError::Failed(format!("'{key}' is not a counter")))
+    .ok_or_else(|| no_counter(key))
+}
+
+/// What an addition to a value means.
+pub(super) fn no_counter(key: &str) -> IndexError {
+    IndexError::Failed(format!("'{key}' is not a counter"))
 }
 
 /// What a failure of the database means.

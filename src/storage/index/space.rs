@@ -1,0 +1,129 @@
+//! Space for the index on its disk: whether there is enough, and what the next writes need is taken beforehand.
+//!
+//! Hazard: when sled meets a full disk in the middle of a write, it takes no more writes until it is opened again, and
+//! may leave a flush waiting for ever. Others fill the disk while we write, and quotas are in no count of free blocks.
+//! So blocks behind the end of the log are allocated to it (`FALLOC_FL_KEEP_SIZE`: its length stays) before a group of
+//! changes is written. Where that fails, the group is refused, and nothing has been begun.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::statvfs::statvfs;
+
+use super::IndexError;
+
+/// Allocated before a small group is written: four of sled's segments, and what it moves between them.
+const MARGIN_BYTES: u64 = 2 << 20;
+/// What sled writes for a byte of a change: a page is written anew after ten changes of it.
+const WRITTEN_FOR_A_BYTE: u64 = 4;
+/// Allocated at a time beyond what is needed.
+const STEP_BYTES: u64 = 2 << 20;
+/// The unit in which a file's allocated blocks are told.
+const BLOCK_BYTES: u64 = 512;
+
+/// The space of one index.
+#[derive(Debug)]
+pub(super) struct DiskSpace {
+    path: PathBuf,
+    free_limit_bytes: u64,
+    /// The log, open for writing.
+    log: File,
+    /// Some file systems allocate nothing beforehand; there the free blocks alone count.
+    is_allocated: AtomicBool,
+}
+
+impl DiskSpace {
+    /// The space of the index in the folder `path`, whose log is `log`.
+    pub fn new(path: &Path, log: File, free_limit_bytes: u64) -> Self {
+        Self { path: path.to_owned(), free_limit_bytes, log, is_allocated: AtomicBool::new(true) }
+    }
+
+    /// Whether changes of so many bytes may be written now.
+    ///
+    /// # Errors
+    /// `Full`; `Failed` when the file system does not tell.
+    pub fn check(&self, bytes: u64) -> Result<(), IndexError> {
+        check_free(&self.path, self.free_limit_bytes)?;
+        self.allocate(bytes).map_err(|error| refused(&self.path, &error))
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<(), Error> {
+        if !self.is_allocated.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let log = self.log.metadata()?;
+        let needed = log.len() + MARGIN_BYTES + bytes.saturating_mul(WRITTEN_FOR_A_BYTE);
+        if log.blocks().saturating_mul(BLOCK_BYTES) >= needed {
+            return Ok(());
+        }
+        let end = i64::try_from(needed + STEP_BYTES).map_err(Error::other)?;
+        loop {
+            match fallocate(&self.log, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, end) {
+                Err(Errno::EINTR) => {}
+                Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => {
+                    self.is_allocated.store(false, Ordering::Relaxed);
+                    return Ok(());
+                }
+                outcome => return outcome.map_err(Error::from),
+            }
+        }
+    }
+}
+
+/// Whether `free_limit_bytes` are free on the disk of `path`.
+///
+/// # Errors
+/// `Full`; `Failed` when the file system does not tell.
+pub(super) fn check_free(path: &Path, free_limit_bytes: u64) -> Result<(), IndexError> {
+    let disk = statvfs(path).map_err(|error| refused(path, &error.into()))?;
+    let free_bytes = disk.blocks_available().saturating_mul(disk.fragment_size());
+    if free_bytes >= free_limit_bytes {
+        return Ok(());
+    }
+    let cause =
+        format!("{free_bytes} bytes are free, and {free_limit_bytes} must be (storage.free_limit_bytes)");
+    Err(IndexError::Full { path: path.to_owned(), cause })
+}
+
+/// What the system's refusal means.
+pub(super) fn refused(path: &Path, error: &Error) -> IndexError {
+    if is_full(error) {
+        return IndexError::Full { path: path.to_owned(), cause: error.to_string() };
+    }
+    IndexError::Failed(format!("{}: {error}", path.display()))
+}
+
+/// Whether it is for want of space.
+pub(super) fn is_full(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_allocated_behind_the_end_of_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        std::fs::write(&path, vec![7; 10_000]).unwrap();
+        let log = File::options().write(true).open(&path).unwrap();
+        let space = DiskSpace::new(folder.path(), log, 1);
+        let held = || path.metadata().unwrap().blocks() * BLOCK_BYTES;
+        space.check(1_000).unwrap();
+        if space.is_allocated.load(Ordering::Relaxed) {
+            assert!(held() >= 10_000 + MARGIN_BYTES, "{}", held());
+        }
+        assert_eq!(path.metadata().unwrap().len(), 10_000, "its length stays");
+        let before = held();
+        space.check(1_000).unwrap();
+        assert_eq!(held(), before, "nothing is allocated twice");
+        let greedy = space.check(1 << 60).unwrap_err();
+        assert!(matches!(greedy, IndexError::Full { .. } | IndexError::Failed(_)), "{greedy}");
+    }
+}
