@@ -19,7 +19,7 @@ use super::settle::Batch;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::storage::index::{Entry, IndexError};
-use crate::storage::leftovers;
+use crate::storage::leftovers::{self, Replay};
 use crate::storage::walk::Walk;
 use crate::storage::{Folder, StorageKey, StoreError, Upload};
 
@@ -65,6 +65,7 @@ pub enum SweepError {
 pub struct Sweeper {
     deps: Arc<Deps>,
     registry: Addr<JobRegistry>,
+    replay: Replay,
     walk: Walk,
 }
 
@@ -72,7 +73,7 @@ impl Sweeper {
     /// A sweeper over what `deps` hold.
     #[must_use]
     pub fn new(deps: Arc<Deps>, registry: Addr<JobRegistry>) -> Self {
-        Self { deps, registry, walk: Walk::over(FOLDERS) }
+        Self { deps, registry, replay: Replay::default(), walk: Walk::over(FOLDERS) }
     }
 
     /// Sweeps now and then until the service stops; a sweep that is under way then is left where it is.
@@ -95,7 +96,7 @@ impl Sweeper {
     pub async fn sweep(&mut self) -> Result<Swept, SweepError> {
         let (journal, store) = (&self.deps.journal, self.deps.parts.store.as_ref());
         let now = self.deps.clock.now();
-        leftovers::replay(journal.index(), store).await?;
+        self.replay.sweep(journal.index(), store).await?;
         idempotency::sweep(journal, now).await?;
         let mut swept = Swept::default();
         self.sweep_due(now, &mut swept).await?;

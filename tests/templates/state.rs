@@ -9,7 +9,8 @@ use platen::config::Config;
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Change, Entry, Index, SledIndex};
-use platen::storage::{Folder, ObjectStore, StorageKey, leftovers, quota, record};
+use platen::storage::leftovers::Replay;
+use platen::storage::{Folder, ObjectStore, StorageKey, quota, record};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
@@ -112,7 +113,8 @@ impl Places {
 
     /// Sweeps as a service does two hours later.
     pub async fn sweep(&self) {
-        while leftovers::replay(self.index.as_ref(), self.store.as_ref()).await.unwrap() > 0 {}
+        let mut replay = Replay::default();
+        while replay.sweep(self.index.as_ref(), self.store.as_ref()).await.unwrap() > 0 {}
         let clock = Arc::new(FixedClock::at(SystemClock.now().plus_ms(LATER_MS)));
         let mut janitor = Janitor::new(self.deps(clock, &Config::default()));
         while janitor.sweep().await.unwrap() != Tidied::default() {}
