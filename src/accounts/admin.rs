@@ -105,6 +105,7 @@ impl Book {
             created_at: self.clock.now(),
             stored_bytes_limit: None,
             open_jobs_limit: None,
+            moved: None,
         };
         self.save_account(account.clone()).await?;
         Ok(Reply::Account(self.view(account).await?))
@@ -125,8 +126,8 @@ impl Book {
             None => {}
         }
         match settings.renewal {
-            Some(Renewal::Never) => account.renews_at = None,
-            Some(Renewal::At(moment)) => account.renews_at = Some(moment),
+            Some(Renewal::Never) => account.renew(None, self.clock.now()),
+            Some(Renewal::At(moment)) => account.renew(Some(moment), self.clock.now()),
             None => {}
         }
         if let Some(bound) = settings.stored_bytes {

@@ -128,7 +128,7 @@ impl Reservation {
     ) -> Result<Self, Problem> {
         let key = UsageKey::new(account.id, period);
         loop {
-            ledger.used(&key, index).await.map_err(Problem::internal)?;
+            ledger.used(&key, index).await?;
             // Once more when, in between, callers in other periods pushed this one out.
             if let Some(taken) = ledger.take(account, period, &key) {
                 return taken.map(|()| Self { ledger: Arc::clone(ledger), usage: Some(key) });

@@ -4,7 +4,8 @@
 //! moment: whoever bills moves it on, or it has expired. Documents are counted in periods of a
 //! calendar month, whose day and time are those of `renews_at`, without one those of the account's
 //! creation (on shorter months the last day). So a subscription that is renewed by a month begins to
-//! count anew exactly then.
+//! count anew exactly then. A renewal that is moved to another day moves the end of the present period,
+//! not its beginning: what was counted in it stays counted until then.
 
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, Month, OffsetDateTime, UtcDateTime};
@@ -63,6 +64,9 @@ pub struct Account {
     /// Jobs that may be initialized and not started, zero for any number; without it `accounts.open_jobs_limit`.
     #[serde(default)]
     pub open_jobs_limit: Option<u64>,
+    /// The period in which the renewal was moved to another day, until it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Period>,
 }
 
 impl Account {
@@ -106,12 +110,32 @@ impl Account {
     /// The period that this moment lies in.
     #[must_use]
     pub fn period(&self, now: Timestamp) -> Period {
+        self.moved.filter(|moved| moved.holds(now)).unwrap_or_else(|| self.regular_period(now))
+    }
+
+    /// Makes it paid for until `renews_at`, for ever without one. The documents of the present period stay counted:
+    /// it ends when the first one after the new day begins.
+    pub fn renew(&mut self, renews_at: Option<Timestamp>, now: Timestamp) {
+        let present = self.period(now);
+        self.renews_at = renews_at;
+        self.moved = None;
+        let regular = self.regular_period(now);
+        if regular.name() == present.name() {
+            return;
+        }
+        let following = self.regular_period(regular.end);
+        // A period is known by the day of its beginning: two of one day would count together.
+        let end = if following.name() == present.name() { following.end } else { regular.end };
+        self.moved = Some(Period { start: present.start, end });
+    }
+
+    fn regular_period(&self, now: Timestamp) -> Period {
         Period::around(self.renews_at.unwrap_or(self.created_at), now)
     }
 }
 
-/// A calendar month in which documents are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The time in which documents are counted: a calendar month, or more where the renewal was moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Period {
     /// Its first moment.
     pub start: Timestamp,
@@ -130,6 +154,10 @@ impl Period {
             start: timestamp(months_after(first, passed)),
             end: timestamp(months_after(first, passed + 1)),
         }
+    }
+
+    fn holds(self, moment: Timestamp) -> bool {
+        self.start <= moment && moment < self.end
     }
 
     /// What tells it apart from the account's other periods: the day it begins.
@@ -198,6 +226,7 @@ mod tests {
             created_at: at("2026-01-31T10:00:00Z"),
             stored_bytes_limit: None,
             open_jobs_limit: None,
+            moved: None,
         }
     }
 
@@ -230,6 +259,50 @@ mod tests {
             account.period(at("2026-03-15")),
             Period { start: at("2026-03-15"), end: at("2026-04-15") }
         );
+    }
+
+    #[test]
+    fn a_renewal_that_is_moved_lengthens_or_shortens_the_present_period() {
+        let now = at("2026-02-10");
+        let present = account().period(now).name();
+        for (renews_at, end, next) in [
+            ("2026-02-20", "2026-02-20", "2026-02-20"),
+            ("2026-03-05", "2026-03-05", "2026-03-05"),
+            ("2026-05-15", "2026-02-15", "2026-02-15"),
+            ("2026-02-01", "2026-03-01", "2026-03-01"),
+            // The same day: nothing moves.
+            ("2026-01-31T10:00:00Z", "2026-02-28T10:00:00Z", "2026-02-28"),
+        ] {
+            let mut account = account();
+            account.renew(Some(at(renews_at)), now);
+            let period = account.period(now);
+            assert_eq!((period.name(), period.end), (present.clone(), at(end)), "{renews_at}");
+            let following = account.period(at(end));
+            assert_eq!((following.start, following.name()), (at(end), next.to_owned()), "{renews_at}");
+            account.renew(None, now);
+            assert_eq!(
+                (account.moved, account.period(now).name()),
+                (None, present.clone()),
+                "and back again"
+            );
+        }
+    }
+
+    #[test]
+    fn a_period_never_has_the_name_of_the_one_before() {
+        let mut account = account();
+        let now = at("2026-01-31T11:00:00Z");
+        // The next one would begin an hour later, on the day on which the present one began.
+        account.renew(Some(at("2026-01-31T12:00:00Z")), now);
+        let mut names = vec![account.period(now).name()];
+        let mut end = account.period(now).end;
+        for _ in 0..3 {
+            names.push(account.period(end).name());
+            end = account.period(end).end;
+        }
+        let expected = names.clone();
+        names.dedup();
+        assert_eq!(names, expected);
     }
 
     #[test]

@@ -116,6 +116,34 @@ async fn a_new_period_counts_anew_and_an_old_job_gives_back_to_its_own() {
 }
 
 #[actix::test]
+async fn a_renewal_that_is_moved_leaves_what_is_counted() {
+    let house = House::new();
+    let service = house.service().await;
+    let (account, _) = service.account("acme", Some(2)).await;
+    service.init(account, "1").await.unwrap();
+    let failing = service.init(account, "2").await.unwrap();
+    for date in ["2026-01-20", "2026-02-05", "2026-03-25"] {
+        service.set("acme", renewal(date)).await;
+        assert_eq!(service.used("acme").await, 2, "{date}");
+        assert_eq!(code(service.reserve(account).await), Code::QuotaExceeded, "{date}");
+    }
+    let told = house.command("account list").await.unwrap();
+    assert!(told.contains("documents=2/2  counted-until=2026-01-25T00:00:00Z"), "{told}");
+    service.fail(failing, "2").await;
+    assert_eq!(service.used("acme").await, 1, "a job begun before gives its document back");
+    service.stop().await;
+
+    let service = house.service().await;
+    assert_eq!(service.used("acme").await, 1, "after a restart as well");
+    service.clock.advance_ms(15 * 86_400_000);
+    assert_eq!(service.used("acme").await, 0, "the period ends as the last renewal says");
+    service.init(account, "3").await.unwrap();
+    // As whoever bills does every month.
+    service.set("acme", renewal("2026-04-25")).await;
+    assert_eq!(service.used("acme").await, 1);
+}
+
+#[actix::test]
 async fn previews_need_a_subscription_with_a_document_left_and_count_nothing() {
     let house = House::new();
     let service = house.service().await;
