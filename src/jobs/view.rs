@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::clock::Timestamp;
 use crate::domain::fault::{JobFault, Warnings};
-use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
 
 /// The three states that clients know.
@@ -51,6 +51,9 @@ pub struct Output {
     pub render_ms: u64,
     /// Time from the start (as the caller asked for it) to the start of the run, in milliseconds.
     pub queue_ms: u64,
+    /// The version of the saved template's content that it was made of, if it was made of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<ObjectId>,
 }
 
 /// A job as its owner sees it. The address of the output is minted when it is answered.

@@ -19,7 +19,7 @@ use tracing::Instrument as _;
 use crate::config::TemplatesConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
-use crate::domain::ids::{AccountId, JobId};
+use crate::domain::ids::{AccountId, JobId, ObjectId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::assemble::ejs::Assembler;
 use crate::engines::render::html;
@@ -125,6 +125,8 @@ pub struct Document {
     pub bytes: u64,
     /// How many pages it has, if it has pages.
     pub pages: Option<u32>,
+    /// The version of the saved template's content that it was made of, if it was made of one.
+    pub content: Option<ObjectId>,
 }
 
 /// How a run ended.
@@ -243,7 +245,8 @@ async fn steps(
 ) -> Result<Document, JobFault> {
     let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
     let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
-    let Loaded { site, reach, .. } = template;
+    let Loaded { site, reach, version: content, .. } = template;
+    let of_content = |document| Document { content, ..document };
     let assembled = async {
         let page = parts.assembler.assemble(input.account, &site, &data).await?;
         Ok((page, banners::assemble(parts, input, &site, &data).await?))
@@ -259,7 +262,7 @@ async fn steps(
         }
         let length = page.len() + data.len();
         let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
-        return progress.step(Step::Publish, publish::bytes(parts, input, document)).await;
+        return progress.step(Step::Publish, publish::bytes(parts, input, document)).await.map(of_content);
     }
     let order = PageOrder {
         account: input.account,
@@ -274,7 +277,7 @@ async fn steps(
     // It is much larger than all that goes on around it.
     let rendering = Box::pin(publish::render(parts, order, warnings));
     let staged = progress.step(Step::Render, rendering).await?;
-    progress.step(Step::Publish, publish::commit(staged, input)).await
+    progress.step(Step::Publish, publish::commit(staged, input)).await.map(of_content)
 }
 
 /// Init refuses such a pair; a job of a version that could do it may still be in the journal.

@@ -51,7 +51,7 @@ pub(super) async fn render(
 /// Makes a rendered document durable.
 pub(super) async fn commit(rendered: Rendered, input: &RunInput) -> Result<Document, JobFault> {
     let meta = rendered.staged.commit(&key_of(input)).await.map_err(|error| fault_of(&error))?;
-    Ok(Document { bytes: meta.bytes, pages: rendered.pages })
+    Ok(Document { bytes: meta.bytes, pages: rendered.pages, content: None })
 }
 
 /// Makes a document durable that is in memory.
@@ -61,7 +61,7 @@ pub(super) async fn bytes(parts: &Parts, input: &RunInput, document: Bytes) -> R
         return Err(fault_of(&StoreError::TooLarge { limit_bytes }));
     }
     let meta = parts.store.put(&key_of(input), document).await.map_err(|error| fault_of(&error))?;
-    Ok(Document { bytes: meta.bytes, pages: None })
+    Ok(Document { bytes: meta.bytes, pages: None, content: None })
 }
 
 fn key_of(input: &RunInput) -> StorageKey {

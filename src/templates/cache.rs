@@ -27,6 +27,8 @@ pub struct Loaded {
     pub kind: TemplateKind,
     /// How far its page may go: no farther than its files, unless whose use it is says so.
     pub reach: Reach,
+    /// The version of the saved content that it is, where it comes from one.
+    pub version: Option<ObjectId>,
 }
 
 impl Loaded {
@@ -45,7 +47,8 @@ impl Loaded {
 
 impl From<Package> for Loaded {
     fn from(package: Package) -> Self {
-        Self { site: Site::new(&package.entry, package.files), kind: package.kind, reach: Reach::OwnFiles }
+        let site = Site::new(&package.entry, package.files);
+        Self { site, kind: package.kind, reach: Reach::OwnFiles, version: None }
     }
 }
 

@@ -76,7 +76,7 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     let packed = apart(move || pack(Package::read(&bytes, &limits)?)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|fault| refused("upload", &fault))?;
     let replaced = former.content.as_ref().map(|content| former.package(content));
-    let content = Content { id: of.template, object: ObjectId::generate(), entry, kind };
+    let content = Content { id: of.template, object: ObjectId::generate(), entry, kind, copy_of: None };
     let mut changing = Changing::begin(deps, of.account, &[&former]);
     changing.put(former.package(&content), archive).await?;
     let record = TemplateRecord::unfinished(of.account, of.template, Some(content));
@@ -121,7 +121,7 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     drop(site);
     let packed = apart(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|fault| refused("text", &fault))?;
-    let content = Content { object: ObjectId::generate(), entry, kind, ..former.clone() };
+    let content = Content { id: former.id, object: ObjectId::generate(), entry, kind, copy_of: None };
     let mut changing = Changing::begin(deps, of.account, &[&before]);
     changing.put(record.package(&content), archive).await?;
     let mut gone = vec![record.package(&former)];

@@ -28,7 +28,7 @@ const ATTEMPTS: usize = 4;
 async fn copy(deps: &Deps, of: TemplateRef) -> Result<TemplateId, Problem> {
     let mut attempts = 1;
     loop {
-        let record = deps.index.usable(of.account, of.template).await.map_err(Problem::internal)?;
+        let record = deps.index.usable(of.account, of.template).await?;
         let original = refusal::saved(record, of.template)?;
         // Not in the original's turn: a crowd that clones a public template must not keep its owner waiting.
         match copy_as_it_is(deps, of, &original).await {
@@ -52,7 +52,8 @@ async fn copy_as_it_is(
     else {
         return Ok(Err(Problem::internal("a saved template without its parts")));
     };
-    let copied = Content { id: record.id, object: ObjectId::generate(), ..content.clone() };
+    let (object, copy_of) = (ObjectId::generate(), Some(content.version()));
+    let copied = Content { id: record.id, object, copy_of, ..content.clone() };
     changing.copy(&original.package(content), record.package(&copied)).await?;
     record.content = Some(copied);
     record.previews = Some(copy_previews(&mut changing, original, &record, previews).await?);
@@ -72,8 +73,11 @@ async fn copy_previews(
 ) -> Result<Previews, StoreError> {
     // Jobs of another account are nobody's business here.
     let is_own = original.account == record.account;
-    let copy =
-        |preview: Preview| Preview { object: ObjectId::generate(), job: preview.job.filter(|_| is_own) };
+    let copy = |preview: Preview| Preview {
+        object: ObjectId::generate(),
+        job: preview.job.filter(|_| is_own),
+        ..preview
+    };
     let copies = Previews { png: copy(png), pdf: copy(pdf) };
     for (from, to, part) in
         [(png, copies.png, TemplatePart::PngPreview), (pdf, copies.pdf, TemplatePart::PdfPreview)]

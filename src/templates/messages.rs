@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::record::Permissions;
 use super::view::TemplateView;
-use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::TemplateKind;
 use crate::problem::Problem;
 use crate::storage::{CountedUpload, StorageKey};
@@ -97,8 +97,17 @@ pub struct TemplateInfo {
 pub struct PreviewJob {
     /// The job.
     pub job: JobId,
-    /// The template it shows, if its document can be taken.
-    pub shows: Result<TemplateId, Problem>,
+    /// What it shows, if its document can be taken.
+    pub shows: Result<Shown, Problem>,
+}
+
+/// What the document of a preview shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The template.
+    pub template: TemplateId,
+    /// The version of its content; a job of an earlier platen does not say.
+    pub version: Option<ObjectId>,
 }
 
 /// Both previews.

@@ -281,7 +281,7 @@ impl Rebuild {
             let key = StorageKey::UnfinishedPackage(account, template, object);
             match self.reopened(&key).await {
                 Ok((Package { entry, kind, .. }, bytes)) => {
-                    let content = Content { id: template, object, entry, kind };
+                    let content = Content { id: template, object, entry, kind, copy_of: None };
                     let mut record = TemplateRecord::unfinished(account, template, Some(content));
                     record.sizes.insert(object, bytes);
                     return Ok(Verdict { record: Some(record), fault: None });

@@ -50,6 +50,17 @@ pub struct Content {
     pub entry: String,
     /// What the entry is.
     pub kind: TemplateKind,
+    /// The archive that held these files first, where this one is a copy of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_of: Option<ObjectId>,
+}
+
+impl Content {
+    /// What stays the same as long as the files do.
+    #[must_use]
+    pub fn version(&self) -> ObjectId {
+        self.copy_of.unwrap_or(self.object)
+    }
 }
 
 /// What its owner says of a template.
@@ -118,6 +129,9 @@ pub struct Preview {
     pub object: ObjectId,
     /// The job that made it, where it was one of the owner's.
     pub job: Option<JobId>,
+    /// The version of the content that it shows; one that an earlier platen kept does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<ObjectId>,
 }
 
 impl TemplateRecord {

@@ -6,7 +6,7 @@ use actix::prelude::*;
 use super::change::Changing;
 use super::deps::{Deps, lost};
 use super::info::{FileEntry, InfoObject, files};
-use super::messages::{PreviewJob, PreviewJobs, SaveTemplate, TemplateInfo, UpdateTemplate};
+use super::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, UpdateTemplate};
 use super::record::{Content, Info, Preview, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
@@ -46,7 +46,7 @@ impl Handler<UpdateTemplate> for TemplateRegistry {
 
 /// The unfinished template whose content a saved one shall have.
 async fn draft(deps: &Deps, of: &TemplateRecord, content: TemplateId) -> Result<TemplateRecord, Problem> {
-    let draft = deps.index.read(of.account, content).await.map_err(Problem::internal)?;
+    let draft = deps.index.read(of.account, content).await?;
     let draft = draft.ok_or_else(|| {
         let detail = format!(
             "The contentId '{content}' names no unfinished template of yours; use the templateId of a GET \
@@ -132,23 +132,38 @@ impl Saving {
         let previews = self.former.previews.filter(|_| self.draft.is_none());
         let kept = previews.map(|previews| if target == Target::Png { previews.png } else { previews.pdf });
         if let Some(kept) = kept.filter(|kept| kept.job == Some(job)) {
+            self.check_version(job, kept.version)?;
             return Ok(Chosen::Kept(kept));
         }
-        let shown = shows?;
+        let Shown { template: shown, version } = shows?;
         // What shows another content is no preview of this one.
         let is_of_this = match &self.draft {
             Some(draft) => shown == draft.id,
             None => shown == self.former.id || shown == self.content.id,
         };
         if is_of_this {
-            return Ok(Chosen::Job(job));
+            self.check_version(job, version)?;
+            return Ok(Chosen::Job(job, version));
         }
+        Err(self.unusable(job, &format!("belongs to another template, '{shown}'")))
+    }
+
+    /// Between a preview and its save the text of the entry may have been replaced. One that does not say which
+    /// content it shows was made before previews said so.
+    fn check_version(&self, job: JobId, shown: Option<ObjectId>) -> Result<(), Problem> {
+        if shown.is_none_or(|shown| shown == self.content.version()) {
+            return Ok(());
+        }
+        Err(self.unusable(job, "was made before the template's content changed, and shows what it was"))
+    }
+
+    fn unusable(&self, job: JobId, why: &str) -> Problem {
         let wanted = self.content.id;
         let detail = format!(
-            "The preview '{job}' belongs to another template, '{shown}'; render previews of '{wanted}' by POST \
-             /templates/{wanted}/render-previews and use their jobIds."
+            "The preview '{job}' {why}; render previews of '{wanted}' by POST /templates/{wanted}/render-previews and \
+             use their jobIds."
         );
-        Err(Problem::new(Code::PreviewNotUsable, detail))
+        Problem::new(Code::PreviewNotUsable, detail)
     }
 
     async fn files(&self, deps: &Deps) -> Result<Vec<FileEntry>, Problem> {
@@ -161,7 +176,8 @@ impl Saving {
 /// Where a preview comes from.
 enum Chosen {
     Kept(Preview),
-    Job(JobId),
+    /// The job, and the version of the content that its document shows.
+    Job(JobId, Option<ObjectId>),
 }
 
 /// Copies the files to where they last, unless they lie there.
@@ -175,7 +191,7 @@ async fn keep_content(
     if from == record.package(&content) {
         return Ok(content);
     }
-    let kept = Content { object: ObjectId::generate(), ..content };
+    let kept = Content { object: ObjectId::generate(), copy_of: Some(content.version()), ..content };
     changing.copy(&from, record.package(&kept)).await.map_err(lost)?;
     Ok(kept)
 }
@@ -187,12 +203,12 @@ async fn take_preview(
     chosen: Chosen,
     target: Target,
 ) -> Result<Preview, Problem> {
-    let job = match chosen {
+    let (job, version) = match chosen {
         Chosen::Kept(preview) => return Ok(preview),
-        Chosen::Job(job) => job,
+        Chosen::Job(job, version) => (job, version),
     };
     let part = if target == Target::Png { TemplatePart::PngPreview } else { TemplatePart::PdfPreview };
-    let preview = Preview { object: ObjectId::generate(), job: Some(job) };
+    let preview = Preview { object: ObjectId::generate(), job: Some(job), version };
     let document = StorageKey::JobOutput(record.account, job, target);
     match changing.copy(&document, record.key(preview.object, part)).await {
         Ok(()) => Ok(preview),

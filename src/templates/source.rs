@@ -89,7 +89,8 @@ pub(super) async fn present(deps: &Deps, wanted: TemplateUse) -> Result<(Content
             Ok(loaded) => {
                 let own = record.account == wanted.account;
                 let reach = if own { Reach::AllowedHosts } else { Reach::OwnFiles };
-                return Ok((content, loaded.reaching(reach)));
+                let version = Some(content.version());
+                return Ok((content, Loaded { version, ..loaded.reaching(reach) }));
             }
             // A change has replaced it since; the record names another one now.
             Err(LoadFault::Gone(_)) if attempts < ATTEMPTS => attempts += 1,
@@ -145,7 +146,7 @@ async fn unpack(deps: &Deps, account: AccountId, key: StorageKey) -> Result<Load
 
 async fn usable(deps: &Deps, wanted: TemplateUse) -> Result<(TemplateRecord, Content), Problem> {
     let TemplateUse { account, template, preview } = wanted;
-    let record = deps.index.usable(account, template).await.map_err(Problem::internal)?;
+    let record = deps.index.usable(account, template).await?;
     let record = if preview {
         record.ok_or_else(|| refusal::not_found(template))
     } else {

@@ -43,7 +43,7 @@ fn ended(account: AccountId, at: Timestamp) -> JobRecord {
     record.state = JobState::Done;
     record.started_at = Some(at);
     record.finished_at = Some(at);
-    record.output = Some(Output { bytes: 8, render_ms: 1, queue_ms: 1, pages: None });
+    record.output = Some(Output { bytes: 8, render_ms: 1, queue_ms: 1, pages: None, content: None });
     record
 }
 

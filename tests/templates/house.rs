@@ -17,7 +17,7 @@ use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
 use platen::templates::messages::{
     CloneTemplate, CloseTemplateUpload, DeleteTemplate, GetTemplate, InitTemplate, OpenTemplateUpload,
-    PreviewJob, PreviewJobs, SaveTemplate, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate,
+    PreviewJob, PreviewJobs, SaveTemplate, Shown, TemplateInfo, TemplateRef, UnzipTemplate, UpdateTemplate,
     WriteIndexHtml,
 };
 use platen::templates::record::Permissions;
@@ -179,7 +179,7 @@ impl House {
             let document = format!("{text} as {target:?}");
             let key = StorageKey::JobOutput(self.account, job, target);
             self.places.store.put(&key, document.into()).await.unwrap();
-            PreviewJob { job, shows: Ok(of) }
+            PreviewJob { job, shows: Ok(Shown { template: of, version: None }) }
         };
         PreviewJobs { png: preview(Target::Png).await, pdf: preview(Target::Pdf).await }
     }

@@ -3,7 +3,7 @@
 use futures_util::future::{join_all, try_join_all};
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::problem::{Code, Problem};
-use platen::templates::messages::{PreviewJob, PreviewJobs, SaveTemplate, UpdateTemplate};
+use platen::templates::messages::{PreviewJob, PreviewJobs, SaveTemplate, Shown, UpdateTemplate};
 use platen::templates::record::Permissions::{Private, Public};
 use platen::templates::source::{LoadTemplate, Loaded, TemplateUse};
 
@@ -19,7 +19,7 @@ fn gone(jobs: (JobId, JobId)) -> PreviewJobs {
 
 /// Jobs whose documents have gone since somebody looked at them.
 fn lost(shown: TemplateId) -> PreviewJobs {
-    let lost = || PreviewJob { job: JobId::generate(), shows: Ok(shown) };
+    let lost = || PreviewJob { job: JobId::generate(), shows: Ok(Shown { template: shown, version: None }) };
     PreviewJobs { png: lost(), pdf: lost() }
 }
 

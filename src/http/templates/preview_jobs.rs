@@ -1,6 +1,6 @@
 //! `previewIds`: the jobs whose documents are to be a template's previews.
 
-use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::Target;
 use crate::domain::members::Members;
 use crate::http::gate;
@@ -9,7 +9,7 @@ use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
-use crate::templates::messages::{PreviewJob, PreviewJobs};
+use crate::templates::messages::{PreviewJob, PreviewJobs, Shown};
 
 /// The two ids as they were sent.
 #[derive(Debug)]
@@ -60,8 +60,8 @@ async fn look_at(
     Ok(PreviewJob { job, shows: preview_of })
 }
 
-/// The template that the job's document is a preview of.
-fn check(job: &JobView, target: Target) -> Result<TemplateId, String> {
+/// What the job's document is a preview of.
+fn check(job: &JobView, target: Target) -> Result<Shown, String> {
     let wanted = target.name();
     let template = job.template.ok_or("belongs to another template: to one that came with the job")?;
     if job.target != target {
@@ -73,10 +73,8 @@ fn check(job: &JobView, target: Target) -> Result<TemplateId, String> {
     if let Some(fault) = &job.fault {
         return Err(format!("failed: {}", fault.message));
     }
-    if job.output.is_none() {
-        return Err("has no document any more".to_owned());
-    }
-    Ok(template)
+    let output = job.output.as_ref().ok_or("has no document any more")?;
+    Ok(Shown { template, version: output.content })
 }
 
 fn unusable(id: &str, why: &str) -> Problem {
