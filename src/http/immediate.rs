@@ -6,6 +6,7 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
+use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::auth::Caller;
@@ -15,9 +16,10 @@ use super::openapi::ImmediateRequest;
 use super::problem::Answer;
 use super::state::HttpState;
 use super::{body, gate, idempotency, job_request, view, wait};
+use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
-use crate::jobs::messages::{InitJob, JobSpec};
+use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 
@@ -54,21 +56,47 @@ pub(super) async fn render(
         Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
     };
     let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
-    let Wanted { spec, data, template, delivery } = wanted;
-    let usable = job_request::check_template(&state, caller.0, &spec).await;
-    let admitted = admit_delivery(&state, delivery).await;
-    let (deliver_to, refusal) = match usable.and(admitted) {
-        Ok(deliver_to) => (deliver_to, None),
-        Err(refusal) => (None, Some(refusal)),
+    let job = match earlier(&state, caller.0, idempotency).await? {
+        Some(job) => job,
+        None => begin(&state, caller.0, wanted, idempotency).await?,
     };
-    let message =
-        InitJob { account: caller.0, spec, data, template, start: true, deliver_to, refusal, idempotency };
-    let job = gate::ask(&state, &state.jobs.init, message).await?;
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
     let longest = Duration::from_secs(state.config.http.wait_default_s);
     let view = wait::until_done(&state, job, longest).await?;
     refuse_without_document(&view, &state)?;
     Ok(HttpResponse::Ok().json(ImmediateBody { url: view::output_url(&state, &view) }))
+}
+
+/// The job that the request's key stands for already. It is asked for first: what a template or an address is now
+/// decides nothing about a job that is there, and an address costs a question for its name.
+async fn earlier(
+    state: &HttpState,
+    account: AccountId,
+    idempotency: Option<Idempotency>,
+) -> Result<Option<watch::Receiver<JobView>>, Problem> {
+    match idempotency {
+        Some(idempotency) => gate::ask(state, &state.jobs.repeat, FindRepeat { account, idempotency }).await,
+        None => Ok(None),
+    }
+}
+
+/// Makes the job, and starts it.
+async fn begin(
+    state: &HttpState,
+    account: AccountId,
+    wanted: Wanted,
+    idempotency: Option<Idempotency>,
+) -> Result<watch::Receiver<JobView>, Problem> {
+    let Wanted { spec, data, template, delivery } = wanted;
+    let usable = job_request::check_template(state, account, &spec).await;
+    let admitted = admit_delivery(state, delivery).await;
+    // Of two at the same moment one makes the job, and the other is answered with it.
+    let (deliver_to, refusal) = match usable.and(admitted) {
+        Ok(deliver_to) => (deliver_to, None),
+        Err(refusal) => (None, Some(refusal)),
+    };
+    let message = InitJob { account, spec, data, template, start: true, deliver_to, refusal, idempotency };
+    gate::ask(state, &state.jobs.init, message).await
 }
 
 fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
@@ -126,9 +154,16 @@ pub(super) fn refuse_without_document(view: &JobView, state: &HttpState) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::StatusCode;
+    use std::net::SocketAddr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use crate::http::testing::{Bench, Outcome, faults};
+    use actix_web::http::{Method, StatusCode};
+    use actix_web::test::TestRequest;
+    use async_trait::async_trait;
+
+    use crate::http::testing::{Bench, Outcome, TOKEN, faults, read};
+    use crate::outbound::{Outbound, Resolve};
 
     const PATH: &str = "/v1/documents/immediate-render";
     const BODY: &str = r#"{"type":"ejs","target":"pdf","template":"<p>\u00e4 <%= x %>","data":{"x":1}}"#;
@@ -177,6 +212,43 @@ mod tests {
         let (status, body) = bench.post(PATH, &delivered).await;
         assert_eq!((status.as_u16(), body["code"].as_str()), (422, Some("delivery_address_refused")));
         assert!(bench.jobs.lock().unwrap().inits.is_empty());
+    }
+
+    /// Everything has a public address, and each question is counted.
+    #[derive(Default)]
+    struct Asked(AtomicUsize);
+
+    #[async_trait]
+    impl Resolve for Asked {
+        async fn resolve(&self, _: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Ok(vec![SocketAddr::from(([1, 1, 1, 1], port))])
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_repeat_is_answered_before_its_address_is_looked_at() {
+        let mut bench = Bench::new().await;
+        let asked = Arc::new(Asked::default());
+        let config = bench.state.config.outbound.clone();
+        bench.state.outbound = Outbound::new(config, &[], Arc::clone(&asked) as Arc<dyn Resolve>);
+        let body =
+            BODY.replace("\"data\"", r#""uploadPresignedStorageUrl":"https://bucket.example/key","data""#);
+        let mut urls = Vec::new();
+        for key in ["one", "one", "two"] {
+            let request = TestRequest::default()
+                .method(Method::POST)
+                .uri(PATH)
+                .insert_header(("authorization", format!("Bearer {TOKEN}")))
+                .insert_header(("idempotency-key", key))
+                .set_payload(body.clone());
+            let (status, answer) = read(bench.send(request).await).await;
+            assert_eq!(status, StatusCode::OK, "{answer}");
+            urls.push(answer["url"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(urls[0], urls[1]);
+        assert_ne!(urls[0], urls[2]);
+        assert_eq!(asked.0.load(Ordering::SeqCst), 2, "once for each job");
     }
 
     #[actix_web::test]

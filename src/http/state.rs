@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::jobs::erase::DeleteJob;
 use crate::jobs::list::ListJobs;
-use crate::jobs::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
+use crate::jobs::messages::{CloseUpload, FindRepeat, InitJob, OpenUpload, StartJob, WatchJob};
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::storage::addresses::Addresses;
@@ -37,6 +37,8 @@ pub trait Readiness: Send + Sync {
 pub struct JobGate {
     /// Creates a job.
     pub init: Recipient<InitJob>,
+    /// Gives the job that a caller's key stands for already.
+    pub repeat: Recipient<FindRepeat>,
     /// Starts one.
     pub start: Recipient<StartJob>,
     /// Gives a view that follows it.

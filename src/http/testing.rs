@@ -27,7 +27,9 @@ use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId};
 use crate::jobs::list::{JobPage, ListJobs};
-use crate::jobs::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
+use crate::jobs::messages::{
+    CloseUpload, FindRepeat, Idempotency, InitJob, InputPart, OpenUpload, StartJob, WatchJob,
+};
 use crate::jobs::view::{JobView, Output, WireStatus};
 use crate::outbound::{Outbound, Resolve};
 use crate::problem::{Code, Problem};
@@ -59,6 +61,7 @@ pub(super) struct Jobs {
     pub(super) inits: Vec<InitJob>,
     pub(super) views: HashMap<JobId, watch::Sender<JobView>>,
     pub(super) uploads: HashMap<(JobId, InputPart), u64>,
+    keys: HashMap<Idempotency, JobId>,
 }
 
 impl Jobs {
@@ -76,7 +79,8 @@ impl Jobs {
             view.finished_at = view.is_done().then_some(NOW);
             match outcome {
                 Outcome::Document => {
-                    view.output = Some(Output { bytes: 9, pages: Some(2), render_ms: 120, queue_ms: 3 });
+                    view.output =
+                        Some(Output { bytes: 9, pages: Some(2), render_ms: 120, queue_ms: 3, content: None });
                 }
                 Outcome::Fault => {
                     view.fault =
@@ -123,11 +127,21 @@ impl Handler<InitJob> for StandIn {
         let (sender, receiver) = watch::channel(view);
         let mut jobs = self.jobs.lock().unwrap();
         jobs.views.insert(id, sender);
+        jobs.keys.extend(message.idempotency.map(|key| (key, id)));
         jobs.inits.push(message);
         if start {
             jobs.end(id, jobs.outcome);
         }
         Ok(receiver)
+    }
+}
+
+impl Handler<FindRepeat> for StandIn {
+    type Result = Result<Option<watch::Receiver<JobView>>, Problem>;
+
+    fn handle(&mut self, message: FindRepeat, _: &mut Context<Self>) -> Self::Result {
+        let jobs = self.jobs.lock().unwrap();
+        jobs.keys.get(&message.idempotency).map(|job| jobs.watch(message.account, *job)).transpose()
     }
 }
 
@@ -262,6 +276,7 @@ impl Bench {
             inits: Vec::new(),
             views: HashMap::new(),
             uploads: HashMap::new(),
+            keys: HashMap::new(),
         }));
         let account = AccountId::generate();
         let clock = Arc::new(FixedClock::at(NOW));
@@ -276,6 +291,7 @@ impl Bench {
             templates: TemplateRegistry::new(Arc::new(templates), 64).start(),
             jobs: JobGate {
                 init: registry.clone().into(),
+                repeat: registry.clone().into(),
                 start: registry.clone().into(),
                 watch: registry.clone().into(),
                 delete: registry.clone().into(),

@@ -11,12 +11,13 @@ use std::fmt::Write as _;
 
 use actix::prelude::*;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::journal::Journal;
-use super::messages::{Idempotency, InitJob};
+use super::messages::{FindRepeat, Idempotency, InitJob};
 use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, ViewReply};
+use super::view::JobView;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId};
 use crate::problem::{Code, Problem};
@@ -115,16 +116,29 @@ impl JobRegistry {
     }
 
     fn look_up(&mut self, idempotency: Idempotency, message: InitJob) -> ResponseActFuture<Self, ViewReply> {
+        let found = self.find_repeat(message.account, idempotency);
+        Box::pin(found.then(move |found, registry, _| match found {
+            Ok(None) => registry.make(message),
+            Ok(Some(view)) => Box::pin(fut::ready(Ok(view))),
+            Err(problem) => Box::pin(fut::ready(Err(problem))),
+        }))
+    }
+
+    /// The job that the key stands for, if it stands for one.
+    fn find_repeat(
+        &self,
+        account: AccountId,
+        idempotency: Idempotency,
+    ) -> ResponseActFuture<Self, Result<Option<watch::Receiver<JobView>>, Problem>> {
         let (journal, now) = (self.deps.journal.clone(), self.deps.clock.now());
-        let account = message.account;
         let earlier = async move { find(&journal, account, &idempotency.key, now).await };
         Box::pin(earlier.into_actor(self).then(move |earlier, registry, _| match earlier {
-            Ok(None) => registry.make(message),
+            Ok(None) => Box::pin(fut::ready(Ok(None))) as ResponseActFuture<_, _>,
             Ok(Some(earlier)) if earlier.request == idempotency.request => {
-                registry.repeat(account, earlier.job)
+                Box::pin(registry.repeat(account, earlier.job).map(|view, _, _| view.map(Some)))
             }
             Ok(Some(_)) => Box::pin(fut::ready(Err(registry.mismatch()))),
-            Err(error) => Box::pin(fut::ready(Err(Problem::internal(error)))),
+            Err(error) => Box::pin(fut::ready(Err(error.into()))),
         }))
     }
 
@@ -153,6 +167,14 @@ impl JobRegistry {
              send the same endpoint and body with it, or a new key for a new job."
         );
         Problem::new(Code::IdempotencyMismatch, detail)
+    }
+}
+
+impl Handler<FindRepeat> for JobRegistry {
+    type Result = ResponseActFuture<Self, Result<Option<watch::Receiver<JobView>>, Problem>>;
+
+    fn handle(&mut self, message: FindRepeat, _: &mut Self::Context) -> Self::Result {
+        self.find_repeat(message.account, message.idempotency)
     }
 }
 

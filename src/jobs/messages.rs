@@ -39,7 +39,7 @@ pub struct JobSpec {
 }
 
 /// What an `Idempotency-Key` says of a request: whoever sends it again means the same job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Idempotency {
     /// SHA-256 of the caller's key.
     pub key: [u8; 32],
@@ -67,6 +67,17 @@ pub struct InitJob {
     pub refusal: Option<Problem>,
     /// The caller's key, if there is one: the job that it stands for already is answered.
     pub idempotency: Option<Idempotency>,
+}
+
+/// Asks for the job that a caller's key stands for already, before anything is decided for a new one. None where it
+/// stands for no job yet, or the request that makes one is being answered: [`InitJob`] decides then.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Result<Option<watch::Receiver<JobView>>, Problem>")]
+pub struct FindRepeat {
+    /// Who asks.
+    pub account: AccountId,
+    /// The key, and the request that came with it.
+    pub idempotency: Idempotency,
 }
 
 /// Starts an initialized job; of a job that runs or ended it answers the present state.
