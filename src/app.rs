@@ -1,22 +1,25 @@
 //! The composition root: the only place that knows every concrete type.
 //!
 //! `App::build` opens what lasts, starts the actors on their threads, takes up what the journal says is
-//! unfinished and listens; `run_until_stopped` serves until SIGINT or SIGTERM and then ends everything in
-//! the order in which it depends on each other: waiters are answered, running jobs finish or are parked,
-//! connections close, browsers end, the index is written.
+//! unfinished and listens; `run_until_stopped` serves until SIGINT or SIGTERM, or until the server ends by
+//! itself, and then ends everything in the order in which it depends on each other: waiters are answered,
+//! running jobs finish or are parked, connections close, browsers end, the index is written.
 
 mod engines;
 mod lasting;
 mod metrics;
 mod ready;
 
+use std::io;
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, Addr, Arbiter, ArbiterHandle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
+use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::{self, ControlSocket};
@@ -24,7 +27,7 @@ use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, HttpState, JobGate, RateLimit, Server};
+use crate::http::{self, HttpState, JobGate, RateLimit, ServerHandle};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
 use crate::jobs::journal::Journal;
@@ -52,7 +55,8 @@ pub struct App {
     address: String,
     public_url: String,
     grace: Duration,
-    server: Server,
+    server: ServerHandle,
+    serving: JoinHandle<io::Result<()>>,
     metrics: Option<MetricsPage>,
     stopping: CancellationToken,
     registry: Addr<JobRegistry>,
@@ -63,11 +67,11 @@ pub struct App {
 }
 
 impl App {
-    /// Opens, starts and listens.
+    /// Opens, starts and listens. `executable` is our own binary, which starts children.
     ///
     /// # Errors
     /// A sentence for the operator: the data folder, the index, the address or a thread cannot be had.
-    pub async fn build(config: Config) -> Result<Self, AppError> {
+    pub async fn build(config: Config, executable: PathBuf) -> Result<Self, AppError> {
         raise_descriptor_limit();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let listener = listen(&config.http.bind, "http.bind")?;
@@ -83,7 +87,7 @@ impl App {
         let (stored, open) = (book.storage(), book.open_jobs());
         let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
         let templates = start_templates(templates, &config, (&control_thread, &stopping));
-        let basis = basis(&lasting, &templates, &outbound, &metrics)?;
+        let basis = basis(executable, (&lasting, &templates), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread)?;
         let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
@@ -126,7 +130,8 @@ impl App {
             address,
             public_url,
             grace: Duration::from_secs(config.http.shutdown_grace_s),
-            server,
+            server: server.handle(),
+            serving: actix::spawn(server),
             metrics: metrics_page,
             stopping,
             registry,
@@ -155,36 +160,71 @@ impl App {
         self.metrics.as_ref().map(MetricsPage::address)
     }
 
+    /// Ends the server when it is told to.
+    #[must_use]
+    pub fn server(&self) -> &ServerHandle {
+        &self.server
+    }
+
     /// Serves until SIGINT or SIGTERM, then ends everything in order.
     ///
     /// # Errors
-    /// When signals cannot be heard, or the server failed.
-    pub async fn run_until_stopped(self) -> Result<(), AppError> {
+    /// When signals cannot be heard, or the server failed or ended by itself.
+    pub async fn run_until_stopped(mut self) -> Result<(), AppError> {
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        let handle = self.server.handle();
-        let mut serving = actix::spawn(self.server);
-        tokio::select! {
-            _ = interrupt.recv() => tracing::info!("SIGINT: the service stops"),
-            _ = terminate.recv() => tracing::info!("SIGTERM: the service stops"),
-            ended = &mut serving => return Ok(ended??),
-        }
+        let ended = tokio::select! {
+            _ = interrupt.recv() => {
+                tracing::info!("SIGINT: the service stops");
+                None
+            }
+            _ = terminate.recv() => {
+                tracing::info!("SIGTERM: the service stops");
+                None
+            }
+            ended = &mut self.serving => {
+                tracing::error!("the HTTP server ended by itself: the service stops");
+                Some(ended)
+            }
+        };
+        self.stop(ended).await
+    }
+
+    /// Every step is taken, whatever became of those before it: what is not parked and closed is found by the next
+    /// start as a crash would have left it. `ended` is how the server ended, if it has.
+    async fn stop(self, ended: Option<Result<io::Result<()>, JoinError>>) -> Result<(), AppError> {
         self.stopping.cancel();
-        self.registry.send(StopJobs { grace: self.grace }).await?;
-        handle.stop(true).await;
-        serving.await??;
-        self.pool.send(ShutDown).await?;
-        if let Some(metrics) = self.metrics {
-            metrics.close().await?;
-        }
+        let parked = self.registry.send(StopJobs { grace: self.grace }).await.map_err(AppError::from);
+        let served = match ended {
+            Some(ended) => Err(by_itself(ended)),
+            None => {
+                self.server.stop(true).await;
+                self.serving.await.map_err(AppError::from).and_then(|served| Ok(served?))
+            }
+        };
+        let rested = self.pool.send(ShutDown).await.map_err(AppError::from);
+        let measured = match self.metrics {
+            Some(metrics) => metrics.close().await,
+            None => Ok(()),
+        };
         drop(self.control);
         self.lasting.index.close().await;
         for arbiter in self.arbiters {
             arbiter.stop();
             let _ = arbiter.join();
         }
-        Ok(())
+        served.and(parked).and(rested.map(drop)).and(measured)
     }
+}
+
+fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
+    let cause = match ended {
+        Ok(Ok(())) => "it said nothing".to_owned(),
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    format!("the HTTP server ended by itself ({cause}); what was running begins again when the service does")
+        .into()
 }
 
 fn templates(
@@ -210,18 +250,18 @@ fn outbound(
 
 /// What the engines stand on.
 fn basis(
-    lasting: &Lasting,
-    templates: &Addr<TemplateRegistry>,
+    executable: PathBuf,
+    (lasting, templates): (&Lasting, &Addr<TemplateRegistry>),
     outbound: &Outbound,
     metrics: &Metrics,
-) -> std::io::Result<Basis> {
-    Ok(Basis {
-        executable: std::env::current_exe()?,
+) -> Basis {
+    Basis {
+        executable,
         store: lasting.store.clone(),
         templates: Some(TemplateSource::new(templates.clone().recipient())),
         outbound: outbound.clone(),
         metrics: metrics.clone(),
-    })
+    }
 }
 
 fn start_accounts(book: Book, config: &Config, control_thread: &ArbiterHandle) -> Addr<Accounts> {
@@ -289,6 +329,7 @@ async fn slots(config: &Config, pool: &Addr<BrowserPool>) -> Result<usize, AppEr
 fn gate(registry: &Addr<JobRegistry>) -> JobGate {
     JobGate {
         init: registry.clone().recipient(),
+        repeat: registry.clone().recipient(),
         start: registry.clone().recipient(),
         watch: registry.clone().recipient(),
         delete: registry.clone().recipient(),

@@ -24,7 +24,7 @@ pub struct ServeArguments {
 pub fn run(config: Config) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
     actix::System::new().block_on(async move {
-        let app = App::build(config).await?;
+        let app = App::build(config, std::env::current_exe()?).await?;
         let mut lines = vec![format!("listening on {}", app.address())];
         lines.extend(app.metrics_address().map(|address| format!("metrics on {address}")));
         if app.public_url() != app.address() {

@@ -13,10 +13,12 @@ mod command_line;
 mod delivery;
 mod doctor;
 mod doctor_store;
+mod ending;
 mod errors;
 #[path = "../fixtures/mod.rs"]
 mod fixtures;
 mod flow;
+mod full_disk;
 mod hostile;
 mod idempotency;
 mod list;
@@ -31,11 +33,14 @@ mod receiver;
 mod recovery;
 mod render;
 mod s3;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;
 mod store_faults;
 mod stored;
 mod swift;
 mod template;
 mod template_faults;
+mod template_previews;
 mod templates;
 mod waiting;
 mod warnings;
