@@ -195,12 +195,11 @@ impl App {
     async fn stop(self, ended: Option<Result<io::Result<()>, JoinError>>) -> Result<(), AppError> {
         self.stopping.cancel();
         let parked = self.registry.send(StopJobs { grace: self.grace }).await.map_err(AppError::from);
-        let served = match ended {
-            Some(ended) => Err(by_itself(ended)),
-            None => {
-                self.server.stop(true).await;
-                self.serving.await.map_err(AppError::from).and_then(|served| Ok(served?))
-            }
+        let served = if let Some(ended) = ended {
+            Err(by_itself(ended))
+        } else {
+            self.server.stop(true).await;
+            self.serving.await.map_err(AppError::from).and_then(|served| Ok(served?))
         };
         let rested = self.pool.send(ShutDown).await.map_err(AppError::from);
         let measured = match self.metrics {
@@ -225,6 +224,17 @@ fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
     };
     format!("the HTTP server ended by itself ({cause}); what was running begins again when the service does")
         .into()
+}
+
+/// What keeps documents and pages from our own listeners.
+fn outbound(
+    config: &Config,
+    listener: &TcpListener,
+    metrics: Option<&MetricsPage>,
+) -> Result<Outbound, AppError> {
+    let mut own = vec![listener.local_addr()?];
+    own.extend(metrics.map(MetricsPage::bound));
+    Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
 }
 
 fn templates(

@@ -166,9 +166,9 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             // A folder that stands where the object was is no file that could be removed.
             if is_file {
-                std::fs::write(&path, "x").unwrap()
+                std::fs::write(&path, "x").unwrap();
             } else {
-                std::fs::create_dir(&path).unwrap()
+                std::fs::create_dir(&path).unwrap();
             }
             log = std::mem::take(&mut log).and(mark(job.0, &[key]));
             path

@@ -49,8 +49,9 @@ pub enum FolderError {
 /// What a refusal of the file system means, at `path`.
 pub(super) fn refused(path: &Path) -> impl Fn(std::io::Error) -> FolderError + use<> {
     let path = path.to_owned();
-    move |cause| match cause.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FolderError::Full { path: path.clone(), cause },
-        _ => FolderError::Refused { path: path.clone(), cause },
+    move |cause| {
+        let (path, is_full) =
+            (path.clone(), matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+        if is_full { FolderError::Full { path, cause } } else { FolderError::Refused { path, cause } }
     }
 }

@@ -64,12 +64,12 @@ impl Engine {
             space::check_free(path, free_limit_bytes)?;
         }
         remove_torn_snapshots(path).map_err(|error| space::refused(path, &error))?;
-        Self::open_files(path, config).map_err(|refusal| match refusal {
+        Self::open_files(path, config).map_err(|refusal| {
             // Whatever the database says of a full disk, space comes first: its files may be as good as ever.
-            IndexError::Damaged { cause, .. } if space::check_free(path, free_limit_bytes).is_err() => {
-                IndexError::Full { path: path.to_owned(), cause }
+            match (&refusal, space::check_free(path, free_limit_bytes)) {
+                (IndexError::Damaged { .. }, Err(full)) => full,
+                _ => refusal,
             }
-            refusal => refusal,
         })
     }
 
@@ -85,9 +85,8 @@ impl Engine {
             opened = open();
         }
         let damaged = |cause: String| IndexError::Damaged { path: path.to_owned(), cause };
-        let failed = |error: Error| match space::refused(path, &error) {
-            full @ IndexError::Full { .. } => full,
-            _ => damaged(error.to_string()),
+        let failed = |error: Error| {
+            if space::is_full(&error) { space::refused(path, &error) } else { damaged(error.to_string()) }
         };
         let db = match opened {
             Ok(Ok(db)) => db,
