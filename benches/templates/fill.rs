@@ -104,7 +104,8 @@ fn record(account: AccountId, number: usize) -> TemplateRecord {
     record.unfinished = false;
     record.updated_at = SystemClock.now();
     let entry = "index.html".to_owned();
-    record.content = Some(Content { id: record.id, object: ObjectId::generate(), entry, kind });
+    record.content =
+        Some(Content { id: record.id, object: ObjectId::generate(), entry, kind, copy_of: None });
     record.info = Some(Info {
         object: ObjectId::generate(),
         title: format!("Invoice number {number} of the bench{rare}"),
@@ -114,7 +115,7 @@ fn record(account: AccountId, number: usize) -> TemplateRecord {
         permissions: Permissions::Private,
         link: Some("https://example.com/templates/invoice".to_owned()),
     });
-    let preview = || Preview { object: ObjectId::generate(), job: Some(JobId::generate()) };
+    let preview = || Preview { object: ObjectId::generate(), job: Some(JobId::generate()), version: None };
     record.previews = Some(Previews { png: preview(), pdf: preview() });
     record
 }
