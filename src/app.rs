@@ -226,17 +226,6 @@ fn by_itself(ended: Result<io::Result<()>, JoinError>) -> AppError {
         .into()
 }
 
-/// What keeps documents and pages from our own listeners.
-fn outbound(
-    config: &Config,
-    listener: &TcpListener,
-    metrics: Option<&MetricsPage>,
-) -> Result<Outbound, AppError> {
-    let mut own = vec![listener.local_addr()?];
-    own.extend(metrics.map(MetricsPage::bound));
-    Ok(Outbound::new(config.outbound.clone(), &own, Arc::new(SystemResolver)))
-}
-
 fn templates(
     config: &Config,
     lasting: &Lasting,
