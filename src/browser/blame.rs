@@ -11,6 +11,8 @@ use super::scripts;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 
+/// What is said beside what was pending.
+const REMEDY: &str = "; where the document waits for that, say by waitForExpression when it is complete";
 /// How long a page may take to say what it waits for: one that is busy does not.
 const PENDING_LIMIT: Duration = Duration::from_millis(300);
 /// That a renderer died is told within 15 ms (tried).
@@ -39,7 +41,7 @@ impl OpenPage {
 
     /// A page that moves is printed as it is; of one that goes from document to document there is
     /// nothing to print.
-    pub(super) fn take_restless(&mut self) -> Result<(), Trouble> {
+    pub(super) fn take_restless(&mut self, computing: usize, options: &PageOptions) -> Result<(), Trouble> {
         let cap_ms = self.limits.rest_cap.as_millis();
         let documents = self.state.borrow().documents;
         if documents > DOCUMENT_LIMIT {
@@ -51,15 +53,33 @@ impl OpenPage {
                 ),
             ));
         }
-        let pending = self.state.borrow().rest.pending();
+        let mut pending = self.state.borrow().rest.pending();
+        if computing > 0 {
+            let separator = if pending.is_empty() { "" } else { ", " };
+            let _ = write!(pending, "{separator}a worker that computes ({computing} of them)");
+        }
         let pending = self.visit.as_ref().map_or(pending.clone(), |visit| visit.without_host(&pending));
         let mut text =
             format!("the page never came to rest; printed after {cap_ms} ms (browser.rest_cap_ms)");
         if !pending.is_empty() {
             let _ = write!(text, "; pending: {pending}");
         }
+        if options.wait_for_expression.is_none() {
+            text.push_str(REMEDY);
+        }
         self.warnings.push(&text);
         Ok(())
+    }
+
+    /// Nobody is printed while something of theirs is pending without being told; who said by an expression when the
+    /// page is ready knows better.
+    pub(super) fn name_left_over(&mut self, options: &PageOptions) {
+        let pending = self.state.borrow().rest.left_over();
+        if pending.is_empty() || options.wait_for_expression.is_some() {
+            return;
+        }
+        self.warnings
+            .push(&format!("the page was printed while it had something pending: {pending}{REMEDY}"));
     }
 
     pub(super) fn check_reached(&self) -> Result<(), Trouble> {

@@ -275,11 +275,13 @@ impl Shared {
 
     /// The router is not locked while a sink hears: it may send a call of its own.
     fn dispatch(&self, session: Option<&str>, event: Event<'_>) {
+        // The end of a page's session comes to nobody's, that of its worker's to the page's.
+        if let Some(detached) = detached_session(event) {
+            self.tell(session.unwrap_or(&detached), event);
+            return self.router().forget(&detached);
+        }
         let Some(session) = session else {
-            if let Some(detached) = detached_session(event) {
-                self.tell(&detached, event);
-                self.router().forget(&detached);
-            } else if event.method == "Target.targetCrashed" {
+            if event.method == "Target.targetCrashed" {
                 // It names a page, not a session, and is rare: whose it is knows it.
                 let sinks = self.router().sinks();
                 for sink in sinks {

@@ -1,7 +1,7 @@
 //! What a page tells while it is driven: loads, crashes, dialogs, exceptions, reduced to what is needed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::cdp::{Connection, Event, EventSink};
 use super::excess::Excess;
 use super::kills::Kills;
+use super::page_workers::PageWorkers;
 use super::rest::{BINDING, Rest};
 use super::wire::LongEvent;
 use crate::domain::fault::Warnings;
@@ -67,11 +68,14 @@ pub enum PageEnd {
 
 /// Hears one page.
 pub(super) struct PageEvents {
-    connection: Connection,
-    session: Arc<str>,
+    /// For those who hear its workers.
+    pub(super) this: Weak<Self>,
+    pub(super) connection: Connection,
+    pub(super) session: Arc<str>,
+    pub(super) workers: PageWorkers,
     frame: String,
     kills: Arc<Kills>,
-    state: watch::Sender<PageState>,
+    pub(super) state: watch::Sender<PageState>,
     deaf: AtomicBool,
     flooded: AtomicBool,
     told_bytes: AtomicU64,
@@ -97,7 +101,9 @@ impl PageEvents {
         kills: &Arc<Kills>,
         limits: TellingLimits,
     ) -> Arc<Self> {
-        let events = Arc::new(Self {
+        let events = Arc::new_cyclic(|this| Self {
+            this: this.clone(),
+            workers: PageWorkers::default(),
             connection: connection.clone(),
             session: Arc::clone(session),
             frame: frame.to_owned(),
@@ -128,7 +134,7 @@ impl PageEvents {
         self.state.send_modify(|state| *state = PageState { end: state.end, ..PageState::default() });
     }
 
-    fn end(&self, end: PageEnd) {
+    pub(super) fn end(&self, end: PageEnd) {
         self.state.send_if_modified(|state| {
             let first = state.end.is_none();
             state.end.get_or_insert(end);
@@ -224,7 +230,7 @@ impl PageEvents {
         }
     }
 
-    fn count_told(&self, bytes: u64) {
+    pub(super) fn count_told(&self, bytes: u64) {
         let told = self.told_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         // One whose script never pauses cannot be told to be silent, and what it tells is read for nothing.
         if told > self.limits.all_bytes {
@@ -243,14 +249,15 @@ impl PageEvents {
     fn told(&self, event: Event<'_>) {
         match Excess::told(event) {
             Some(excess) => self.end(PageEnd::Exceeded(excess)),
-            None => self.hear_rest(event),
+            None => self.hear_rest(|rest| rest.hear(event, &self.frame)),
         }
     }
 
-    fn hear_rest(&self, event: Event<'_>) {
+    /// Tells the page's rest something, which answers whether it took it.
+    pub(super) fn hear_rest(&self, tell: impl FnOnce(&mut Rest) -> bool) {
         let mut flooded = false;
         self.state.send_if_modified(|state| {
-            let heard = state.rest.hear(event, &self.frame);
+            let heard = tell(&mut state.rest);
             flooded = heard && state.rest.is_flooded();
             heard
         });
@@ -263,6 +270,7 @@ impl PageEvents {
         drop(self.connection.send(Some(&self.session), &Network::Disable(None)));
         let unbind = Runtime::RemoveBinding { name: BINDING.to_owned() };
         drop(self.connection.send(Some(&self.session), &unbind));
+        self.release_workers();
     }
 
     /// Ends listening to a page that talks without end.
@@ -295,10 +303,11 @@ impl EventSink for PageEvents {
             "Inspector.targetCrashed" if self.kills.claim() => self.end(PageEnd::TookMemory),
             "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
             "Target.targetCrashed" => self.explained(event),
-            "Target.detachedFromTarget" => self.end(PageEnd::Closed),
+            "Target.attachedToTarget" => self.worker_attached(event, &self.session),
+            "Target.detachedFromTarget" => self.detached(event),
             "Page.frameStartedNavigating" => self.count_frame_address(event.length() as u64),
             "Runtime.bindingCalled" => self.told(event),
-            _ => self.hear_rest(event),
+            _ => self.hear_rest(|rest| rest.hear(event, &self.frame)),
         }
     }
 
@@ -310,6 +319,7 @@ impl EventSink for PageEvents {
             Some("Page.frameNavigated") => self.navigated_far(event),
             Some("Page.frameStartedNavigating") => self.count_frame_address(event.bytes),
             Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => self.heard(),
+            Some("Target.attachedToTarget") => self.attach_worker(event.subject(), &self.session),
             Some(_) | None => {}
         }
     }

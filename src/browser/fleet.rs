@@ -169,7 +169,7 @@ impl BrowserPool {
             fonts: Arc::clone(&running.chromium.fonts),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
             withholds_frames: running.chromium.withholds_frames,
-            watch: Arc::clone(&self.watch),
+            watches: self.watches.clone(),
         }
     }
 

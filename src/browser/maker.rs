@@ -13,6 +13,8 @@ use super::fonts::Fonts;
 use super::kills::Kills;
 use super::load;
 use super::origin::Origin;
+use super::page_workers;
+use super::scripts::Watches;
 use super::tab::{Tab, end_context};
 use crate::domain::format_opts::Viewport;
 use crate::domain::lane::Lane;
@@ -30,8 +32,8 @@ pub(super) struct Maker {
     pub call_limit: Duration,
     /// Whether pages without script have no frames.
     pub withholds_frames: bool,
-    /// The script that watches whether a page is at rest.
-    pub watch: Arc<str>,
+    /// The scripts that watch whether a page is at rest.
+    pub watches: Watches,
 }
 
 impl Maker {
@@ -66,7 +68,7 @@ impl Maker {
         };
         let prepared = match lane {
             Lane::Static => tab.prepare_static().await,
-            Lane::Scripted => tab.prepare_scripted(&self.watch).await,
+            Lane::Scripted => tab.prepare_scripted(&self.watches).await,
         };
         match prepared {
             Ok(()) => Ok(tab),
@@ -82,7 +84,7 @@ impl Tab {
         off.answer(self.call_limit).await.map(drop)
     }
 
-    async fn prepare_scripted(&self, watch: &str) -> Result<(), CallError> {
+    async fn prepare_scripted(&self, watches: &Watches) -> Result<(), CallError> {
         let exceptions = self.send(&Runtime::Enable(None))?;
         // Only a page that runs script can start one.
         let downloads = self.connection.send(
@@ -96,12 +98,15 @@ impl Tab {
         )?;
         let viewport = self.send(&emulate::metrics(Viewport::default(), false))?;
         let binding = self.send(&rest_binding())?;
-        let watch = self.send(&load::new_document(watch.to_owned()))?;
+        let watch = self.send(&load::new_document(watches.page.to_string()))?;
+        self.events.watch_workers(watches);
+        let workers = self.send(&page_workers::attach_all(true))?;
         self.hear().await?;
         exceptions.answer(self.call_limit).await?;
         downloads.answer(self.call_limit).await?;
         viewport.answer(self.call_limit).await?;
         binding.answer(self.call_limit).await?;
+        workers.answer(self.call_limit).await?;
         watch.answer(self.call_limit).await.map(drop)
     }
 
@@ -202,7 +207,7 @@ mod tests {
             fonts: Arc::default(),
             call_limit: Duration::from_secs(10),
             withholds_frames: true,
-            watch: "".into(),
+            watches: Watches::new(&Config::default().browser),
         };
         let made = maker.make(lane, Arc::new(Origin::bind(nowhere()).unwrap())).await;
         assert!(matches!(made.err(), Some(CallError::Refused { .. })), "{method}");
@@ -222,6 +227,7 @@ mod tests {
             (Lane::Scripted, "Target.attachToTarget"),
             (Lane::Scripted, "Page.enable"),
             (Lane::Scripted, "Runtime.addBinding"),
+            (Lane::Scripted, "Target.setAutoAttach"),
             (Lane::Static, "Inspector.enable"),
             (Lane::Static, "Emulation.setScriptExecutionDisabled"),
         ] {

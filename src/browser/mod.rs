@@ -8,7 +8,8 @@
 //!   ├── kept ── keeping ── reset             tabs without script, kept for their accounts
 //!   ├── maker ── tab ── origin ── served     a context of its own, and all that it can reach:
 //!   │     │      │       └ fence ── places, tunnel   its own files, and the hosts that are allowed
-//!   │     │      └── events ── rest, excess  what its page tells
+//!   │     │      └── events ── rest, loads, excess  what its page tells,
+//!   │     │             └ page_workers        and its workers
 //!   │     └── frames                         whether it is painted
 //!   └── lease ──> page ── load ── resting ── print   one page, from template to file
 //!                          │      └── snapshot: or from template to a document that opens by itself
@@ -38,6 +39,7 @@ mod kept;
 mod kills;
 mod lease;
 mod load;
+mod loads;
 mod maker;
 mod memory;
 mod messages;
@@ -45,6 +47,7 @@ mod mime;
 mod origin;
 mod page;
 mod page_rules;
+mod page_workers;
 mod pages;
 mod places;
 mod pool;

@@ -13,6 +13,7 @@ use super::fault::{PageFault, Trouble};
 use super::lease::Lease;
 use super::load;
 use super::origin::Visit;
+use super::resting::Rested;
 use super::scripts;
 use super::tab::Tab;
 use crate::config::BrowserConfig;
@@ -116,6 +117,7 @@ pub(super) struct Limits {
     pub readiness: Duration,
     pub print: Duration,
     pub rest_cap: Duration,
+    pub quiet: Duration,
     pub timer: Duration,
     pub call: Duration,
     pub heap_mb: u64,
@@ -181,6 +183,7 @@ impl Limits {
             print: Duration::from_millis(config.print_timeout_ms),
             timer: Duration::from_millis(config.timer_limit_ms),
             rest_cap: Duration::from_millis(config.rest_cap_ms),
+            quiet: Duration::from_millis(config.quiet_window_ms),
             call: Duration::from_millis(config.call_timeout_ms),
             heap_mb: config.heap_limit_mb,
             renderer_mb: capacity::renderer_limit_mb(config.renderer_memory_limit_mb),
@@ -232,8 +235,8 @@ impl OpenPage {
             // A page that answers nothing any more is not at rest, it is stuck.
             let limit = self.limits.rest_cap + self.limits.call * 2;
             match self.within(limit, self.come_to_rest()).await {
-                Ok(true) => {}
-                Ok(false) => self.take_restless()?,
+                Ok(Rested::InTime) => self.name_left_over(&task.options),
+                Ok(Rested::NotBeforeCap { computing }) => self.take_restless(computing, &task.options)?,
                 Err(Trouble::Late) => return Err(self.stuck().await),
                 Err(trouble) => return Err(trouble),
             }

@@ -37,7 +37,7 @@ use super::origin::Origin;
 use super::profile::Profile;
 use super::quarantine::Quarantine;
 use super::recycle::Reason;
-use super::scripts;
+use super::scripts::Watches;
 use super::tab::Tab;
 use super::tuning::Tuning;
 use crate::config::BrowserConfig;
@@ -83,8 +83,8 @@ pub struct BrowserPool {
     no_port: Option<String>,
     retries_origin: bool,
     pub(super) stopping: bool,
-    /// The script that watches whether a page is at rest.
-    pub(super) watch: Arc<str>,
+    /// The scripts that watch whether a page is at rest.
+    pub(super) watches: Watches,
 }
 
 impl BrowserPool {
@@ -94,7 +94,7 @@ impl BrowserPool {
     pub fn new(config: BrowserConfig, starter: Starter, outbound: Outbound, metrics: BrowserMetrics) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
         let (most, cores) = (capacity::tabs(config.tabs), capacity::cores());
-        let watch = scripts::watch(&config).into();
+        let watches = Watches::new(&config);
         Self {
             metrics,
             tuning: Tuning::new(if config.adapt_tabs { cores } else { most }, most),
@@ -124,7 +124,7 @@ impl BrowserPool {
             no_port: None,
             retries_origin: false,
             stopping: false,
-            watch,
+            watches,
         }
     }
 

@@ -3,9 +3,9 @@
 //! The watch (`assets/rest.js`) runs in every frame in the page's own world, before the page's scripts, and
 //! tells by a binding what is pending of timers, frames, requests and changes. The browser's events add what
 //! it cannot see: requests of style sheets and imports, frames that load. What a page does to the watch, it
-//! does to itself: the longest that it can be waited for is `browser.rest_cap_ms`.
+//! does to itself: the longest that it can be waited for is `browser.rest_cap_ms`. Its workers tell in the same way
+//! (`page_workers.rs`).
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -13,35 +13,37 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::cdp::Event;
+use super::loads::Loads;
 
 /// The binding by which the watch tells; it takes it from the page's world before the page can see it.
 pub(super) const BINDING: &str = "platenTellsRest";
-/// Most frames and requests that are told apart; a page may make any number.
+/// Most frames that are told apart; a page may make any number.
 const KNOWN_LIMIT: usize = 1_000;
-/// Requests that the watch sees better (they end for the browser only when somebody reads what came), that
-/// stay open by their nature, and that nobody waits for.
-const OTHER_REQUESTS: [&str; 8] =
-    ["Fetch", "XHR", "EventSource", "WebSocket", "Media", "Ping", "Prefetch", "CSPViolationReport"];
 /// After so many requests and tellings a page is not heard any more: it ends at the cap.
 const HEARD_LIMIT: u32 = 5_000;
-const NAMED_CHARS: usize = 100;
+const NAMED_CHARS: usize = 200;
+/// Things that are named of those that are pending.
+const NAMED: usize = 3;
 /// A frame that is there tells again every second.
 const SILENCE: Duration = Duration::from_millis(2_500);
 
 /// What is known of a page's rest.
 #[derive(Clone, Debug, Default)]
 pub struct Rest {
-    /// What the watch of each frame told last, by its script context.
-    frames: HashMap<i64, Told>,
+    /// What the watch of each frame told last, by its script context; those of workers are negative.
+    frames: HashMap<i64, Frame>,
     top: Option<i64>,
-    /// Requests without an end yet, with their addresses.
-    requests: HashMap<String, String>,
-    /// Frames that load a document.
-    loading: HashSet<String>,
-    /// When the last request or load ended, that of the page itself apart.
-    ended: Option<Instant>,
-    /// When the page itself had loaded.
-    loaded: Option<Instant>,
+    loads: Loads,
+    /// When a watch last told that something goes on.
+    stirred: Option<Instant>,
+    /// When a worker's last told.
+    worker_told: Option<Instant>,
+    /// Workers whose script has not run yet.
+    starting: HashSet<i64>,
+    /// Workers that were attached to, of frames and workers that are still there.
+    attached: u32,
+    /// There are more workers than are watched.
+    has_unwatched: bool,
     heard: u32,
     /// Whether nobody tells any more which script contexts have gone.
     is_deaf: bool,
@@ -50,9 +52,19 @@ pub struct Rest {
     doubted_at: Option<Instant>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a watch told.
+#[derive(Clone, Debug)]
+struct Frame {
+    told: Told,
+    /// What it has pending, in a few words.
+    pending: String,
+    /// Workers that it began.
+    workers: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    Busy(String),
+    Busy,
     Quiet,
     Rest,
     Done,
@@ -76,20 +88,64 @@ impl Rest {
     /// something else.
     pub(super) fn hear(&mut self, event: Event<'_>, main: &str) -> bool {
         match event.method {
-            "Runtime.bindingCalled" => self.told(event),
+            "Runtime.bindingCalled" => self.told(event, None),
             "Runtime.executionContextDestroyed" => self.left(event),
             "Runtime.executionContextsCleared" => self.forget_frames(),
-            "Network.requestWillBeSent" => self.requested(event),
-            "Network.loadingFinished" | "Network.loadingFailed" => self.answered(event),
-            "Page.frameStartedLoading" => self.load_began(event),
-            "Page.frameStoppedLoading" => self.load_ended(event, main),
+            "Network.requestWillBeSent" => {
+                self.heard += 1;
+                self.loads.requested(event);
+            }
+            "Network.loadingFinished" | "Network.loadingFailed" => self.loads.answered(event),
+            "Page.frameStartedLoading" => self.loads.began(event),
+            "Page.frameStoppedLoading" => self.loads.ended(event, main),
             "Page.frameDetached" => {
-                self.load_ended(event, main);
+                self.loads.ended(event, main);
                 self.doubt_frames();
             }
             _ => return false,
         }
         true
+    }
+
+    /// A worker was attached to, and is known by `id` from now on.
+    pub(super) fn worker_began(&mut self, id: i64) {
+        self.heard += 1;
+        self.attached += 1;
+        self.starting.insert(id);
+    }
+
+    /// There is one worker more than are watched.
+    pub(super) fn has_unwatched_worker(&mut self) {
+        self.heard += 1;
+        self.has_unwatched = true;
+    }
+
+    /// Takes what the session of a worker tells of its rest; false when it tells something else.
+    pub(super) fn hear_worker(&mut self, event: Event<'_>, id: i64) -> bool {
+        match event.method {
+            "Runtime.bindingCalled" => self.told(event, Some(id)),
+            "Inspector.workerScriptLoaded" => {
+                self.starting.remove(&id);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// A worker has ended.
+    pub(super) fn worker_ended(&mut self, id: i64) {
+        self.starting.remove(&id);
+        self.forget_frame(id);
+    }
+
+    /// How often something was told so far.
+    pub(super) fn heard(&self) -> u32 {
+        self.heard
+    }
+
+    /// When a watch last told that something goes on.
+    pub(super) fn stirred(&self) -> Option<Instant> {
+        self.stirred
     }
 
     /// Whether the page has told and requested so much that nothing of it should be heard any more.
@@ -113,23 +169,28 @@ impl Rest {
     pub(super) fn doubt_frames(&mut self) {
         if self.is_deaf {
             let top = self.top;
-            self.doubted.extend(self.frames.keys().copied().filter(|id| Some(*id) != top));
+            self.doubted.extend(self.frames.keys().copied().filter(|id| *id >= 0 && Some(*id) != top));
             self.doubted_at = Some(Instant::now());
         }
     }
 
-    /// What is pending, in a few words; empty when nothing is known to be.
+    /// What is waited for, in a few words; empty when nothing is known to be.
     pub(super) fn pending(&self) -> String {
-        let told = self.frames.values().filter_map(|told| match told {
-            Told::Busy(why) => Some(why.clone()),
-            Told::Quiet | Told::Rest | Told::Done => None,
-        });
-        let requests = self.requests.values().map(|url| format!("a request to {url}"));
-        let mut pending: Vec<String> = told.chain(requests).collect();
-        pending.sort();
-        pending.dedup();
-        pending.truncate(3);
-        pending.join(", ")
+        let told = self.frames.values().filter(|frame| frame.told == Told::Busy);
+        let told = told.map(|frame| frame.pending.clone());
+        let requests = self.loads.addresses().map(|url| format!("a request to {url}"));
+        // From its first statement on a worker tells by itself.
+        let is_silent = self.starting.iter().any(|id| !self.frames.contains_key(id));
+        let starting = (is_silent || self.lacks_workers()).then(|| "the script of a worker".to_owned());
+        let unwatched = self
+            .has_unwatched
+            .then(|| "more workers than are watched (browser.watched_workers_limit)".to_owned());
+        first_of(told.chain(requests).chain(starting).chain(unwatched))
+    }
+
+    /// What goes on though it is not waited for, in a few words.
+    pub(super) fn left_over(&self) -> String {
+        first_of(self.frames.values().map(|frame| frame.pending.clone()))
     }
 
     pub(super) fn verdict(&self) -> Verdict {
@@ -137,11 +198,12 @@ impl Rest {
         if self.is_flooded() {
             return Verdict::Pending;
         }
-        let known = self.top.is_some() && self.loading.is_empty() && self.requests.is_empty();
-        if !known || self.frames.values().any(|told| matches!(told, Told::Busy(_))) {
+        let known = self.top.is_some() && self.loads.is_over();
+        let awaits_workers = !self.starting.is_empty() || self.lacks_workers() || self.has_unwatched;
+        let any = |wanted| self.frames.values().any(|frame| frame.told == wanted);
+        if !known || awaits_workers || any(Told::Busy) {
             return Verdict::Pending;
         }
-        let any = |wanted| self.frames.values().any(|told| *told == wanted);
         match (any(Told::Quiet), any(Told::Rest)) {
             (true, _) => Verdict::Quiet,
             (false, true) => Verdict::Rest,
@@ -151,11 +213,10 @@ impl Rest {
 
     /// When something of the page's last came to an end, that of the page itself left out when it is done.
     pub(super) fn last_end(&self) -> Option<Instant> {
-        let loaded = self.loaded.filter(|_| self.verdict() != Verdict::Done);
-        self.ended.into_iter().chain(loaded).max()
+        self.loads.last_end(self.verdict() != Verdict::Done).max(self.worker_told)
     }
 
-    fn told(&mut self, event: Event<'_>) {
+    fn told(&mut self, event: Event<'_>, worker: Option<i64>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Called {
@@ -165,28 +226,43 @@ impl Rest {
         }
         self.heard += 1;
         let Some(called) = event.parse::<Called>().filter(|called| called.name == BINDING) else { return };
-        let mut parts = called.payload.splitn(3, ':');
-        let (place, status, why) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
+        // Those of workers have numbers of their own.
+        let id = worker.unwrap_or(called.execution_context_id);
+        let mut parts = called.payload.splitn(4, ':');
+        let (place, status) = (parts.next(), parts.next());
+        let workers = parts.next().and_then(|count| count.parse().ok()).unwrap_or_default();
         let told = match status {
             Some("rest") => Told::Rest,
             Some("done") => Told::Done,
             Some("quiet") => Told::Quiet,
-            _ => Told::Busy(why.chars().take(NAMED_CHARS).collect()),
+            _ => Told::Busy,
         };
-        if place == Some("top") {
-            self.top = Some(called.execution_context_id);
+        let now = Some(Instant::now());
+        if told == Told::Busy {
+            self.stirred = now;
         }
-        self.doubted.remove(&called.execution_context_id);
+        if worker.is_some() {
+            self.worker_told = now;
+        } else if place == Some("top") {
+            self.top = Some(id);
+        }
+        self.doubted.remove(&id);
         self.forget_silent();
-        if self.frames.len() < KNOWN_LIMIT || self.frames.contains_key(&called.execution_context_id) {
-            self.frames.insert(called.execution_context_id, told);
+        if self.frames.len() < KNOWN_LIMIT || self.frames.contains_key(&id) {
+            let pending = parts.next().unwrap_or_default().chars().take(NAMED_CHARS).collect();
+            self.frames.insert(id, Frame { told, pending, workers });
         }
+    }
+
+    /// Whether a worker was begun that was not heard of yet.
+    fn lacks_workers(&self) -> bool {
+        self.frames.values().map(|frame| frame.workers).fold(0, u32::saturating_add) > self.attached
     }
 
     fn forget_silent(&mut self) {
         if self.doubted_at.is_some_and(|at| at.elapsed() >= SILENCE) {
-            for id in self.doubted.drain() {
-                self.frames.remove(&id);
+            for id in std::mem::take(&mut self.doubted) {
+                self.forget_frame(id);
             }
             self.doubted_at = None;
         }
@@ -194,9 +270,19 @@ impl Rest {
 
     fn forget_frames(&mut self) {
         self.frames.clear();
+        self.starting.clear();
+        self.attached = 0;
+        self.has_unwatched = false;
         self.doubted.clear();
-        self.requests.clear();
+        self.loads.forget_requests();
         self.top = None;
+    }
+
+    /// With who began them those workers are no longer counted that were attached to.
+    fn forget_frame(&mut self, id: i64) {
+        if let Some(frame) = self.frames.remove(&id) {
+            self.attached = self.attached.saturating_sub(frame.workers);
+        }
     }
 
     fn left(&mut self, event: Event<'_>) {
@@ -206,71 +292,18 @@ impl Rest {
             execution_context_id: i64,
         }
         let Some(Destroyed { execution_context_id: id }) = event.parse() else { return };
-        self.frames.remove(&id);
+        self.forget_frame(id);
         self.top = self.top.filter(|top| *top != id);
-    }
-
-    fn requested(&mut self, event: Event<'_>) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Sent<'a> {
-            request_id: String,
-            loader_id: String,
-            #[serde(rename = "type")]
-            kind: Option<String>,
-            #[serde(borrow)]
-            request: Request<'a>,
-        }
-        // An address may be a whole picture.
-        #[derive(Deserialize)]
-        struct Request<'a> {
-            #[serde(borrow)]
-            url: Cow<'a, str>,
-        }
-        self.heard += 1;
-        let Some(sent) = event.parse::<Sent<'_>>() else { return };
-        // The end of a worker's own script, which no document loads, is told to nobody here.
-        let is_other = sent.loader_id.is_empty()
-            || sent.kind.is_some_and(|kind| OTHER_REQUESTS.contains(&kind.as_str()));
-        if !is_other && self.requests.len() < KNOWN_LIMIT {
-            self.requests.insert(sent.request_id, sent.request.url.chars().take(NAMED_CHARS).collect());
-        }
-    }
-
-    fn answered(&mut self, event: Event<'_>) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Ended {
-            request_id: String,
-        }
-        if let Some(Ended { request_id }) = event.parse() {
-            self.requests.remove(&request_id);
-            self.ended = Some(Instant::now());
-        }
-    }
-
-    fn load_began(&mut self, event: Event<'_>) {
-        if self.loading.len() < KNOWN_LIMIT {
-            self.loading.extend(frame_of(event));
-        }
-    }
-
-    fn load_ended(&mut self, event: Event<'_>, main: &str) {
-        if let Some(frame) = frame_of(event) {
-            self.loading.remove(&frame);
-            let ended = if frame == main { &mut self.loaded } else { &mut self.ended };
-            *ended = Some(Instant::now());
-        }
     }
 }
 
-fn frame_of(event: Event<'_>) -> Option<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Loading {
-        frame_id: String,
-    }
-    event.parse::<Loading>().map(|loading| loading.frame_id)
+/// The first few of these, each once.
+fn first_of(pending: impl Iterator<Item = String>) -> String {
+    let mut pending: Vec<String> = pending.filter(|it| !it.is_empty()).collect();
+    pending.sort();
+    pending.dedup();
+    pending.truncate(NAMED);
+    pending.join(", ")
 }
 
 #[cfg(test)]
@@ -291,10 +324,10 @@ mod tests {
     fn a_page_that_is_not_heard_any_more_is_not_at_rest() {
         let mut rest = Rest::default();
         for _ in 0..HEARD_LIMIT {
-            tell(&mut rest, 1, "top:rest:");
+            tell(&mut rest, 1, "top:rest:0:");
         }
         assert_eq!(rest.verdict(), Verdict::Rest);
-        tell(&mut rest, 1, "top:rest:");
+        tell(&mut rest, 1, "top:rest:0:");
         assert!(rest.is_flooded());
         assert_eq!(rest.verdict(), Verdict::Pending);
     }
@@ -303,15 +336,16 @@ mod tests {
     async fn a_frame_that_left_unheard_is_forgotten_when_it_is_silent() {
         let mut rest = Rest::default();
         rest.lose_contexts();
-        for (context, told) in [(1, "top:rest:"), (2, "frame:busy:a timer"), (3, "frame:busy:a fetch")] {
+        for (context, told) in [(1, "top:rest:0:"), (2, "frame:busy:0:a timer"), (3, "frame:busy:0:a fetch")]
+        {
             tell(&mut rest, context, told);
         }
         hear(&mut rest, "Page.frameDetached", r#"{"frameId":"F"}"#);
-        tell(&mut rest, 3, "frame:rest:");
-        tell(&mut rest, 1, "top:rest:");
+        tell(&mut rest, 3, "frame:rest:0:");
+        tell(&mut rest, 1, "top:rest:0:");
         assert_eq!(rest.verdict(), Verdict::Pending);
         tokio::time::advance(SILENCE).await;
-        tell(&mut rest, 1, "top:rest:");
+        tell(&mut rest, 1, "top:rest:0:");
         assert_eq!(rest.verdict(), Verdict::Rest);
         assert!(rest.frames.contains_key(&3));
         rest.document_changed();

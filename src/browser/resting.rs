@@ -1,5 +1,6 @@
 //! The waiting until a page is at rest.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::Performance;
@@ -20,6 +21,15 @@ const COMPUTING_WINDOW: Duration = Duration::from_millis(100);
 /// that computes in slices of 15 ms 79 %).
 const COMPUTING_SHARE: f64 = 0.3;
 
+/// How a page came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rested {
+    /// Nothing is waited for any more.
+    InTime,
+    /// The cap came first; so many of its workers answered nothing.
+    NotBeforeCap { computing: usize },
+}
+
 impl PageState {
     fn verdict(&self) -> Verdict {
         // What is shown instead of an address that cannot be reached has nothing pending.
@@ -36,17 +46,18 @@ impl OpenPage {
         self.verdict() == Verdict::Done
     }
 
-    /// Returns when the page is at rest; false when it is not before the cap.
-    pub(super) async fn come_to_rest(&self) -> Result<bool, Trouble> {
-        if let Ok(rested) = tokio::time::timeout(self.limits.rest_cap, self.rest()).await {
-            return rested.map(|()| true);
+    /// Returns when the page is at rest, or at the cap.
+    pub(super) async fn come_to_rest(&self) -> Result<Rested, Trouble> {
+        let computing = AtomicUsize::new(0);
+        if let Ok(rested) = tokio::time::timeout(self.limits.rest_cap, self.rest(&computing)).await {
+            return rested.map(|()| Rested::InTime);
         }
         // A page that answers nothing any more is not restless, it is stuck.
         self.answers().await?;
-        Ok(false)
+        Ok(Rested::NotBeforeCap { computing: computing.into_inner() })
     }
 
-    async fn rest(&self) -> Result<(), Trouble> {
+    async fn rest(&self, computing: &AtomicUsize) -> Result<(), Trouble> {
         let mut state = self.state.clone();
         loop {
             let is_ready = |state: &PageState| state.verdict() != Verdict::Pending;
@@ -55,9 +66,13 @@ impl OpenPage {
                 std::future::pending::<()>().await;
             }
             self.grace().await;
+            let heard = self.state.borrow().rest.heard();
             // What the page has begun meanwhile is told before this is answered.
             if !self.answers().await? {
                 let _ = state.changed().await;
+                continue;
+            }
+            if !self.workers_rest(heard, computing).await? {
                 continue;
             }
             match self.verdict() {
@@ -68,6 +83,47 @@ impl OpenPage {
                 Verdict::Quiet | Verdict::Pending => {}
             }
         }
+    }
+
+    /// Has every worker answer; false when one, or then the page, had something to tell since `heard`.
+    async fn workers_rest(&self, heard: u32, computing: &AtomicUsize) -> Result<bool, Trouble> {
+        let tab = self.tab()?;
+        let workers = tab.workers();
+        if workers.is_empty() {
+            return Ok(true);
+        }
+        // The first answer may come before a message that is waiting there, the second comes after it.
+        for _ in 0..2 {
+            let ask = |worker| tab.ask_worker(worker);
+            let asked: Vec<_> = workers.iter().filter_map(|worker| ask(worker).ok()).collect();
+            computing.store(asked.len(), Ordering::Relaxed);
+            for answer in asked {
+                // One that has ended meanwhile answers as well as one that is idle.
+                let _ = answer.answer(self.limits.rest_cap).await;
+                computing.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        // What they have sent arrives in a task of the page's.
+        self.turn().await?;
+        let state = self.state.borrow();
+        if state.rest.heard() != heard {
+            return Ok(false);
+        }
+        // What ticks there may change the document now and then.
+        let stirred = state.rest.stirred().map_or(Duration::MAX, |at| at.elapsed());
+        let left = self.limits.quiet.saturating_sub(stirred);
+        drop(state);
+        if self.verdict() == Verdict::Quiet && !left.is_zero() {
+            tokio::time::sleep(left).await;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Lets the page run what is waiting there.
+    async fn turn(&self) -> Result<(), Trouble> {
+        let turned = "new Promise(done => setTimeout(done, 0, ''))".to_owned();
+        load::ask(self.tab()?, self.lane, turned, self.limits.call).await.map(drop)
     }
 
     fn verdict(&self) -> Verdict {

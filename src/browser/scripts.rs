@@ -4,6 +4,7 @@
 //! that a page which replaces `Promise` or `setTimeout` changes nothing for them. Those that stand before
 //! the page's own run in its world.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -14,7 +15,11 @@ use crate::config::BrowserConfig;
 /// Keeps what WebGL draws, for a document that is written of the page.
 pub(super) const CANVASES: &str = include_str!("../../assets/canvas.js");
 const BOUNDS: &str = include_str!("../../assets/bounds.js");
-const WATCH: &str = include_str!("../../assets/rest.js");
+const PAGE_WATCH: &str = include_str!("../../assets/rest.js");
+const WORKER_WATCH: &str = include_str!("../../assets/rest_worker.js");
+const WATCH_BOOK: &str = include_str!("../../assets/rest_book.js");
+const WATCH_BEGUN: &str = include_str!("../../assets/rest_begun.js");
+const WATCH_DOORS: &str = include_str!("../../assets/rest_doors.js");
 /// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
 /// connection.
 const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
@@ -55,11 +60,36 @@ pub(super) fn readiness(selector: Option<&str>, scripted: bool, bound: Duration)
     format!("({READINESS})({selector},{scripted},{})", bound.as_millis())
 }
 
-/// Counts what a page makes in Chromium's own process, and tells what it has pending.
-pub(super) fn watch(config: &BrowserConfig) -> String {
-    let (binding, blobs, locks) = (json!(BINDING), config.blob_limit_mb << 20, config.lock_limit);
-    let bounds = format!("{BOUNDS}({binding},{{__proto__:null,blobs:{blobs},locks:{locks}}})");
-    format!("{bounds};{WATCH}({binding},{},{})", config.quiet_window_ms, config.timer_limit_ms)
+/// The scripts that tell what is pending.
+#[derive(Clone, Debug)]
+pub(super) struct Watches {
+    /// For each frame of a page, with the one that counts what it makes in Chromium's own process.
+    pub page: Arc<str>,
+    /// For each of its workers.
+    pub worker: Arc<str>,
+    /// How many workers of a page are watched at once.
+    pub workers_limit: usize,
+}
+
+impl Watches {
+    pub(super) fn new(config: &BrowserConfig) -> Self {
+        let (binding, blobs, locks) = (json!(BINDING), config.blob_limit_mb << 20, config.lock_limit);
+        let bounds = format!("{BOUNDS}({binding},{{__proto__:null,blobs:{blobs},locks:{locks}}})");
+        let limits = json!({
+            "quiet": config.quiet_window_ms,
+            "bound": config.timer_limit_ms,
+            "links": config.timer_chain_limit,
+            "patience": config.chain_limit_ms,
+            // What comes later no waitForExpression can wait for.
+            "far": config.readiness_timeout_ms,
+            "asked": config.rest_cap_ms,
+        });
+        let watch =
+            |script: &str| format!("{script}({binding},{limits},{WATCH_BOOK},{WATCH_BEGUN},{WATCH_DOORS})");
+        let page = format!("{bounds};{}", watch(PAGE_WATCH)).into();
+        let workers_limit = usize::try_from(config.watched_workers_limit).unwrap_or(usize::MAX);
+        Self { page, worker: watch(WORKER_WATCH).into(), workers_limit }
+    }
 }
 
 /// Says what a page waits for.

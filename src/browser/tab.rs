@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Method;
-use headless_chrome::protocol::cdp::{Browser, Target};
+use headless_chrome::protocol::cdp::{Browser, Runtime, Target};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::cdp::{CallError, Connection, Sent};
 use super::events::{PageEvents, PageState};
 use super::fonts::Fonts;
+use super::load;
 use super::origin::Origin;
 use crate::domain::lane::Lane;
 
@@ -100,6 +101,16 @@ impl Tab {
         !self.connection.is_closed()
     }
 
+    /// The sessions of its page's workers.
+    pub(super) fn workers(&self) -> Vec<Arc<str>> {
+        self.events.worker_sessions()
+    }
+
+    /// Asks a worker for nothing, which it answers when it has nothing else to do.
+    pub(super) fn ask_worker(&self, worker: &Arc<str>) -> Result<Sent<Runtime::Evaluate>, CallError> {
+        self.connection.send(Some(worker), &load::evaluate("0".to_owned(), None))
+    }
+
     /// Whether the browser itself answers, whatever its pages do.
     pub(super) async fn browser_answers(&self, limit: Duration) -> bool {
         let answer = self.connection.call(None, Browser::GetVersion(None), limit).await;
@@ -110,6 +121,7 @@ impl Tab {
     pub(super) async fn dispose(self) -> Result<(), CallError> {
         self.origin.clear();
         self.connection.forget(&self.session);
+        self.events.forget_workers();
         end_context(&self.connection, self.context, self.call_limit).await
     }
 }

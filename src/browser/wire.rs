@@ -79,6 +79,12 @@ impl LongEvent {
         self.start.starts_with(text.as_bytes())
     }
 
+    /// The session that it is about, where that is the first thing it says.
+    pub(super) fn subject(&self) -> Option<&str> {
+        let key = b"\"params\":{\"sessionId\":\"";
+        quoted(&self.start[memchr::memmem::find(&self.start, key)? + key.len()..])
+    }
+
     /// Its session, which Chromium writes after all that a page can choose.
     pub(super) fn session(&self) -> Option<&str> {
         let key = b"\"sessionId\":\"";

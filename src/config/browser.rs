@@ -48,6 +48,12 @@ pub struct BrowserConfig {
     pub quiet_window_ms: u64,
     /// A timer of the page that is longer is not waited for.
     pub timer_limit_ms: u64,
+    /// A chain of timers, each set by the one before, is waited for up to so many without a change of the document.
+    pub timer_chain_limit: u64,
+    /// A chain of timers or animation frames is waited for so long without a change of the document.
+    pub chain_limit_ms: u64,
+    /// Workers of a page at once whose rest is waited for; a page with more is waited for until the cap.
+    pub watched_workers_limit: u64,
     /// A page that never rests is printed after so long, with a warning.
     pub rest_cap_ms: u64,
     /// A page's JavaScript heap.
@@ -128,6 +134,9 @@ impl BrowserConfig {
         faults.within("browser.quiet_window_ms", self.quiet_window_ms, 10, 60_000);
         faults.within("browser.timer_limit_ms", self.timer_limit_ms, 0, 600_000);
         faults.within("browser.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
+        faults.within("browser.timer_chain_limit", self.timer_chain_limit, 0, 10_000);
+        faults.within("browser.chain_limit_ms", self.chain_limit_ms, 0, 600_000);
+        faults.within("browser.watched_workers_limit", self.watched_workers_limit, 0, 1_000);
         faults.within("browser.memory_watch_ms", self.memory_watch_ms, 50, 60_000);
         faults.within("browser.rest_cap_ms", self.rest_cap_ms, self.quiet_window_ms, 600_000);
         faults.within("browser.heap_limit_mb", self.heap_limit_mb, 32, 16_384);

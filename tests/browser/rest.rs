@@ -47,9 +47,8 @@ async fn whatever_draws_later_is_waited_for_and_nothing_else() {
         (
             "an interval that finds what a timer left",
             "<p id=p></p><script>let ready; setTimeout(() => ready = true, 250); \
-                setInterval(() => ready && p.textContent !== 'drawn' && draw(), 90)</script>",
+                const i = setInterval(() => ready && (draw(), clearInterval(i)), 90)</script>",
         ),
-        ("an idle interval", "<p id=p>drawn</p><script>setInterval(() => 0, 50)</script>"),
         (
             "a timer far away",
             "<p id=p>drawn</p><script>setTimeout(() => p.textContent = 'out', 60000)</script>",
@@ -213,24 +212,45 @@ async fn what_ticks_to_the_eye_is_printed_at_the_cap_and_what_ticks_unseen_by_th
     let warning = &rendered.warnings[0];
     assert!(warning.starts_with("the page never came to rest; printed after 2000 ms (browser.rest_cap_ms)"));
     assert!(warning.contains("an interval of 100 ms"), "{warning}");
+    assert!(warning.contains("waitForExpression"), "{warning}");
     pool.finish().await;
     let pool = TestPool::start(|config| {
         config.quiet_window_ms = 200;
+        config.chain_limit_ms = 300;
         config.rest_cap_ms = NEVER_MS;
     });
     let poll = "fetch('/n.json').then(it => it.json())";
-    for script in [
-        format!("setInterval(() => {poll}, 1000)"),
-        format!("const again = () => {poll}.then(() => setTimeout(again, 1000)); again()"),
-        "const again = () => fetch('/n.json').then(() => setTimeout(again, 1000)); again()".to_owned(),
-        "const again = () => requestAnimationFrame(again); again()".to_owned(),
-        "const again = () => setTimeout(again, 30); again()".to_owned(),
-        "const c = new MessageChannel(); c.port1.onmessage = () => setTimeout(() => c.port2.postMessage(0), 20); \
-            c.port2.postMessage(0)"
-            .to_owned(),
+    for (script, named) in [
+        ("setInterval(() => 0, 50)".to_owned(), "an interval of 50 ms"),
+        (format!("setInterval(() => {poll}, 1000)"), "an interval of 1000 ms"),
+        (
+            format!("const again = () => {poll}.then(() => setTimeout(again, 1000)); again()"),
+            "a timer every 1000 ms, set again",
+        ),
+        (
+            "const again = () => fetch('/n.json').then(() => setTimeout(again, 1000)); again()".to_owned(),
+            "a timer every 1000 ms, set again",
+        ),
+        (
+            "const again = () => requestAnimationFrame(again); again()".to_owned(),
+            "an animation frame, asked for again",
+        ),
+        ("const again = () => setTimeout(again, 30); again()".to_owned(), "a timer every 30 ms, set again"),
+        (
+            "const c = new MessageChannel(); c.port1.onmessage = () => \
+                setTimeout(() => c.port2.postMessage(0), 20); c.port2.postMessage(0)"
+                .to_owned(),
+            "",
+        ),
     ] {
         let task = with_files(&format!("<p>seen</p><script>{script}</script>"), &[("n.json", "{}")]);
-        assert_eq!(text_at_rest(&pool, &task).await, "seen", "{script}");
+        let started = Instant::now();
+        let rendered = pool.render(&task).await.unwrap();
+        assert!(started.elapsed() < WELL_BEFORE, "{script}: {:?}", started.elapsed());
+        assert_eq!(text_of(&rendered.bytes), "seen", "{script}");
+        let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
+        assert!(warning.contains("something pending") && warning.contains(named), "{script}: {warning}");
+        assert!(warning.contains("waitForExpression"), "{script}: {warning}");
     }
     pool.finish().await;
 }
@@ -254,7 +274,7 @@ async fn a_page_cannot_break_its_watch() {
             for (const holder of [of, of.prototype]) for (const key of Reflect.ownKeys(holder ?? {}))\
                 if (!['prototype', 'textContent', 'constructor'].includes(key))\
                     try { Object.defineProperty(holder, key, { value: () => { throw 'broken' } }) } catch {}\
-        for (const key of ['get', 'set', 'has', 'value', 'firm', 'seen', 'what', 'length'])\
+        for (const key of ['get', 'set', 'has', 'value', 'firm', 'seen', 'what', 'length', 'link', 'epoch', 'isLong'])\
             try { Object.prototype[key] = 7 } catch {}\
         performance = { now: () => 0 }; platenTellsRest = () => 0; Promise = setTimeout = clearTimeout = null;\
         MutationObserver = Proxy = requestAnimationFrame = null;\

@@ -1,0 +1,103 @@
+//! Chains of timers and frames: waited for as far as the limits say, and named where they go on.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Rendered, TestPool, asking, scripted, text_of};
+
+/// A pool with the limits of the default configuration.
+fn as_shipped() -> TestPool {
+    TestPool::start(|config| config.quiet_window_ms = 500)
+}
+
+fn chain(of: u32, ms: u32) -> String {
+    format!("const go = n => n ? setTimeout(go, {ms}, n - 1) : p.textContent = 'drawn'; go({of})")
+}
+
+fn page(script: &str) -> String {
+    format!("<p id=p></p><script>{script}</script>")
+}
+
+async fn run(pool: &TestPool, script: &str) -> Rendered {
+    pool.render(&scripted(&page(script))).await.unwrap()
+}
+
+#[actix::test]
+async fn what_a_chain_draws_at_its_end_is_waited_for() {
+    let pool = as_shipped();
+    let frames =
+        "const go = n => n ? requestAnimationFrame(() => go(n - 1)) : p.textContent = 'drawn'; go(100)";
+    let promises = "const pause = ms => new Promise(done => setTimeout(done, ms)); (async () => { \
+        for (let n = 0; n < 6; n++) await pause(600); p.textContent = 'drawn' })()";
+    // Every fifth link changes the document, with which the patience begins anew.
+    let changing = "const go = n => { if (n % 5 === 0) p.title = n; \
+        n ? setTimeout(go, 200, n - 1) : p.textContent = 'drawn' }; go(25)";
+    // An answer that took long has used up nothing of it.
+    let after_request = "const answer = new Response(new ReadableStream({ start: it => \
+            setTimeout(() => it.close(), 2900) })).text(); \
+        const go = n => n ? setTimeout(go, 600, n - 1) : p.textContent = 'drawn'; answer.then(() => go(3))";
+    let timers = [chain(6, 600), chain(12, 100)];
+    for script in timers.iter().map(String::as_str).chain([frames, promises, changing, after_request]) {
+        let rendered = run(&pool, script).await;
+        assert_eq!(text_of(&rendered.bytes), "drawn", "{script}: {:?}", rendered.warnings);
+        assert_eq!(rendered.warnings, Vec::<String>::new(), "{script}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_goes_on_when_a_page_is_printed_is_named() {
+    let pool = as_shipped();
+    let endless = "const go = () => setTimeout(go, 600); go()";
+    let frames = "const go = () => requestAnimationFrame(go); go()";
+    for (script, named) in [
+        (endless, "a timer every 600 ms, set again 6 times"),
+        (&chain(10, 500), "a timer every 500 ms, set again 7 times"),
+        (&chain(40, 100), "a timer every 100 ms, set again 1"),
+        (frames, "an animation frame, asked for again"),
+        ("setInterval(() => 0, 100)", "an interval of 100 ms"),
+        ("new SharedWorker('data:text/javascript,0')", "a shared worker"),
+        ("setInterval(() => 0, 5000)", "an interval of 5000 ms"),
+        ("setTimeout(() => p.textContent = 'late', 5000)", "a timer of 5000 ms"),
+        ("setTimeout(\"p.textContent = 'late'\", 5000)", "a timer of 5000 ms"),
+    ] {
+        let started = Instant::now();
+        let rendered = run(&pool, script).await;
+        assert!(started.elapsed() < Duration::from_secs(8), "{script}: {:?}", started.elapsed());
+        let [warning] = &rendered.warnings[..] else { panic!("{script}: {:?}", rendered.warnings) };
+        assert!(warning.contains(named) && warning.contains("waitForExpression"), "{script}: {warning}");
+    }
+    // Neither what has been cleared, nor what comes later than anybody can wait for.
+    let ended = "clearTimeout(setTimeout(() => 0, 5000)); clearInterval(setInterval(() => 0, 100)); \
+        clearInterval(setInterval(() => 0, 5000)); setTimeout(() => 0, 60000); setInterval(() => 0, 60000)";
+    assert_eq!(run(&pool, ended).await.warnings, Vec::<String>::new());
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn who_says_when_the_page_is_complete_gets_it_complete_and_no_warning() {
+    let pool = as_shipped();
+    let opts = r#"{"waitForExpression":"p.textContent === 'drawn'"}"#;
+    for script in
+        [&chain(10, 500), "setTimeout(() => p.textContent = 'drawn', 4000); setInterval(() => 0, 100)"]
+    {
+        let rendered = pool.render(&asking(opts, scripted(&page(script)))).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), "drawn", "{script}");
+        assert_eq!(rendered.warnings, Vec::<String>::new(), "{script}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn the_limits_of_chains_are_those_of_the_configuration() {
+    let few = TestPool::start(|config| config.timer_chain_limit = 2);
+    let short = TestPool::start(|config| config.chain_limit_ms = 250);
+    for (pool, script) in [(&few, chain(30, 100)), (&short, chain(30, 100))] {
+        let rendered = run(pool, &script).await;
+        assert_eq!(text_of(&rendered.bytes), "", "{script}");
+        assert!(rendered.warnings[0].contains("a timer every 100 ms, set again"), "{:?}", rendered.warnings);
+    }
+    let rendered = run(&few, &chain(2, 100)).await;
+    assert_eq!((text_of(&rendered.bytes).as_str(), rendered.warnings.len()), ("drawn", 0));
+    few.finish().await;
+    short.finish().await;
+}
