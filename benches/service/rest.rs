@@ -30,7 +30,7 @@ struct Outcome {
     whole: usize,
 }
 
-const SAMPLES: [Sample; 10] = [
+const SAMPLES: [Sample; 14] = [
     Sample { name: "no script", page: "<p>whole", scripted: false, rounds: 15 },
     scripted("a script, done at load", "<p id=p></p><script>p.textContent = 'whole'</script>"),
     scripted(
@@ -62,6 +62,25 @@ const SAMPLES: [Sample; 10] = [
     scripted(
         "polls by timers",
         "<p>whole</p><script>const go = () => fetch('/n.json').then(() => setTimeout(go, 1000)); go()</script>",
+    ),
+    slow(
+        "a chain of 6 × 600 ms",
+        "<p id=p></p><script>const go = n => n ? setTimeout(go, 600, n - 1) : p.textContent = 'whole'; go(6)</script>",
+    ),
+    scripted(
+        "a worker that stays",
+        "<p id=p></p><script>const w = new Worker('data:text/javascript,onmessage = () => postMessage(`whole`)'); \
+         w.onmessage = it => p.textContent = it.data; w.postMessage(0)</script>",
+    ),
+    scripted(
+        "a worker that closes itself",
+        "<p id=p></p><script>new Worker('data:text/javascript,postMessage(`whole`); close()').onmessage = \
+         it => p.textContent = it.data</script>",
+    ),
+    slow(
+        "a worker computes for 6 s",
+        "<p id=p></p><script>new Worker('data:text/javascript,const end = performance.now() + 6000; \
+         while (performance.now() < end); postMessage(`whole`)').onmessage = it => p.textContent = it.data</script>",
     ),
     Sample {
         rounds: 1,
