@@ -308,6 +308,8 @@ fn first_of(pending: impl Iterator<Item = String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::value::RawValue;
+
     use super::*;
 
     fn hear(rest: &mut Rest, method: &str, params: &str) {
@@ -349,6 +351,28 @@ mod tests {
         assert_eq!(rest.verdict(), Verdict::Rest);
         assert!(rest.frames.contains_key(&3));
         rest.document_changed();
+        assert_eq!(rest.verdict(), Verdict::Pending);
+    }
+
+    #[test]
+    fn a_worker_is_waited_for_from_its_making_until_its_script_has_run() {
+        let mut rest = Rest::default();
+        tell(&mut rest, 1, "top:rest:1:an interval of 50 ms");
+        assert_eq!((rest.verdict(), rest.pending()), (Verdict::Pending, "the script of a worker".to_owned()));
+        rest.worker_began(-1);
+        assert_eq!(rest.verdict(), Verdict::Pending);
+        assert!(rest.hear_worker(Event::of("Inspector.workerScriptLoaded", &RawValue::NULL.to_owned()), -1));
+        assert_eq!(rest.verdict(), Verdict::Rest);
+        assert_eq!(rest.left_over(), "an interval of 50 ms");
+        rest.worker_ended(-1);
+        assert_eq!(rest.verdict(), Verdict::Rest);
+        tell(&mut rest, 1, "top:rest:2:");
+        assert_eq!(rest.verdict(), Verdict::Pending);
+        // With a frame its workers are counted no more.
+        rest.worker_began(-2);
+        rest.worker_ended(-2);
+        tell(&mut rest, 2, "frame:rest:1:");
+        hear(&mut rest, "Runtime.executionContextDestroyed", r#"{"executionContextId":2}"#);
         assert_eq!(rest.verdict(), Verdict::Pending);
     }
 }
