@@ -1,7 +1,7 @@
 // Which font families the text of a page asks for first and does not get.
 //
 // Runs where the page's own script does not reach. `known`: families in small letters that are installed, and
-// that are missing. Answers {installed, missing, unloaded} as JSON: installed are those found just now; missing,
+// that are missing. Answers {installed, missing, unloaded}: installed are those found just now; missing,
 // and those of the page's own that did not load, as the page spells them.
 async known => {
   const TEXTS = 3000;
@@ -57,5 +57,5 @@ async known => {
     }
   }
   const some = names => names.slice(0, 20);
-  return JSON.stringify({ installed, missing: some(missing), unloaded: some(unloaded) }).toWellFormed();
+  return { installed, missing: some(missing), unloaded: some(unloaded) };
 }

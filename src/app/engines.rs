@@ -57,7 +57,7 @@ impl Engines {
             let metrics = metrics.browser.clone();
             move |_| BrowserPool::new(browser, starter, outbound, metrics).shared(share)
         });
-        let pages = PageEngine::new(pool.clone(), browser, share, metrics.steps.clone());
+        let pages = PageEngine::new(pool.clone(), browser, share, metrics.steps.clone()).going_by(&outbound);
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
         let deliveries = Deliveries::new(
             count(config.outbound.delivery_limit),

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::events::{PageEnd, PageState};
+use super::failures;
 use super::fault::{PageFault, Retry, Trouble, ended};
 use super::load;
 use super::page::{OpenPage, PageStep};
@@ -83,12 +84,25 @@ impl OpenPage {
     }
 
     pub(super) fn check_reached(&self) -> Result<(), Trouble> {
+        self.check_status()?;
         let unreachable = self.state.borrow().unreachable.clone();
         let Some(address) = unreachable else { return Ok(()) };
         let shown = self.visit.as_ref().map_or(address.clone(), |visit| visit.shown(&address));
         Err(Trouble::fault(
             FaultCode::PageFailed,
             format!("the page went to {shown}, which it cannot reach (a page reaches its own files only)"),
+        ))
+    }
+
+    /// What a host shows instead of a page that it does not have, or cannot make, is no document of anybody's.
+    fn check_status(&self) -> Result<(), Trouble> {
+        let state = self.state.borrow();
+        let answered = state.document.as_deref().and_then(|document| state.failures.status_of(document));
+        let Some((status, address)) = answered else { return Ok(()) };
+        let shown = failures::shown(address);
+        Err(Trouble::fault(
+            FaultCode::PageFailed,
+            format!("the page went to {shown}, which was answered with {status}: there is nothing to print"),
         ))
     }
 
@@ -104,10 +118,14 @@ impl OpenPage {
 
     /// Everything the author wants to know, until now.
     pub(super) fn all_warnings(&self) -> Warnings {
-        let mut warnings = self.state.borrow().warnings.clone();
+        let (mut warnings, failures) = {
+            let state = self.state.borrow();
+            (state.warnings.clone(), state.failures.warnings(self.visit.as_deref()))
+        };
         if let Some(visit) = &self.visit {
             warnings.extend(&visit.warnings());
         }
+        warnings.extend(&failures);
         warnings.extend(&self.warnings);
         warnings
     }

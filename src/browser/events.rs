@@ -1,19 +1,21 @@
-//! What a page tells while it is driven: loads, crashes, dialogs, exceptions, reduced to what is needed.
+//! What a page tells while it is driven: loads, crashes, dialogs, what fails in it, reduced to what is needed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use headless_chrome::protocol::cdp::{Network, Page, Runtime};
+use headless_chrome::protocol::cdp::{Log, Network, Page, Runtime};
 use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::cdp::{Connection, Event, EventSink};
 use super::excess::Excess;
+use super::failures::Failures;
 use super::kills::Kills;
 use super::page_workers::PageWorkers;
 use super::rest::{BINDING, Rest};
+use super::said::{self, Said};
 use super::wire::LongEvent;
-use crate::domain::fault::Warnings;
+use crate::domain::fault::{WarningKind, Warnings};
 
 /// After so many exceptions and console lines a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
@@ -38,8 +40,12 @@ pub struct PageState {
     pub crash_is_known: bool,
     /// Dialogs dismissed so far.
     pub dialogs: u32,
+    /// The document that the main frame shows, by the request that loaded it.
+    pub document: Option<String>,
     /// What its author wants to know.
     pub warnings: Warnings,
+    /// What it asked for in vain, as Chromium says.
+    pub failures: Failures,
     /// Whether it is at rest.
     pub rest: Rest,
     heard: u32,
@@ -190,6 +196,7 @@ impl PageEvents {
         #[serde(rename_all = "camelCase")]
         struct Frame {
             id: String,
+            loader_id: String,
             unreachable_url: Option<String>,
         }
         let Some(Navigated { frame }) = event.parse() else { return };
@@ -199,21 +206,34 @@ impl PageEvents {
             }
             state.documents += 1;
             state.unreachable = frame.unreachable_url;
+            state.document = Some(frame.loader_id);
             state.rest.document_changed();
         });
     }
 
-    fn thrown(&self, event: Event<'_>) {
-        #[derive(Deserialize)]
-        struct Thrown {
-            #[serde(rename = "exceptionDetails")]
-            details: Details,
+    fn said(&self, said: impl FnOnce() -> Option<Said>) {
+        // What was on its way when it was told to be silent.
+        if self.deaf.load(Ordering::Relaxed) {
+            return;
         }
-        if let Some(Thrown { details }) = event.parse() {
-            let text = format!("uncaught exception: {}", details.sentence());
-            self.state.send_modify(|state| state.warnings.push(&text));
+        if let Some(Said { kind, text }) = said() {
+            self.state.send_modify(|state| match kind {
+                Some(kind) => state.warnings.push_kind(kind, &text),
+                None => state.warnings.push(&text),
+            });
         }
         self.heard();
+    }
+
+    fn logged(&self, event: Event<'_>) {
+        let mut too_much = false;
+        self.state.send_if_modified(|state| {
+            too_much = state.failures.hear(event);
+            false
+        });
+        if too_much {
+            drop(self.connection.send(Some(&self.session), &Log::Disable(None)));
+        }
     }
 
     /// An address too long to be kept is none that a page is printed from.
@@ -226,6 +246,7 @@ impl PageEvents {
             self.state.send_modify(|state| {
                 state.documents += 1;
                 state.unreachable = Some(format!("an address of about {} bytes", event.bytes));
+                state.document = None;
             });
         }
     }
@@ -285,7 +306,12 @@ impl PageEvents {
             drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
             // Which takes the binding of the page's watch away as well.
             drop(self.connection.send(Some(&self.session), &rest_binding()));
-            self.state.send_modify(|state| state.rest.lose_contexts());
+            self.state.send_modify(|state| {
+                state.rest.lose_contexts();
+                // Who wants to fail for what it says must not succeed because it says too much.
+                let kinds = [WarningKind::Console, WarningKind::Exception];
+                state.warnings.push_kinds(&kinds, &said::too_much(HEARD_LIMIT));
+            });
         }
     }
 }
@@ -298,8 +324,9 @@ impl EventSink for PageEvents {
             "Page.loadEventFired" => self.state.send_modify(|state| state.loads += 1),
             "Page.frameNavigated" => self.navigated(event),
             "Page.javascriptDialogOpening" => self.dismiss(event),
-            "Runtime.exceptionThrown" => self.thrown(event),
-            "Runtime.consoleAPICalled" => self.heard(),
+            "Runtime.exceptionThrown" => self.said(|| said::thrown(event)),
+            "Runtime.consoleAPICalled" => self.said(|| said::on_console(event)),
+            "Log.entryAdded" => self.logged(event),
             "Inspector.targetCrashed" if self.kills.claim() => self.end(PageEnd::TookMemory),
             "Inspector.targetCrashed" => self.end(PageEnd::Crashed),
             "Target.targetCrashed" => self.explained(event),
@@ -318,7 +345,9 @@ impl EventSink for PageEvents {
             Some("Page.javascriptDialogOpening") => self.close_dialog(false),
             Some("Page.frameNavigated") => self.navigated_far(event),
             Some("Page.frameStartedNavigating") => self.count_frame_address(event.bytes),
-            Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => self.heard(),
+            Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => {
+                self.said(|| said::at_length(event))
+            }
             Some("Target.attachedToTarget") => self.attach_worker(event.subject(), &self.session),
             Some(_) | None => {}
         }
@@ -332,65 +361,4 @@ impl EventSink for PageEvents {
 /// The binding by which the page's watch tells.
 pub(super) fn rest_binding() -> Runtime::AddBinding {
     Runtime::AddBinding { name: BINDING.to_owned(), execution_context_id: None, execution_context_name: None }
-}
-
-/// What Chromium says of an exception, as far as it is said again.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Details {
-    text: String,
-    line_number: u64,
-    url: Option<String>,
-    exception: Option<Thrown>,
-}
-
-#[derive(Deserialize)]
-struct Thrown {
-    description: Option<String>,
-    value: Option<serde_json::Value>,
-}
-
-impl Details {
-    /// `Error: no customer (/app.js:12)`.
-    fn sentence(&self) -> String {
-        let thrown = self.exception.as_ref().and_then(|thrown| match &thrown.description {
-            Some(description) => description.lines().next().map(str::to_owned),
-            None => thrown.value.as_ref().map(ToString::to_string),
-        });
-        let text = thrown.unwrap_or_else(|| self.text.clone());
-        let path = self.url.as_deref().and_then(path_of);
-        let line = self.line_number + 1;
-        path.map_or_else(|| text.clone(), |path| format!("{text} ({path}:{line})"))
-    }
-}
-
-/// The path of an address of ours; the host is a random name that says nothing.
-fn path_of(url: &str) -> Option<&str> {
-    let (_, rest) = url.strip_prefix("http://")?.split_once(".localhost/")?;
-    Some(if rest.is_empty() { "/" } else { rest })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_exception_is_said_with_its_place() {
-        let details: Details = serde_json::from_str(
-            r#"{"exceptionId":1,"text":"Uncaught","lineNumber":11,"columnNumber":4,
-            "url":"http://0f.localhost/app.js",
-            "exception":{"type":"object","description":"Error: no customer\n    at app.js"}}"#,
-        )
-        .unwrap();
-        assert_eq!(details.sentence(), "Error: no customer (app.js:12)");
-    }
-
-    #[test]
-    fn a_thrown_value_is_said_as_it_is() {
-        let details: Details = serde_json::from_str(
-            r#"{"text":"Uncaught (in promise)","lineNumber":0,"exception":{"type":"string","value":"stop"}}"#,
-        )
-        .unwrap();
-        assert_eq!(details.sentence(), "\"stop\"");
-    }
 }

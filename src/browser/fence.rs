@@ -60,6 +60,8 @@ pub(super) struct Fence {
 /// One request or tunnel to an allowed host.
 pub(super) struct Passage {
     visit: Arc<Visit>,
+    /// Host and port.
+    host: Option<String>,
     shown: String,
     limit: Duration,
     deadline: Instant,
@@ -92,27 +94,31 @@ pub(super) async fn pass(
     request: Request<Incoming>,
 ) -> Result<Response<Answer>, Refused> {
     let is_tunnel = request.method() == Method::CONNECT;
-    let shown = shown(request.uri());
+    let (host, shown) = (host_of(request.uri()), shown(request.uri()));
     let Some(url) = address_of(request.uri(), is_tunnel) else {
-        visit.refuse(&shown, "it is no address of http or https");
+        visit.refuse(host, &shown, "it is no address of http or https");
         return Err(Refused);
     };
     if url.host_str() == Some(visit.host()) {
         // No entry opens it: its name is made for this page, and nothing but its own proxy answers to it.
-        visit.refuse(&shown.replace(visit.host(), OWN_ORIGIN), OTHER_PORT);
+        visit.refuse(host, &shown.replace(visit.host(), OWN_ORIGIN), OTHER_PORT);
         return Err(Refused);
     }
-    let passage = Passage::begin(visit, shown).await?;
+    let passage = Passage::begin(visit, host, shown).await?;
     let pinned = passage.decide(&url).await?;
     if is_tunnel { passage.tunnel(pinned, request).await } else { passage.fetch(&pinned, request).await }
 }
 
 impl Passage {
     /// Waits for a place where there are too many.
-    pub(super) async fn begin(visit: &Arc<Visit>, shown: String) -> Result<Self, Refused> {
+    pub(super) async fn begin(
+        visit: &Arc<Visit>,
+        host: Option<String>,
+        shown: String,
+    ) -> Result<Self, Refused> {
         let fence = visit.fence();
         let refuse = |why: &str| {
-            visit.refuse(&shown, why);
+            visit.refuse(host.clone(), &shown, why);
             Refused
         };
         if fence.reach == Reach::OwnFiles {
@@ -134,7 +140,7 @@ impl Passage {
             )));
         };
         let (visit, bytes) = (Arc::clone(visit), AtomicU64::default());
-        Ok(Self { visit, shown, limit, deadline, bytes, _place: place })
+        Ok(Self { visit, host, shown, limit, deadline, bytes, _place: place })
     }
 
     async fn decide(&self, url: &Url) -> Result<Pinned, Refused> {
@@ -219,7 +225,7 @@ impl Passage {
     }
 
     pub(super) fn refused(&self, why: impl Display) -> Refused {
-        self.visit.refuse(&self.shown, &why.to_string());
+        self.visit.refuse(self.host.clone(), &self.shown, &why.to_string());
         Refused
     }
 }
@@ -299,6 +305,11 @@ fn address_of(uri: &Uri, is_tunnel: bool) -> Option<Url> {
     Url::parse(&format!("{scheme}://{}/", uri.authority()?)).ok()
 }
 
+/// Host and port that a request is for.
+fn host_of(uri: &Uri) -> Option<String> {
+    Some(format!("{}:{}", uri.host()?, uri.port_u16().unwrap_or(80)))
+}
+
 /// An address without what may be a secret: user, query.
 fn shown(uri: &Uri) -> String {
     let authority = uri.authority().map_or("", |authority| authority.as_str());
@@ -354,7 +365,7 @@ mod tests {
         while host.write_all(&[b'x'; 4_096]).await.is_ok() {}
         let why = "it was not done within 1 s (outbound.page_timeout_s)";
         assert_eq!(visit.warnings().lines(), [format!("refused address: http://{address}/x ({why})")]);
-        assert!(Passage::begin(&visit, "another".to_owned()).await.is_ok(), "the one place is free");
+        assert!(Passage::begin(&visit, None, "another".to_owned()).await.is_ok(), "the one place is free");
     }
 
     #[test]

@@ -5,22 +5,18 @@
 //! to be installed is known from then on.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fault::Trouble;
-use super::load;
 use super::page::{OpenPage, PageTask};
 use crate::domain::lane::Lane;
 
 const SCRIPT: &str = include_str!("../../assets/fonts.js");
 /// Style sheets stand at the beginning of a page; behind it nothing is looked for.
 const SCANNED_BYTES: usize = 1 << 20;
-/// A warning is not worth more of a page's time.
-const ASKING_LIMIT: Duration = Duration::from_secs(1);
 /// Most families kept as installed.
 const KNOWN_LIMIT: usize = 1_000;
 const NAME_LIMIT_CHARS: usize = 100;
@@ -87,7 +83,7 @@ impl Fonts {
 
 /// What a page answers.
 #[derive(Deserialize)]
-struct Answer {
+pub(super) struct Answer {
     installed: Vec<String>,
     /// As the page spells them.
     missing: Vec<String>,
@@ -96,23 +92,18 @@ struct Answer {
 }
 
 impl OpenPage {
-    /// Warns of every family that the page's text asks for first and that is not there.
-    pub(super) async fn check_fonts(&mut self, task: &PageTask) -> Result<(), Trouble> {
-        let fonts = Arc::clone(self.tab()?.fonts());
-        if task.lane == Lane::Static && !asks_for_unknown(task, &fonts) {
-            return Ok(());
+    /// An expression that answers which fonts the page asks for and does not get, where that is not known.
+    pub(super) fn fonts_question(&self, task: &PageTask) -> Result<Option<String>, Trouble> {
+        let fonts = self.tab()?.fonts();
+        if task.lane == Lane::Static && !asks_for_unknown(task, fonts) {
+            return Ok(None);
         }
-        let question = format!("({SCRIPT})({})", json!(*fonts.known()));
-        let asking = load::ask(self.tab()?, task.lane, question, ASKING_LIMIT);
-        let answer = match self.within(ASKING_LIMIT, asking).await {
-            Ok(Some(answer)) => answer,
-            // A page without fonts to speak of (an image, a plain text) is none the worse for it. One that is
-            // busy again has no answer in time; printing it says more than a warning would.
-            Ok(None) | Err(Trouble::Fault(_) | Trouble::Late) => return Ok(()),
-            Err(trouble) => return Err(trouble),
-        };
-        let Ok(answer) = serde_json::from_str::<Answer>(&answer) else { return Ok(()) };
-        fonts.learn(&answer);
+        Ok(Some(format!("({SCRIPT})({})", json!(*fonts.known()))))
+    }
+
+    /// Warns of every family that the page's text asks for first and that is not there.
+    pub(super) fn take_fonts(&mut self, answer: Answer) -> Result<(), Trouble> {
+        self.tab()?.fonts().learn(&answer);
         for family in answer.missing.into_iter().chain(answer.unloaded) {
             let family: String = family.chars().take(NAME_LIMIT_CHARS).collect();
             self.warnings.push(&format!(

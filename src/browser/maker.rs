@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Page, Runtime, Target};
+use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, Runtime, Target};
 
 use super::cdp::{CallError, Connection};
 use super::emulate;
@@ -112,8 +112,11 @@ impl Tab {
 
     async fn hear(&self) -> Result<(), CallError> {
         let page = self.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
+        // What the page asks for in vain stands there: to be told of it costs a page that asks for nothing so nothing.
+        let log = self.send(&Log::Enable(None))?;
         let inspector = self.send(&Inspector::Enable(None))?;
         page.answer(self.call_limit).await?;
+        log.answer(self.call_limit).await?;
         inspector.answer(self.call_limit).await.map(drop)
     }
 }

@@ -5,6 +5,7 @@
 //! (`fence`), and answers everything else by closing the connection: an answer of any status would make a
 //! `fetch` in mode `no-cors` succeed.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,13 +26,15 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::fence::{self, Fence};
 use super::served::{self, Served};
 use crate::clock;
-use crate::domain::fault::Warnings;
+use crate::domain::fault::{WarningKind, Warnings};
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{Claim, Outbound};
 
 /// Connections at once. Chromium opens more where a page has many hosts; these wait for their turn.
 const CONNECTION_LIMIT: usize = 64;
+/// Most hosts kept of which an address was refused.
+const REFUSED_LIMIT: usize = 1_000;
 /// Longest address that a warning names, in characters.
 const NAMED_CHARS: usize = 200;
 
@@ -64,6 +67,8 @@ pub struct Visit {
 #[derive(Debug)]
 struct Events {
     warnings: Warnings,
+    /// Hosts, with their ports, of which an address was refused.
+    refused: HashSet<String>,
     last_request: Option<Instant>,
 }
 
@@ -97,7 +102,7 @@ impl Origin {
     /// When the system has no random bytes.
     pub fn serve(&self, tab: &str, site: Site, data: Option<Bytes>, reach: Reach) -> io::Result<Arc<Visit>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
-        let events = Events { warnings: Warnings::default(), last_request: None };
+        let events = Events { warnings: Warnings::default(), refused: HashSet::new(), last_request: None };
         let visit = Arc::new(Visit {
             host: format!("{random:032x}.{tab}.localhost"),
             site,
@@ -173,9 +178,18 @@ impl Visit {
         text.replace(&format!("http://{}", self.host), "")
     }
 
-    /// Says that an address was not reached.
-    pub(super) fn refuse(&self, shown: &str, why: &str) {
-        self.warn(&format!("refused address: {shown} ({why})"));
+    /// Says that an address of `host`, which names its port, was not reached.
+    pub(super) fn refuse(&self, host: Option<String>, shown: &str, why: &str) {
+        let mut events = self.events();
+        if events.refused.len() < REFUSED_LIMIT {
+            events.refused.extend(host);
+        }
+        events.warnings.push_kind(WarningKind::Missing, &format!("refused address: {shown} ({why})"));
+    }
+
+    /// Whether an address of `host` (`name:port`) was refused, which is said already.
+    pub(super) fn has_refused(&self, host: &str) -> bool {
+        self.events().refused.contains(host)
     }
 
     /// Something came to an end of which the page is told now.
@@ -216,14 +230,11 @@ impl Visit {
         match served::answer(&self.site, request.uri(), request.method(), request.headers()) {
             Served::File(response) => response,
             Served::Missing(response) => {
-                self.warn(&format!("asset not found: {}", shorten(request.uri())));
+                let text = format!("asset not found: {}", shorten(request.uri()));
+                self.events().warnings.push_kind(WarningKind::Missing, &text);
                 response
             }
         }
-    }
-
-    fn warn(&self, text: &str) {
-        self.events().warnings.push(text);
     }
 
     fn events(&self) -> std::sync::MutexGuard<'_, Events> {

@@ -13,6 +13,7 @@ use super::fault::{PageFault, Trouble};
 use super::lease::Lease;
 use super::load;
 use super::origin::Visit;
+use super::pictures::Pictures;
 use super::resting::Rested;
 use super::scripts;
 use super::tab::Tab;
@@ -28,6 +29,9 @@ use crate::domain::site::Site;
 const PUT_LIMIT_BYTES: usize = 12 << 20;
 /// A page without script that is no longer fills a few dozen sheets at most.
 const SHORT_LIMIT_BYTES: usize = 128 << 10;
+
+/// How often a page is looked at that goes on loading by it: frames may hold others that wait to be scrolled to.
+const LOOKS_LIMIT: usize = 4;
 
 /// What is to be rendered.
 #[derive(Clone, Debug)]
@@ -108,6 +112,8 @@ pub(super) struct OpenPage {
     pub passing: bool,
     /// Its files may have rules of `@page` that its options do not agree with.
     pub has_page_rules: bool,
+    /// It was shown as it is on paper, to be measured.
+    pub measured: bool,
 }
 
 /// The part of the configuration that a page is bound by.
@@ -158,9 +164,19 @@ pub async fn open(
     let limits = Limits::of(config);
     let (lane, length_bytes, warnings) = (task.lane, entry_length(task), Warnings::default());
     let passing = task.way == Way::PutPassing && is_put(task);
-    let has_page_rules = task.has_page_rules;
-    let mut page =
-        OpenPage { lease, visit: None, state, warnings, limits, lane, length_bytes, passing, has_page_rules };
+    let (has_page_rules, visit, measured) = (task.has_page_rules, None, false);
+    let mut page = OpenPage {
+        lease,
+        visit,
+        state,
+        warnings,
+        limits,
+        lane,
+        length_bytes,
+        passing,
+        has_page_rules,
+        measured,
+    };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {
         return Err(page.fail(PageStep::Load, trouble, &task.options).await);
@@ -224,40 +240,59 @@ impl OpenPage {
         let readiness = self.limits.readiness;
         let ready = async {
             let is_watched = task.lane == Lane::Scripted && task.options.wait_for_selector.is_none();
+            let mut seen = None;
             if !(is_watched && self.is_soon_done().await) {
-                self.become_ready(task).await?;
+                seen = self.become_ready(task).await?;
             }
-            self.expression_holds(&task.options).await
+            self.expression_holds(&task.options).await?;
+            Ok(seen)
         };
-        self.within(readiness, ready).await?;
+        let seen = self.within(readiness, ready).await?;
         self.linger(&task.options).await?;
-        if task.lane == Lane::Scripted {
-            // A page that answers nothing any more is not at rest, it is stuck.
-            let limit = self.limits.rest_cap + self.limits.call * 2;
-            match self.within(limit, self.come_to_rest()).await {
-                Ok(Rested::InTime) => self.name_left_over(&task.options),
-                Ok(Rested::NotBeforeCap { computing }) => self.take_restless(computing, &task.options)?,
-                Err(Trouble::Late) => return Err(self.stuck().await),
-                Err(trouble) => return Err(trouble),
+        let mut is_at_rest = false;
+        for _ in 0..LOOKS_LIMIT {
+            is_at_rest = task.lane == Lane::Static || self.rests(&task.options).await?;
+            self.check_reached()?;
+            if !self.inspect(task).await? || !is_at_rest {
+                break;
             }
         }
-        self.check_reached()?;
-        self.check_fonts(task).await
+        if task.lane == Lane::Scripted && is_at_rest {
+            self.name_left_over(&task.options);
+        }
+        if let Some(pictures) = seen {
+            self.check_pictures(pictures).await?;
+        }
+        Ok(())
     }
 
-    /// A page may leave for another document while it is waited for: then the waiting starts again.
-    async fn become_ready(&self, task: &PageTask) -> Result<(), Trouble> {
+    /// Waits until the page is at rest; false for one that is taken as it is.
+    async fn rests(&mut self, options: &PageOptions) -> Result<bool, Trouble> {
+        // A page that answers nothing any more is not at rest, it is stuck.
+        let limit = self.limits.rest_cap + self.limits.call * 2;
+        match self.within(limit, self.come_to_rest()).await {
+            Ok(Rested::InTime) => Ok(true),
+            Ok(Rested::NotBeforeCap { computing }) => self.take_restless(computing, options).map(|()| false),
+            Err(Trouble::Late) => Err(self.stuck().await),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// A page may leave for another document while it is waited for: then the waiting starts again. Answers what
+    /// there is to say of the pictures of a page without script.
+    async fn become_ready(&self, task: &PageTask) -> Result<Option<Pictures>, Trouble> {
         let scripted = task.lane == Lane::Scripted;
         let selector = task.options.wait_for_selector.as_deref();
         loop {
             let seen = self.state.borrow().loads;
-            match self
-                .ask(scripts::readiness(selector, scripted, self.limits.timer), self.limits.readiness)
-                .await?
-            {
-                Some(answer) if answer == scripts::READY => return Ok(()),
+            let question = scripts::readiness(selector, scripted, self.limits.timer);
+            match self.ask(question, self.limits.readiness).await? {
                 Some(answer) if answer == scripts::MISSING => return Err(Self::never_matches(selector)),
-                Some(_) | None => self.loads_beyond(seen).await,
+                Some(answer) => match answer.strip_prefix(scripts::READY) {
+                    Some(pictures) => return Ok(serde_json::from_str(pictures).ok()),
+                    None => self.loads_beyond(seen).await,
+                },
+                None => self.loads_beyond(seen).await,
             }
         }
     }

@@ -13,6 +13,7 @@ use super::fault::{PageFault, Trouble};
 use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
 use super::page_rules::PageRules;
 use super::pages::PageCounter;
+use super::shrink::ScaleFinder;
 use super::snapshot::{self, Snapshot};
 use super::tags::{self, Print};
 use crate::domain::fault::{FaultCode, Warnings};
@@ -33,6 +34,7 @@ pub struct Printed {
     warnings: Warnings,
     annotator: Option<Annotator>,
     counter: Option<PageCounter>,
+    scale: Option<ScaleFinder>,
 }
 
 /// Where the pieces of a file come from.
@@ -57,6 +59,11 @@ impl ReadyPage {
     pub async fn print(self) -> Result<Printed, PageFault> {
         let Self { mut page, output, limit_bytes, site, options, may_be_long } = self;
         let limit = page.limits.print;
+        if output == PageOutput::Pdf
+            && let Err(trouble) = page.check_header_footer(&options).await
+        {
+            return Err(page.fail(PageStep::Print, trouble, &options).await);
+        }
         let made = match output {
             PageOutput::Pdf => page.within(limit, print(&page, &options, may_be_long)).await,
             PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
@@ -70,7 +77,9 @@ impl ReadyPage {
                 let warnings = page.all_warnings();
                 let annotator = Annotator::of(&options.extras.metadata).filter(|_| output == PageOutput::Pdf);
                 let counter = (output == PageOutput::Pdf).then(PageCounter::default);
-                Ok(Printed { page: Some(page), source, output, options, warnings, annotator, counter })
+                let scale = (output == PageOutput::Pdf).then(ScaleFinder::default);
+                let page = Some(page);
+                Ok(Printed { page, source, output, options, warnings, annotator, counter, scale })
             }
             Err(trouble) => {
                 let failed = page.fail(PageStep::Print, trouble, &options).await;
@@ -86,12 +95,18 @@ impl Printed {
     /// # Errors
     /// Why there is none; the tab is given back.
     pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, PageFault> {
-        let Some(page) = self.page.take() else { return Ok(None) };
+        let Some(mut page) = self.page.take() else { return Ok(None) };
         let source = std::mem::replace(&mut self.source, Source::Ended);
         let limit = page.limits.print;
         match page.within(limit, read(&page, source)).await {
             Ok((chunk, next)) => {
                 self.source = next;
+                let drawn = self.scale.as_mut().and_then(|finder| finder.pass(&chunk));
+                if let Some(drawn) = drawn
+                    && let Err(trouble) = page.check_width(drawn, &self.options).await
+                {
+                    return Err(page.fail(PageStep::Print, trouble, &self.options).await);
+                }
                 self.warnings = page.all_warnings();
                 if let Some(counter) = &mut self.counter {
                     counter.pass(&chunk);

@@ -41,7 +41,7 @@ impl OpenPage {
         let is_whole = options.from_page.is_none() && options.to_page.is_none();
         let is_short = is_whole && pages.unwrap_or(1) <= PAGES_LIMIT;
         let is_light = is_short && self.length_bytes <= LENGTH_LIMIT_BYTES;
-        let surrounded = emulate::differs(options, output);
+        let surrounded = self.measured || emulate::differs(options, output);
         let passing = self.passing && output == PageOutput::Pdf && !surrounded && options.selector.is_none();
         let traces = Traces { visit: self.visit.clone(), surrounded, passing };
         let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::pictures;
 use super::rest::BINDING;
 use crate::config::BrowserConfig;
 
@@ -20,6 +21,8 @@ const WORKER_WATCH: &str = include_str!("../../assets/rest_worker.js");
 const WATCH_BOOK: &str = include_str!("../../assets/rest_book.js");
 const WATCH_BEGUN: &str = include_str!("../../assets/rest_begun.js");
 const WATCH_DOORS: &str = include_str!("../../assets/rest_doors.js");
+/// A function that has loaded what waits until somebody scrolls to it, and answers how many there are.
+pub(super) const LAZY: &str = include_str!("../../assets/lazy.js");
 /// Data larger than this is fetched from the origin: a script of a hundred megabytes would end the
 /// connection.
 const DATA_INLINE_LIMIT_BYTES: usize = 1 << 20;
@@ -29,7 +32,7 @@ pub(super) fn is_large(data: &[u8]) -> bool {
     data.len() > DATA_INLINE_LIMIT_BYTES
 }
 
-/// The page can be printed, as far as asked.
+/// The page can be printed, as far as asked; behind it what there is to say of its pictures.
 pub(super) const READY: &str = "ready";
 /// Nothing matches the selector, and nothing will: no script runs.
 pub(super) const MISSING: &str = "missing";
@@ -54,10 +57,12 @@ pub(super) fn data_fetched(host: &str, path: &str) -> String {
 /// Answers [`READY`] when loaded, with its fonts, and the selector matches; [`MISSING`] when it never
 /// will, and something else while the page is still loading and cannot say when it has. Where no script
 /// runs no frame comes either: animations of styles that end within `bound` are put there, as long as a page with
-/// script is waited for.
+/// script is waited for. Such a page says at once which of its pictures are broken; in the others what is loaded only
+/// when somebody scrolls to it begins to load.
 pub(super) fn readiness(selector: Option<&str>, scripted: bool, bound: Duration) -> String {
     let (selector, scripted) = (json!(selector), json!(scripted));
-    format!("({READINESS})({selector},{scripted},{})", bound.as_millis())
+    let picture = pictures::SEEN;
+    format!("({READINESS})({selector},{scripted},{},{LAZY},{picture})", bound.as_millis())
 }
 
 /// The scripts that tell what is pending.
@@ -106,11 +111,12 @@ fn with_data(host: &str, expression: &str) -> String {
     )
 }
 
-const READINESS: &str = "async (selector, scripted, bound) => {
+const READINESS: &str = "async (selector, scripted, bound, wake, pictures) => {
     if (document.readyState !== 'complete') {
         if (!scripted) return 'loading';
         await new Promise(done => addEventListener('load', done, { once: true }));
     }
+    if (scripted) wake();
     do {
         // No frame may come that lays the page out, by which it is known what fonts it takes.
         scrollX;
@@ -122,7 +128,10 @@ const READINESS: &str = "async (selector, scripted, bound) => {
             if (animation.playState === 'running' && left <= bound) animation.finish();
         } catch {}
     }
-    if (selector === null || document.querySelector(selector)) return 'ready';
+    if (selector === null || document.querySelector(selector)) {
+        const seen = scripted ? null : pictures();
+        return seen === null ? 'ready' : 'ready' + JSON.stringify(seen).toWellFormed();
+    }
     if (!scripted) return 'missing';
     await new Promise(done => {
         const observer = new MutationObserver(() => {

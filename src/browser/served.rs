@@ -43,6 +43,8 @@ pub(super) fn answer(site: &Site, address: &Uri, method: &Method, headers: &Head
             let page = site.page().cloned().unwrap_or_default();
             Served::File(file(site, site.entry(), &page, method, headers))
         }
+        // A frame would show what is said here, in the middle of a document.
+        Found::Nothing if is_shown(headers) => Served::Missing(nothing(StatusCode::NOT_FOUND)),
         Found::Nothing => Served::Missing(plain(StatusCode::NOT_FOUND, "not found")),
     }
 }
@@ -108,6 +110,12 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     finish(start.status(status), Bytes::from_static(text.as_bytes()), &Method::GET)
 }
 
+/// An empty page: without any content some browsers show a page of their own.
+fn nothing(status: StatusCode) -> Response<Full<Bytes>> {
+    let start = content_head().header(CONTENT_TYPE, PAGE);
+    finish(start.status(status), Bytes::from_static(b"<!doctype html>"), &Method::GET)
+}
+
 /// To the same folder with its slash. Its name is written anew: behind two slashes it would be a host.
 fn moved(folder: &str, query: Option<&str>) -> Response<Full<Bytes>> {
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
@@ -149,6 +157,12 @@ fn is_navigation(headers: &HeaderMap) -> bool {
         }
         (mode, destination) => mode.unwrap_or(true) && destination.unwrap_or(true),
     }
+}
+
+/// A frame, or what holds a page like one, shows what is answered.
+fn is_shown(headers: &HeaderMap) -> bool {
+    let shown = ["iframe", "frame", "object", "embed", "fencedframe"];
+    headers.get("sec-fetch-dest").is_some_and(|it| shown.iter().any(|name| it == name))
 }
 
 /// The one range asked for. Several, what is no range, and what holds only for another state of the file
@@ -280,7 +294,11 @@ mod tests {
                 assert_eq!(got, status, "{path} {given:?}");
                 let whole = method == Method::GET && status == 200;
                 assert_eq!(body == "<p>entry", whole, "{path} {given:?}");
-                assert_eq!(headers[CONTENT_TYPE] == PAGE, status == 200);
+                let framed =
+                    given.iter().any(|&(name, value)| name == "sec-fetch-dest" && value != "document");
+                assert_eq!(headers[CONTENT_TYPE] == PAGE, status == 200 || framed, "{path} {given:?}");
+                let shown = if framed { "<!doctype html>" } else { "not found" };
+                assert!(status == 200 || body == shown, "{path} {given:?}: {body}");
             }
         }
         assert_eq!(ask(Method::POST, "/invoice/7", &[navigate]).await.0, 405);

@@ -128,7 +128,7 @@ mod tests {
         let pinned = outbound.decide_page(&Url::parse("https://a.example:8443/").unwrap()).await.unwrap();
         let origin = Origin::bind(outbound).unwrap();
         let visit = origin.serve("tab", Site::default(), None, Reach::AllowedHosts).unwrap();
-        let passage = Passage::begin(&visit, "a.example:8443".to_owned()).await.unwrap();
+        let passage = Passage::begin(&visit, None, "a.example:8443".to_owned()).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut there, _) = listener.accept().await.unwrap();

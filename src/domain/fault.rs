@@ -99,28 +99,82 @@ impl std::fmt::Display for JobFault {
 
 impl std::error::Error for JobFault {}
 
+/// What a warning is about, as far as `formatOpts.failOn` tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningKind {
+    /// An exception that nothing in the page caught.
+    Exception,
+    /// What the page said by `console.error`.
+    Console,
+    /// What it asked for and did not get: not there, refused, or not to be decoded.
+    Missing,
+    /// An allowed host answered with a status of 400 or more.
+    Status,
+}
+
+impl WarningKind {
+    /// All kinds, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::Exception, Self::Console, Self::Missing, Self::Status];
+
+    /// The word for it in `formatOpts.failOn`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exception => "exceptions",
+            Self::Console => "console",
+            Self::Missing => "missing",
+            Self::Status => "status",
+        }
+    }
+}
+
 /// What the author of a template wants to know and the job survived; bounded, for a page can throw a
 /// million times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warnings {
     kept: Vec<String>,
     dropped: u64,
+    /// The first of each kind, in the order of [`WarningKind::ALL`]: it is known also where fifty others came
+    /// before. Only a run asks for it, so no record has it.
+    #[serde(skip)]
+    first: [Option<String>; WarningKind::ALL.len()],
 }
 
 impl Warnings {
     /// Keeps `text` (shortened), or counts it when there are too many; a repeat is kept once.
     pub fn push(&mut self, text: &str) {
-        let short: String = text.chars().take(WARNING_LIMIT_CHARS).collect();
-        if self.kept.contains(&short) {
-            return;
+        self.keep(short(text));
+    }
+
+    /// The same for a text of a kind that a caller may ask to fail on.
+    pub fn push_kind(&mut self, kind: WarningKind, text: &str) {
+        self.push_kinds(&[kind], text);
+    }
+
+    /// The same for a text that is of several kinds.
+    pub fn push_kinds(&mut self, kinds: &[WarningKind], text: &str) {
+        let text = short(text);
+        for &kind in kinds {
+            self.first[kind as usize].get_or_insert_with(|| text.clone());
         }
-        if self.kept.len() < WARNING_LIMIT { self.kept.push(short) } else { self.dropped += 1 }
+        self.keep(text);
     }
 
     /// Takes over everything that `other` kept and counted.
     pub fn extend(&mut self, other: &Self) {
+        for (first, theirs) in self.first.iter_mut().zip(&other.first) {
+            if first.is_none() {
+                first.clone_from(theirs);
+            }
+        }
         other.kept.iter().for_each(|text| self.push(text));
         self.dropped += other.dropped;
+    }
+
+    /// The first warning of this kind, whether it was kept or only counted.
+    #[must_use]
+    pub fn first(&self, kind: WarningKind) -> Option<&str> {
+        self.first[kind as usize].as_deref()
     }
 
     /// The warnings as they go on the wire; the last one is the count of what was dropped.
@@ -132,6 +186,17 @@ impl Warnings {
         }
         lines
     }
+
+    fn keep(&mut self, text: String) {
+        if self.kept.contains(&text) {
+            return;
+        }
+        if self.kept.len() < WARNING_LIMIT { self.kept.push(text) } else { self.dropped += 1 }
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(WARNING_LIMIT_CHARS).collect()
 }
 
 fn shorten(mut text: String, limit: usize) -> String {
@@ -163,5 +228,23 @@ mod tests {
         assert_eq!(lines.len(), WARNING_LIMIT + 1);
         assert_eq!(lines[0].chars().count(), WARNING_LIMIT_CHARS);
         assert_eq!(lines[WARNING_LIMIT], "and 10 more");
+    }
+
+    #[test]
+    fn the_first_of_a_kind_is_known_behind_any_number_of_others_and_is_in_no_record() {
+        let mut warnings = Warnings::default();
+        (0..60).for_each(|number| warnings.push(&number.to_string()));
+        warnings.push_kind(WarningKind::Status, "one");
+        warnings.push_kind(WarningKind::Status, "two");
+        let mut all = Warnings::default();
+        all.push_kind(WarningKind::Missing, "gone");
+        all.extend(&warnings);
+        assert_eq!(all.first(WarningKind::Status), Some("one"));
+        assert_eq!(all.first(WarningKind::Missing), Some("gone"));
+        assert_eq!(all.first(WarningKind::Console), None);
+        let record = serde_json::to_string(&warnings).unwrap();
+        assert!(record.ends_with("],\"dropped\":12}"), "as records were before there were kinds: {record}");
+        let read: Warnings = serde_json::from_str(&record).unwrap();
+        assert_eq!((read.lines(), read.first(WarningKind::Status)), (warnings.lines(), None));
     }
 }

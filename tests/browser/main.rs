@@ -8,10 +8,13 @@ mod banners;
 mod builds;
 #[path = "../attacks/canary.rs"]
 mod canary;
+mod console;
+mod failures;
 mod faults;
 mod floods;
 mod kept;
 mod kept_traces;
+mod lazy;
 mod life;
 mod losses;
 mod neighbours;
@@ -30,3 +33,4 @@ mod snapshot_hostile;
 mod snapshot_safe;
 mod tags;
 mod warnings;
+mod wide;

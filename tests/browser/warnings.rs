@@ -21,6 +21,7 @@ async fn what_is_missing_refused_or_thrown_is_said_once_with_its_remedy() {
     let beginnings = [
         "asset not found: /css/gone.css",
         "asset not found: /gone.png",
+        "console.error: only said (/:1)",
         "refused address: 127.0.0.1:PORT (a page reaches its own files only; outbound.allow can open it: \
             { host = \"127.0.0.1:PORT\", private = true })",
         "refused address: http://127.0.0.1:PORT/data (a page reaches its own files only; outbound.allow can open it: \

@@ -25,7 +25,7 @@ pub enum Effect {
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Effect); 40] = [
+pub const KEYS: [(&str, Effect); 41] = [
     ("format", Effect::Pdf),
     ("width", Effect::Pdf),
     ("height", Effect::Pdf),
@@ -52,6 +52,7 @@ pub const KEYS: [(&str, Effect); 40] = [
     ("waitForSelector", Effect::Page),
     ("waitForExpression", Effect::Page),
     ("waitForTimeout", Effect::Page),
+    ("failOn", Effect::Page),
     ("pages", Effect::Nothing),
     ("page", Effect::Nothing),
     ("dpi", Effect::Nothing),
@@ -93,6 +94,7 @@ impl PageOptions {
             ("waitForSelector", self.wait_for_selector.is_some()),
             ("waitForExpression", self.wait_for_expression.is_some()),
             ("waitForTimeout", self.wait_ms > 0),
+            ("failOn", !self.fail_on.is_empty()),
         ];
         let told = |name| {
             format!(
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
         let opts = r#"{"selector":"p","viewport":{"width":9},"timezone":"UTC","locale":"de","waitForSelector":"p",
-            "waitForExpression":"1","waitForTimeout":5,"mediaType":"screen","scale":1}"#;
+            "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1}"#;
         let reading =
             super::super::read(serde_json::from_str(opts).unwrap(), &super::super::OptionLimits::ADMITTED);
         let of_page = KEYS.iter().filter(|&&(_, effect)| effect == Effect::Page);

@@ -1,10 +1,11 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
-//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), what is refused (`promises`).
-//! The rest is here.
+//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), which warnings make a job fail
+//! (`fail_on`), what is refused (`promises`). The rest is here.
 
 mod extras;
+mod fail_on;
 mod keys;
 mod paper;
 mod promises;
@@ -14,6 +15,7 @@ mod testing;
 
 use serde_json::value::RawValue;
 
+use super::fault::WarningKind;
 use super::kinds::Target;
 use super::members::{Members, kind};
 use crate::config::BrowserConfig;
@@ -87,6 +89,8 @@ pub struct PageOptions {
     pub wait_for_expression: Option<String>,
     /// A page that is ready is given so much longer.
     pub wait_ms: u32,
+    /// Warnings of these kinds make the job fail.
+    pub fail_on: Vec<WarningKind>,
 }
 
 /// How an image is made of a page.
@@ -139,6 +143,7 @@ impl Default for PageOptions {
             wait_for_selector: None,
             wait_for_expression: None,
             wait_ms: 0,
+            fail_on: Vec::new(),
         }
     }
 }
@@ -215,6 +220,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         wait_ms: members
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or(default.wait_ms),
+        fail_on: fail_on::read(members),
     }
 }
 
@@ -260,7 +266,7 @@ mod tests {
             "omitBackground":true,"quality":40.0,"selector":"#a","waitForExpression":"1","waitForTimeout":5,
             "headerTemplate":"h","footerTemplate":"f","outline":true,"tagged":true,"metadata":{"title":"t"},
             "mediaType":"screen","viewport":{"height":9},"timezone":"UTC","locale":"de",
-            "width":"8.5in","height":"11in"}"##,
+            "width":"8.5in","height":"11in","failOn":["status"]}"##,
         );
         let default = PageOptions::default();
         assert_eq!((read.from_page, read.to_page), (Some(2), Some(3)));
@@ -271,7 +277,7 @@ mod tests {
         assert_eq!(read.selector.as_deref(), Some("#a"));
         assert_eq!(read.wait_for_selector.as_deref(), Some("#done"));
         assert_eq!(read.wait_for_expression.as_deref(), Some("1"));
-        assert_eq!(read.wait_ms, 5);
+        assert_eq!((read.wait_ms, read.fail_on), (5, vec![WarningKind::Status]));
         assert!(read.extras.has_banners() && read.extras.outline && read.extras.tagged == Some(true));
         assert_eq!(read.given, Given { sheet: true, landscape: true, margin: [true; 4] });
         assert_ne!(read.extras.metadata, default.extras.metadata);

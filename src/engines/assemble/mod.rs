@@ -7,3 +7,4 @@ mod markup;
 pub mod outlasting;
 pub mod page_rules;
 pub mod references;
+pub mod sheets;

@@ -19,7 +19,9 @@ use crate::engines::assemble::lane::lane_of;
 use crate::engines::assemble::outlasting::outlasts_its_elements;
 use crate::engines::assemble::page_rules::{files_with_styles, rules_may_matter};
 use crate::engines::assemble::references::has_references;
+use crate::engines::assemble::sheets;
 use crate::engines::thread;
+use crate::outbound::Outbound;
 use crate::slots::{AccountShare, AccountSlots};
 use crate::storage::{StagedObject, StoreError};
 use crate::telemetry::{Step, StepMetrics};
@@ -29,6 +31,8 @@ pub struct PageEngine {
     pool: Addr<BrowserPool>,
     config: BrowserConfig,
     metrics: StepMetrics,
+    /// Pages reach any host at all beside their own.
+    opens_hosts: bool,
     /// A page without script computes from its first moment to its last: more of them at once than there
     /// are cores make none earlier and cost each of them more. One account does not get all turns.
     statics: AccountSlots,
@@ -80,7 +84,13 @@ impl PageEngine {
         metrics: StepMetrics,
     ) -> Self {
         let statics = AccountSlots::new(browser::static_pages(config.static_pages), share);
-        Self { pool, config, metrics, statics }
+        Self { pool, config, metrics, opens_hosts: false, statics }
+    }
+
+    /// The same whose pages go by `outbound`.
+    #[must_use]
+    pub fn going_by(self, outbound: &Outbound) -> Self {
+        Self { opens_hosts: outbound.opens_hosts(), ..self }
     }
 
     /// Renders the page and appends the file to `staged`; what the author should know goes to
@@ -94,7 +104,7 @@ impl PageEngine {
         staged: &mut dyn StagedObject,
         warnings: &mut Warnings,
     ) -> Result<Option<u32>, RenderError> {
-        let Some(task) = task_of(order).await.map_err(RenderError::Page)? else {
+        let Some(task) = task_of(order, self.opens_hosts).await.map_err(RenderError::Page)? else {
             let sentence = format!("a page cannot become {}", order.target.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
@@ -117,6 +127,7 @@ impl PageEngine {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
         warnings.extend(printed.warnings());
+        order.options.check_warnings(warnings).map_err(RenderError::Page)?;
         Ok(printed.pages())
     }
 }
@@ -129,7 +140,7 @@ fn measured(step: PageStep) -> Step {
     }
 }
 
-async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
+async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask>, JobFault> {
     let output = match order.target {
         Target::Pdf => PageOutput::Pdf,
         Target::Png => PageOutput::Png,
@@ -140,9 +151,14 @@ async fn task_of(order: &PageOrder) -> Result<Option<PageTask>, JobFault> {
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs. A picture is painted.
     let asked = order.options.wait_for_expression.is_some() || output.is_picture();
-    let looked = thread::by_size(page.len(), move || {
+    let hosts = opens_hosts && order.reach == Reach::AllowedHosts;
+    let site = order.site.clone();
+    let looked = thread::by_size(page.len() + sheets::length(&site), move || {
         let lane = if asked { Lane::Scripted } else { lane_of(&page) };
-        (lane, if lane == Lane::Static { way_of(&page) } else { Way::Served })
+        let way = if lane == Lane::Static { way_of(&page) } else { Way::Served };
+        // One that is put into its tab has no sheets beside it.
+        let asks = lane == Lane::Static && way == Way::Served && sheets::ask_for_scripting(&site, hosts);
+        (if asks { Lane::Scripted } else { lane }, way)
     });
     let (lane, way) = looked.await?;
     let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, way).await?;

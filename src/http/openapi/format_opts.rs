@@ -72,6 +72,10 @@ pub(in super::super) struct FormatOpts {
     wait_for_expression: Option<String>,
     /// Milliseconds to wait beyond that.
     wait_for_timeout: Option<u32>,
+    /// Warnings of these kinds make the job fail with `page_failed`: `exceptions` (uncaught ones), `console`
+    /// (`console.error`), `missing` (what the page asked for in vain), `status` (allowed hosts that answer with 400
+    /// or more).
+    fail_on: Option<Vec<String>>,
     /// For other kinds of templates.
     pages: Option<String>,
     /// For other kinds of templates.

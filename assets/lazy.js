@@ -1,0 +1,24 @@
+// Has pictures and frames loaded that wait until somebody scrolls to them, for a print shows all of the page.
+//
+// Runs where the page's own script does not reach. Answers how many there were that had not been woken before. The
+// attribute is put back, for a style sheet may ask for it.
+() => {
+  const woken = Object.hasOwn(globalThis, 'platenWoken') ? platenWoken : new WeakSet();
+  Object.defineProperty(globalThis, 'platenWoken', { value: woken, configurable: true });
+  let count = 0;
+  const wake = page => {
+    for (const element of page.querySelectorAll('img[loading=lazy i], iframe[loading=lazy i]')) {
+      if (element.complete || woken.has(element)) continue;
+      woken.add(element);
+      const written = element.getAttribute('loading');
+      element.loading = 'eager';
+      element.setAttribute('loading', written);
+      count++;
+    }
+    for (const frame of page.querySelectorAll('iframe, frame')) {
+      if (frame.contentDocument) wake(frame.contentDocument);
+    }
+  };
+  wake(document);
+  return count;
+}

@@ -1,0 +1,213 @@
+//! Pages that are wider than their sheet. Chromium shrinks them, down to two thirds, and cuts off what is wider still,
+//! without a word to anybody.
+//!
+//! How large it drew stands in the file that it made: each page's content begins with the matrix that takes CSS pixels
+//! to paper. So a page that fits costs nothing but a look at a few bytes that pass by anyway. One that was drawn smaller
+//! is measured in the tab, which still shows it: it may have asked for a larger sheet by `@page`, which is put on this
+//! one as a whole.
+
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
+use headless_chrome::protocol::cdp::Emulation;
+use memchr::memmem;
+use serde::Deserialize;
+
+use super::emulate;
+use super::fault::Trouble;
+use super::load;
+use super::page::OpenPage;
+use crate::domain::format_opts::{Media, PageOptions, Paper, Viewport};
+
+const MEASURE: &str = include_str!("../../assets/page_width.js");
+/// CSS pixels in an inch, and points.
+const PIXELS_PER_INCH: f64 = 96.0;
+const POINTS_PER_PIXEL: f64 = 0.75;
+/// How much of a content is looked at: both matrices stand at its beginning, before what the page draws.
+const LOOKED_AT_BYTES: u64 = 2_048;
+/// Streams that are looked at in vain: pictures may come before the first page.
+const STREAMS_LIMIT: usize = 1_000;
+/// Chromium rounds sheets to points: so much smaller is none.
+const TOLERANCE: f64 = 0.99;
+/// Widths that differ by a pixel are the same.
+const SLACK_PX: f64 = 1.5;
+
+/// Looks for the scale in a PDF as it passes.
+#[derive(Debug, Default)]
+pub(super) struct ScaleFinder {
+    looked_at: usize,
+    is_found: bool,
+}
+
+#[derive(Deserialize)]
+struct Measured {
+    /// Of the page.
+    width: f64,
+    /// Of the widest sheet that it asks for itself; 0 when it asks for none.
+    own: f64,
+}
+
+impl ScaleFinder {
+    /// A piece of the file passes; how large the pages are drawn, in points a CSS pixel, when that is found in it.
+    pub(super) fn pass(&mut self, piece: &[u8]) -> Option<f64> {
+        if self.is_found {
+            return None;
+        }
+        for at in memmem::find_iter(piece, b"stream\n") {
+            if self.looked_at >= STREAMS_LIMIT {
+                return None;
+            }
+            self.looked_at += 1;
+            let scale = begin_of(&piece[at + b"stream\n".len()..]).and_then(|text| scale_of(&text));
+            if scale.is_some() {
+                self.is_found = true;
+                return scale;
+            }
+        }
+        None
+    }
+}
+
+impl OpenPage {
+    /// Warns of a page that was drawn smaller than `options` say because it is wider than its sheet.
+    pub(super) async fn check_width(&mut self, drawn: f64, options: &PageOptions) -> Result<(), Trouble> {
+        let shrunk = drawn / (POINTS_PER_PIXEL * options.scale);
+        if shrunk > TOLERANCE {
+            return Ok(());
+        }
+        let room = room_of(options);
+        self.measured = true;
+        let mut measured = self.measure(room, options).await?;
+        let mut within = room;
+        if measured.own > room {
+            // Its own sheet, without the margins of this one.
+            within = measured.own - (sheet_px(options) - room);
+            measured = self.measure(within, options).await?;
+        }
+        if measured.width <= within + SLACK_PX {
+            return Ok(());
+        }
+        let percent = (shrunk * 100.0).round();
+        let (width, within) = (measured.width.round(), within.round());
+        let cut = within / shrunk;
+        let cut = if width > cut + SLACK_PX {
+            format!(", and what lies beyond {} px is cut off", cut.round())
+        } else {
+            String::new()
+        };
+        self.warnings.push(&format!(
+            "the page is {width} px wide and its sheet has room for {within} px: it was printed at {percent} % of its \
+             size{cut} (let it be narrower, or take a wider sheet: format, landscape, margin, scale)"
+        ));
+        Ok(())
+    }
+
+    /// Shows the page as it is on paper, `width` pixels wide, and measures it.
+    async fn measure(&self, width: f64, options: &PageOptions) -> Result<Measured, Trouble> {
+        let (tab, limit) = (self.tab()?, self.limits.call);
+        let media = match options.scene.media {
+            Media::Print => "print",
+            Media::Screen => "screen",
+        };
+        let media = Emulation::SetEmulatedMedia { media: Some(media.to_owned()), features: None };
+        let media = tab.send(&media)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a sheet has some hundred pixels; what is not within a number's range is cut to it"
+        )]
+        let viewport = Viewport { width_px: width.round().max(1.0) as u32, ..Viewport::default() };
+        let metrics = tab.send(&emulate::metrics(viewport, true))?;
+        media.answer(limit).await?;
+        metrics.answer(limit).await?;
+        let answer = load::ask(tab, self.lane, format!("({MEASURE})()"), limit).await?;
+        let measured = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
+        Ok(measured.unwrap_or(Measured { width: 0.0, own: 0.0 }))
+    }
+}
+
+fn sheet_px(options: &PageOptions) -> f64 {
+    let Paper { width_in, height_in } = options.paper;
+    let width_in = if options.landscape { height_in } else { width_in };
+    width_in * PIXELS_PER_INCH / options.scale
+}
+
+/// What is left of the sheet's width for the page.
+fn room_of(options: &PageOptions) -> f64 {
+    let margins_in = options.margin.left_in + options.margin.right_in;
+    sheet_px(options) - margins_in * PIXELS_PER_INCH / options.scale
+}
+
+/// The beginning of a compressed stream that may be a page's content.
+fn begin_of(stream: &[u8]) -> Option<String> {
+    let mut text = Vec::new();
+    // One that is cut off here has a beginning all the same.
+    let _ = ZlibDecoder::new(stream).take(LOOKED_AT_BYTES).read_to_end(&mut text);
+    String::from_utf8(text).ok().filter(|text| !text.is_empty())
+}
+
+/// A content begins with the matrix from the device to points, turned upside down, and the first one within it takes CSS
+/// pixels to the device.
+fn scale_of(content: &str) -> Option<f64> {
+    let mut matrices = content.split(" cm").map(|before| {
+        let words: Vec<f64> =
+            before.split_whitespace().rev().map_while(|word| word.parse().ok()).take(6).collect();
+        <[f64; 6]>::try_from(words).ok()
+    });
+    let [_, _, down, 0.0, 0.0, outer] = matrices.next()?? else { return None };
+    if outer <= 0.0 || (outer + down).abs() > 1e-6 {
+        return None;
+    }
+    // What is written is read from its end; a picture is drawn upside down.
+    let inner = matrices.flatten().find_map(|matrix| match matrix {
+        [_, _, down, 0.0, 0.0, across] if across > 0.0 && (across - down).abs() < 1e-6 => Some(across),
+        _ => None,
+    });
+    inner.map(|inner| outer * inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+
+    use super::*;
+
+    const CONTENT: &str = ".23999999 0 0 -.23999999 0 842.88 cm\nq\n0 0 2483.3 3512.5 re\nW* n\nq\n\
+        100 0 0 -100 5 5 cm\nQ\n2.0833335 0 0 2.0833335 0 0 cm\n1 0 0 RG";
+
+    fn deflated(text: &str) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn the_scale_is_found_behind_other_streams_and_once() {
+        let mut file =
+            b"%PDF-1.4\n1 0 obj\n<<>> stream\n\xff\xd8 no deflate\nendstream\n2 0 obj stream\n".to_vec();
+        file.extend(deflated("/CIDInit /ProcSet findresource begin"));
+        let mut finder = ScaleFinder::default();
+        assert_eq!(finder.pass(&file), None);
+        file.extend(b"\nendstream\n3 0 obj\n<</Length 9>> stream\n");
+        file.extend(deflated(CONTENT));
+        let scale = finder.pass(&file).unwrap();
+        assert!((scale - 0.5).abs() < 1e-6, "{scale}");
+        assert_eq!(finder.pass(&file), None);
+    }
+
+    #[test]
+    fn what_is_no_content_of_a_page_has_no_scale() {
+        for text in [
+            "",
+            "1 0 0 1 0 0 cm",
+            "a cm b cm",
+            ".24 0 0 -.24 0 842 cm",
+            ".24 0 0 .24 0 842 cm 3 0 0 3 0 0 cm",
+        ] {
+            assert_eq!(scale_of(text), None, "{text}");
+        }
+    }
+}

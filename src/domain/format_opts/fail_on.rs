@@ -1,0 +1,100 @@
+//! `failOn`: which warnings of a page make its job fail.
+
+use serde_json::value::RawValue;
+
+use super::PageOptions;
+use crate::domain::fault::{FaultCode, JobFault, WarningKind, Warnings};
+use crate::domain::members::{Members, kind};
+
+const NAME: &str = "failOn";
+/// How much of a wrong word a fault shows.
+const SHOWN_CHARS: usize = 64;
+
+/// Reads the list of words; one word alone counts as a list.
+pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
+    let Some(value) = members.raw(NAME) else { return Vec::new() };
+    let Some(words) = words(value) else {
+        members.fault(NAME, format!("must be an array of {}, not {}", known(), kind(value)));
+        return Vec::new();
+    };
+    let (found, wrong): (Vec<_>, Vec<_>) =
+        words.iter().map(|word| of_name(word).ok_or(word)).partition(Result::is_ok);
+    let wrong: Vec<_> = wrong.into_iter().filter_map(Result::err).map(|word| shown(word)).collect();
+    if !wrong.is_empty() {
+        let are = if wrong.len() == 1 { "is" } else { "are" };
+        members.fault(NAME, format!("{} {are} not known; give any of {}", wrong.join(", "), known()));
+    }
+    found.into_iter().filter_map(Result::ok).collect()
+}
+
+impl PageOptions {
+    /// Why the job fails for one of these warnings, if it asked for that.
+    ///
+    /// # Errors
+    /// `page_failed` with the first warning of a kind that `failOn` names.
+    pub fn check_warnings(&self, warnings: &Warnings) -> Result<(), JobFault> {
+        let found = self.fail_on.iter().find_map(|&kind| Some((kind, warnings.first(kind)?)));
+        let Some((kind, text)) = found else { return Ok(()) };
+        let sentence = format!("{text} (formatOpts.failOn has '{}')", kind.name());
+        Err(JobFault::new(FaultCode::PageFailed, sentence))
+    }
+}
+
+fn words(value: &RawValue) -> Option<Vec<String>> {
+    let text = value.get();
+    if text.starts_with('[') {
+        return serde_json::from_str(text).ok();
+    }
+    let word: String = serde_json::from_str(text).ok()?;
+    Some(Some(word).filter(|word| !word.is_empty()).into_iter().collect())
+}
+
+fn of_name(word: &str) -> Option<WarningKind> {
+    WarningKind::ALL.into_iter().find(|kind| kind.name() == word)
+}
+
+fn shown(word: &str) -> String {
+    format!("'{}'", word.chars().take(SHOWN_CHARS).collect::<String>())
+}
+
+fn known() -> String {
+    WarningKind::ALL.map(WarningKind::name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options};
+    use super::*;
+
+    #[test]
+    fn words_are_kinds_and_wrong_ones_are_named() {
+        assert_eq!(options(r#"{"failOn":[]}"#).fail_on, []);
+        assert_eq!(options(r#"{"failOn":null}"#).fail_on, []);
+        assert_eq!(options(r#"{"failOn":"missing"}"#).fail_on, [WarningKind::Missing]);
+        let all = options(r#"{"failOn":["exceptions","console","missing","status"]}"#).fail_on;
+        assert_eq!(all, WarningKind::ALL);
+        let known = "give any of exceptions, console, missing, status";
+        for (given, told) in [
+            (r#"["console","warnings"]"#, format!("'warnings' is not known; {known}")),
+            (r#"["a","b"]"#, format!("'a', 'b' are not known; {known}")),
+            (r#""all""#, format!("'all' is not known; {known}")),
+            ("[7]", "must be an array of exceptions, console, missing, status, not an array".to_owned()),
+            ("true", "must be an array of exceptions, console, missing, status, not a boolean".to_owned()),
+        ] {
+            assert_fault(&format!(r#"{{"failOn":{given}}}"#), "/formatOpts/failOn", &told);
+        }
+    }
+
+    #[test]
+    fn only_what_was_asked_for_fails_a_job() {
+        let mut warnings = Warnings::default();
+        warnings.push("a font");
+        warnings.push_kind(WarningKind::Missing, "asset not found: /a.png");
+        for (asked, fails) in [("[]", false), (r#"["status"]"#, false), (r#"["status","missing"]"#, true)] {
+            let options = options(&format!(r#"{{"failOn":{asked}}}"#));
+            let fault = options.check_warnings(&warnings).err();
+            let told = "page_failed: asset not found: /a.png (formatOpts.failOn has 'missing')";
+            assert_eq!(fault.map(|fault| fault.to_string()), fails.then(|| told.to_owned()), "{asked}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the scripts of a page say by console and exceptions stands in its warnings, as far as somebody reads it.
+
+use platen::domain::fault::FaultCode;
+
+use crate::support::{TestPool, scripted, text_of, with_files};
+
+#[actix::test]
+async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() {
+    let pool = TestPool::start(|_| {});
+    let script = "console.log('a log'); console.info('info'); console.debug('debug');\n\
+        console.error('%s has %d items', 'cart', 3, {a: 1, b: [1, 2]});\n\
+        console.error(new TypeError('no total')); console.error([1, 'x', null]);\n\
+        console.warn('old', undefined, new Map([['k', 1]]), document.body, location.href);\n\
+        console.assert(1 > 2, 'sums'); console.error('same'); console.error('same')";
+    let task = with_files("<p>text<script src=app.js></script>", &[("app.js", script)]);
+    let rendered = pool.render(&task).await.unwrap();
+    assert_eq!(text_of(&rendered.bytes), "text");
+    let told = [
+        "console.error: cart has 3 items {a: 1, b: Array(2)} (app.js:2)",
+        "console.error: TypeError: no total (app.js:3)",
+        "console.error: [1, 'x', null] (app.js:3)",
+        "console.warn: old undefined Map(1) {k => 1} body / (app.js:4)",
+        "console.assert: sums (app.js:5)",
+        "console.error: same (app.js:5)",
+    ];
+    assert_eq!(rendered.warnings, told);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_flood_is_bounded_and_that_it_was_is_said() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p>text<script>for (let i = 0; i < 600; i++) console.log(i); console.error('late')</script>";
+    let rendered = pool.render(&scripted(page)).await.unwrap();
+    let told = "the page's scripts said more than 500 things on the console or by exceptions; the rest was not heard";
+    assert_eq!((text_of(&rendered.bytes).as_str(), rendered.warnings), ("text", vec![told.to_owned()]));
+    let page = "<p>text<script>console.error('x'.repeat(3e6)); for (let i = 0; i < 90; i++) console.error(i)</script>";
+    let warnings = pool.render(&scripted(page)).await.unwrap().warnings;
+    assert!(warnings[0].starts_with("console.error: a text of about 3000"), "{}", warnings[0]);
+    assert_eq!((warnings.len(), warnings[50].as_str()), (51, "and 41 more"));
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn nothing_that_is_said_fails_a_page_unasked() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p>text<script>console.error(1)</script><script>throw new Error('stop')</script>";
+    let rendered = pool.render(&scripted(page)).await.unwrap();
+    assert_eq!(rendered.warnings, ["console.error: 1 (/:1)", "uncaught exception: Error: stop (/:1)"]);
+    let failed = pool.render(&scripted("<script>location.href='http://h.test/'</script>")).await.unwrap_err();
+    assert_eq!(failed.fault.code, FaultCode::PageFailed);
+    pool.finish().await;
+}

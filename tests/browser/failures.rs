@@ -1,0 +1,174 @@
+//! What a page asks for in vain is said, in every lane, and what it got is not.
+
+use platen::browser::{PageOutput, PageTask};
+use platen::domain::fault::FaultCode;
+use platen::domain::lane::Lane;
+
+use crate::support::{TestPool, asking, direct, fixed, picture_of, scripted, text_of, with_bytes};
+
+const BROKEN: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR";
+const WHOLE: &[u8] = include_bytes!("dot.png");
+const DRAWING: &[u8] = b"<svg xmlns='http://www.w3.org/2000/svg'><filter id='f'/><mask id='m'/><rect width='9' height='9'/></svg>";
+
+const LOCAL: &str = "(a page reaches no file of the machine: put it beside the page and name its path there)";
+const UNDECODABLE: &str = "(it is damaged, or no picture)";
+
+/// The page in each lane.
+fn lanes(task: &PageTask) -> [PageTask; 2] {
+    [Lane::Static, Lane::Scripted].map(|lane| PageTask { lane, ..task.clone() })
+}
+
+async fn warnings(pool: &TestPool, task: &PageTask) -> Vec<String> {
+    let mut warnings = pool.render(task).await.unwrap().warnings;
+    warnings.sort();
+    warnings
+}
+
+#[actix::test]
+async fn files_of_the_machine_are_asked_for_in_vain_and_that_is_said() {
+    let pool = TestPool::start(|_| {});
+    let page = "<p style='background:url(file:///etc/back.png)'>text<img src=file:///etc/x.png>";
+    let told = |path: &str| format!("refused address: file://{path} {LOCAL}");
+    for task in lanes(&fixed(page)) {
+        assert_eq!(
+            warnings(&pool, &task).await,
+            [told("/etc/back.png"), told("/etc/x.png")],
+            "{:?}",
+            task.lane
+        );
+    }
+    let page =
+        "<iframe src=file:///etc/passwd></iframe><script>fetch('file:///etc/hosts').catch(() => 0)</script>";
+    assert_eq!(warnings(&pool, &scripted(page)).await, [told("/etc/hosts"), told("/etc/passwd")]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_never_leaves_the_browser_is_said_with_its_reason() {
+    let pool = TestPool::start(|_| {});
+    let page = "<img src=ftp://h.test/a.png><img src=http://127.0.0.1:22/b.png>";
+    for task in lanes(&fixed(page)) {
+        let told = [
+            "not loaded: ftp://h.test/a.png (net::ERR_UNKNOWN_URL_SCHEME)",
+            "not loaded: http://127.0.0.1:22/b.png (net::ERR_UNSAFE_PORT)",
+        ];
+        assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
+    }
+    let policy = "<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=/a.png>";
+    let told = warnings(&pool, &scripted(policy)).await;
+    assert!(
+        told.len() == 1 && told[0].starts_with("not loaded: Loading the image '/a.png' violates"),
+        "{told:?}"
+    );
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn pictures_that_cannot_be_decoded_are_said_wherever_they_stand() {
+    let pool = TestPool::start(|_| {});
+    let page = "<style>b{background:url(back.png)} i{list-style:url(good.png);mask-image:url(good.png)} \
+        u{filter:url(good.svg#f);mask:url(good.svg#m)} p{background:url(good.png)}</style>\
+        <p>a<b>b</b><i>c</i><u>d</u><img src=broken.png><img src=good.png><img src=good.svg><img src=page.txt>\
+        <img src=gone.png><img src='data:image/png;base64,AAAA'><svg><image href=in.png /><image href=good.png /></svg>\
+        <img alt='' src=''><input type=image src=good.png>";
+    let files: Vec<(&str, &[u8])> = vec![
+        ("back.png", BROKEN),
+        ("broken.png", BROKEN),
+        ("in.png", BROKEN),
+        ("good.png", WHOLE),
+        ("good.svg", DRAWING),
+        ("page.txt", b"text"),
+    ];
+    let task = with_bytes(page, &files);
+    for task in lanes(&task) {
+        let mut told = ["/back.png", "/broken.png", "/in.png", "/page.txt", "data:image/png;base64,AAAA"]
+            .map(|path| format!("picture cannot be decoded: {path} {UNDECODABLE}"))
+            .to_vec();
+        told.insert(0, "asset not found: /gone.png".to_owned());
+        assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
+    }
+    let put = direct("<p>a<img src='data:image/png;base64,AAAA'>");
+    let told = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
+    assert_eq!(warnings(&pool, &put).await, [told]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn pictures_in_header_and_footer_that_are_not_loaded_are_said() {
+    let pool = TestPool::start(|_| {});
+    let header = r#"{"headerTemplate":"<img src=logo.png><img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
+        "footerTemplate":"<b style='background:url(back.png)'>src, url(text)</b><svg><image href=#a xlink:href=in.png /></svg>"}"#;
+    for task in [scripted("<p>body"), fixed("<p>body"), direct("<p>body")] {
+        let told = |path: &str, option: &str| {
+            format!(
+                "not loaded: {path} ({option} reaches no file: write pictures into it as data: addresses)"
+            )
+        };
+        let wanted = [
+            told("back.png", "footerTemplate"),
+            told("in.png", "footerTemplate"),
+            told("logo.png", "headerTemplate"),
+        ];
+        assert_eq!(warnings(&pool, &asking(header, task)).await, wanted);
+    }
+    let plain = asking(r#"{"headerTemplate":"<b style='color:red'>src of url( </b>"}"#, direct("<p>body"));
+    assert_eq!(warnings(&pool, &plain).await, [""; 0]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_frame_whose_file_is_missing_shows_nothing() {
+    let pool = TestPool::start(|_| {});
+    let empty =
+        "<body style='margin:0;background:#0f0'><iframe style='border:0;width:300px;height:200px' src=";
+    let page =
+        format!("{empty}gone.html></iframe><object data=gone.svg>instead</object><embed src=gone.txt>");
+    let task = PageTask { output: PageOutput::Png, ..scripted(&page) };
+    let rendered = pool.render(&task).await.unwrap();
+    let picture = picture_of(&rendered.bytes);
+    for (x, y) in (0..300).step_by(3).flat_map(|x| (0..200).step_by(3).map(move |y| (x, y))) {
+        assert_eq!(picture.at(x, y), [0, 255, 0, 255], "at {x}, {y}");
+    }
+    let rendered = pool.render(&scripted(&page)).await.unwrap();
+    assert_eq!(text_of(&rendered.bytes), "instead");
+    let told = ["/gone.html", "/gone.svg", "/gone.txt"].map(|path| format!("asset not found: {path}"));
+    assert_eq!(
+        {
+            let mut warnings = rendered.warnings;
+            warnings.sort();
+            warnings
+        },
+        told
+    );
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_that_goes_to_a_file_that_is_not_there_fails() {
+    let pool = TestPool::start(|_| {});
+    for going in [
+        "<script>location.href='/gone.html'</script>",
+        "<p>here<script>setTimeout(() => location.href='/gone.html', 30)</script>",
+        "<meta http-equiv=refresh content='0;/gone.html'>",
+    ] {
+        let failed = pool.render(&scripted(going)).await.unwrap_err();
+        assert_eq!(failed.fault.code, FaultCode::PageFailed, "{going}");
+        let told = "the page went to /gone.html, which was answered with 404: there is nothing to print";
+        assert_eq!(failed.fault.message, told);
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_that_fails_without_end_is_heard_to_a_limit() {
+    let pool = TestPool::start(|_| {});
+    let pictures: String = (0..700).map(|at| format!("<img src=file:///{at}>")).collect();
+    for task in lanes(&fixed(&format!("<p>text{pictures}"))) {
+        let rendered = pool.render(&task).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), "text");
+        assert_eq!(rendered.warnings.len(), 51);
+        // 500 of them and that there were more, without the fifty that are kept.
+        assert_eq!(rendered.warnings[50], "and 451 more");
+    }
+    pool.finish().await;
+}

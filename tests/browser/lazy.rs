@@ -1,0 +1,60 @@
+//! What waits until somebody scrolls to it is loaded, for a print shows all of the page.
+
+use platen::browser::{PageOutput, PageTask};
+
+use crate::support::{TestPool, asking, picture_of, text_of, with_bytes};
+
+const RED: [u8; 4] = [255, 0, 0, 255];
+const SQUARE: &[u8] =
+    b"<svg xmlns='http://www.w3.org/2000/svg' width='50' height='50'><rect width='50' height='50' fill='#f00'/></svg>";
+const FILES: [(&str, &[u8]); 3] = [
+    ("square.svg", SQUARE),
+    (
+        "frame.html",
+        b"<p>framed<div style='height:9000px'></div><iframe loading=lazy src=inner.html></iframe>",
+    ),
+    ("inner.html", b"<p>inner"),
+];
+
+fn page(lazy: &str) -> PageTask {
+    with_bytes(&format!("<body style='margin:0'><p>top</p><div style='height:9000px'></div>{lazy}"), &FILES)
+}
+
+#[actix::test]
+async fn frames_and_pictures_below_the_fold_are_printed() {
+    let pool = TestPool::start(|_| {});
+    let frame = "<iframe loading=lazy src=frame.html height=10000></iframe>";
+    let late = "<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', FRAME), 40)</script>";
+    for lazy in [frame.to_owned(), late.replace("FRAME", &format!("\"{frame}\""))] {
+        let rendered = pool.render(&page(&lazy)).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), "top framed inner", "{lazy}");
+        assert_eq!(rendered.warnings, [""; 0], "{lazy}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_whole_page_as_a_picture_has_its_lazy_pictures_and_frames() {
+    let pool = TestPool::start(|_| {});
+    let frame = "<iframe loading=LAZY style='border:0' width=50 height=50 src=square.svg></iframe>";
+    for lazy in ["<img loading=lazy src=square.svg>", frame] {
+        let task = PageTask { output: PageOutput::Png, ..page(lazy) };
+        let picture = picture_of(&pool.render(&asking(r#"{"fullPage":true}"#, task)).await.unwrap().bytes);
+        assert_eq!(picture.count(RED), 2_500, "{lazy}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_document_that_is_written_of_the_page_has_them_too() {
+    let pool = TestPool::start(|_| {});
+    let style = "<style>[loading=lazy]{color:green}</style>";
+    let lazy =
+        format!("{style}<img loading=lazy src=square.svg><iframe loading=lazy src=inner.html></iframe>");
+    let html = pool.render(&PageTask { output: PageOutput::Html, ..page(&lazy) }).await.unwrap().bytes;
+    let html = String::from_utf8(html).unwrap();
+    assert!(html.contains("&lt;p&gt;inner"), "{html}");
+    let asked = r#"{"waitForExpression":"document.querySelectorAll('[loading=lazy]').length === 2"}"#;
+    pool.render(&asking(asked, page(&lazy))).await.unwrap();
+    pool.finish().await;
+}

@@ -1,0 +1,90 @@
+//! A page wider than its sheet is printed smaller, and cut off beyond that: it is said with its width.
+
+use platen::browser::PageTask;
+
+use crate::support::{TestPool, asking, direct, fixed, scripted};
+
+/// The warnings of a page with a box so wide, in each lane and put.
+async fn told(pool: &TestPool, page: &str, opts: &str) -> Vec<String> {
+    let mut all: Vec<Vec<String>> = Vec::new();
+    for task in [scripted(page), fixed(page), direct(page)] {
+        all.push(pool.render(&asking(opts, task)).await.unwrap().warnings);
+    }
+    assert!(all.iter().all(|warnings| *warnings == all[0]), "{all:#?}");
+    all.remove(0)
+}
+
+fn wide(width: u32) -> String {
+    format!("<body style='margin:0'><p>text</p><div style='width:{width}px;background:red'>wide</div>")
+}
+
+fn sentence(width: u32, room: u32, percent: u32, cut: &str) -> String {
+    format!(
+        "the page is {width} px wide and its sheet has room for {room} px: it was printed at {percent} % of its \
+         size{cut} (let it be narrower, or take a wider sheet: format, landscape, margin, scale)"
+    )
+}
+
+#[actix::test]
+async fn a_page_that_is_too_wide_is_said_with_its_width_and_the_sheets() {
+    let pool = TestPool::start(|_| {});
+    let cut = ", and what lies beyond 1191 px is cut off";
+    for (width, opts, wanted) in [
+        (1_000, "{}", sentence(1_000, 794, 79, "")),
+        (3_000, "{}", sentence(3_000, 794, 67, cut)),
+        (1_000, r#"{"margin":"1in"}"#, sentence(1_000, 602, 67, ", and what lies beyond 903 px is cut off")),
+        (1_200, r#"{"landscape":true}"#, sentence(1_200, 1_123, 94, "")),
+        (600, r#"{"scale":2}"#, sentence(600, 397, 67, ", and what lies beyond 595 px is cut off")),
+    ] {
+        let warnings = told(&pool, &wide(width), opts).await;
+        assert_eq!(warnings.len(), 1, "{width} {opts}: {warnings:?}");
+        assert_eq!(warnings[0], wanted, "{width} {opts}");
+    }
+    // Where only a later sheet is too wide, all are printed smaller.
+    let later = "<p>text<div style='break-before:page;width:1000px'>x";
+    assert_eq!(told(&pool, later, "{}").await.len(), 1);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_that_fits_is_not_said() {
+    let pool = TestPool::start(|_| {});
+    let large = "<style>@page{size:A3}</style><body style='margin:0'><p>text<div style='width:1100px'>x";
+    let turned =
+        "<style>@page{size:landscape}</style><body style='margin:0'><p>text<div style='width:1100px'>x";
+    let transformed = "<body><div style='transform:scale(.5)'>small</div>";
+    let screen = "<style>@media screen{div{width:2000px}}</style><div>x</div>";
+    let scrolled = "<div style='overflow:auto'><div style='width:2000px'>x</div></div>";
+    for (page, opts) in [
+        (wide(794).as_str(), "{}"),
+        (&wide(1_100), r#"{"landscape":true}"#),
+        (&wide(1_500), r#"{"scale":0.5}"#),
+        (&wide(1_000), r#"{"width":"1000px","height":"500px"}"#),
+        (large, "{}"),
+        (turned, "{}"),
+        (transformed, "{}"),
+        (screen, "{}"),
+        (scrolled, r#"{"margin":"3cm"}"#),
+        ("", "{}"),
+    ] {
+        assert_eq!(told(&pool, page, opts).await, [""; 0], "{page} {opts}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_tab_that_measured_a_page_shows_the_next_one_as_any_other() {
+    let pool = TestPool::start(|config| config.spare_tabs = 0);
+    let account = platen::domain::ids::AccountId::generate();
+    let page = "<style>@media print{.p::after{content:'print'}}@media (min-width:900px){.w::after{content:'wide'}}\
+        </style><body style='margin:0'><p class=p>medium <p class=w>width <div style='width:1000px'>x";
+    for task in [direct(page), fixed(page)] {
+        let task: PageTask = task;
+        for _ in 0..2 {
+            let rendered = pool.render_for(account, &task).await.unwrap();
+            assert_eq!(rendered.warnings.len(), 1, "{:?}", rendered.warnings);
+        }
+    }
+    assert!(pool.reused() > 0);
+    pool.finish().await;
+}
