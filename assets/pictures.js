@@ -8,12 +8,16 @@
   const MOST = 50;
   const KINDS = new Set(['css', 'img', 'image', 'input', 'video', 'object', 'embed']);
   const broken = new Set();
-  for (const image of document.images) {
-    if (image.complete && image.currentSrc && !image.naturalWidth && !image.naturalHeight) {
-      broken.add(image.currentSrc);
-      if (broken.size >= MOST) break;
+  const look = page => {
+    for (const image of page.images) {
+      if (broken.size >= MOST) return;
+      if (image.complete && image.currentSrc && !image.naturalWidth && !image.naturalHeight) broken.add(image.currentSrc);
     }
-  }
+    for (const frame of page.querySelectorAll('iframe, frame')) {
+      if (frame.contentDocument) look(frame.contentDocument);
+    }
+  };
+  look(document);
   const doubtful = new Set();
   const own = location.origin + '/';
   for (const { name, initiatorType, contentType, responseStatus } of performance.getEntriesByType('resource')) {

@@ -120,7 +120,8 @@ impl OpenPage {
     pub(super) fn all_warnings(&self) -> Warnings {
         let (mut warnings, failures) = {
             let state = self.state.borrow();
-            (state.warnings.clone(), state.failures.warnings(self.visit.as_deref()))
+            let failures = || state.failures.warnings(self.visit.as_deref());
+            (state.warnings.clone(), self.failures.clone().unwrap_or_else(failures))
         };
         if let Some(visit) = &self.visit {
             warnings.extend(&visit.warnings());

@@ -12,7 +12,7 @@ use url::Url;
 
 use super::cdp::Event;
 use super::origin::Visit;
-use super::said::{own_path, without_own_host};
+use super::said::own_path;
 use crate::domain::fault::{WarningKind, Warnings};
 
 /// After so many entries a page's log is not heard any more.
@@ -25,6 +25,9 @@ const NOT_LOADED: &str = "Failed to load resource: ";
 const STATUS: &str = "the server responded with a status of ";
 const LOCAL: &str = "Not allowed to load local resource: ";
 const LOCAL_FETCH: &str = "Fetch API cannot load file:";
+/// What an entry says of something that was kept from coming. Others complain of what is written wrongly (attributes of
+/// drawings, policies), which is no file too few.
+const PREVENTED: [&str; 5] = ["blocked", "Refused to", "Failed to load", "Mixed Content", "Not allowed to"];
 const SOCKET: &str = "WebSocket connection to '";
 
 /// What a page asked for in vain.
@@ -140,7 +143,7 @@ impl Failure {
             text.strip_prefix(SOCKET).and_then(|rest| rest.split_once("' failed: "))
         {
             (address, Reason::Unanswered(why.to_owned()))
-        } else if text.starts_with("[Report Only]") {
+        } else if text.starts_with("[Report Only]") || !PREVENTED.iter().any(|word| text.contains(word)) {
             return None;
         } else {
             let short = text.chars().take(KEPT_CHARS).collect();
@@ -155,8 +158,8 @@ impl Failure {
         match &self.reason {
             Reason::Status(404) if own_path(&self.address).is_some() => None,
             Reason::Status(status) if own_path(&self.address).is_some() => {
-                let why = "files of the template can only be read";
-                Some((WarningKind::Missing, format!("answered with {status}: {shown} ({why})")))
+                let why = if *status == 405 { " (files of the template can only be read)" } else { "" };
+                Some((WarningKind::Missing, format!("answered with {status}: {shown}{why}")))
             }
             Reason::Status(status) => Some((WarningKind::Status, format!("answered with {status}: {shown}"))),
             Reason::Unanswered(_) if visit.is_some_and(|visit| is_refused(visit, &self.address)) => None,
@@ -167,10 +170,23 @@ impl Failure {
                 Some((WarningKind::Missing, format!("refused address: {shown} ({why})")))
             }
             Reason::Other(text) => {
-                Some((WarningKind::Missing, format!("not loaded: {}", without_own_host(text))))
+                Some((WarningKind::Missing, format!("not loaded: {}", with_shown_addresses(text))))
             }
         }
     }
+}
+
+/// A sentence of Chromium's with its addresses as they are shown.
+fn with_shown_addresses(text: &str) -> String {
+    let words = text.split_inclusive(['\'', '"', ' ']);
+    let shown = words.map(|word| match word.split_once("://") {
+        Some(_) => {
+            let end = word.trim_end_matches(['\'', '"', ' ']).len();
+            Cow::Owned(format!("{}{}", shown(&word[..end]), &word[end..]))
+        }
+        None => Cow::Borrowed(word),
+    });
+    shown.collect()
 }
 
 /// `Fetch API cannot load file:///a. URL scheme "file" is not supported.`
@@ -249,11 +265,13 @@ mod tests {
                 "not loaded: http://h.test:22/ (net::ERR_UNSAFE_PORT)",
             ),
             (
-                format!("Access to font at 'http://h.test/f' from origin '{HOST}' has been blocked"),
+                format!("Access to font at 'http://h.test/f?key=1' from origin '{HOST}' has been blocked"),
                 format!("{HOST}/"),
                 "not loaded: Access to font at 'http://h.test/f' from origin '' has been blocked",
             ),
-            ("[Report Only] Refused".to_owned(), format!("{HOST}/"), ""),
+            ("[Report Only] Refused to load".to_owned(), format!("{HOST}/"), ""),
+            ("Error: <svg> attribute width: Expected length, \"auto\".".to_owned(), format!("{HOST}/"), ""),
+            ("The policy 'frame-ancestors' is ignored in a <meta>".to_owned(), format!("{HOST}/"), ""),
         ] {
             let wanted: Vec<&str> = Some(wanted).filter(|text| !text.is_empty()).into_iter().collect();
             assert_eq!(told(&text, &url), wanted);

@@ -105,6 +105,8 @@ pub(super) struct OpenPage {
     pub visit: Option<Arc<Visit>>,
     pub state: watch::Receiver<PageState>,
     pub warnings: Warnings,
+    /// What it asked for in vain, where more is asked for from now on that is not its doing.
+    pub failures: Option<Warnings>,
     pub limits: Limits,
     pub lane: Lane,
     pub length_bytes: usize,
@@ -162,20 +164,19 @@ pub async fn open(
 ) -> Result<ReadyPage, PageFault> {
     let Some(state) = lease.tab().map(Tab::state) else { return Err(PageFault::lost()) };
     let limits = Limits::of(config);
-    let (lane, length_bytes, warnings) = (task.lane, entry_length(task), Warnings::default());
-    let passing = task.way == Way::PutPassing && is_put(task);
-    let (has_page_rules, visit, measured) = (task.has_page_rules, None, false);
+    let length_bytes = entry_length(task);
     let mut page = OpenPage {
         lease,
-        visit,
+        visit: None,
         state,
-        warnings,
+        warnings: Warnings::default(),
+        failures: None,
         limits,
-        lane,
+        lane: task.lane,
         length_bytes,
-        passing,
-        has_page_rules,
-        measured,
+        passing: task.way == Way::PutPassing && is_put(task),
+        has_page_rules: task.has_page_rules,
+        measured: false,
     };
     progress(PageStep::Load);
     if let Err(trouble) = page.load(task).await {

@@ -11,6 +11,7 @@ use super::fault::Trouble;
 use super::inspect::ASKING_LIMIT;
 use super::load;
 use super::page::OpenPage;
+use super::said;
 use crate::domain::fault::WarningKind;
 
 /// A function that answers [`Pictures`], or null.
@@ -46,9 +47,7 @@ impl OpenPage {
             if self.state.borrow().failures.tell_of(address) {
                 continue;
             }
-            let shown = failures::shown(address);
-            let text = format!("picture cannot be decoded: {shown} (it is damaged, or no picture)");
-            self.warnings.push_kind(WarningKind::Missing, &text);
+            self.warnings.push_kind(WarningKind::Missing, &sentence(address));
         }
         Ok(())
     }
@@ -62,4 +61,13 @@ impl OpenPage {
             Err(trouble) => Err(trouble),
         }
     }
+}
+
+fn sentence(address: &str) -> String {
+    let shown = failures::shown(address);
+    if said::own_path(address).is_some() || address.starts_with("data:") {
+        return format!("picture cannot be decoded: {shown} (it is damaged, or no picture)");
+    }
+    // It may have led elsewhere, of which the failure is said there.
+    format!("picture cannot be shown: {shown} (nothing came, or what came is damaged, or no picture)")
 }

@@ -59,6 +59,10 @@ impl ReadyPage {
     pub async fn print(self) -> Result<Printed, PageFault> {
         let Self { mut page, output, limit_bytes, site, options, may_be_long } = self;
         let limit = page.limits.print;
+        if output == PageOutput::Html {
+            // Who writes the document asks for addresses that the page has given up meanwhile.
+            page.failures = Some(page.state.borrow().failures.warnings(page.visit.as_deref()));
+        }
         if output == PageOutput::Pdf
             && let Err(trouble) = page.check_header_footer(&options).await
         {

@@ -71,7 +71,7 @@ pub(super) fn at_length(event: &LongEvent) -> Option<Said> {
 /// Why nothing more is known of a page that says more than `limit`.
 pub(super) fn too_much(limit: u32) -> String {
     format!(
-        "the page's scripts said more than {limit} things on the console or by exceptions; the rest was not heard"
+        "the page's scripts said more than {limit} things on the console or by exceptions; what came later was not heard"
     )
 }
 

@@ -59,10 +59,10 @@ pub(super) fn data_fetched(host: &str, path: &str) -> String {
 /// runs no frame comes either: animations of styles that end within `bound` are put there, as long as a page with
 /// script is waited for. Such a page says at once which of its pictures are broken; in the others what is loaded only
 /// when somebody scrolls to it begins to load.
-pub(super) fn readiness(selector: Option<&str>, scripted: bool, bound: Duration) -> String {
-    let (selector, scripted) = (json!(selector), json!(scripted));
-    let picture = pictures::SEEN;
-    format!("({READINESS})({selector},{scripted},{},{LAZY},{picture})", bound.as_millis())
+pub(super) fn readiness(selector: Option<&str>, is_scripted: bool, bound: Duration) -> String {
+    let selector = json!(selector);
+    let (wake, pictures) = if is_scripted { (LAZY, "null") } else { ("null", pictures::SEEN) };
+    format!("({READINESS})({selector},{is_scripted},{},{wake},{pictures})", bound.as_millis())
 }
 
 /// The scripts that tell what is pending.
@@ -116,7 +116,7 @@ const READINESS: &str = "async (selector, scripted, bound, wake, pictures) => {
         if (!scripted) return 'loading';
         await new Promise(done => addEventListener('load', done, { once: true }));
     }
-    if (scripted) wake();
+    wake?.();
     do {
         // No frame may come that lays the page out, by which it is known what fonts it takes.
         scrollX;
@@ -129,7 +129,7 @@ const READINESS: &str = "async (selector, scripted, bound, wake, pictures) => {
         } catch {}
     }
     if (selector === null || document.querySelector(selector)) {
-        const seen = scripted ? null : pictures();
+        const seen = pictures?.() ?? null;
         return seen === null ? 'ready' : 'ready' + JSON.stringify(seen).toWellFormed();
     }
     if (!scripted) return 'missing';

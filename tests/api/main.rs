@@ -15,12 +15,14 @@ mod doctor;
 mod doctor_store;
 mod ending;
 mod errors;
+mod fail_on;
 #[path = "../fixtures/mod.rs"]
 mod fixtures;
 mod flow;
 mod full_disk;
 mod hostile;
 mod idempotency;
+mod lanes;
 mod list;
 mod metrics;
 mod migrating;

@@ -6,6 +6,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod allowed;
+mod allowed_statuses;
 #[path = "../api/app.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod app;

@@ -18,7 +18,7 @@ async fn rendered(app: &TestApp, template: &str, target: &str) -> Value {
 
 #[actix::test]
 async fn a_public_template_sends_nobody_s_data_away() {
-    let host = Host::http(|_| Reply::ok("text/plain", "x")).await;
+    let host = Host::http(|_| Reply::picture()).await;
     let allow = format!("[{}]", host.entry());
     let mut app = TestApp::with(&[("outbound.allow", &allow)]).await;
     let base = format!("http://127.0.0.1:{}", host.port);

@@ -32,7 +32,7 @@ async fn a_flood_is_bounded_and_that_it_was_is_said() {
     let pool = TestPool::start(|_| {});
     let page = "<p>text<script>for (let i = 0; i < 600; i++) console.log(i); console.error('late')</script>";
     let rendered = pool.render(&scripted(page)).await.unwrap();
-    let told = "the page's scripts said more than 500 things on the console or by exceptions; the rest was not heard";
+    let told = "the page's scripts said more than 500 things on the console or by exceptions; what came later was not heard";
     assert_eq!((text_of(&rendered.bytes).as_str(), rendered.warnings), ("text", vec![told.to_owned()]));
     let page = "<p>text<script>console.error('x'.repeat(3e6)); for (let i = 0; i < 90; i++) console.error(i)</script>";
     let warnings = pool.render(&scripted(page)).await.unwrap().warnings;

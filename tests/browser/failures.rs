@@ -54,6 +54,13 @@ async fn what_never_leaves_the_browser_is_said_with_its_reason() {
         ];
         assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
     }
+    let wrong = "<svg width=auto><path d='M x'/></svg><meta name=viewport content='width=x,y=z'>\
+        <meta http-equiv=Content-Security-Policy content=\"frame-ancestors 'none'; no-such x\">";
+    assert_eq!(
+        warnings(&pool, &scripted(wrong)).await,
+        [""; 0],
+        "what is written wrongly is no file too few"
+    );
     let policy = "<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=/a.png>";
     let told = warnings(&pool, &scripted(policy)).await;
     assert!(
@@ -87,6 +94,10 @@ async fn pictures_that_cannot_be_decoded_are_said_wherever_they_stand() {
         told.insert(0, "asset not found: /gone.png".to_owned());
         assert_eq!(warnings(&pool, &task).await, told, "{:?}", task.lane);
     }
+    let framed =
+        with_bytes("<p>a<iframe src=f.html>", &[("f.html", b"<img src=in.png>"), ("in.png", BROKEN)]);
+    let told = format!("picture cannot be decoded: /in.png {UNDECODABLE}");
+    assert_eq!(warnings(&pool, &framed).await, [told]);
     let put = direct("<p>a<img src='data:image/png;base64,AAAA'>");
     let told = format!("picture cannot be decoded: data:image/png;base64,AAAA {UNDECODABLE}");
     assert_eq!(warnings(&pool, &put).await, [told]);
