@@ -346,7 +346,7 @@ impl EventSink for PageEvents {
             Some("Page.frameNavigated") => self.navigated_far(event),
             Some("Page.frameStartedNavigating") => self.count_frame_address(event.bytes),
             Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown") => {
-                self.said(|| said::at_length(event))
+                self.said(|| said::at_length(event));
             }
             Some("Target.attachedToTarget") => self.attach_worker(event.subject(), &self.session),
             Some(_) | None => {}

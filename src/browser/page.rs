@@ -254,7 +254,7 @@ impl OpenPage {
         for _ in 0..LOOKS_LIMIT {
             is_at_rest = task.lane == Lane::Static || self.rests(&task.options).await?;
             self.check_reached()?;
-            if !self.inspect(task).await? || !is_at_rest {
+            if !Box::pin(self.inspect(task)).await? || !is_at_rest {
                 break;
             }
         }
@@ -262,7 +262,7 @@ impl OpenPage {
             self.name_left_over(&task.options);
         }
         if let Some(pictures) = seen {
-            self.check_pictures(pictures).await?;
+            Box::pin(self.check_pictures(pictures)).await?;
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ impl ReadyPage {
             page.failures = Some(page.state.borrow().failures.warnings(page.visit.as_deref()));
         }
         if output == PageOutput::Pdf
-            && let Err(trouble) = page.check_header_footer(&options).await
+            && let Err(trouble) = Box::pin(page.check_header_footer(&options)).await
         {
             return Err(page.fail(PageStep::Print, trouble, &options).await);
         }
@@ -107,7 +107,7 @@ impl Printed {
                 self.source = next;
                 let drawn = self.scale.as_mut().and_then(|finder| finder.pass(&chunk));
                 if let Some(drawn) = drawn
-                    && let Err(trouble) = page.check_width(drawn, &self.options).await
+                    && let Err(trouble) = Box::pin(page.check_width(drawn, &self.options)).await
                 {
                     return Err(page.fail(PageStep::Print, trouble, &self.options).await);
                 }

@@ -202,9 +202,8 @@ impl Details {
 impl Remote {
     fn text(&self) -> String {
         match (&self.value, &self.unserializable_value, &self.preview) {
-            (Some(Value::String(text)), ..) => text.clone(),
+            (Some(Value::String(text)), ..) | (None, Some(text), _) => text.clone(),
             (Some(value), ..) => value.to_string(),
-            (None, Some(text), _) => text.clone(),
             // What is neither plain nor previewed is said by its first line: an error's stack is its place.
             (None, None, Some(preview)) if !self.is_told_by_name() => preview.text(),
             (None, None, _) if self.subtype.as_deref() == Some("null") => "null".to_owned(),
@@ -236,9 +235,10 @@ impl Preview {
             Some(value) => value.clone(),
             None => property.kind.clone(),
         };
-        let named = |property: &Property| match is_list {
-            true if property.name.bytes().all(|byte| byte.is_ascii_digit()) => shown(property),
-            _ => format!("{}: {}", property.name, shown(property)),
+        let is_place = |name: &str| is_list && name.bytes().all(|byte| byte.is_ascii_digit());
+        let named = |property: &Property| {
+            let value = shown(property);
+            if is_place(&property.name) { value } else { format!("{}: {value}", property.name) }
         };
         // Of a map or set the entries say everything.
         let properties = if self.entries.is_empty() { self.properties.as_slice() } else { &[] };

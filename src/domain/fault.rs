@@ -134,10 +134,10 @@ impl WarningKind {
 pub struct Warnings {
     kept: Vec<String>,
     dropped: u64,
-    /// The first of each kind, in the order of [`WarningKind::ALL`]: it is known also where fifty others came
-    /// before. Only a run asks for it, so no record has it.
+    /// The first of each kind: it is known also where fifty others came before. Only a run asks for it, so no record
+    /// has it.
     #[serde(skip)]
-    first: [Option<String>; WarningKind::ALL.len()],
+    first: Vec<(WarningKind, String)>,
 }
 
 impl Warnings {
@@ -155,18 +155,14 @@ impl Warnings {
     pub fn push_kinds(&mut self, kinds: &[WarningKind], text: &str) {
         let text = short(text);
         for &kind in kinds {
-            self.first[kind as usize].get_or_insert_with(|| text.clone());
+            self.note_first(kind, &text);
         }
         self.keep(text);
     }
 
     /// Takes over everything that `other` kept and counted.
     pub fn extend(&mut self, other: &Self) {
-        for (first, theirs) in self.first.iter_mut().zip(&other.first) {
-            if first.is_none() {
-                first.clone_from(theirs);
-            }
-        }
+        other.first.iter().for_each(|(kind, text)| self.note_first(*kind, text));
         other.kept.iter().for_each(|text| self.push(text));
         self.dropped += other.dropped;
     }
@@ -174,7 +170,7 @@ impl Warnings {
     /// The first warning of this kind, whether it was kept or only counted.
     #[must_use]
     pub fn first(&self, kind: WarningKind) -> Option<&str> {
-        self.first[kind as usize].as_deref()
+        self.first.iter().find(|(known, _)| *known == kind).map(|(_, text)| text.as_str())
     }
 
     /// The warnings as they go on the wire; the last one is the count of what was dropped.
@@ -185,6 +181,12 @@ impl Warnings {
             lines.push(format!("and {} more", self.dropped));
         }
         lines
+    }
+
+    fn note_first(&mut self, kind: WarningKind, text: &str) {
+        if self.first(kind).is_none() {
+            self.first.push((kind, text.to_owned()));
+        }
     }
 
     fn keep(&mut self, text: String) {

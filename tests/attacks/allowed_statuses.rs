@@ -28,7 +28,7 @@ const PAGE: &str = "<link rel=stylesheet href=BASE/here.css><link rel=stylesheet
 const SCRIPTS: &str = "<script src=BASE/gone.js></script><iframe src=BASE/500-frame></iframe>\
     <script>fetch('BASE/data', {mode: 'no-cors'})</script>";
 
-async fn pool_of(host: &Host) -> (TestPool, String) {
+fn pool_of(host: &Host) -> (TestPool, String) {
     let pool = TestPool::with_outbound(allowing(&[host.entry()], &[]), |config| {
         config.trusted_keys = host.key.iter().cloned().collect();
     });
@@ -39,7 +39,7 @@ async fn pool_of(host: &Host) -> (TestPool, String) {
 #[actix::test]
 async fn files_that_an_allowed_host_does_not_have_are_said_with_the_status() {
     for host in [Host::http(serve).await, Host::https("127.0.0.1", serve).await] {
-        let (pool, base) = pool_of(&host).await;
+        let (pool, base) = pool_of(&host);
         let page = PAGE.replace("BASE", &base);
         let scripts = format!("{page}{}", SCRIPTS.replace("BASE", &base));
         let told = ["404: BASE/gone.png", "500: BASE/500.css"].map(str::to_owned).to_vec();
@@ -70,7 +70,7 @@ async fn files_that_an_allowed_host_does_not_have_are_said_with_the_status() {
 #[actix::test]
 async fn a_page_that_goes_to_an_error_of_an_allowed_host_fails_with_the_status() {
     for host in [Host::http(serve).await, Host::https("127.0.0.1", serve).await] {
-        let (pool, base) = pool_of(&host).await;
+        let (pool, base) = pool_of(&host);
         for (path, status) in [("/500-page", 500), ("/gone?key=secret", 404)] {
             for going in ["location.href='TO'", "setTimeout(() => location.href='TO', 30)"] {
                 let going = going.replace("TO", &format!("{base}{path}"));

@@ -109,7 +109,7 @@ mod tests {
         let bold = "https://h.example/b.css";
         for sheet in [
             "@media (min-width: 1px) and (orientation: landscape) {p{color:rgb(1,2,3)}}",
-            ".a::before{content:'\\f101'} .sm\\:b:not(.c\\:d){} p{background:url(\\scripting.png)}",
+            ".a::before{content:'\\f101'} .sm\\:b:not(.c\\:d){}",
             ":is(td\\:a){} .scripting{} /* scripting */ p:not(s\\:x",
             &format!("@import '{bold}'; p{{}} (/* never ended"),
         ] {

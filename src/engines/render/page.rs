@@ -120,10 +120,14 @@ impl PageEngine {
             tracing::debug!(page.step = ?step, "step begins");
             timer.replace(self.metrics.begin(measured(step)));
         };
-        let ready = browser::open(lease, &task, &self.config, step).await.map_err(|f| failed(f, warnings))?;
+        let ready = Box::pin(browser::open(lease, &task, &self.config, step))
+            .await
+            .map_err(|f| failed(f, warnings))?;
         step(PageStep::Print);
-        let mut printed = ready.print().await.map_err(|fault| failed(fault, warnings))?;
-        while let Some(chunk) = printed.next_chunk().await.map_err(|fault| failed(fault, warnings))? {
+        let mut printed = Box::pin(ready.print()).await.map_err(|fault| failed(fault, warnings))?;
+        while let Some(chunk) =
+            Box::pin(printed.next_chunk()).await.map_err(|fault| failed(fault, warnings))?
+        {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
         warnings.extend(printed.warnings());
