@@ -205,6 +205,7 @@ fn value_of(option: &str) -> Value {
         "dpi" => json!(150),
         "delimiters" => json!({"start": "{", "end": "}"}),
         "engine" => json!("lualatex"),
+        "failOn" => json!(["missing"]),
         _ => panic!("give '{option}' a value here"),
     }
 }
