@@ -142,10 +142,10 @@ impl Printed {
         })
     }
 
-    /// How many pages the file has, if it is one of pages; complete after the last piece.
+    /// How many pages the file has, if it is one of pages; known after the last piece.
     #[must_use]
     pub fn pages(&self) -> Option<u32> {
-        self.counter.as_ref().map(PageCounter::pages)
+        self.counter.as_ref().and_then(PageCounter::pages)
     }
 
     /// What the page's author wants to know; complete after the last piece.
@@ -273,8 +273,7 @@ async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Troubl
         Source::Stream(handle, from) => (handle, from),
     };
     let (chunk, is_last) = piece(page, &handle, from).await?;
-    // An empty piece before the end would be taken for the end.
-    if !is_last && !chunk.is_empty() {
+    if !is_last {
         return Ok((chunk, Source::Stream(handle, None)));
     }
     close(page, Source::Stream(handle, None))?;
@@ -287,11 +286,24 @@ async fn piece(
     handle: &IO::StreamHandle,
     from: Option<u32>,
 ) -> Result<(Bytes, bool), Trouble> {
+    let (tab, limit) = (page.tab()?, page.limits.print);
     let read = IO::Read { handle: handle.clone(), offset: from, size: Some(page.limits.chunk_bytes) };
-    let part = page.tab()?.call_within(read, page.limits.print).await?;
-    let chunk =
-        if part.base_64_encoded == Some(true) { decode(part.data).await? } else { Bytes::from(part.data) };
-    Ok((chunk, part.eof))
+    next_part(async || Ok(tab.call_within(read.clone(), limit).await?)).await
+}
+
+/// The next part of a stream, and whether it is the last. Chromium may answer nothing before the end (its reader has
+/// nothing yet); given on, that would be taken for the end, and half a document would be published as a whole one.
+async fn next_part(
+    mut ask: impl AsyncFnMut() -> Result<IO::ReadReturnObject, Trouble>,
+) -> Result<(Bytes, bool), Trouble> {
+    loop {
+        let part = ask().await?;
+        let is_encoded = part.base_64_encoded == Some(true);
+        let chunk = if is_encoded { decode(part.data).await? } else { Bytes::from(part.data) };
+        if part.eof || !chunk.is_empty() {
+            return Ok((chunk, part.eof));
+        }
+    }
 }
 
 async fn decode(text: String) -> Result<Bytes, Trouble> {
@@ -370,5 +382,32 @@ mod tests {
         assert_eq!(page_range(Some(2), None).as_deref(), Some("2-"));
         assert_eq!(page_range(None, Some(3)).as_deref(), Some("1-3"));
         assert_eq!(page_range(Some(2), Some(3)).as_deref(), Some("2-3"));
+    }
+
+    #[tokio::test]
+    async fn nothing_before_the_end_is_not_the_end() {
+        let part = |data: &str, base_64_encoded, eof| IO::ReadReturnObject {
+            data: data.to_owned(),
+            base_64_encoded: Some(base_64_encoded),
+            eof,
+        };
+        let answers = [
+            part("", true, false),
+            part("QUI=", true, false),
+            part("", false, false),
+            part("", true, false),
+            part("CD", false, false),
+            part("", true, true),
+        ];
+        let mut answers = answers.into_iter();
+        let mut ask = async || Ok(answers.next().unwrap());
+        let mut parts = Vec::new();
+        for _ in 0..3 {
+            parts.push(next_part(&mut ask).await.unwrap());
+        }
+        let wanted = [("AB", false), ("CD", false), ("", true)];
+        assert_eq!(parts, wanted.map(|(text, is_last)| (Bytes::from(text), is_last)));
+        let failed = next_part(async || Err(Trouble::fault(FaultCode::PageFailed, "gone"))).await;
+        assert!(failed.is_err(), "what fails is not asked again");
     }
 }

@@ -39,7 +39,9 @@ impl OpenPage {
     pub(super) fn end_well(mut self, options: &PageOptions, output: PageOutput, pages: Option<u32>) {
         // Of a range nobody knows how many sheets there were.
         let is_whole = options.from_page.is_none() && options.to_page.is_none();
-        let is_short = is_whole && pages.unwrap_or(1) <= PAGES_LIMIT;
+        // A picture is one page; a PDF that does not say how many it has may have any number.
+        let uncounted = if output == PageOutput::Pdf { u32::MAX } else { 1 };
+        let is_short = is_whole && pages.unwrap_or(uncounted) <= PAGES_LIMIT;
         let is_light = is_short && self.length_bytes <= LENGTH_LIMIT_BYTES;
         let surrounded = self.measured || emulate::differs(options, output);
         let passing = self.passing && output == PageOutput::Pdf && !surrounded && options.selector.is_none();

@@ -20,6 +20,7 @@ mod losses;
 mod neighbours;
 mod options;
 mod origin;
+mod page_count;
 mod page_rules;
 mod pages;
 mod passing;

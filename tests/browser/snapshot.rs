@@ -21,7 +21,7 @@ pub fn green_png() -> Vec<u8> {
 /// The document of a page; nothing in it may name the job's host, run, or refer to a file.
 pub async fn document(pool: &TestPool, task: &PageTask) -> (String, Vec<String>) {
     let task = PageTask { output: PageOutput::Html, ..task.clone() };
-    let Rendered { bytes, warnings } = pool.render(&task).await.unwrap();
+    let Rendered { bytes, warnings, .. } = pool.render(&task).await.unwrap();
     let html = String::from_utf8(bytes).unwrap();
     for never in [".localhost", "javascript:", "<base", "<noscript", "onload=", "onclick=", "nonce="] {
         assert!(!html.contains(never), "{never} in {html}");

@@ -39,6 +39,7 @@ pub struct TestPool {
 pub struct Rendered {
     pub bytes: Vec<u8>,
     pub warnings: Vec<String>,
+    pub pages: Option<u32>,
 }
 
 impl TestPool {
@@ -105,7 +106,7 @@ impl TestPool {
         while let Some(chunk) = printed.next_chunk().await? {
             bytes.extend_from_slice(&chunk);
         }
-        Ok(Rendered { bytes, warnings: printed.warnings().lines() })
+        Ok(Rendered { bytes, warnings: printed.warnings().lines(), pages: printed.pages() })
     }
 
     pub async fn status(&self) -> PoolStatus {
