@@ -11,6 +11,7 @@ use super::origin::Visit;
 use super::page::{PageOutput, PageTask};
 use super::scripts;
 use super::tab::Tab;
+use crate::domain::encoding;
 use crate::domain::fault::FaultCode;
 use crate::domain::lane::Lane;
 
@@ -163,8 +164,9 @@ async fn navigate(tab: &Tab, visit: &Visit, limit: Duration) -> Result<(), Troub
 }
 
 async fn put(tab: &Tab, task: &PageTask, limit: Duration) -> Result<(), Trouble> {
-    let html =
-        task.site.page().map(|content| String::from_utf8_lossy(content).into_owned()).unwrap_or_default();
+    // The mark of UTF-8 is for who reads bytes: in a text it is a letter, and before the doctype it would be content.
+    let page = task.site.page().cloned().map(encoding::unmarked).unwrap_or_default();
+    let html = String::from_utf8_lossy(&page).into_owned();
     let put = Page::SetDocumentContent { frame_id: tab.frame().to_owned(), html };
     tab.send_large(put).await?.answer(limit).await?;
     Ok(())

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// How far a browser looks for an encoding in a page.
-const ENCODING_WINDOW_BYTES: usize = 1_024;
+use crate::domain::encoding::{self, Encoding, Form};
+
 /// What a file of unknown kind is.
 const UNKNOWN: &str = "application/octet-stream";
 
@@ -43,23 +43,31 @@ pub(super) fn essence(name: &str) -> Cow<'static, str> {
     Cow::Borrowed(guessed.unwrap_or(UNKNOWN))
 }
 
-/// The type with which `content` is served. Text that is UTF-8 is said to be, for what does not say it
-/// itself would be read as what the page that asks for it is, or as Latin; other text is left to the browser.
-pub(super) fn content_type(name: &str, content: &[u8]) -> Cow<'static, str> {
+/// The type with which `content` is served. Text that is UTF-8 is said to be, for what does not say it itself would be
+/// read as what the page that asks for it is, or as Latin. What is not UTF-8 and says what it is in is left to the
+/// browser. What says nothing is in what the entry's file is in (`legacy`): the browser cannot know, for the page that
+/// it was given is UTF-8.
+pub(super) fn content_type(
+    name: &str,
+    content: &[u8],
+    legacy: impl FnOnce() -> Option<&'static Encoding>,
+) -> Cow<'static, str> {
     let essence = essence(name);
-    if essence == "text/html" {
-        // A page beside the entry may name its own encoding.
-        return if names_encoding(content) { essence } else { Cow::Borrowed("text/html; charset=utf-8") };
-    }
-    if essence.starts_with("text/") && std::str::from_utf8(content).is_ok() {
-        return Cow::Owned(format!("{essence}; charset=utf-8"));
-    }
-    essence
-}
-
-fn names_encoding(page: &[u8]) -> bool {
-    let head = &page[..page.len().min(ENCODING_WINDOW_BYTES)];
-    String::from_utf8_lossy(head).to_ascii_lowercase().contains("charset")
+    let is_page = essence == "text/html";
+    let form = if is_page { Form::Page } else { Form::Sheet };
+    let charset = if !essence.starts_with("text/") || is_page && encoding::declared(content, form).is_some() {
+        None
+    } else if std::str::from_utf8(content).is_ok() {
+        Some("utf-8".to_owned())
+    } else if is_page || matches!(&*essence, "text/css" | "text/javascript") {
+        // A script has no way to say it: the attribute of who asks for it counts only where nothing is said here, and
+        // in a page of old scripts are in what the page is in.
+        let undeclared = encoding::declared(content, form).is_none();
+        legacy().filter(|_| undeclared).map(|encoding| encoding.name().to_ascii_lowercase())
+    } else {
+        None
+    };
+    charset.map_or(essence.clone(), |charset| Cow::Owned(format!("{essence}; charset={charset}")))
 }
 
 #[cfg(test)]
@@ -98,14 +106,28 @@ mod tests {
             ("v1.2/LICENSE", UNKNOWN),
             ("x.nobody-knows", UNKNOWN),
         ] {
-            assert_eq!(content_type(name, "text ä".as_bytes()), wanted, "{name}");
+            assert_eq!(content_type(name, "text ä".as_bytes(), || None), wanted, "{name}");
         }
     }
 
     #[test]
     fn an_encoding_is_said_only_where_it_is_known() {
-        assert_eq!(content_type("a.css", b"@charset \"latin1\"; a{content:'\xe4'}"), "text/css");
-        assert_eq!(content_type("a.html", b"<meta charset=latin1>\xe4"), "text/html");
+        let latin = || Some(encoding_rs::WINDOWS_1252);
+        for (name, content, alone, in_latin) in [
+            ("a.css", &b"@charset \"latin1\"; a{content:'\xe4'}"[..], "text/css", "text/css"),
+            ("a.css", b"a{content:'\xe4'}", "text/css", "text/css; charset=windows-1252"),
+            ("a.css", b"\xff\xfep\0", "text/css", "text/css"),
+            ("a.js", b"'\xe4'", "text/javascript", "text/javascript; charset=windows-1252"),
+            ("a.js", "'ä'".as_bytes(), "text/javascript; charset=utf-8", "text/javascript; charset=utf-8"),
+            ("a.html", b"<meta charset=latin1>\xe4", "text/html", "text/html"),
+            ("a.html", b"<!-- charset -->\xe4", "text/html", "text/html; charset=windows-1252"),
+            ("a.html", b"<p>", "text/html; charset=utf-8", "text/html; charset=utf-8"),
+            ("a.txt", b"\xe4", "text/plain", "text/plain"),
+            ("a.svg", b"\xe4", "image/svg+xml", "image/svg+xml"),
+        ] {
+            assert_eq!(content_type(name, content, || None), alone, "{name}");
+            assert_eq!(content_type(name, content, latin), in_latin, "{name}");
+        }
         assert_eq!(essence("page.html"), "text/html");
     }
 }

@@ -124,8 +124,16 @@ impl PageCounter {
                     self.mode = if left == 0 { Mode::Between } else { Mode::Stream(left) };
                     rest = &rest[passed..];
                 }
-                mode => {
-                    self.take(mode, *byte);
+                Mode::Between
+                | Mode::Name
+                | Mode::Word
+                | Mode::Text { .. }
+                | Mode::Hexadecimal
+                | Mode::Opening
+                | Mode::Closing
+                | Mode::Comment
+                | Mode::StreamLine => {
+                    self.take(*byte);
                     rest = behind;
                 }
             }
@@ -140,8 +148,8 @@ impl PageCounter {
         u32::try_from(*count).ok()
     }
 
-    fn take(&mut self, mode: Mode, byte: u8) {
-        match mode {
+    fn take(&mut self, byte: u8) {
+        match self.mode {
             Mode::Between => self.begin(byte),
             Mode::Name | Mode::Word if is_regular(byte) => {
                 if self.token.len() < TOKEN_BYTES {
@@ -155,10 +163,10 @@ impl PageCounter {
             Mode::Word => {
                 self.mode = Mode::Between;
                 self.word();
-                match self.mode {
-                    Mode::StreamLine => self.stream_line(byte),
-                    Mode::Between => self.begin(byte),
-                    _ => {}
+                if self.mode == Mode::StreamLine {
+                    self.stream_line(byte);
+                } else if self.mode == Mode::Between {
+                    self.begin(byte);
                 }
             }
             Mode::Text { nesting, escaped } => self.text(nesting, escaped, byte),

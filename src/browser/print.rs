@@ -208,9 +208,9 @@ pub(super) async fn count(page: &OpenPage, source: Source) -> Result<(Source, u3
     let rest = Source::Stream(handle, behind);
     if is_whole {
         close(page, rest)?;
-        return Ok((Source::Held(first, Box::new(Source::Ended)), counter.pages()));
+        return Ok((Source::Held(first, Box::new(Source::Ended)), counter.pages().unwrap_or_default()));
     }
-    Ok((Source::Held(first, Box::new(rest)), counter.pages()))
+    Ok((Source::Held(first, Box::new(rest)), counter.pages().unwrap_or_default()))
 }
 
 /// Lets go of a file that nobody reads to its end.

@@ -78,7 +78,8 @@ fn file(
     headers: &HeaderMap,
 ) -> Response<Full<Bytes>> {
     let entry = name == site.entry();
-    let content_type = if entry { PAGE.into() } else { mime::content_type(name, content) };
+    let content_type =
+        if entry { PAGE.into() } else { mime::content_type(name, content, || site.legacy_encoding()) };
     let start = content_head().header(CONTENT_TYPE, content_type.as_ref());
     match wanted_range(method, headers, content.len()) {
         None => finish(start.status(StatusCode::OK), content.clone(), method),

@@ -81,10 +81,11 @@ pub(super) async fn take(
     let walked = ask(page, script(page, site, limit_bytes), limit).await?;
     let walked: Walked = done(&walked, limit_bytes)?;
     for path in walked.needs {
-        let Some(content) = site.get(&path).filter(|content| content.len() <= TEXT_LIMIT_BYTES) else {
+        if site.get(&path).is_none_or(|content| content.len() > TEXT_LIMIT_BYTES) {
             continue;
-        };
-        let text = String::from_utf8_lossy(content);
+        }
+        let Some(text) = site.text(&path) else { continue };
+        let text = String::from_utf8_lossy(&text.content);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         for slice in slices(text, PROVIDED_BYTES) {
             let provide = format!("provide({},{})", json!(path), json!(slice));

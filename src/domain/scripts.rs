@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use memchr::memmem;
 
-use super::site::Files;
+use super::site::Site;
 
 /// How many times the length of its file a script may have, its text included where that is another one. Rows of
 /// short cells make four to five of them; a longer one is not kept.
@@ -32,13 +32,16 @@ pub struct Script {
 }
 
 impl Script {
-    /// The script of `file`; `text` where EJS reads another one than the file's. None when it is too large to be
-    /// kept.
+    /// The script of `file`, whose text is `read`; `text` where EJS reads another one than that. None when it is too
+    /// large to be kept.
     #[must_use]
-    pub fn new(file: &Bytes, text: Option<String>, source: String) -> Option<Self> {
-        let added = (source.len() + text.as_ref().map_or(0, String::len)) as u64;
+    pub fn new(file: &Bytes, read: &Bytes, text: Option<String>, source: String) -> Option<Self> {
+        let text = text.map_or_else(|| read.clone(), exact);
+        let file_bytes = file.as_ptr_range();
+        let is_shared = file_bytes.contains(&text.as_ptr()) || text.is_empty();
+        let added = (source.len() + if is_shared { 0 } else { text.len() }) as u64;
         let fits = added + FIXED_BYTES / 2 <= weight(file);
-        fits.then(|| Self { text: text.map_or_else(|| file.clone(), exact), source: exact(source) })
+        fits.then(|| Self { text, source: exact(source) })
     }
 }
 
@@ -58,15 +61,17 @@ impl Scripts {
     /// Room for the scripts of a site's templates; none where its entry is no template, for then nothing is
     /// rendered.
     #[must_use]
-    pub fn of(entry: &str, files: &Files) -> Option<Self> {
-        let is_template = |path: &str| files.get(path).is_some_and(has_tags);
+    pub fn of(site: &Site) -> Option<Self> {
+        let is_template =
+            |path: &str| site.text(path).is_some_and(|text| memmem::find(&text.content, b"<%").is_some());
+        let entry = site.entry();
         if !is_template(entry) {
             return None;
         }
-        let partials = files.keys().filter(|path| *path != entry && is_partial(path) && is_template(path));
-        let paths = std::iter::once(entry).chain(partials.map(String::as_str));
+        let partials = site.paths().filter(|path| *path != entry && is_partial(path) && is_template(path));
+        let paths = std::iter::once(entry).chain(partials);
         let made: BTreeMap<_, _> = paths.map(|path| (path.to_owned(), OnceLock::new())).collect();
-        let weight = made.keys().filter_map(|path| files.get(path)).map(weight).sum();
+        let weight = made.keys().filter_map(|path| site.get(path)).map(weight).sum();
         Some(Self { made, weight, begun: AtomicBool::new(false) })
     }
 
@@ -110,10 +115,6 @@ impl Scripts {
     }
 }
 
-fn has_tags(text: &Bytes) -> bool {
-    memmem::find(text, b"<%").is_some() && std::str::from_utf8(text).is_ok()
-}
-
 fn is_partial(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| PARTIALS.iter().any(|known| known.eq_ignore_ascii_case(ending)))
@@ -133,13 +134,14 @@ fn exact(text: String) -> Bytes {
 mod tests {
     use super::*;
 
-    fn files(files: &[(&str, &'static [u8])]) -> Files {
-        files.iter().map(|(path, text)| ((*path).to_owned(), Bytes::from_static(text))).collect()
+    fn site(entry: &str, files: &[(&str, &'static [u8])]) -> Site {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), Bytes::from_static(text)));
+        Site::new(entry, files.collect())
     }
 
     #[test]
     fn templates_are_what_has_tags_and_may_be_included() {
-        let all = files(&[
+        let files: [(&str, &[u8]); 8] = [
             ("a.ejs", b"<%= 1 %>"),
             ("index.html", b"<%- include('a') %>"),
             ("app.js", b"'<%= 1 %>'"),
@@ -147,28 +149,35 @@ mod tests {
             ("latin.html", b"<%= 1 %>\xe4"),
             ("picture.svg", b"<svg/>"),
             ("picture.png", b"<%"),
-        ]);
-        let scripts = Scripts::of("index.html", &all).unwrap();
-        let templates: Vec<&String> = all.keys().filter(|path| scripts.lacks(path)).collect();
-        assert_eq!(templates, ["a.ejs", "b.HTML", "index.html"]);
-        assert_eq!(scripts.weight(), 6 * (19 + 8 + 5) + 3 * 1_024);
-        assert!(Scripts::of("picture.svg", &all).is_none(), "nothing of it is rendered");
+            ("none.txt", b"<%\0\xff"),
+        ];
+        let all = site("index.html", &files);
+        let scripts = Scripts::of(&all).unwrap();
+        let templates: Vec<&str> = all.paths().filter(|path| scripts.lacks(path)).collect();
+        assert_eq!(templates, ["a.ejs", "b.HTML", "index.html", "latin.html"]);
+        assert_eq!(scripts.weight(), 6 * (19 + 8 + 5 + 9) + 4 * 1_024);
+        assert!(Scripts::of(&site("picture.svg", &files)).is_none(), "nothing of it is rendered");
     }
 
     #[test]
     fn they_are_made_once_and_within_their_weight() {
-        let all = files(&[("index.html", b"<%= 1 %>")]);
-        let scripts = Scripts::of("index.html", &all).unwrap();
+        let all = site("index.html", &[("index.html", b"<%= 1 %>")]);
+        let scripts = Scripts::of(&all).unwrap();
         assert!(scripts.begin() && !scripts.begin());
         scripts.release();
         assert!(scripts.begin() && scripts.lacks("index.html"));
 
-        let file = &all["index.html"];
-        let script = Script::new(file, None, "x".to_owned()).unwrap();
+        let file = all.get("index.html").unwrap();
+        let script = Script::new(file, file, None, "x".to_owned()).unwrap();
         assert_eq!(script.text.as_ptr(), file.as_ptr(), "not even copied");
         let room = 6 * 8 + 512;
-        assert!(Script::new(file, None, "x".repeat(room)).is_some());
-        assert_eq!(Script::new(file, Some("t".to_owned()), "x".repeat(room)), None);
+        assert!(Script::new(file, file, None, "x".repeat(room)).is_some());
+        assert_eq!(Script::new(file, file, Some("t".to_owned()), "x".repeat(room)), None);
+        assert_eq!(
+            Script::new(file, &Bytes::from_static(b"t"), None, "x".repeat(room)),
+            None,
+            "made of another"
+        );
         scripts.keep(vec![("index.html".to_owned(), Some(script.clone()))]);
         scripts.keep(vec![("index.html".to_owned(), None), ("a.ejs".to_owned(), None)]);
         assert_eq!(scripts.get("index.html"), Some(&script));

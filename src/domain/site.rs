@@ -1,10 +1,11 @@
 //! The files of one template, as the assembler reads them and the page's origin serves them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
+use super::encoding::{self, Doubt, Encoding, Form, UTF_8};
 use super::scripts::{Script, Scripts};
 
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
@@ -20,13 +21,30 @@ pub struct Site {
     page: Option<Bytes>,
     /// For a site that further jobs will render: what EJS generates of it.
     scripts: Option<Arc<Scripts>>,
+    /// What the entry's file is in; looked for once.
+    encoding: Arc<OnceLock<&'static Encoding>>,
+}
+
+/// A file of a template as text, in UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteText {
+    /// The text; that of a file in UTF-8 is not copied.
+    pub content: Bytes,
+    /// What its author should know of how it was read.
+    pub doubt: Option<Doubt>,
 }
 
 impl Site {
     /// The site whose page is the file `entry`.
     #[must_use]
     pub fn new(entry: &str, files: Files) -> Self {
-        Self { entry: entry.into(), files: Arc::new(files), page: None, scripts: None }
+        Self {
+            entry: entry.into(),
+            files: Arc::new(files),
+            page: None,
+            scripts: None,
+            encoding: Arc::default(),
+        }
     }
 
     /// A site of one file.
@@ -47,13 +65,16 @@ impl Site {
     pub fn with_entry(&self, name: &str, text: Bytes) -> Self {
         let folder = self.folder();
         let entry = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        Self { entry: entry.into(), files: self.files.clone(), page: Some(text), scripts: None }
+        // What the files are in that say nothing of it, the present entry says.
+        let _ = self.legacy_encoding();
+        let encoding = Arc::clone(&self.encoding);
+        Self { entry: entry.into(), files: self.files.clone(), page: Some(text), scripts: None, encoding }
     }
 
     /// The same site with room for the scripts of its templates, for one who keeps it.
     #[must_use]
     pub fn keeping_scripts(self) -> Self {
-        let scripts = Scripts::of(&self.entry, &self.files).filter(|_| self.page.is_none());
+        let scripts = Scripts::of(&self).filter(|_| self.page.is_none());
         Self { scripts: scripts.map(Arc::new), ..self }
     }
 
@@ -93,6 +114,32 @@ impl Site {
         if path == &*self.entry { self.page() } else { self.files.get(path) }
     }
 
+    /// The file at `path` as text, whatever its encoding: what says nothing of it is in the entry's. `None` where there
+    /// is none, or what is there is no text.
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<SiteText> {
+        let is_entry = path == &*self.entry;
+        if let Some(page) = self.page.as_ref().filter(|_| is_entry) {
+            return Some(SiteText { content: page.clone(), doubt: None });
+        }
+        let file = self.files.get(path)?;
+        let around = Some(self).filter(|_| !is_entry).and_then(Self::legacy_encoding);
+        let decoded = encoding::decode(file, Form::of(path), around)?;
+        Some(SiteText { content: encoding::shared(file, decoded.text), doubt: decoded.doubt })
+    }
+
+    /// What the entry's file is in where that is not UTF-8: the page that is shown in its place is, and what it refers
+    /// to without saying what it is in is not.
+    #[must_use]
+    pub fn legacy_encoding(&self) -> Option<&'static Encoding> {
+        let found = self.encoding.get_or_init(|| {
+            let entry = self.files.get(&*self.entry);
+            let decoded = entry.and_then(|entry| encoding::decode(entry, Form::Page, None));
+            decoded.map_or(UTF_8, |decoded| decoded.encoding)
+        });
+        Some(*found).filter(|&found| found != UTF_8 && found.is_ascii_compatible())
+    }
+
     /// The paths of all files, the entry included.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
@@ -127,5 +174,33 @@ mod tests {
         let banner = site.with_entry("headerTemplate", Bytes::from_static(b"b"));
         assert_eq!((banner.entry(), banner.page().unwrap().as_ref()), ("a/headerTemplate", &b"b"[..]));
         assert_eq!(banner.get("a/index.html").unwrap().as_ref(), b"entry");
+    }
+
+    #[test]
+    fn a_text_is_in_what_it_says_or_in_what_the_entry_is_in() {
+        let files: [(&str, &[u8]); 6] = [
+            ("index.html", b"<meta charset=windows-1251>\xe4"),
+            ("a.ejs", b"\xe4"),
+            ("b.css", b"@charset \"latin1\";\xe4"),
+            ("c.ejs", "д".as_bytes()),
+            ("d.ejs", b"\xff\xfe\x34\x04"),
+            ("e.bin", b"\0\xe4"),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), Bytes::from_static(text)));
+        let site = Site::new("index.html", Files::from(files));
+        let text = |path| site.text(path).map(|text| String::from_utf8(text.content.to_vec()).unwrap());
+        assert_eq!(text("index.html").unwrap(), "<meta charset=windows-1251>д");
+        assert_eq!(
+            ["a.ejs", "b.css", "c.ejs", "d.ejs"].map(|path| text(path).unwrap()),
+            ["д", "@charset \"latin1\";ä", "д", "д"]
+        );
+        assert_eq!((site.text("nothing"), site.legacy_encoding().unwrap().name()), (None, "windows-1251"));
+        assert_eq!(site.text("e.bin").unwrap().content, "\0д", "the entry's encoding has all bytes");
+        let shown = site.clone().with_page(Bytes::from_static("<meta charset=windows-1251>ä".as_bytes()));
+        assert_eq!(shown.text("index.html").unwrap().content, "<meta charset=windows-1251>ä", "it is UTF-8");
+        assert_eq!(shown.legacy_encoding(), site.legacy_encoding(), "its files are what they were");
+        let plain = Site::single("index.html", Bytes::from_static("<p>ä".as_bytes()));
+        assert_eq!(plain.text("index.html").unwrap().content.as_ptr(), plain.page().unwrap().as_ptr());
+        assert_eq!(plain.legacy_encoding(), None);
     }
 }

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use super::state::HttpState;
 use crate::config::HttpConfig;
-use crate::domain::json;
 use crate::domain::members::Members;
+use crate::domain::{encoding, json};
 use crate::problem::{Code, Problem};
 
 /// Bodies larger than this are looked through on a thread of their own: the thread that answers requests
@@ -57,6 +57,7 @@ pub(super) async fn read<T: Send + 'static>(
 
 impl Body {
     fn check(bytes: Bytes, state: &HttpState) -> Result<Self, Problem> {
+        let bytes = encoding::unmarked(bytes);
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(Bytes::from_static(b"{}")));
         }

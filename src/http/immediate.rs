@@ -16,6 +16,7 @@ use super::openapi::ImmediateRequest;
 use super::problem::Answer;
 use super::state::HttpState;
 use super::{body, gate, idempotency, job_request, view, wait};
+use crate::domain::encoding;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
@@ -110,7 +111,12 @@ fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    Ok(Wanted { spec: job.spec()?, data, template: template.map(Bytes::from), delivery })
+    Ok(Wanted {
+        spec: job.spec()?,
+        data,
+        template: template.map(|text| encoding::marked(text.into())),
+        delivery,
+    })
 }
 
 /// Exactly one of `template` and `templateId`, and no office file as text.

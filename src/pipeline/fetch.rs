@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::{Parts, RunInput, STORE_SILENT};
+use crate::domain::encoding;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
@@ -21,7 +22,9 @@ pub(super) async fn fetch(parts: &Parts, input: &RunInput) -> Result<(Loaded, By
     if input.given.data && data.is_none() {
         return Err(lost());
     }
-    let data = data.filter(|bytes| !is_no_data(bytes)).unwrap_or_else(|| Bytes::from_static(b"{}"));
+    // Editors put a mark before it; JSON may be read without (RFC 8259, 8.1).
+    let data = data.map(encoding::unmarked).filter(|bytes| !is_no_data(bytes));
+    let data = data.unwrap_or_else(|| Bytes::from_static(b"{}"));
     check(parts.limits.json_depth_limit, data.clone()).await?;
     if !input.kind.fits(template.kind) {
         return Err(misfit(input.kind, &template));

@@ -247,10 +247,10 @@ async fn steps(
     let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let Loaded { site, reach, version: content, .. } = template;
     let of_content = |document| Document { content, ..document };
-    let assembled = async {
-        let page = parts.assembler.assemble(input.account, &site, &data).await?;
+    let assembled = Box::pin(async {
+        let page = parts.assembler.assemble(input.account, &site, &data, warnings).await?;
         Ok((page, banners::assemble(parts, input, &site, &data).await?))
-    };
+    });
     let (page, options) = progress.step(Step::Assemble, assembled).await?;
     let unshown = input.options.unshown_warnings();
     // What refers to files of its own would not open by itself: the browser puts them in.

@@ -140,7 +140,7 @@ mod tests {
         let before = weight(&kept);
         let source = "x".repeat(entry.len() * 4);
         assert!(before > (entry.len() + source.len()) as u64 + FILE_WEIGHT_BYTES);
-        let script = Script::new(&entry, None, source).unwrap();
+        let script = Script::new(&entry, &entry, None, source).unwrap();
         kept.site.scripts().unwrap().keep(vec![("index.html".to_owned(), Some(script))]);
         assert_eq!(weight(&kept), before, "the cache takes off what it put on");
     }

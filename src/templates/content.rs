@@ -14,6 +14,7 @@ use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use super::source::{TemplateUse, load, present};
+use crate::domain::encoding;
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::{Files, Site};
@@ -95,17 +96,27 @@ async fn read_entry(deps: &Deps, TemplateRef { account, template }: TemplateRef)
     let _entered = deps.room.enter(account)?;
     let (content, loaded) = present(deps, TemplateUse { account, template, preview: true }).await?;
     check_text(&content)?;
-    let page = loaded.site.page().cloned().unwrap_or_default();
-    if page.len() as u64 > deps.text_limit_bytes {
-        let (entry, limit) = (&content.entry, deps.text_limit_bytes);
+    let length = loaded.site.page().map_or(0, Bytes::len);
+    let limit = deps.text_limit_bytes;
+    let text = by_size(length, move || entry_text(&loaded.site, &content)).await?;
+    if text.len() as u64 > limit {
         let detail = format!(
-            "'{entry}' is larger than {limit} bytes (http.json_limit_bytes); take it from the archive: GET \
+            "The template's text is larger than {limit} bytes (http.json_limit_bytes); take it from the archive: GET \
              /templates/{template}/presigned-url."
         );
         return Err(Problem::new(Code::PayloadTooLarge, detail));
     }
-    let text = move || String::from_utf8(page.to_vec()).map_err(|_| not_utf8(&content));
-    by_size(loaded.site.page().map_or(0, Bytes::len), text).await
+    Ok(text)
+}
+
+/// The entry's characters, whatever its encoding and without a mark of it.
+fn entry_text(site: &Site, content: &Content) -> Result<String, Problem> {
+    // A LaTeX file says by a package what it is in, and the text that replaces it would be in something else.
+    let is_latex = content.kind == TemplateKind::Latex;
+    let text =
+        if is_latex { site.page().cloned() } else { site.text(&content.entry).map(|text| text.content) };
+    let text = text.map(encoding::unmarked).ok_or_else(|| no_text(content))?;
+    String::from_utf8(text.to_vec()).map_err(|_| no_text(content))
 }
 
 async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -> Result<(), Problem> {
@@ -190,7 +201,7 @@ fn too_large(limit_bytes: u64) -> Problem {
     Problem::new(Code::PayloadTooLarge, detail)
 }
 
-fn not_utf8(content: &Content) -> Problem {
+fn no_text(content: &Content) -> Problem {
     let entry = &content.entry;
     Problem::new(
         Code::EntryNotText,

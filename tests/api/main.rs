@@ -13,6 +13,7 @@ mod command_line;
 mod delivery;
 mod doctor;
 mod doctor_store;
+mod encodings;
 mod ending;
 mod errors;
 mod fail_on;

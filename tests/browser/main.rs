@@ -17,6 +17,7 @@ mod kept_traces;
 mod lazy;
 mod life;
 mod losses;
+mod marks;
 mod neighbours;
 mod options;
 mod origin;

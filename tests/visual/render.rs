@@ -79,7 +79,7 @@ impl Studio {
     /// The document as PDF and as picture.
     pub async fn document(&self, name: &'static str, site: &Site, data: Bytes) -> Document {
         let account = AccountId::generate();
-        let page = self.assembler.assemble(account, site, &data).await.unwrap();
+        let page = self.assembler.assemble(account, site, &data, &mut Warnings::default()).await.unwrap();
         let site = site.clone().with_page(page);
         let order = PageOrder {
             account,

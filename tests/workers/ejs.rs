@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use platen::config::{AssembleConfig, Config};
-use platen::domain::fault::{FaultCode, JobFault};
+use platen::domain::fault::{FaultCode, JobFault, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
@@ -32,7 +32,12 @@ pub fn site(files: &[(&str, &str)]) -> Site {
 async fn assemble(files: &[(&str, &str)], data: &str) -> Result<String, JobFault> {
     let config = AssembleConfig { spares: 0, ..config() };
     let page = assembler(&config)
-        .assemble(AccountId::generate(), &site(files), &Bytes::from(data.to_owned()))
+        .assemble(
+            AccountId::generate(),
+            &site(files),
+            &Bytes::from(data.to_owned()),
+            &mut Warnings::default(),
+        )
         .await?;
     Ok(String::from_utf8(page.to_vec()).unwrap())
 }
@@ -94,14 +99,19 @@ async fn a_page_without_tags_is_its_own_page() {
     let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
     let bytes = Bytes::from_static(b"<p>100%> \xff\x00</p>");
     let site = Site::single("index.html", bytes.clone());
-    let page = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap();
+    let page = assembler
+        .assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}"), &mut Warnings::default())
+        .await
+        .unwrap();
     assert_eq!(page.as_ptr(), bytes.as_ptr(), "not even copied");
 
-    let site = Site::single("index.html", Bytes::from_static(b"one\ntwo \xff <%= 1 %>"));
-    let fault =
-        assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}")).await.unwrap_err();
+    let site = Site::single("index.html", Bytes::from_static(b"one\ntwo \0\xff <%= 1 %>"));
+    let fault = assembler
+        .assemble(AccountId::generate(), &site, &Bytes::from_static(b"{}"), &mut Warnings::default())
+        .await
+        .unwrap_err();
     assert_eq!(fault.code, FaultCode::TemplateInvalid);
-    assert_eq!(fault.message, "index.html:2: the text is not UTF-8; save the template as UTF-8");
+    assert_eq!(fault.message, "index.html:2: this is no text; upload a page (HTML, EJS), saved as UTF-8");
 }
 
 #[tokio::test]
@@ -140,7 +150,8 @@ async fn includes_reach_the_files_of_an_archive() {
     let site = Site::new(&package.entry, package.files);
     let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
     let data = Bytes::from_static(b"{\"title\":\"T\"}");
-    let page = assembler.assemble(AccountId::generate(), &site, &data).await.unwrap();
+    let page =
+        assembler.assemble(AccountId::generate(), &site, &data, &mut Warnings::default()).await.unwrap();
     assert_eq!(page, "<b>logo</b>T foot 1T");
 }
 
@@ -279,7 +290,12 @@ async fn data_is_no_options_and_pollutes_nothing() {
 async fn limited(text: &str, config: AssembleConfig) -> (FaultCode, String) {
     let begun = Instant::now();
     let fault = assembler(&config)
-        .assemble(AccountId::generate(), &site(&[("index.html", text)]), &Bytes::from_static(b"{}"))
+        .assemble(
+            AccountId::generate(),
+            &site(&[("index.html", text)]),
+            &Bytes::from_static(b"{}"),
+            &mut Warnings::default(),
+        )
         .await;
     let fault = fault.unwrap_err();
     assert!(begun.elapsed() < DEADLINE, "{text}: {:?}", begun.elapsed());
@@ -339,6 +355,7 @@ async fn the_page_is_limited() {
             AccountId::generate(),
             &site(&[("index.html", "<%- 'ä'.repeat(1000) %>")]),
             &Bytes::from_static(b"{}"),
+            &mut Warnings::default(),
         )
         .await;
     assert_eq!(page.unwrap().len(), 2_000);

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use bytes::Bytes;
 use platen::config::AssembleConfig;
 use platen::domain::fault::FaultCode;
+use platen::domain::fault::Warnings;
 use platen::domain::ids::AccountId;
 use platen::engines::assemble::ejs::Assembler;
 use platen::slots::AccountShare;
@@ -24,7 +25,10 @@ async fn no_job_sees_another() {
     let site = site(&[("index.html", text)]);
     let (one, other) = (AccountId::generate(), AccountId::generate());
     for account in [one, one, other, one, one, other, one] {
-        let page = assembler.assemble(account, &site, &Bytes::from_static(b"{}")).await.unwrap();
+        let page = assembler
+            .assemble(account, &site, &Bytes::from_static(b"{}"), &mut Warnings::default())
+            .await
+            .unwrap();
         assert_eq!(page, "fresh");
     }
     // Neither 5 nor 2 is a multiple of 3: of each account at least one child has jobs left.
@@ -37,10 +41,10 @@ async fn a_child_that_needed_much_memory_is_not_kept() {
     let assembler = assembler(&AssembleConfig { spares: 1, ..config() });
     let account = AccountId::generate();
     let small = site(&[("index.html", "<%= 1 %>")]);
-    assembler.assemble(account, &small, &Bytes::from_static(b"{}")).await.unwrap();
+    assembler.assemble(account, &small, &Bytes::from_static(b"{}"), &mut Warnings::default()).await.unwrap();
     until("the child is kept", || assembler.kept() == 1).await;
     let large = site(&[("index.html", "<%= 'x'.repeat(80e6).length %>")]);
-    assembler.assemble(account, &large, &Bytes::from_static(b"{}")).await.unwrap();
+    assembler.assemble(account, &large, &Bytes::from_static(b"{}"), &mut Warnings::default()).await.unwrap();
     until("its replacement waits", || assembler.spares() == 1).await;
     assert_eq!(assembler.kept(), 0);
 }
@@ -77,7 +81,12 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
         Metrics::new().children,
     );
     let page = assembler
-        .assemble(AccountId::generate(), &site(&[("index.html", "<%= 1 + 1 %>")]), &Bytes::from_static(b"{}"))
+        .assemble(
+            AccountId::generate(),
+            &site(&[("index.html", "<%= 1 + 1 %>")]),
+            &Bytes::from_static(b"{}"),
+            &mut Warnings::default(),
+        )
         .await;
     assert_eq!(page.unwrap(), "2");
 }
@@ -103,7 +112,12 @@ async fn jobs_run_side_by_side() {
             (
                 n,
                 assembler
-                    .assemble(AccountId::generate(), &site, &Bytes::from(format!("{{\"n\":{n}}}")))
+                    .assemble(
+                        AccountId::generate(),
+                        &site,
+                        &Bytes::from(format!("{{\"n\":{n}}}")),
+                        &mut Warnings::default(),
+                    )
                     .await,
             )
         })

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use platen::config::AssembleConfig;
-use platen::domain::fault::JobFault;
+use platen::domain::fault::{JobFault, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
 use platen::engines::assemble::ejs::Assembler;
@@ -29,8 +29,10 @@ impl Lab {
     }
 
     async fn assemble(&self, site: &Site, data: &str) -> Result<String, JobFault> {
-        let page =
-            self.assembler.assemble(AccountId::generate(), site, &Bytes::from(data.to_owned())).await?;
+        let page = self
+            .assembler
+            .assemble(AccountId::generate(), site, &Bytes::from(data.to_owned()), &mut Warnings::default())
+            .await?;
         Ok(String::from_utf8(page.to_vec()).unwrap())
     }
 
@@ -248,7 +250,7 @@ async fn no_job_has_a_say_in_what_another_runs() {
         let lab = Lab::new(&AssembleConfig { kept: 4, ..config() });
         let (account, kept) = (AccountId::generate(), kept(&files));
         let data = Bytes::from(format!(r#"{{"name":"N","secret":"s3cret","how":"{how}"}}"#));
-        let page = lab.assembler.assemble(account, &kept.site, &data).await;
+        let page = lab.assembler.assemble(account, &kept.site, &data, &mut Warnings::default()).await;
         spoilt += u32::from(page.is_ok_and(|page| page != expected));
         // Where it spoilt its own job altogether, the next one has them made.
         assert_eq!(lab.assemble(&kept.site, r#"{"name":"N"}"#).await.unwrap(), expected);
@@ -273,14 +275,12 @@ async fn scripts_are_made_in_a_child_without_a_past() {
     let lab = Lab::new(&AssembleConfig { spares: 0, kept: 4, processes: 2, ..config() });
     let account = AccountId::generate();
     let (once, data) = (site(&[("index.html", "<%= 1 %>")]), Bytes::from_static(b"{}"));
-    let jobs = tokio::join!(
-        lab.assembler.assemble(account, &once, &data),
-        lab.assembler.assemble(account, &once, &data)
-    );
+    let job = async || lab.assembler.assemble(account, &once, &data, &mut Warnings::default()).await;
+    let jobs = tokio::join!(job(), job());
     assert!(jobs.0.is_ok() && jobs.1.is_ok());
     until("two children are kept", || lab.assembler.kept() == 2).await;
     let kept = kept(&[("index.html", "<%= 1 %>")]);
-    lab.assembler.assemble(account, &kept.site, &data).await.unwrap();
+    lab.assembler.assemble(account, &kept.site, &data, &mut Warnings::default()).await.unwrap();
     until("a third one had to be started", || lab.assembler.kept() == 3).await;
     assert!(kept.site.script("index.html").is_some());
 }

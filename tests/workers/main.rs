@@ -4,6 +4,7 @@
 mod children;
 mod ejs;
 mod ejs_children;
+mod ejs_encodings;
 mod ejs_kept;
 mod pool;
 mod processes;

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::report::Finding;
 use crate::config::AssembleConfig;
+use crate::domain::fault::Warnings;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::assemble::ejs::Assembler;
@@ -19,7 +20,8 @@ pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Findi
     let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
     let assembler = Assembler::new(starter.clone(), &config, AccountShare::whole(), Metrics::new().children);
     let site = Site::single("index.html", Bytes::from_static(TEMPLATE.as_bytes()));
-    let page = assembler.assemble(AccountId::generate(), &site, &Bytes::from_static(DATA.as_bytes())).await;
+    let data = Bytes::from_static(DATA.as_bytes());
+    let page = assembler.assemble(AccountId::generate(), &site, &data, &mut Warnings::default()).await;
     let wrong = match page {
         Ok(page) if page.windows(PAGE.len()).any(|part| part == PAGE) => return caged(),
         Ok(page) => format!("made '{}' of '{TEMPLATE}'", String::from_utf8_lossy(&page)),

@@ -64,7 +64,7 @@ impl Assembler {
         wanted: &[String],
     ) -> Result<Option<Made>, WorkerFault> {
         let files = self.templates(site, wanted);
-        let body: Vec<Bytes> = files.iter().map(|(_, text)| (*text).clone()).collect();
+        let body: Vec<Bytes> = files.iter().map(|(_, text)| text.clone()).collect();
         let header = Order::Compile(CompileJob {
             files: files.iter().map(|(path, text)| (Cow::Borrowed(*path), text.len())).collect(),
             time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
@@ -85,17 +85,18 @@ impl Assembler {
         };
         let mut made = made.into_iter();
         let mut script = |path: &str| {
-            let file = files.iter().find_map(|(name, file)| (*name == path).then_some(file))?;
-            made.next().flatten().and_then(|made| Script::new(file, made.text, made.source))
+            let read = files.iter().find_map(|(name, read)| (*name == path).then_some(read))?;
+            let made = made.next().flatten()?;
+            Script::new(site.get(path)?, read, made.text, made.source)
         };
         Ok(Some(wanted.iter().map(|path| (path.clone(), script(path))).collect()))
     }
 
     /// As many of the wanted templates as the engine has room for, in their order.
-    fn templates<'a>(&self, site: &'a Site, wanted: &'a [String]) -> Vec<(&'a str, &'a Bytes)> {
+    fn templates<'a>(&self, site: &Site, wanted: &'a [String]) -> Vec<(&'a str, Bytes)> {
         let mut room = (self.config.memory_limit_mb << 20) / MEMORY_SHARE;
-        let files = wanted.iter().filter_map(|path| Some((path.as_str(), site.get(path)?)));
-        let fits = |(_, file): &(&str, &Bytes)| {
+        let files = wanted.iter().filter_map(|path| Some((path.as_str(), site.text(path)?.content)));
+        let fits = |(_, file): &(&str, Bytes)| {
             let left = room.checked_sub(file.len() as u64);
             room = left.unwrap_or(room);
             left.is_some()

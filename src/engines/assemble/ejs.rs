@@ -10,10 +10,11 @@ use memchr::memmem;
 use tokio::sync::Semaphore;
 
 use crate::config::AssembleConfig;
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::ids::AccountId;
 use crate::domain::scripts::Script;
-use crate::domain::site::Site;
+use crate::domain::site::{Site, SiteText};
+use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, Order, assemble_child};
@@ -80,26 +81,37 @@ impl Assembler {
         self.pool.kept()
     }
 
-    /// The page that the site's entry and the data make, for a job of `account`. A page without a tag is its
-    /// own page, byte by byte. `data` is valid JSON. What EJS generates of a site that somebody keeps is generated
-    /// once, beside the jobs, and used from then on.
+    /// The page that the site's entry and the data make, in UTF-8, for a job of `account`. A page without a tag is its
+    /// own page, byte by byte where it was UTF-8. `data` is valid JSON. What EJS generates of a site that somebody keeps
+    /// is generated once, beside the jobs, and used from then on.
     ///
     /// # Errors
     /// A sentence for the template's author, which names file and line where there is one.
-    pub async fn assemble(&self, account: AccountId, site: &Site, data: &Bytes) -> Result<Bytes, JobFault> {
+    pub async fn assemble(
+        &self,
+        account: AccountId,
+        site: &Site,
+        data: &Bytes,
+        warnings: &mut Warnings,
+    ) -> Result<Bytes, JobFault> {
         let data = object(data)?;
-        let entry = site.page().ok_or_else(|| no_entry(site))?;
+        let entry = &entry_of(site, warnings).await?;
         if memmem::find(entry, b"<%").is_none() {
             return Ok(entry.clone());
         }
         if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
             return Err(self.out_of_memory());
         }
-        let read = Mutex::new(BTreeSet::from([site.entry().to_owned()]));
+        let read = Mutex::new(Read::default());
         let (Answer { outcome, generated }, page) = self.run(account, site, [entry, &data], &read).await?;
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         let page = self.outcome(outcome, page)?;
-        self.compile_ahead(account, site, &read.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let Read { mut paths, doubts } = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for doubt in &doubts {
+            warnings.push(doubt);
+        }
+        paths.insert(site.entry().to_owned());
+        self.compile_ahead(account, site, &paths);
         Ok(page)
     }
 
@@ -116,7 +128,8 @@ impl Assembler {
         data: &Bytes,
     ) -> Result<String, JobFault> {
         let site = site.with_entry(name, Bytes::copy_from_slice(template.as_bytes()));
-        let banner = self.assemble(account, &site, data).await?;
+        // The text came with a request, so there is no doubt of it.
+        let banner = self.assemble(account, &site, data, &mut Warnings::default()).await?;
         let limit = self.config.banner_limit_bytes;
         if banner.len() as u64 > limit {
             let sentence = format!("{name} became larger than {limit} bytes (assemble.banner_limit_bytes)");
@@ -131,7 +144,7 @@ impl Assembler {
         account: AccountId,
         site: &Site,
         [entry, data]: [&Bytes; 2],
-        read: &Mutex<BTreeSet<String>>,
+        read: &Mutex<Read>,
     ) -> Result<(Answer, Bytes), JobFault> {
         let script = site.script(site.entry());
         let body = [
@@ -146,8 +159,10 @@ impl Assembler {
             files: site.paths().map(Cow::Borrowed).collect(),
         });
         let files = |name: &str| {
-            let asked = asked(site, name)?;
-            read.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+            let (asked, doubt) = asked(site, name)?;
+            let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+            read.doubts.extend(doubt);
+            read.paths.insert(name.to_owned());
             Some(asked)
         };
         let done = self.pool.run(account, Job { header: &order, body: &body, files: &files }).await;
@@ -160,7 +175,7 @@ impl Assembler {
             Assembled::Failed(sentence) => Err(JobFault::new(FaultCode::TemplateError, sentence)),
             Assembled::NotText(sentence) => Err(JobFault::new(
                 FaultCode::TemplateInvalid,
-                format!("{sentence}; save the template as UTF-8"),
+                format!("{sentence}; upload a page (HTML, EJS), saved as UTF-8"),
             )),
             Assembled::BadData(why) => {
                 Err(JobFault::new(FaultCode::DataInvalid, format!("the data cannot be read: {why}")))
@@ -238,12 +253,40 @@ fn object(data: &Bytes) -> Result<Bytes, JobFault> {
     }
 }
 
-/// A file that a template includes, with its script where one is kept.
-fn asked(site: &Site, name: &str) -> Option<Asked> {
+/// What a job's template read.
+#[derive(Default)]
+struct Read {
+    paths: BTreeSet<String>,
+    /// What its author should know of the files that it included.
+    doubts: BTreeSet<String>,
+}
+
+/// The entry's text, whatever its encoding. What is no text goes on as it is: where it must be text, the engine says
+/// which line is not.
+async fn entry_of(site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobFault> {
+    let entry = site.page().ok_or_else(|| no_entry(site))?;
+    let reading = site.clone();
+    let text = thread::by_size(entry.len(), move || reading.text(reading.entry())).await?;
+    let Some(SiteText { content, doubt }) = text else { return Ok(entry.clone()) };
+    if let Some(doubt) = doubt {
+        warnings.push(&doubt.of(site.entry()));
+    }
+    Ok(content)
+}
+
+/// A file that a template includes, with its script where one is kept, and what its author should know of it.
+fn asked(site: &Site, name: &str) -> Option<(Asked, Option<String>)> {
+    let text = site.text(name);
+    let doubt = text.as_ref().and_then(|text| text.doubt).map(|doubt| doubt.of(name));
     let of_script =
         |script: &Script| Asked { content: script.text.clone(), made: Some(script.source.clone()) };
-    let of_file = |file: &Bytes| Asked { content: file.clone(), made: None };
-    site.script(name).map(of_script).or_else(|| site.get(name).map(of_file))
+    // The engine says that what is no text cannot be included.
+    let of_file = || text.map(|text| text.content).or_else(|| site.get(name).cloned());
+    let asked = site
+        .script(name)
+        .map(of_script)
+        .or_else(|| of_file().map(|content| Asked { content, made: None }))?;
+    Some((asked, doubt))
 }
 
 fn no_entry(site: &Site) -> JobFault {

@@ -3,6 +3,7 @@
 use bytes::{BufMut as _, Bytes, BytesMut};
 use memchr::{memchr, memmem};
 
+use crate::domain::encoding;
 use crate::domain::fault::JobFault;
 use crate::domain::lane::Lane;
 use crate::engines::assemble::lane::lane_of;
@@ -19,13 +20,15 @@ pub async fn opens_by_itself(page: &Bytes) -> Result<bool, JobFault> {
 }
 
 /// The page as a document that opens by itself: where it has scripts, the data object is put before
-/// the first of them. A page without script stays as it is, byte by byte.
+/// the first of them. A page without script stays as it is, byte by byte. It is UTF-8: one that says to be something
+/// else (its template was) gets the mark of UTF-8, which counts for more.
 #[must_use]
 pub fn with_data(page: &Bytes, data: &[u8]) -> Bytes {
-    if lane_of(page) == Lane::Static {
-        return page.clone();
+    let page = encoding::marked(page.clone());
+    if lane_of(&page) == Lane::Static {
+        return page;
     }
-    let at = after_doctype(page);
+    let at = after_doctype(&page);
     let script = data_script(data);
     let mut document = BytesMut::with_capacity(page.len() + script.len());
     document.put_slice(&page[..at]);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path;
+use crate::domain::encoding;
 use crate::http::auth::Caller;
 use crate::http::body::Body;
 use crate::http::openapi::IndexHtmlRequest;
@@ -64,7 +65,8 @@ fn text_of(body: &Body) -> Result<Bytes, Problem> {
     let former = members.text("templateIndex");
     let mut faults = members.into_faults();
     match current.or(former) {
-        Some(text) if faults.is_empty() => Ok(text.into()),
+        // What its meta says is of no concern: what a request carries are characters.
+        Some(text) if faults.is_empty() => Ok(encoding::marked(text.into())),
         text => {
             if text.is_none() && faults.is_empty() {
                 faults.push(Fault::new("/indexHtml", "is required"));

@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memmem};
 
+use crate::domain::encoding::{self, Form};
 use crate::domain::kinds::TemplateKind;
 
 /// What an upload, or an archive's entry, turned out to be.
@@ -51,8 +52,8 @@ const FOREIGN: [(&[u8], &str, &str); 14] = [
     (b"\x89PNG\r\n\x1a\n", "a picture (PNG)", CONVERT),
     (b"\xff\xd8\xff", "a picture (JPEG)", CONVERT),
     (b"GIF8", "a picture (GIF)", CONVERT),
-    (b"\xff\xfe", "text in UTF-16", "save it as UTF-8"),
-    (b"\xfe\xff", "text in UTF-16", "save it as UTF-8"),
+    (b"\xff\xfe\0\0", "text in UTF-32", "save it as UTF-8"),
+    (b"\0\0\xfe\xff", "text in UTF-32", "save it as UTF-8"),
 ];
 
 /// What `bytes` are.
@@ -69,6 +70,13 @@ pub(super) fn of(bytes: &[u8]) -> Content {
     if bytes.get(257..262) == Some(b"ustar") {
         return Content::Foreign { what: "a tar archive", remedy: REPACK };
     }
+    if let Some(wide) = wide(bytes) {
+        let kind = text(wide.as_bytes());
+        if kind == TemplateKind::Latex {
+            return Content::Foreign { what: "LaTeX in UTF-16", remedy: "save it as UTF-8" };
+        }
+        return Content::Text(kind);
+    }
     if memchr(0, bytes).is_none() {
         return Content::Text(text(bytes));
     }
@@ -80,12 +88,22 @@ pub(super) fn of(bytes: &[u8]) -> Content {
     Content::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }
 }
 
+/// A text in UTF-16 that says so, in which there are no words to be found.
+fn wide(bytes: &[u8]) -> Option<String> {
+    let declared =
+        encoding::declared(bytes, Form::Page).filter(|encoding| !encoding.is_ascii_compatible())?;
+    let decoded = encoding::decode(bytes, Form::Page, None).filter(|decoded| decoded.encoding == declared)?;
+    Some(decoded.text.into_owned())
+}
+
 fn text(bytes: &[u8]) -> TemplateKind {
     if is_latex(bytes) { TemplateKind::Latex } else { page(bytes) }
 }
 
 /// What a page is: `Ejs` where it has a tag.
 pub(super) fn page(bytes: &[u8]) -> TemplateKind {
+    let wide = wide(bytes);
+    let bytes = wide.as_ref().map_or(bytes, |text| text.as_bytes());
     if memmem::find(bytes, b"<%").is_some() { TemplateKind::Ejs } else { TemplateKind::Html }
 }
 

@@ -53,7 +53,7 @@ impl Engine {
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let line = error.as_bytes()[..at].split(|&byte| byte == b'\n').count();
-                let outcome = Assembled::NotText(format!("{}:{line}: the text is not UTF-8", job.entry));
+                let outcome = Assembled::NotText(format!("{}:{line}: this is no text", job.entry));
                 return (Answer { outcome, generated: 0 }, String::new());
             }
         };
@@ -191,7 +191,7 @@ fn read_file(ctx: Ctx<'_>, name: String) -> rquickjs::Result<Option<Vec<String>>
         Ok((Given { found: true, made_bytes }, mut text)) => {
             let source = text.split_off(text.len().saturating_sub(made_bytes));
             let parts = [text, source].into_iter().map(String::from_utf8).collect::<Result<_, _>>();
-            parts.map(Some).map_err(|_| Exception::throw_message(&ctx, "the included file is not UTF-8 text"))
+            parts.map(Some).map_err(|_| Exception::throw_message(&ctx, "the included file is no text"))
         }
         Err(error) => Err(Exception::throw_message(&ctx, &error.to_string())),
     }

@@ -33,7 +33,14 @@ fn plain_text_is_the_entry_and_is_not_copied() {
     let line = "x\\documentclass".repeat(300_000);
     assert_eq!(read(format!("   {line}")).unwrap().kind, TemplateKind::Html, "each line is looked at once");
     let latin = read(&b"<p>\xe4 is not UTF-8</p>"[..]).unwrap();
-    assert_eq!(latin.kind, TemplateKind::Html, "the assembler says so where it matters");
+    assert_eq!(latin.kind, TemplateKind::Html, "the assembler reads it");
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    for (text, kind) in [("\u{feff}<p>", TemplateKind::Html), ("\u{feff}<p><%= a %>", TemplateKind::Ejs)] {
+        assert_eq!(read(wide(text)).unwrap().kind, kind);
+        assert_eq!(read(archive(&[("index.html", &wide(text)[..])])).unwrap().kind, kind);
+    }
+    let sentence = refused(wide("\u{feff}\\documentclass{article}"));
+    assert!(sentence.contains("LaTeX in UTF-16") && sentence.contains("save it as UTF-8"), "{sentence}");
 }
 
 #[test]
@@ -51,7 +58,7 @@ fn what_is_no_template_is_refused_by_name_with_the_remedy() {
         (b"BZh91AY", "a bzip2 archive", "as a zip archive"),
         (&tar, "a tar archive", "as a zip archive"),
         (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)", "upload a page"),
-        (b"\xff\xfe<\0p\0", "text in UTF-16", "save it as UTF-8"),
+        (b"\xff\xfe\0\0<\0\0\0", "text in UTF-32", "save it as UTF-8"),
         (b"<p>\0</p>", "no text, for it has NUL bytes", "upload a page"),
         (b"\x7fELF\x02\x01\x01\0PK\x05\x06", "no text, for it has NUL bytes", "upload a page"),
     ];

@@ -1,0 +1,478 @@
+//! What encoding the bytes of a text are in, found as browsers find it (HTML Standard, 13.2.3.2), and the text.
+//!
+//! Templates are read here once and are UTF-8 from then on: what scans a page for scripts and what shows it must see
+//! the same characters. A mark (BOM) says most, then what the text declares, then what it stands in. Two things differ
+//! from browsers, and are said to the author: text that is UTF-8 beyond ASCII is not taken for Latin because an old
+//! `meta` says so, and nothing is guessed from a place on the map: what is neither declared nor UTF-8 is windows-1252.
+
+use std::borrow::Cow;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+pub use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{REPLACEMENT, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+
+/// How far a declaration is looked for in a page, as the standard has it.
+const WINDOW_BYTES: usize = 1_024;
+/// How far a declaration is looked for that somebody else might see: parsers go on to the end of the head.
+const WIDE_WINDOW_BYTES: usize = 64 << 10;
+/// The mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+/// How a style sheet begins that says what it is in (CSS Syntax Level 3, 3.2).
+const CHARSET_RULE: &[u8] = b"@charset \"";
+
+/// How a text declares its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By a `meta` element.
+    Page,
+    /// By a `@charset` rule.
+    Sheet,
+}
+
+impl Form {
+    /// The form of the file `path`.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if ending.eq_ignore_ascii_case("css") { Self::Sheet } else { Self::Page }
+    }
+}
+
+/// A text, and what it was in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// The text. One that was UTF-8 is borrowed, with its mark where it has one; others have none.
+    pub text: Cow<'a, str>,
+    /// What its bytes are in.
+    pub encoding: &'static Encoding,
+    /// What its author should know.
+    pub doubt: Option<Doubt>,
+}
+
+/// What is doubtful about how a text was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Nothing says what it is in, and it is not UTF-8 in this line.
+    Guessed(usize),
+    /// It says that it is in this, and is UTF-8.
+    Contradicted(&'static Encoding),
+    /// Some of it is not what it says to be.
+    Damaged(&'static Encoding),
+}
+
+impl Doubt {
+    /// A sentence about the file `path`.
+    #[must_use]
+    pub fn of(self, path: &str) -> String {
+        match self {
+            Self::Guessed(line) => format!(
+                "{path}: line {line} is not UTF-8 and no encoding is declared, so it was read as windows-1252; save it \
+                 as UTF-8, or declare what it is (<meta charset=…>)"
+            ),
+            Self::Contradicted(declared) => {
+                let declared = declared.name();
+                format!(
+                    "{path}: it declares {declared} but is UTF-8, and was read as that; declare <meta charset=utf-8>"
+                )
+            }
+            Self::Damaged(declared) => {
+                let declared = declared.name();
+                format!(
+                    "{path}: some of it is not {declared}, which it declares to be; those letters are shown as \u{fffd}"
+                )
+            }
+        }
+    }
+}
+
+/// Reads `bytes`; `around` is what the text is in that it is a part of. `None` when they are no text at all: neither
+/// declared nor UTF-8, and with NUL bytes in them.
+#[must_use]
+pub fn decode<'a>(bytes: &'a [u8], form: Form, around: Option<&'static Encoding>) -> Option<Decoded<'a>> {
+    let declared = declared(bytes, form);
+    let utf8 = std::str::from_utf8(bytes);
+    let as_it_stands = |text, doubt| Some(Decoded { text: Cow::Borrowed(text), encoding: UTF_8, doubt });
+    match (declared.or(around.filter(|around| around.is_ascii_compatible())), utf8) {
+        (Some(encoding), Ok(text)) if encoding == UTF_8 => as_it_stands(text, None),
+        // By accident Latin letters make no UTF-8: nobody writes 'Ã' before each of them.
+        (Some(encoding), Ok(text)) if encoding.is_single_byte() => {
+            let doubt = declared.filter(|_| !text.is_ascii()).map(Doubt::Contradicted);
+            let decoded = Decoded { text: Cow::Borrowed(text), encoding, doubt };
+            Some(if text.is_ascii() { decoded } else { Decoded { encoding: UTF_8, ..decoded } })
+        }
+        (Some(encoding), _) => {
+            let (text, _, is_damaged) = encoding.decode(bytes);
+            Some(Decoded { text, encoding, doubt: is_damaged.then_some(Doubt::Damaged(encoding)) })
+        }
+        (None, Ok(text)) => as_it_stands(text, None),
+        (None, Err(_)) if memchr::memchr(0, bytes).is_some() => None,
+        (None, Err(error)) => {
+            let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
+            let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
+            Some(Decoded { text, encoding: WINDOWS_1252, doubt: Some(Doubt::Guessed(line)) })
+        }
+    }
+}
+
+/// What `bytes` themselves say that they are in.
+#[must_use]
+pub fn declared(bytes: &[u8], form: Form) -> Option<&'static Encoding> {
+    if let Some((encoding, _)) = Encoding::for_bom(bytes) {
+        return Some(encoding);
+    }
+    let head = &bytes[..bytes.len().min(WINDOW_BYTES)];
+    match form {
+        Form::Page => page_declares(head),
+        Form::Sheet => {
+            let name = head.strip_prefix(CHARSET_RULE)?;
+            known(&name[..name.windows(2).position(|end| end == b"\";")?])
+        }
+    }
+}
+
+/// Bytes that share those of `text` where it was borrowed from them.
+#[must_use]
+pub fn shared(bytes: &Bytes, text: Cow<'_, str>) -> Bytes {
+    match text {
+        Cow::Borrowed(text) => bytes.slice_ref(text.as_bytes()),
+        Cow::Owned(text) => Bytes::from(text),
+    }
+}
+
+/// A page that is UTF-8 in a form that everybody takes for it: with a mark where it declares to be something else.
+#[must_use]
+pub fn marked(page: Bytes) -> Bytes {
+    let head = &page[..page.len().min(WIDE_WINDOW_BYTES)];
+    let misleads = |declared: &'static Encoding| {
+        declared != UTF_8
+            && !(declared.is_ascii_compatible() && Encoding::ascii_valid_up_to(&page) == page.len())
+    };
+    if page.starts_with(MARK) || !page_declares(head).is_some_and(misleads) {
+        return page;
+    }
+    let mut marked = BytesMut::with_capacity(MARK.len() + page.len());
+    marked.put_slice(MARK);
+    marked.put_slice(&page);
+    marked.freeze()
+}
+
+/// The bytes without the mark of UTF-8.
+#[must_use]
+pub fn unmarked(bytes: Bytes) -> Bytes {
+    if bytes.starts_with(MARK) { bytes.slice(MARK.len()..) } else { bytes }
+}
+
+/// The encoding of a name, if browsers read it where it is declared: a declaration that can be read is in none of two
+/// bytes a letter.
+fn known(name: &[u8]) -> Option<&'static Encoding> {
+    let encoding = Encoding::for_label(name)?;
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        Some(UTF_8)
+    } else if encoding == X_USER_DEFINED {
+        Some(WINDOWS_1252)
+    } else {
+        Some(encoding).filter(|&encoding| encoding != REPLACEMENT)
+    }
+}
+
+fn page_declares(head: &[u8]) -> Option<&'static Encoding> {
+    match head {
+        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(UTF_16LE),
+        [0, b'<', 0, b'?', 0, b'x', ..] => Some(UTF_16BE),
+        _ => Prescan { head, at: 0 }.meta().ok().flatten().or_else(|| xml_declares(head)),
+    }
+}
+
+/// `<?xml version="1.0" encoding="…"?>` at the very beginning.
+fn xml_declares(head: &[u8]) -> Option<&'static Encoding> {
+    let declaration = head.strip_prefix(b"<?xml")?;
+    let declaration = &declaration[..memchr::memchr(b'>', declaration)?];
+    let word = b"encoding";
+    let behind = &declaration[memchr::memmem::find(declaration, word)? + word.len()..];
+    let [quote @ (b'"' | b'\''), value @ ..] =
+        behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start()
+    else {
+        return None;
+    };
+    known(&value[..memchr::memchr(*quote, value)?])
+}
+
+/// Looks through the beginning of a page for a `meta` that says what it is in, as the standard's prescan does.
+struct Prescan<'a> {
+    head: &'a [u8],
+    at: usize,
+}
+
+/// The beginning of a page ends before anything was found.
+struct Over;
+
+impl Prescan<'_> {
+    fn meta(&mut self) -> Result<Option<&'static Encoding>, Over> {
+        while let Some(found) = memchr::memchr(b'<', self.rest()) {
+            self.at += found;
+            let rest = self.rest();
+            match rest {
+                [b'<', b'!', b'-', b'-', ..] => {
+                    self.at += 2 + memchr::memmem::find(&rest[2..], b"-->").ok_or(Over)? + 3;
+                }
+                _ if is_meta(rest) => {
+                    self.at += b"<meta".len();
+                    if let Some(encoding) = self.declaration()? {
+                        return Ok(Some(encoding));
+                    }
+                }
+                [b'<', b'/', letter, ..] | [b'<', letter, ..] if letter.is_ascii_alphabetic() => {
+                    self.skip(|byte| !is_space(byte) && byte != b'>')?;
+                    while self.attribute()?.is_some() {}
+                }
+                [b'<', b'!' | b'/' | b'?', ..] => self.skip(|byte| byte != b'>')?,
+                _ => self.at += 1,
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the attributes of a `meta` declare.
+    fn declaration(&mut self) -> Result<Option<&'static Encoding>, Over> {
+        let (mut is_pragma, mut by_content, mut by_charset) = (false, None, None);
+        let mut seen = Vec::new();
+        while let Some((name, value)) = self.attribute()? {
+            // The first of a name counts.
+            if seen.contains(&name) {
+                continue;
+            }
+            match name.as_slice() {
+                b"http-equiv" => is_pragma = value == b"content-type",
+                b"content" => by_content = in_content(&value),
+                b"charset" => by_charset = Some(known(&value)),
+                _ => {}
+            }
+            seen.push(name);
+        }
+        Ok(by_charset.unwrap_or(by_content.filter(|_| is_pragma)))
+    }
+
+    /// The next attribute of a tag, name and value in small letters; none behind the last one.
+    fn attribute(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Over> {
+        self.skip(|byte| is_space(byte) || byte == b'/')?;
+        let first = self.peek()?;
+        if first == b'>' {
+            return Ok(None);
+        }
+        // An '=' that nothing stands before is a part of the name.
+        self.at += 1;
+        let mut name = vec![first.to_ascii_lowercase()];
+        name.extend(self.taken(|byte| is_space(byte) || matches!(byte, b'=' | b'/' | b'>'))?);
+        self.skip(is_space)?;
+        if self.peek()? != b'=' {
+            return Ok(Some((name, Vec::new())));
+        }
+        self.at += 1;
+        self.skip(is_space)?;
+        let value = match self.peek()? {
+            quote @ (b'"' | b'\'') => {
+                self.at += 1;
+                let value = self.taken(|byte| byte == quote)?;
+                self.at += 1;
+                value
+            }
+            _ => self.taken(|byte| is_space(byte) || byte == b'>')?,
+        };
+        Ok(Some((name, value)))
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.head.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Result<u8, Over> {
+        self.rest().first().copied().ok_or(Over)
+    }
+
+    fn skip(&mut self, what: impl Fn(u8) -> bool) -> Result<(), Over> {
+        self.at += self.rest().iter().position(|&byte| !what(byte)).ok_or(Over)?;
+        Ok(())
+    }
+
+    /// What stands before the first byte that `ends` it.
+    fn taken(&mut self, ends: impl Fn(u8) -> bool) -> Result<Vec<u8>, Over> {
+        let length = self.rest().iter().position(|&byte| ends(byte)).ok_or(Over)?;
+        let taken = self.rest()[..length].to_ascii_lowercase();
+        self.at += length;
+        Ok(taken)
+    }
+}
+
+fn is_meta(rest: &[u8]) -> bool {
+    rest.len() > 5 && rest[..5].eq_ignore_ascii_case(b"<meta") && (is_space(rest[5]) || rest[5] == b'/')
+}
+
+/// What stands behind `charset=` in the `content` of a `meta`, in small letters.
+fn in_content(content: &[u8]) -> Option<&'static Encoding> {
+    let word = b"charset";
+    let mut rest = content;
+    while let Some(at) = memchr::memmem::find(rest, word) {
+        rest = &rest[at + word.len()..];
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else { continue };
+        let value = value.trim_ascii_start();
+        return match value {
+            [quote @ (b'"' | b'\''), value @ ..] => known(&value[..memchr::memchr(*quote, value)?]),
+            _ => {
+                let end = value.iter().position(|&byte| is_space(byte) || byte == b';');
+                known(&value[..end.unwrap_or(value.len())])
+            }
+        };
+    }
+    None
+}
+
+/// White space of HTML.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{BIG5, EUC_JP, GBK, ISO_2022_JP, ISO_8859_2, SHIFT_JIS, WINDOWS_1251, WINDOWS_1253};
+
+    use super::*;
+
+    #[test]
+    fn declarations_are_found_as_browsers_find_them() {
+        let late = format!("{}<meta charset=latin1>", " ".repeat(1_010));
+        for (page, wanted) in [
+            ("<meta charset=latin1>", Some(WINDOWS_1252)),
+            (
+                "<!doctype html><html lang=de><head><title>a</title><META CharSet = 'ISO-8859-1' />",
+                Some(WINDOWS_1252),
+            ),
+            ("<meta\ncharset=\"windows-1251\">", Some(WINDOWS_1251)),
+            ("<meta/charset=shift_jis>", Some(SHIFT_JIS)),
+            ("<meta charset= euc-jp >", Some(EUC_JP)),
+            ("<meta name=a content='charset=big5' charset=gbk>", Some(GBK)),
+            ("<meta http-equiv=Content-Type content='text/html; charset=Big5'>", Some(BIG5)),
+            (
+                "<meta content='text/html;charset = \"iso-8859-2\"' http-equiv='content-type'>",
+                Some(ISO_8859_2),
+            ),
+            (
+                "<meta content='a charset b charset=greek; x' http-equiv=content-type>",
+                Some(encoding_rs::ISO_8859_7),
+            ),
+            ("<meta content='text/html; charset=big5'>", None),
+            ("<meta http-equiv=refresh content='charset=big5'>", None),
+            ("<meta charset=nothing><meta charset=windows-1253>", Some(WINDOWS_1253)),
+            ("<meta charset=a charset=big5>", None),
+            ("<meta charset=utf-16>", Some(UTF_8)),
+            ("<meta charset=x-user-defined>", Some(WINDOWS_1252)),
+            ("<meta charset=iso-2022-kr>", None),
+            ("<!-- <meta charset=big5> --><meta charset=gbk>", Some(GBK)),
+            ("<!--><meta charset=gbk>", Some(GBK)),
+            ("<p title='<meta charset=big5>'><meta charset=gbk>", Some(GBK)),
+            ("<p title=\"<meta charset=big5>", None),
+            (
+                "<% if (a < b) { %><?php <meta charset=big5> ?></ <meta charset=big5>><meta charset=gbk>",
+                Some(GBK),
+            ),
+            ("<metadata charset=big5>", None),
+            ("<meta charset=big5", None),
+            ("<?xml version='1.0' encoding = 'ISO-8859-2'?><html>", Some(ISO_8859_2)),
+            ("<?xml version='1.0'?><html encoding='big5'>", None),
+            (" <?xml encoding='big5'?>", None),
+            (&late, None),
+            ("", None),
+        ] {
+            assert_eq!(declared(page.as_bytes(), Form::Page), wanted, "{page}");
+        }
+        for (sheet, wanted) in [
+            ("@charset \"latin1\"; p{}", Some(WINDOWS_1252)),
+            ("@charset 'latin1'; p{}", None),
+            (" @charset \"latin1\";", None),
+            ("@charset \"latin1\"", None),
+            ("/* <meta charset=big5> */", None),
+        ] {
+            assert_eq!(declared(sheet.as_bytes(), Form::Sheet), wanted, "{sheet}");
+        }
+        assert_eq!(Form::of("a/b.CSS"), Form::Sheet);
+    }
+
+    #[test]
+    fn a_text_is_read_as_what_it_is() {
+        let page = |name: &str, encoding: &'static Encoding, text: &str| {
+            let text = format!("<meta charset={name}>{text}");
+            let (bytes, _, lossy) = encoding.encode(&text);
+            assert!(!lossy);
+            (bytes.into_owned(), text, encoding)
+        };
+        for (bytes, text, encoding) in [
+            page("iso-8859-1", WINDOWS_1252, "Grüße, señor – 5 €"),
+            page("windows-1251", WINDOWS_1251, "Привет"),
+            page("shift_jis", SHIFT_JIS, "表示、ソース"),
+            page("iso-2022-jp", ISO_2022_JP, "日本語"),
+            page("gbk", GBK, "联通"),
+            page("utf-8", UTF_8, "Grüße 東京"),
+        ] {
+            let wanted = Decoded { text: Cow::Owned(text), encoding, doubt: None };
+            assert_eq!(decode(&bytes, Form::Page, None), Some(wanted));
+        }
+        let wide = |unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            "\u{feff}<meta charset=latin1>ü東".encode_utf16().flat_map(unit).collect()
+        };
+        for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
+            assert_eq!(decode(&bytes, Form::Page, None).unwrap().text, "<meta charset=latin1>ü東");
+        }
+        let marked = "\u{feff}<meta charset=latin1>ü";
+        let decoded = decode(marked.as_bytes(), Form::Page, None).unwrap();
+        assert_eq!((decoded.text.as_ref(), decoded.encoding, decoded.doubt), (marked, UTF_8, None));
+        assert!(matches!(decoded.text, Cow::Borrowed(_)), "not even copied");
+    }
+
+    #[test]
+    fn what_is_doubtful_is_said() {
+        for (bytes, around, text, doubt) in [
+            (&b"a\nb\xe4"[..], None, "a\nbä", Some(Doubt::Guessed(2))),
+            (b"b\xe4", Some(WINDOWS_1251), "bд", None),
+            (b"b\xe4", Some(UTF_8), "b\u{fffd}", Some(Doubt::Damaged(UTF_8))),
+            (b"b\xe4", Some(UTF_16LE), "bä", Some(Doubt::Guessed(1))),
+            ("bä".as_bytes(), Some(WINDOWS_1251), "bä", None),
+            (
+                "<meta charset=latin1>ä".as_bytes(),
+                None,
+                "<meta charset=latin1>ä",
+                Some(Doubt::Contradicted(WINDOWS_1252)),
+            ),
+            (b"<meta charset=latin1>a", None, "<meta charset=latin1>a", None),
+            (
+                b"<meta charset=utf-8>\xe4b",
+                None,
+                "<meta charset=utf-8>\u{fffd}b",
+                Some(Doubt::Damaged(UTF_8)),
+            ),
+            (b"\xef\xbb\xbf\xe4b", None, "\u{fffd}b", Some(Doubt::Damaged(UTF_8))),
+        ] {
+            let decoded = decode(bytes, Form::Page, around).unwrap();
+            assert_eq!((decoded.text.as_ref(), decoded.doubt), (text, doubt));
+        }
+        assert_eq!(decode(b"\x89PNG\0", Form::Page, None), None);
+        assert!(decode(b"a\0", Form::Page, None).is_some(), "UTF-8 all the same");
+        assert!(Doubt::Guessed(2).of("a.html").starts_with("a.html: line 2 is not UTF-8"));
+    }
+
+    #[test]
+    fn a_page_that_misleads_is_marked_once() {
+        let page = |text: &str| Bytes::from(text.to_owned());
+        for same in
+            ["<p>ä", "<meta charset=utf-8>ä", "<meta charset=latin1>a", "\u{feff}<meta charset=latin1>ä"]
+        {
+            let same = page(same);
+            assert_eq!(marked(same.clone()).as_ptr(), same.as_ptr());
+        }
+        let late = format!("{}<meta charset=latin1>ä", " ".repeat(2_000));
+        for text in ["<meta charset=latin1>ä", "<meta charset=gbk>東", &late] {
+            let marked = marked(page(text));
+            assert_eq!(marked, page(&format!("\u{feff}{text}")));
+            assert_eq!(decode(&marked, Form::Page, None).unwrap().doubt, None);
+            assert_eq!(unmarked(marked), page(text));
+        }
+    }
+}
