@@ -20,14 +20,15 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,targe
  && cp target/release/platen /usr/local/bin/platen
 
 FROM debian:trixie-slim
-# Fonts for Latin, Greek, Cyrillic, Arabic and most other scripts, Chinese, Japanese, Korean, emoji.
+# Fonts for Latin, Greek, Cyrillic, Arabic and most other scripts, Chinese, Japanese, Korean, emoji, formulas.
 # fontconfig writes their cache here, once, and not Chromium in each new profile. tini is process 1: what a
 # killed Chromium leaves behind becomes its child, and somebody must reap it.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
       ca-certificates chromium-headless-shell fontconfig tini \
-      fonts-dejavu-core fonts-liberation fonts-noto-color-emoji fonts-noto-core fonts-wqy-zenhei \
+      fonts-dejavu-core fonts-liberation fonts-lmodern fonts-noto-cjk fonts-noto-color-emoji \
+      fonts-noto-core fonts-open-sans \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --system --gid 10001 platen \
  && useradd --system --uid 10001 --gid platen --no-create-home --home-dir /nonexistent \

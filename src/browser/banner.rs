@@ -36,11 +36,12 @@ pub(super) async fn templates(
     let is_filled = given.iter().any(|template| FILLED.iter().any(|class| template.contains(class)));
     let [header, footer] =
         if is_filled { fill(page, &options.scene, given).await? } else { given.map(str::to_owned) };
+    let family = &page.tab()?.families.banners;
     let dressed = |template: String| {
         if template.is_empty() {
             NOTHING.to_owned()
         } else {
-            dressed(&template, options.print_background, layout)
+            dressed(&template, options.print_background, layout, family)
         }
     };
     Ok(Some([dressed(header), dressed(footer)]))
@@ -97,11 +98,11 @@ async fn fill(page: &OpenPage, scene: &Scene, templates: [&str; 2]) -> Result<[S
 /// Chromium gives them no size and no family, and makes a row of what stands in them side by side, which
 /// takes the blanks out of a line of text: in a block of their own they are laid out as anywhere else, between the
 /// white at the content's sides.
-fn dressed(html: &str, print_background: bool, layout: &Layout) -> String {
+fn dressed(html: &str, print_background: bool, layout: &Layout, family: &str) -> String {
     let adjust = if print_background { "exact" } else { "economy" };
     let [_, right_in, _, left_in] = layout.white_in();
     format!(
         "<div style=\"box-sizing:border-box;width:100%;padding:0 {right_in:.4}in 0 {left_in:.4}in;font:8pt \
-         sans-serif;print-color-adjust:{adjust}\">{html}</div>"
+         {family};print-color-adjust:{adjust}\">{html}</div>"
     )
 }

@@ -167,6 +167,7 @@ impl BrowserPool {
                 frame_address_bytes: self.config.frame_address_limit_mb << 20,
             },
             fonts: Arc::clone(&running.chromium.fonts),
+            families: Arc::clone(&self.families),
             call_limit: Duration::from_millis(self.config.call_timeout_ms),
             withholds_frames: running.chromium.withholds_frames,
             watches: self.watches.clone(),

@@ -8,6 +8,7 @@ use headless_chrome::protocol::cdp::{Browser, Emulation, Inspector, Log, Page, R
 use super::cdp::{CallError, Connection};
 use super::emulate;
 use super::events::{PageEvents, TellingLimits, rest_binding};
+use super::families::Families;
 use super::flags::{VIEWPORT_HEIGHT, VIEWPORT_WIDTH};
 use super::fonts::Fonts;
 use super::kills::Kills;
@@ -29,6 +30,7 @@ pub(super) struct Maker {
     pub kills: Arc<Kills>,
     pub telling: TellingLimits,
     pub fonts: Arc<Fonts>,
+    pub families: Arc<Families>,
     pub call_limit: Duration,
     /// Whether pages without script have no frames.
     pub withholds_frames: bool,
@@ -64,6 +66,7 @@ impl Maker {
             origin,
             events,
             fonts: self.fonts,
+            families: self.families,
             call_limit: limit,
         };
         let prepared = match lane {
@@ -111,10 +114,14 @@ impl Tab {
     }
 
     async fn hear(&self) -> Result<(), CallError> {
+        let families = self.families.told.as_ref().map(|families| self.send(families)).transpose()?;
         let page = self.send(&Page::Enable { enable_file_chooser_opened_event: None })?;
         // What the page asks for in vain stands there: to be told of it costs a page that asks for nothing so nothing.
         let log = self.send(&Log::Enable(None))?;
         let inspector = self.send(&Inspector::Enable(None))?;
+        if let Some(families) = families {
+            families.answer(self.call_limit).await?;
+        }
         page.answer(self.call_limit).await?;
         log.answer(self.call_limit).await?;
         inspector.answer(self.call_limit).await.map(drop)
@@ -208,6 +215,7 @@ mod tests {
             kills: Arc::default(),
             telling: TellingLimits { all_bytes: 1 << 20, frame_address_bytes: 1 << 20 },
             fonts: Arc::default(),
+            families: Arc::new(Families::of(&Config::default().browser)),
             call_limit: Duration::from_secs(10),
             withholds_frames: true,
             watches: Watches::new(&Config::default().browser),

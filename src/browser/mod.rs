@@ -28,6 +28,7 @@ mod events;
 mod excerpt;
 mod excess;
 mod failures;
+mod families;
 mod fault;
 mod fence;
 mod flags;
@@ -79,6 +80,7 @@ mod wait;
 mod wire;
 
 pub use capacity::static_pages;
+pub use families::{LISTER, installed as installed_families, is_named, missing as missing_families};
 pub use fault::{PageFault, Retry};
 pub use lease::Lease;
 pub use messages::{GetPoolStatus, LeaseError, LeaseTab, PoolStatus, ShutDown};

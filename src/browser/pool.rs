@@ -26,6 +26,7 @@ use tokio::sync::mpsc;
 
 use super::capacity;
 use super::cdp::CallError;
+use super::families::{self, Families};
 use super::fleet::{Loss, Place, Purpose, Running};
 use super::grant::Waiter;
 use super::keeping::Returning;
@@ -54,6 +55,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// The actor. It starts its browsers when it is started.
 pub struct BrowserPool {
     pub(super) config: Arc<BrowserConfig>,
+    /// What pages mean without naming a font.
+    pub(super) families: Arc<Families>,
     pub(super) starter: Starter,
     /// The way of its pages to allowed hosts.
     outbound: Outbound,
@@ -108,6 +111,7 @@ impl BrowserPool {
             ),
             share: AccountShare::default(),
             leaving: Vec::new(),
+            families: Arc::new(Families::of(&config)),
             config: Arc::new(config),
             starter,
             outbound,
@@ -257,6 +261,7 @@ impl Actor for BrowserPool {
             );
         }
         tokio::task::spawn_blocking(Profile::sweep);
+        tokio::spawn(families::warn_of_missing(self.starter.clone(), Arc::clone(&self.config)));
         self.start_browsers(ctx);
     }
 }

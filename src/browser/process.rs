@@ -212,6 +212,9 @@ fn describe(
         .variable("TMPDIR", profile.temporary().display().to_string())
         .variable("PATH", "/usr/bin:/bin")
         .variable("LANG", "C.UTF-8");
+    if let Some(fonts) = profile.fonts() {
+        spec = spec.variable("FONTCONFIG_FILE", fonts.display().to_string());
+    }
     profile.home().clone_into(&mut spec.working_directory);
     spec.user = owner.map(|(uid, gid)| User { uid: uid.as_raw(), gid: gid.as_raw() });
     let (child_reads, writer) = io::pipe()?;

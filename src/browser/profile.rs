@@ -9,10 +9,12 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Gid, Uid, chown};
 
+use super::families;
 use crate::clock;
 
 const PREFIX: &str = "platen-chromium-";
 const LOCK_NAME: &str = "lock";
+const FONTS_NAME: &str = "fonts.conf";
 /// Chromium's last processes may still write while the folder is being removed.
 const REMOVAL_TRIES: u32 = 40;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(25);
@@ -46,6 +48,11 @@ impl Profile {
         self.path.join("profile")
     }
 
+    /// What Chromium's fontconfig reads; `None` where the system has no configuration of it.
+    pub(super) fn fonts(&self) -> Option<PathBuf> {
+        Some(self.path.join(FONTS_NAME)).filter(|path| path.exists())
+    }
+
     /// Chromium's folder for temporary files.
     pub(super) fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
@@ -75,6 +82,13 @@ impl Profile {
         let folders = [profile.user_data(), profile.temporary()];
         for folder in &folders {
             DirBuilder::new().mode(0o700).create(folder)?;
+        }
+        let fonts = path.join(FONTS_NAME);
+        if Path::new(families::SYSTEM_CONFIGURATION).exists() {
+            std::fs::write(&fonts, families::fontconfig())?;
+            if let Some((uid, gid)) = owner {
+                chown(&fonts, Some(uid), Some(gid))?;
+            }
         }
         if let Some((uid, gid)) = owner {
             for folder in folders.iter().map(PathBuf::as_path).chain([path]) {

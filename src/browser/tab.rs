@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::cdp::{CallError, Connection, Sent};
 use super::events::{PageEvents, PageState};
+use super::families::Families;
 use super::fonts::Fonts;
 use super::load;
 use super::origin::Origin;
@@ -25,6 +26,7 @@ pub struct Tab {
     pub(super) origin: Arc<Origin>,
     pub(super) events: Arc<PageEvents>,
     pub(super) fonts: Arc<Fonts>,
+    pub(super) families: Arc<Families>,
     pub(super) call_limit: Duration,
 }
 

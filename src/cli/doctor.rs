@@ -52,7 +52,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
     let mut findings = actix::System::new().block_on(async {
         let mut found = browser::findings(&starter, &config.browser).await;
         found.push(engine::finding(&starter, &config.assemble).await);
-        found.extend(fonts::findings(&starter).await);
+        found.extend(fonts::findings(&starter, &config.browser).await);
         found.extend(store::findings(config).await);
         found
     });

@@ -32,6 +32,14 @@ pub struct BrowserConfig {
     /// Public keys that certificates of pages' hosts may have, or may be signed by, without being known to
     /// Chromium: base64 of the SHA-256 of each.
     pub trusted_keys: Vec<String>,
+    /// The family of text that asks for none, and of `serif` and `sans-serif`; empty: Chromium's own.
+    pub default_font: String,
+    /// What `serif` means; empty: `default_font`.
+    pub serif_font: String,
+    /// What `sans-serif` means; empty: `default_font`.
+    pub sans_serif_font: String,
+    /// What `monospace` means; empty: Chromium's own.
+    pub monospace_font: String,
     /// Chromium's own sandbox; switching it off is logged at every start.
     pub sandbox: bool,
     /// Until a started Chromium answers.
@@ -117,6 +125,19 @@ impl BrowserConfig {
             let detail = format!("'{key}' is no SHA-256 of a public key in base64 (44 characters)");
             faults.add("browser.trusted_keys", detail);
         }
+        for (key, family) in [
+            ("browser.default_font", &self.default_font),
+            ("browser.serif_font", &self.serif_font),
+            ("browser.sans_serif_font", &self.sans_serif_font),
+            ("browser.monospace_font", &self.monospace_font),
+        ] {
+            if !is_family(family) {
+                let detail = format!(
+                    "'{family}' is no family of fonts; give one name as `fc-list : family` prints it, e.g. \"Open Sans\""
+                );
+                faults.add(key, detail);
+            }
+        }
         faults.within("browser.static_pages", self.static_pages, 0, 256);
         faults.within("browser.spare_tabs", self.spare_tabs, 0, 64);
         for (key, value) in [
@@ -166,6 +187,12 @@ impl BrowserConfig {
     }
 }
 
+/// It becomes a part of a style sheet, in quotes; a list of families is none.
+fn is_family(text: &str) -> bool {
+    let letters = |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '.' | '+');
+    text.chars().count() <= 100 && text.trim() == text && text.chars().all(letters)
+}
+
 /// It becomes a part of Chromium's command line.
 fn is_key(text: &str) -> bool {
     let letters = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/');
@@ -175,6 +202,19 @@ fn is_key(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::Config;
+
+    #[test]
+    fn a_family_is_one_name() {
+        let load =
+            |name: &str| Config::load(None, [("PLATEN__BROWSER__SERIF_FONT".to_owned(), name.to_owned())]);
+        for right in ["", "Open Sans", "Noto Serif CJK JP", "源ノ明朝"] {
+            assert_eq!(load(right).unwrap().browser.serif_font, right);
+        }
+        for wrong in ["Arial, serif", "'Open Sans'", "a;b", " Arial", "<b>"] {
+            let told = load(wrong).unwrap_err().to_string();
+            assert!(told.contains(&format!("browser.serif_font: '{wrong}' is no family of fonts")), "{told}");
+        }
+    }
 
     #[test]
     fn what_is_no_key_is_refused_by_name() {

@@ -28,10 +28,23 @@ fn a_machine_that_is_set_up_lacks_nothing() {
     assert_eq!(finding(&report, "Sandbox")["detail"], "on");
     let engine = finding(&report, "Template engine")["detail"].as_str().unwrap();
     assert!(engine.starts_with("EJS, caged by "), "{engine}");
-    for part in ["Fonts, Latin", "Fonts, CJK", "Fonts, Arabic", "Fonts, emoji", "Certificates"] {
-        assert_eq!(finding(&report, part)["state"], "ok", "{part}: scripts/setup installs it");
+    for part in ["Latin", "CJK", "Arabic", "emoji", "vertical", "formulas"] {
+        let state = &finding(&report, &format!("Fonts, {part}"))["state"];
+        assert_eq!(state, "ok", "{part}: scripts/setup installs it");
     }
+    assert_eq!(finding(&report, "Certificates")["state"], "ok");
     assert!(finding(&report, "Data folder")["detail"].as_str().unwrap().ends_with(" MiB free"));
+}
+
+#[test]
+fn a_font_that_is_chosen_and_not_there_is_a_warning() {
+    let (report, content) = examine(&[("browser.default_font", "Open Sans")]);
+    assert!(content && finding(&report, "Fonts, chosen")["state"] == "ok", "{report}");
+    let (report, content) =
+        examine(&[("browser.default_font", "open sans"), ("browser.serif_font", "Opne Serif")]);
+    let chosen = finding(&report, "Fonts, chosen");
+    assert!(content && chosen["state"] == "warning", "{report}");
+    assert_eq!(chosen["detail"], "'Opne Serif' (browser.serif_font) is not installed");
 }
 
 #[test]

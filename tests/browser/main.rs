@@ -10,6 +10,7 @@ mod builds;
 mod canary;
 mod console;
 mod failures;
+mod families;
 mod faults;
 mod floods;
 mod kept;

@@ -1,17 +1,13 @@
 //! Fonts, asked of fontconfig by the characters that they must have, as Chromium does.
 
 use std::path::Path;
-use std::process::Stdio;
-
-use tokio::io::AsyncReadExt;
 
 use super::report::Finding;
-use crate::workers::{ChildSpec, Starter, Streams};
+use crate::browser::{self, LISTER};
+use crate::config::BrowserConfig;
+use crate::workers::Starter;
 
-const ASKED: &str = "/usr/bin/fc-list";
 const INSTALL: &str = "apt-get install --no-install-recommends";
-/// Enough for the names of every font of a large machine.
-const ANSWER_LIMIT_BYTES: u64 = 4 << 20;
 
 /// A script, characters that a font of it has, and the packages that bring one.
 struct Script {
@@ -35,7 +31,7 @@ const SCRIPTS: &[Script] = &[
         characters: &['字', 'か', '한'],
         needed: false,
         disables: "Chinese, Japanese and Korean: boxes are printed in place of their characters",
-        packages: "fonts-wqy-zenhei",
+        packages: "fonts-noto-cjk",
     },
     Script {
         part: "Fonts, Arabic",
@@ -53,9 +49,9 @@ const SCRIPTS: &[Script] = &[
     },
 ];
 
-pub(super) async fn findings(starter: &Starter) -> Vec<Finding> {
-    if !Path::new(ASKED).exists() {
-        let detail = format!("cannot be told: {ASKED} is not there");
+pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<Finding> {
+    if !Path::new(LISTER).exists() {
+        let detail = format!("cannot be told: {LISTER} is not there");
         let remedy = format!("{INSTALL} fontconfig");
         let disables = "this check, and a cache of fonts that lets Chromium start faster";
         return vec![Finding::warning("Fonts", detail).so(disables, remedy)];
@@ -64,7 +60,62 @@ pub(super) async fn findings(starter: &Starter) -> Vec<Finding> {
     for script in SCRIPTS {
         found.push(judge(script, &families(starter, script.characters).await));
     }
+    let listed = browser::installed_families(starter, ":").await.unwrap_or_default();
+    found.extend(CAPABLE.iter().map(|wanted| capable(wanted, &listed)));
+    found.extend(chosen(starter, config).await);
     found
+}
+
+/// What some font must be able to do beside having letters: one of `families` is.
+struct Capability {
+    part: &'static str,
+    families: &'static [&'static str],
+    disables: &'static str,
+    packages: &'static str,
+}
+
+const CAPABLE: &[Capability] = &[
+    Capability {
+        part: "Fonts, vertical",
+        families: &["Noto Sans CJK JP", "Noto Serif CJK JP", "IPAGothic", "IPAexGothic", "VL Gothic"],
+        disables: "vertical Japanese and Chinese: their letters lie over each other",
+        packages: "fonts-noto-cjk",
+    },
+    Capability {
+        part: "Fonts, formulas",
+        // The one that Chromium asks for.
+        families: &["Latin Modern Math"],
+        disables: "MathML as it should be: brackets, roots and signs do not grow with what they hold",
+        packages: "fonts-lmodern",
+    },
+];
+
+fn capable(wanted: &Capability, listed: &[String]) -> Finding {
+    match wanted.families.iter().find(|family| listed.iter().any(|names| browser::is_named(names, family))) {
+        Some(family) => Finding::ok(wanted.part, *family),
+        None => Finding::warning(wanted.part, format!("none of {} is installed", wanted.families.join(", ")))
+            .so(wanted.disables, format!("{INSTALL} {}", wanted.packages)),
+    }
+}
+
+/// The families that the configuration names.
+async fn chosen(starter: &Starter, config: &BrowserConfig) -> Option<Finding> {
+    const PART: &str = "Fonts, chosen";
+    let missing = browser::missing_families(starter, config).await.ok()?;
+    let named: Vec<String> =
+        missing.iter().map(|(key, family)| format!("'{family}' ({key}) is not installed")).collect();
+    if named.is_empty() {
+        let is_chosen = !config.default_font.is_empty();
+        return is_chosen.then(|| Finding::ok(PART, config.default_font.clone()));
+    }
+    let is_ours = missing.iter().any(|(_, family)| family.eq_ignore_ascii_case("Open Sans"));
+    let remedy = if is_ours {
+        format!("{INSTALL} fonts-open-sans")
+    } else {
+        "install it, or name one that `fc-list : family` prints".to_owned()
+    };
+    let disables = "what unstyled text and generic families are meant to look like: another font is taken";
+    Some(Finding::warning(PART, named.join("; ")).so(disables, remedy))
 }
 
 fn judge(script: &Script, families: &std::io::Result<Vec<String>>) -> Finding {
@@ -79,7 +130,7 @@ fn judge(script: &Script, families: &std::io::Result<Vec<String>>) -> Finding {
             Finding::ok(script.part, format!("{first}{more}"))
         }
         Ok([]) => missing(format!("no font has all of {}", String::from_iter(script.characters))),
-        Err(error) => missing(format!("{ASKED} failed: {error}")),
+        Err(error) => missing(format!("{LISTER} failed: {error}")),
     }
 }
 
@@ -87,24 +138,11 @@ fn judge(script: &Script, families: &std::io::Result<Vec<String>>) -> Finding {
 async fn families(starter: &Starter, characters: &[char]) -> std::io::Result<Vec<String>> {
     let points: Vec<String> =
         characters.iter().map(|&character| format!("{:x}", u32::from(character))).collect();
-    let spec = ChildSpec::new(ASKED)
-        .arguments([format!(":charset={}", points.join(" ")), "family".to_owned()])
-        .variable("PATH", "/usr/bin:/bin")
-        .variable("LANG", "C.UTF-8");
-    let mut child = starter.spawn(spec, Streams { stdout: Stdio::piped(), ..Streams::null() }).await?;
-    let mut printed = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        stdout.take(ANSWER_LIMIT_BYTES).read_to_string(&mut printed).await?;
-    }
-    let status = child.wait().await?;
-    if !status.success() {
-        return Err(std::io::Error::other(status.to_string()));
-    }
-    let mut families: Vec<String> =
-        printed.lines().filter_map(|line| Some(line.split(',').next()?.trim().to_owned())).collect();
-    families.sort_unstable();
-    families.dedup();
-    Ok(families)
+    let found = browser::installed_families(starter, &format!(":charset={}", points.join(" "))).await?;
+    let mut own: Vec<String> =
+        found.iter().filter_map(|names| Some(names.split(',').next()?.trim().to_owned())).collect();
+    own.dedup();
+    Ok(own)
 }
 
 #[cfg(test)]
@@ -120,7 +158,7 @@ mod tests {
         let finding = judge(cjk, &none);
         assert_eq!(finding.state, State::Warning);
         assert_eq!(finding.detail, "no font has all of 字か한");
-        assert!(finding.remedy.unwrap().ends_with(" fonts-wqy-zenhei"));
+        assert!(finding.remedy.unwrap().ends_with(" fonts-noto-cjk"));
         let some = Ok(vec!["WenQuanYi Zen Hei".to_owned(), "X".to_owned()]);
         assert_eq!(judge(cjk, &some), Finding::ok("Fonts, CJK", "WenQuanYi Zen Hei and 1 more"));
     }
