@@ -147,7 +147,7 @@ pub(super) async fn warn_of_missing(starter: Starter, config: std::sync::Arc<Bro
             }
         }
         Err(error) => {
-            tracing::warn!(error = %error, "whether the fonts of [browser] are installed cannot be told")
+            tracing::warn!(error = %error, "whether the fonts of [browser] are installed cannot be told");
         }
     }
 }

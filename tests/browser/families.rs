@@ -59,13 +59,13 @@ async fn generic_families_are_what_the_operator_says() {
     let plain = fonts_with(|_| {}, &tasks).await;
     assert_eq!(plain[..3], [[serif.clone()], [serif.clone()], [serif.clone()]]);
     assert_eq!(plain[3..7], [[sans.clone()], [serif.clone()], [mono.clone()], [serif.clone()]]);
-    let open = "OpenSans".to_owned();
+    let open = ["OpenSans".to_owned()];
     let chosen = fonts_with(|config| config.default_font = "Open Sans".to_owned(), &tasks).await;
     for (at, fonts) in chosen.iter().enumerate().take(5) {
-        assert_eq!(*fonts, [open.clone()], "page {at}");
+        assert_eq!(*fonts, open, "page {at}");
     }
     assert_eq!(chosen[5..7], [[mono], [serif]], "what is named, or of one width, stays");
-    assert_eq!(chosen[7], [open.clone()], "a frame");
+    assert_eq!(chosen[7], open, "a frame");
     assert!(chosen[8][0].starts_with("OpenSans"), "header and footer: {:?}", chosen[8]);
     let own = fonts_with(
         |config| {
@@ -76,7 +76,7 @@ async fn generic_families_are_what_the_operator_says() {
         &tasks[..6],
     )
     .await;
-    assert_eq!([&own[0], &own[3]], [&[open.clone()], &[open]]);
+    assert_eq!([&own[0], &own[3]], [&open, &open]);
     assert_eq!([&own[4][0], &own[5][0]], ["DejaVuSerif", "DejaVuSansMono"]);
 }
 
