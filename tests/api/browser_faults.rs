@@ -85,6 +85,8 @@ fn chromium_of(app: &TestApp) -> u32 {
 async fn a_page_that_kills_its_browser_again_and_again_fails_alone() {
     let settings = [
         ("browser.own_memory_limit_mb", "500"),
+        // It is not stopped before.
+        ("browser.blob_limit_mb", "65536"),
         ("browser.memory_watch_ms", "50"),
         ("browser.tabs", "4"),
         ("jobs.run_timeout_s", "120"),
@@ -108,5 +110,6 @@ async fn a_page_that_kills_its_browser_again_and_again_fails_alone() {
         assert_eq!(view["success"], true, "{view}");
     }
     let view = app.ended(&killer).await;
-    assert_eq!(view["errorCode"], "browser_lost", "{view}");
+    assert_eq!(view["errorCode"], "page_memory", "{view}");
+    assert!(view["error"].as_str().unwrap().contains("browser.own_memory_limit_mb"), "{view}");
 }

@@ -194,7 +194,7 @@ async fn every_fault_of_a_body_is_named() {
     let pointers: Vec<_> = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();
     assert_eq!(
         pointers,
-        ["/type", "/target", "/formatOpts/scale", "/formatOpts/margin/top", "/data"],
+        ["/type", "/target", "/formatOpts/margin/top", "/formatOpts/scale", "/data"],
         "{problem}"
     );
     assert_eq!(problem["message"], problem["detail"]);

@@ -169,7 +169,7 @@ async fn what_happens_is_counted() {
     ] {
         assert!(after.since(&before, series) > 0.0, "{series}");
     }
-    assert_eq!(after.value("platen_browsers{state=\"up\"}"), 1.0);
+    assert_eq!(after.value("platen_browsers{state=\"up\"}"), 2.0, "one for each lane");
     assert!(after.value("process_resident_memory_bytes") > 1e6 && after.value("process_open_fds") > 9.0);
     for at_rest in ["platen_queue_jobs", "platen_jobs_running", "platen_browser_leased_tabs{lane=\"static\"}"]
     {
@@ -215,8 +215,9 @@ async fn planned_replacement_of_browsers_is_no_outage() {
     };
     tokio::join!(client(), client());
     let reading = Reading::of_main(&app).await;
-    for series in ["launch_waits", "lost", "drains_cut"] {
-        assert_eq!(reading.value(&format!("platen_browser_{series}_total")), 0.0, "{series}");
+    let lost = ["died", "silent", "filled"].map(|reason| format!("lost_total{{reason=\"{reason}\"}}"));
+    for series in lost.iter().map(String::as_str).chain(["launch_waits_total", "drains_cut_total"]) {
+        assert_eq!(reading.value(&format!("platen_browser_{series}")), 0.0, "{series}");
     }
 }
 
