@@ -14,6 +14,7 @@
 
   const { apply, construct, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const size = getOwnPropertyDescriptor(Blob.prototype, 'size').get;
+  const { isArray } = Array;
   const Refused = RangeError;
   const made = { __proto__: null, blobs: 0, locks: 0 };
 
@@ -31,11 +32,23 @@
     return value;
   };
 
+  // What is made of other blobs holds their bytes once.
+  const shared = parts => {
+    let bytes = 0;
+    if (!isArray(parts)) return bytes;
+    for (let at = 0; at < parts.length; at++) {
+      try {
+        bytes += apply(size, parts[at], []);
+      } catch {}
+    }
+    return bytes;
+  };
+
   for (const key of ['Blob', 'File']) {
     const counted = replace(window, key, {
       construct(target, args, maker) {
         const blob = construct(target, args, maker);
-        count('blobs', apply(size, blob, []));
+        count('blobs', apply(size, blob, []) - shared(args[0]));
         return blob;
       },
     });

@@ -5,6 +5,7 @@
 //! that holds the fewest is served first.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, oneshot};
@@ -46,6 +47,8 @@ struct Inner {
 struct State {
     free: usize,
     held: HashMap<AccountId, usize>,
+    /// Who got the last slot: of accounts that hold as many the others are served first.
+    last: Option<AccountId>,
     line: VecDeque<Waiter>,
 }
 
@@ -81,7 +84,7 @@ impl AccountSlots {
     #[must_use]
     pub fn new(count: usize, share: AccountShare) -> Self {
         let free = count.max(1);
-        let state = State { free, held: HashMap::new(), line: VecDeque::new() };
+        let state = State { free, held: HashMap::new(), last: None, line: VecDeque::new() };
         let inner = Inner { share: share.of(free), state: Mutex::new(state), freed: Notify::new() };
         Self { inner: Arc::new(inner) }
     }
@@ -105,10 +108,12 @@ impl AccountSlots {
         }
     }
 
-    /// Waits for a slot that no one else waits for.
+    /// Waits for a slot that nobody in line may have.
     pub async fn acquire_idle(&self, account: AccountId) -> Slot {
         loop {
-            let freed = self.inner.freed.notified();
+            let mut freed = pin!(self.inner.freed.notified());
+            // Heard from now on, also while the slots are looked at.
+            freed.as_mut().enable();
             if self.inner.state().take(account, self.inner.share) {
                 return self.slot(account);
             }
@@ -134,7 +139,7 @@ impl Inner {
             let Some(Waiter { account, grant }) = next else { break };
             drop(grant.send(Slot { inner: Arc::clone(self), account }));
         }
-        self.freed.notify_one();
+        self.freed.notify_waiters();
     }
 }
 
@@ -146,6 +151,7 @@ impl State {
         if is_free {
             self.free -= 1;
             self.held.insert(account, held + 1);
+            self.last = Some(account);
         }
         is_free
     }
@@ -155,7 +161,9 @@ impl State {
         self.line.retain(|waiter| !waiter.grant.is_closed());
         let held = |waiter: &Waiter| self.held.get(&waiter.account).copied().unwrap_or(0);
         let line = self.line.iter().enumerate().map(|(at, waiter)| (at, held(waiter)));
-        let (at, _) = line.filter(|(_, held)| *held < share).min_by_key(|(_, held)| *held)?;
+        let (at, _) = line.filter(|(_, held)| *held < share).min_by_key(|(at, held)| {
+            (*held, self.line.get(*at).is_some_and(|waiter| self.last == Some(waiter.account)))
+        })?;
         let account = self.line.get(at)?.account;
         if self.take(account, share) { self.line.remove(at) } else { None }
     }
@@ -226,6 +234,21 @@ mod tests {
         assert!(theirs.is_some());
         drop(second);
         assert!(next.now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn with_one_slot_accounts_take_turns() {
+        let slots = AccountSlots::new(1, AccountShare::new(0));
+        let (many, other) = (AccountId::generate(), AccountId::generate());
+        let held = slots.acquire(many).await;
+        let mut second = Box::pin(slots.acquire(many));
+        assert!(second.as_mut().now_or_never().is_none());
+        let mut late = Box::pin(slots.acquire(other));
+        assert!(late.as_mut().now_or_never().is_none());
+        drop(held);
+        assert!(second.as_mut().now_or_never().is_none());
+        drop(late.await);
+        drop(second.await);
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::cdp::{Connection, Event, EventSink};
 use super::excess::Excess;
 use super::failures::Failures;
-use super::kills::Kills;
+use super::kills::{BrowserEnd, Kills};
 use super::page_workers::PageWorkers;
 use super::rest::{BINDING, Rest};
 use super::said::{self, Said};
@@ -19,9 +19,8 @@ use crate::domain::fault::{WarningKind, Warnings};
 
 /// After so many exceptions and console lines a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
-/// `SIGILL`, `SIGTRAP`, `SIGABRT`: a renderer ends itself by these, when its heap is full (tried: 5) or it finds itself
-/// broken.
-const OWN_SIGNALS: [i32; 3] = [4, 5, 6];
+/// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer ends itself by these. A full heap is 5, a fault in it 11 (tried).
+const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
 /// What is known of a page.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +69,8 @@ pub enum PageEnd {
     BrowserLost,
     /// We ended the browser for the memory that its own process took.
     BrowserFilled,
+    /// We ended the browser, which was replaced and waited for its last pages for long enough.
+    BrowserReplaced,
 }
 
 /// Hears one page.
@@ -148,8 +149,8 @@ impl PageEvents {
         });
     }
 
-    /// By what a renderer died, which is said a moment after it has: our own kills apart, only a signal that neither
-    /// V8 nor Chromium raises itself shows that it was not the page.
+    /// By what a renderer died, which is said a moment after it has: our own kills apart, only a signal that a process
+    /// does not raise itself shows that it was not the page.
     fn explained(&self, event: Event<'_>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -160,10 +161,10 @@ impl PageEvents {
         let Some(crashed) = event.parse::<Crashed<'_>>().filter(|it| it.target_id == self.frame) else {
             return;
         };
-        let by_itself = OWN_SIGNALS.contains(&crashed.error_code);
+        let from_outside = SIGNALS_FROM_OUTSIDE.contains(&crashed.error_code);
         self.state.send_modify(|state| {
             state.crash_is_known = true;
-            if state.end == Some(PageEnd::Crashed) && !by_itself {
+            if state.end == Some(PageEnd::Crashed) && from_outside {
                 state.end = Some(PageEnd::Killed);
             }
         });
@@ -354,7 +355,11 @@ impl EventSink for PageEvents {
     }
 
     fn closed(&self) {
-        self.end(if self.kills.browser_was_ended() { PageEnd::BrowserFilled } else { PageEnd::BrowserLost });
+        self.end(match self.kills.end_of_browser() {
+            None => PageEnd::BrowserLost,
+            Some(BrowserEnd::Filled) => PageEnd::BrowserFilled,
+            Some(BrowserEnd::Replaced) => PageEnd::BrowserReplaced,
+        });
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn ended(end: PageEnd, limits: &Limits) -> JobFault {
             ),
         ),
         PageEnd::Closed => (FaultCode::PageFailed, "the page closed itself".to_owned()),
-        PageEnd::BrowserLost => return browser_lost(),
+        PageEnd::BrowserLost | PageEnd::BrowserReplaced => return browser_lost(),
     };
     JobFault::new(code, message)
 }

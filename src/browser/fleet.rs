@@ -9,7 +9,7 @@ use headless_chrome::protocol::cdp::Browser::GetVersion;
 
 use super::chromium::Chromium;
 use super::events::TellingLimits;
-use super::kills::Kills;
+use super::kills::{BrowserEnd, Kills};
 use super::lease::{BrowserId, HeldTab};
 use super::maker::Maker;
 use super::memory::Reading;
@@ -17,6 +17,7 @@ use super::messages::LeaseTab;
 use super::pool::BrowserPool;
 use super::process::LaunchError;
 use super::recycle::Successor;
+use crate::domain::ids::AccountId;
 use crate::domain::lane::{Lane, PerLane};
 
 /// A browser that died younger than this, and the one before it too, is not replaced at once.
@@ -54,6 +55,9 @@ pub(super) enum Loss {
     /// It does not answer, or not as it should.
     #[error("{0}")]
     Silent(String),
+    /// It was started in vain.
+    #[error("{0}")]
+    Unusable(&'static str),
     /// We end it for the memory of its own process, which its pages filled.
     #[error("its own process took {own_mb} MB (browser.own_memory_limit_mb)")]
     Filled { own_mb: u64 },
@@ -63,14 +67,14 @@ impl Loss {
     fn name(&self) -> &'static str {
         match self {
             Self::Died => "died",
-            Self::Silent(_) => "silent",
+            Self::Silent(_) | Self::Unusable(_) => "silent",
             Self::Filled { .. } => "filled",
         }
     }
 
     /// Whether one of its pages may have done it.
     fn is_suspicious(&self) -> bool {
-        matches!(self, Self::Died | Self::Filled { .. })
+        !matches!(self, Self::Unusable(_))
     }
 }
 
@@ -87,6 +91,8 @@ pub(super) struct Running {
     pub warm: Vec<HeldTab>,
     /// For whom it has given leases that did not come back.
     pub leases: Vec<LeaseTab>,
+    /// Whose page it showed last.
+    pub tenant: Option<AccountId>,
     /// Leases it has given so far.
     pub documents: u64,
     pub memory: Reading,
@@ -276,6 +282,7 @@ impl BrowserPool {
             making: PerLane::default(),
             warm: Vec::new(),
             leases: Vec::new(),
+            tenant: None,
             documents: 0,
             memory: Reading::default(),
             successor: None,
@@ -302,6 +309,9 @@ impl BrowserPool {
             return;
         }
         let Some(ended) = self.take_out(browser, loss, ctx) else { return };
+        // Calls that wait are answered before its end is: one of them may be heard of first.
+        let is_dead = ended.chromium.connection.is_closed() && !matches!(loss, Loss::Filled { .. });
+        let loss = if is_dead { &Loss::Died } else { loss };
         tracing::warn!(browser.pid = ended.chromium.id(), reason = %loss, "a browser is lost and replaced");
         self.metrics.lost.of([loss.name()]).inc();
         if !self.is_ready() {
@@ -315,7 +325,7 @@ impl BrowserPool {
             }
         }
         if matches!(loss, Loss::Filled { .. }) {
-            ended.kills.announce_browser();
+            ended.kills.announce_browser(BrowserEnd::Filled);
         }
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(ended.chromium.end()));

@@ -206,6 +206,11 @@ impl BrowserPool {
                 return None;
             }
         }
+        if let Seat::Room(place) = seat
+            && !self.is_fit(place, asked)
+        {
+            return None;
+        }
         while let Some(held) = self.take_spare(asked.lane, seat) {
             if held.tab.is_alive() {
                 return Some((held, "fresh"));
@@ -224,6 +229,7 @@ impl BrowserPool {
         if let Some(running) = self.find(held.browser) {
             running.documents += 1;
             running.leases.push(waiter.asked);
+            running.tenant = Some(waiter.asked.account);
         }
         self.metrics.leases.of([lane, tab]).inc();
         self.metrics.leased.of([lane]).inc();

@@ -73,12 +73,13 @@ impl BrowserPool {
             self.tuning.ended(Instant::now(), is_loaded);
         }
         self.leased -= 1;
-        self.forget_lease(&held, asked);
         self.metrics.leased.of([lane.name()]).dec();
         if matches!(end, LeaseEnd::Stalled) {
             let loss = Loss::Silent("it did not answer when its page was late".to_owned());
             self.lose(held.browser, &loss, ctx);
         }
+        // After its loss, in which this page may have had a part.
+        self.forget_lease(&held, asked);
         match (lane, end) {
             (Lane::Scripted, _) => Self::dispose(held, ctx),
             (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => {

@@ -1,7 +1,6 @@
 //! What we ended on purpose, told apart from what died: renderers that took too much memory, and their browser.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A renderer that ended so soon after we killed one is the one we killed.
@@ -11,7 +10,16 @@ const KILL_WINDOW: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(super) struct Kills {
     renderers: Mutex<Vec<Kill>>,
-    browser: AtomicBool,
+    browser: OnceLock<BrowserEnd>,
+}
+
+/// Why we ended a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BrowserEnd {
+    /// Its own process was full.
+    Filled,
+    /// Another one took its place, and its last pages took too long.
+    Replaced,
 }
 
 #[derive(Debug)]
@@ -41,14 +49,14 @@ impl Kills {
         open.map(|kill| kill.claimed = true).is_some()
     }
 
-    /// The browser is about to be ended, for its own process is full.
-    pub(super) fn announce_browser(&self) {
-        self.browser.store(true, Ordering::Relaxed);
+    /// The browser is about to be ended.
+    pub(super) fn announce_browser(&self, end: BrowserEnd) {
+        let _ = self.browser.set(end);
     }
 
-    /// Whether the browser was ended for that.
-    pub(super) fn browser_was_ended(&self) -> bool {
-        self.browser.load(Ordering::Relaxed)
+    /// Why we ended the browser, if we did.
+    pub(super) fn end_of_browser(&self) -> Option<BrowserEnd> {
+        self.browser.get().copied()
     }
 
     /// Those of late.

@@ -15,7 +15,7 @@ pub struct LeaseTab {
     pub account: AccountId,
     /// Whether script may run in it.
     pub lane: Lane,
-    /// In a browser in which nobody else has a page: its browser died under it before.
+    /// In a browser in which nobody else has a page.
     pub alone: bool,
 }
 

@@ -17,6 +17,7 @@ use actix::prelude::*;
 
 use super::capacity;
 use super::fleet::{Loss, Place, Purpose, Running, pause_after};
+use super::kills::BrowserEnd;
 use super::lease::{BrowserId, HeldTab};
 use super::memory::{self, Bounds, Reading};
 use super::pool::BrowserPool;
@@ -140,7 +141,7 @@ impl BrowserPool {
         old.successor = Some(Successor::Warming { running: fresh, reason, tabs_left: first.len() });
         for lane in first {
             if !self.make_tab_in(id, maker.clone(), lane, ctx) {
-                let loss = Loss::Silent("there is no port for its first tab".to_owned());
+                let loss = Loss::Unusable("there is no port for its first tab");
                 return self.lose(id, &loss, ctx);
             }
         }
@@ -237,6 +238,7 @@ impl BrowserPool {
             "a replaced browser is ended with pages still in it (browser.recycle_drain_s)"
         );
         self.metrics.drains_cut.inc();
+        running.kills.announce_browser(BrowserEnd::Replaced);
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(running.chromium.end()));
         self.tell();

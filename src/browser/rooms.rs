@@ -10,13 +10,10 @@ use actix::prelude::*;
 use super::fleet::{Place, Purpose, Running};
 use super::grant::Seat;
 use super::lease::BrowserId;
+use super::messages::LeaseTab;
 use super::pool::BrowserPool;
 use super::quarantine::{Quarantine, Room, Walk};
 use crate::domain::lane::PerLane;
-
-/// An idle browser whose own process holds more than this part of its limit is replaced before its next page, which
-/// would be charged with what others left behind.
-const STALE_PART: u64 = 4;
 
 impl BrowserPool {
     /// The rooms of quarantine as they are.
@@ -35,27 +32,34 @@ impl BrowserPool {
     /// Has the tabs made that are wanted in quarantine, and the browsers started; answers how many tabs of those who
     /// wait are, or will be, there.
     pub(super) fn make_in_rooms(&mut self, seats: &[Option<Seat>], ctx: &mut Context<Self>) -> usize {
-        let mut wanted: HashMap<usize, PerLane<usize>> = HashMap::new();
+        let mut wanted: HashMap<usize, (LeaseTab, PerLane<usize>)> = HashMap::new();
         for (waiter, seat) in self.waiters.iter().zip(seats) {
             if let Some(Seat::Room(place)) = seat {
-                *wanted.entry(*place).or_default().of_mut(waiter.asked.lane) += 1;
+                let (_, lanes) = wanted.entry(*place).or_insert((waiter.asked, PerLane::default()));
+                *lanes.of_mut(waiter.asked.lane) += 1;
             }
         }
-        let all = wanted.values().map(|lanes| lanes.sum()).sum();
-        for (place, lanes) in wanted {
-            self.make_in_room(place, lanes, ctx);
+        let all = wanted.values().map(|(_, lanes)| lanes.sum()).sum();
+        for (place, (first, lanes)) in wanted {
+            self.make_in_room(place, first, lanes, ctx);
         }
         all
     }
 
-    fn make_in_room(&mut self, place: usize, wanted: PerLane<usize>, ctx: &mut Context<Self>) {
+    fn make_in_room(
+        &mut self,
+        place: usize,
+        first: LeaseTab,
+        wanted: PerLane<usize>,
+        ctx: &mut Context<Self>,
+    ) {
         let (id, maker, making) = match &self.places[place] {
             Place::Off => {
                 self.places[place] = Place::Starting;
                 return self.launch(place, 0, ctx);
             }
             Place::Starting | Place::Pausing => return,
-            Place::Running(running) if self.is_stale(running) => return self.renew(running.id, ctx),
+            Place::Running(running) if self.is_stale(running, first) => return self.renew(running.id, ctx),
             Place::Running(running) => (running.id, self.maker(running), running.making),
         };
         let mut there = making;
@@ -69,9 +73,22 @@ impl BrowserPool {
         }
     }
 
-    fn is_stale(&self, running: &Running) -> bool {
-        let is_idle = running.leases.is_empty() && running.documents > 0;
-        is_idle && running.memory.own > (self.config.own_memory_limit_mb << 20) / STALE_PART
+    /// Pages in it, those included that are being disposed of: until they are gone they may fill it.
+    fn pages_in(&self, running: &Running) -> usize {
+        let fresh = self.spares.iter().filter(|held| held.browser == running.id).count();
+        running.tabs.saturating_sub(running.making.sum() + fresh)
+    }
+
+    /// Whether the browser must be another one before the next page, which would be charged with what others left
+    /// behind: pages of another account, or any for one that is to be alone.
+    fn is_stale(&self, running: &Running, next: LeaseTab) -> bool {
+        let is_used = running.tenant.is_some_and(|tenant| next.alone || tenant != next.account);
+        is_used && self.pages_in(running) == 0
+    }
+
+    /// Whether the browser of a room may show the next page.
+    pub(super) fn is_fit(&self, place: usize, next: LeaseTab) -> bool {
+        matches!(&self.places[place], Place::Running(running) if !self.is_stale(running, next))
     }
 
     fn renew(&mut self, browser: BrowserId, ctx: &mut Context<Self>) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use platen::browser::{PageTask, Way, open};
+use platen::browser::{PageTask, Retry, Way, open};
 use platen::config::BrowserConfig;
 use platen::domain::fault::FaultCode;
 use platen::domain::ids::AccountId;
@@ -214,28 +214,23 @@ async fn a_kept_tab_whose_renderer_is_killed_is_noticed() {
 }
 
 #[actix::test]
-async fn a_page_whose_renderer_crashes_may_be_repeated_where_others_were_before_it() {
+async fn a_page_whose_renderer_is_killed_may_be_repeated_wherever_it_was() {
     let pool = pool_of(2, |_| {});
     let account = AccountId::generate();
     for used in [false, true] {
         let lease = pool.lease_for(account, Lane::Static).await.unwrap();
         let page = open(lease, &fixed("<p>x"), &pool.config, |_| {}).await.unwrap();
-        // As a renderer ends itself whose heap is full.
-        signal_renderers(pool.status().await.browsers[0], Signal::SIGTRAP);
+        kill_renderers(pool.status().await.browsers[0]);
         let fault = page.print().await.err().unwrap();
-        assert_eq!(fault.is_retryable(), used, "{fault}");
+        assert_eq!(fault.retry, Retry::OtherTab, "used before: {used}; {fault}");
         tab_of(&pool, account).await;
     }
     pool.finish().await;
 }
 
 fn kill_renderers(browser: i32) {
-    signal_renderers(browser, Signal::SIGKILL);
-}
-
-fn signal_renderers(browser: i32, signal: Signal) {
     for renderer in renderers_of(browser) {
-        kill(Pid::from_raw(renderer), signal).unwrap();
+        kill(Pid::from_raw(renderer), Signal::SIGKILL).unwrap();
     }
 }
 

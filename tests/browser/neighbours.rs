@@ -39,7 +39,12 @@ async fn a_page_that_fills_its_browser_is_quarantined_and_costs_the_others_one_r
     // Somebody else's page is in the same browser.
     let slow = scripted("<p id=p></p><script>setTimeout(() => p.textContent = 'whole', 2500)</script>");
     let filling = scripted(FILLS);
-    let (filled, lost) = tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow));
+    let told = pool.until("it is said why", |status| {
+        let says = |cause: &String| cause.contains("browser.own_memory_limit_mb");
+        !status.ready && status.cause.as_ref().is_some_and(says)
+    });
+    let (filled, lost, _) =
+        tokio::join!(pool.render_for(hostile, &filling), pool.render_for(innocent, &slow), told);
     let (filled, lost) = (filled.unwrap_err(), lost.unwrap_err());
     assert_eq!((filled.retry, lost.retry), (Retry::Alone, Retry::Alone), "{filled} {lost}");
     assert_eq!(pool.status().await.quarantined, 2);
@@ -89,7 +94,7 @@ async fn quarantine_ends_and_its_browsers_with_it() {
 
 #[actix::test]
 async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
-    let pool = TestPool::start(|_| {});
+    let pool = TestPool::start(|config| config.blob_limit_mb = 32);
     let browsers = pool.until("a browser runs", |status| status.ready).await.browsers;
     let frames = "const d = 'data:text/html,' + 'x'.repeat(19e5); for (let i = 0; i < 100; i++) { \
         const f = document.createElement('iframe'); f.src = d + i; document.body.append(f) }";
@@ -114,7 +119,8 @@ async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
         assert!(fault.fault.message.contains(&format!("browser.{key}")), "{fault}");
     }
     // What is usual is not noticed.
-    let usual = "<p id=p></p><script>const b = new Blob(['a', new Uint8Array(9)], {type: 'text/plain'}); \
+    let usual = "<p id=p></p><script>let grown = new Blob; for (let i = 0; i < 10; i++) \
+        grown = new Blob([grown, new Uint8Array(1 << 20)]); const b = new Blob(['a', new Uint8Array(9)], {type: 'text/plain'}); \
         p.textContent = [b.size, b.type, b.constructor === Blob, b instanceof Blob, new File([b], 'f').name, \
         Blob.name, Blob.length, /native code/.test(Blob)].join(' ')</script>";
     let rendered = pool.render(&scripted(usual)).await.unwrap();
@@ -174,7 +180,10 @@ async fn a_page_that_computes_for_long_yields_the_processor() {
 
 #[actix::test]
 async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
-    let pool = TestPool::start(|config| config.spare_tabs = 0);
+    let pool = TestPool::start(|config| {
+        config.spare_tabs = 0;
+        config.heap_limit_mb = 64;
+    });
     let browser = pool.until("a browser runs", |status| status.ready).await.browsers[0];
     for signal in [Signal::SIGKILL, Signal::SIGTERM] {
         let task = scripted("<p>x</p><script>setInterval(() => document.title += 'x', 10)</script>");
@@ -188,8 +197,7 @@ async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
         let fault = tokio::join!(rendering, killing).0.unwrap_err();
         assert_eq!(fault.retry, Retry::OtherTab, "{signal}: {fault}");
     }
-    let heap =
-        scripted("<script>const a = []; for (;;) a.push(new Array(1e5).fill(1.5).map(x => ({x})))</script>");
+    let heap = scripted("<script>const all = []; for (;;) all.push({ all: [all] })</script>");
     let fault = pool.render(&heap).await.unwrap_err();
     assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageCrashed), "{fault}");
     pool.finish().await;

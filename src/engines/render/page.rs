@@ -110,6 +110,8 @@ impl PageEngine {
         };
         let timer = RefCell::new(self.metrics.begin(Step::Lease));
         let _turn = match task.lane {
+            // Alone it waits for a browser of its own: meanwhile the turn is somebody else's.
+            Lane::Static if order.alone => None,
             Lane::Static => Some(self.statics.acquire(order.account).await),
             Lane::Scripted => None,
         };
