@@ -99,7 +99,6 @@
   const host = { __proto__: null, now, bound, hasChanged: () => false, computes, stirred, consider };
   const book = makeBook(limits, host);
   book.loaded = true;
-  const drew = () => void drawn++;
   const sent = () => {
     owes = false;
     book.heardNews();

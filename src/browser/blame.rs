@@ -83,6 +83,14 @@ impl OpenPage {
             .push(&format!("the page was printed while it had something pending: {pending}{REMEDY}"));
     }
 
+    /// So many looks were all that it gets, and the last one had something load that nobody waits for.
+    pub(super) fn name_unwoken(&mut self, looks: usize) {
+        self.warnings.push(&format!(
+            "the page was printed while pictures or frames of it were loading: each of {looks} looks found more that \
+             waits until somebody scrolls to it (loading=lazy); have less of it in frames within frames"
+        ));
+    }
+
     pub(super) fn check_reached(&self) -> Result<(), Trouble> {
         self.check_status()?;
         let unreachable = self.state.borrow().unreachable.clone();

@@ -17,8 +17,10 @@ use super::said::{self, Said};
 use super::wire::LongEvent;
 use crate::domain::fault::{WarningKind, Warnings};
 
-/// After so many exceptions and console lines a page is not listened to any more.
+/// After so many exceptions, errors and warnings of the console a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
+/// After so many other lines of the console neither: nobody is told of them, but each has to be read.
+const CHATTER_LIMIT: u32 = 10_000;
 /// `SIGHUP`, `SIGINT`, `SIGKILL`, `SIGTERM`: no renderer ends itself by these. A full heap is 5, a fault in it 11 (tried).
 const SIGNALS_FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
@@ -48,6 +50,7 @@ pub struct PageState {
     /// Whether it is at rest.
     pub rest: Rest,
     heard: u32,
+    chatter: u32,
 }
 
 /// How a page ended before it was printed.
@@ -217,12 +220,11 @@ impl PageEvents {
         if self.deaf.load(Ordering::Relaxed) {
             return;
         }
-        if let Some(Said { kind, text }) = said() {
-            self.state.send_modify(|state| match kind {
-                Some(kind) => state.warnings.push_kind(kind, &text),
-                None => state.warnings.push(&text),
-            });
-        }
+        let Some(Said { kind, text }) = said() else { return self.chattered() };
+        self.state.send_modify(|state| match kind {
+            Some(kind) => state.warnings.push_kind(kind, &text),
+            None => state.warnings.push(&text),
+        });
         self.heard();
     }
 
@@ -295,25 +297,42 @@ impl PageEvents {
         self.release_workers();
     }
 
-    /// Ends listening to a page that talks without end.
     fn heard(&self) {
+        if self.counts_beyond(|state| &mut state.heard, HEARD_LIMIT) {
+            self.stop_listening(&said::too_much(HEARD_LIMIT));
+        }
+    }
+
+    fn chattered(&self) {
+        if self.counts_beyond(|state| &mut state.chatter, CHATTER_LIMIT) {
+            self.stop_listening(&said::too_much_chatter(CHATTER_LIMIT));
+        }
+    }
+
+    fn counts_beyond(&self, counter: impl FnOnce(&mut PageState) -> &mut u32, limit: u32) -> bool {
         let mut too_much = false;
         self.state.send_if_modified(|state| {
-            state.heard += 1;
-            too_much = state.heard > HEARD_LIMIT;
+            let count = counter(state);
+            *count += 1;
+            too_much = *count > limit;
             false
         });
-        if too_much && !self.deaf.swap(true, Ordering::Relaxed) {
-            drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
-            // Which takes the binding of the page's watch away as well.
-            drop(self.connection.send(Some(&self.session), &rest_binding()));
-            self.state.send_modify(|state| {
-                state.rest.lose_contexts();
-                // Who wants to fail for what it says must not succeed because it says too much.
-                let kinds = [WarningKind::Console, WarningKind::Exception];
-                state.warnings.push_kinds(&kinds, &said::too_much(HEARD_LIMIT));
-            });
+        too_much
+    }
+
+    /// Ends listening to a page that talks without end.
+    fn stop_listening(&self, why: &str) {
+        if self.deaf.swap(true, Ordering::Relaxed) {
+            return;
         }
+        drop(self.connection.send(Some(&self.session), &Runtime::Disable(None)));
+        // Which takes the binding of the page's watch away as well.
+        drop(self.connection.send(Some(&self.session), &rest_binding()));
+        self.state.send_modify(|state| {
+            state.rest.lose_contexts();
+            // Who wants to fail for what it says must not succeed because it says too much.
+            state.warnings.push_kinds(&[WarningKind::Console, WarningKind::Exception], why);
+        });
     }
 }
 

@@ -88,6 +88,11 @@ impl Failures {
         self.is_deaf
     }
 
+    /// Whether the log was told to be silent, which it stays for every further page of its tab.
+    pub(super) fn are_deaf(&self) -> bool {
+        self.is_deaf
+    }
+
     /// The status, of 400 or more, that the document `loader` came with, and its address.
     pub(super) fn status_of(&self, loader: &str) -> Option<(u16, &str)> {
         self.kept.iter().filter(|it| it.request.as_deref() == Some(loader)).find_map(|it| match it.reason {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::capacity;
 use super::events::{PageEnd, PageState};
@@ -250,14 +251,7 @@ impl OpenPage {
         };
         let seen = self.within(readiness, ready).await?;
         self.linger(&task.options).await?;
-        let mut is_at_rest = false;
-        for _ in 0..LOOKS_LIMIT {
-            is_at_rest = task.lane == Lane::Static || self.rests(&task.options).await?;
-            self.check_reached()?;
-            if !Box::pin(self.inspect(task)).await? || !is_at_rest {
-                break;
-            }
-        }
+        let is_at_rest = self.look_until_at_rest(task).await?;
         if task.lane == Lane::Scripted && is_at_rest {
             self.name_left_over(&task.options);
         }
@@ -267,11 +261,27 @@ impl OpenPage {
         Ok(())
     }
 
-    /// Waits until the page is at rest; false for one that is taken as it is.
-    async fn rests(&mut self, options: &PageOptions) -> Result<bool, Trouble> {
+    /// Looks at the page whenever it is at rest, until nothing of it has begun to load by that; false for one that is
+    /// taken as it is. One cap is over all of it.
+    async fn look_until_at_rest(&mut self, task: &PageTask) -> Result<bool, Trouble> {
+        let begun = Instant::now();
+        for _ in 0..LOOKS_LIMIT {
+            let left = self.limits.rest_cap.saturating_sub(begun.elapsed());
+            let is_at_rest = task.lane == Lane::Static || self.rests(left, &task.options).await?;
+            self.check_reached()?;
+            if !Box::pin(self.inspect(task)).await? || !is_at_rest {
+                return Ok(is_at_rest);
+            }
+        }
+        self.name_unwoken(LOOKS_LIMIT);
+        Ok(false)
+    }
+
+    /// Waits for so long until the page is at rest; false for one that is taken as it is.
+    async fn rests(&mut self, cap: Duration, options: &PageOptions) -> Result<bool, Trouble> {
         // A page that answers nothing any more is not at rest, it is stuck.
-        let limit = self.limits.rest_cap + self.limits.call * 2;
-        match self.within(limit, self.come_to_rest()).await {
+        let limit = cap + self.limits.call * 2;
+        match self.within(limit, self.come_to_rest(cap)).await {
             Ok(Rested::InTime) => Ok(true),
             Ok(Rested::NotBeforeCap { computing }) => self.take_restless(computing, options).map(|()| false),
             Err(Trouble::Late) => Err(self.stuck().await),

@@ -2,7 +2,8 @@
 //!
 //! What a document holds goes with it. What remains is either undone here (medium, viewport, history), or makes the
 //! tab one that is not kept: whatever an allowed host sent (cookies, what it had cached, how it wants to be reached),
-//! a time zone or a language, which are the whole renderer's, and the memory that a heavy page leaves behind.
+//! a time zone or a language, which are the whole renderer's, the memory that a heavy page leaves behind, and a log
+//! that was told to be silent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,9 @@ impl OpenPage {
         let passing = self.passing && output == PageOutput::Pdf && !surrounded && options.selector.is_none();
         let traces = Traces { visit: self.visit.clone(), surrounded, passing };
         let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);
-        if self.lane == Lane::Static && is_light && is_clean {
+        // Of the next page nothing would be heard, and it would seem to have all its files.
+        let is_heard = !self.state.borrow().failures.are_deaf();
+        if self.lane == Lane::Static && is_light && is_clean && is_heard {
             self.lease.report_reusable(traces);
         }
     }
@@ -92,6 +95,12 @@ impl Tab {
         // A request may have been let through after the file was made.
         if traces.hold_foreign() {
             return Err(Trouble::fault(FaultCode::PageFailed, "an allowed host answered the page that left"));
+        }
+        if state.borrow().failures.are_deaf() {
+            return Err(Trouble::fault(
+                FaultCode::PageFailed,
+                "the page that left asked for too much in vain",
+            ));
         }
         self.renew_state();
         Ok(())

@@ -42,6 +42,10 @@ pub struct Rest {
     starting: HashSet<i64>,
     /// Workers that were attached to, of frames and workers that are still there.
     attached: u32,
+    /// Workers that were taken back since a watch last told how many it began.
+    taken_back: u32,
+    /// Workers whose beginner has gone, and which may have ended or not.
+    orphaned: u32,
     /// There are more workers than are watched.
     has_unwatched: bool,
     heard: u32,
@@ -132,9 +136,16 @@ impl Rest {
         true
     }
 
-    /// A worker has ended.
+    /// A worker has ended. Whoever ends one before its script ran counts it no more; who has gone is not counted with
+    /// its workers already.
     pub(super) fn worker_ended(&mut self, id: i64) {
-        self.starting.remove(&id);
+        let was_starting = self.starting.remove(&id);
+        if self.orphaned > 0 {
+            self.orphaned -= 1;
+        } else if was_starting {
+            self.attached = self.attached.saturating_sub(1);
+            self.taken_back += 1;
+        }
         self.forget_frame(id);
     }
 
@@ -246,6 +257,7 @@ impl Rest {
         } else if place == Some("top") {
             self.top = Some(id);
         }
+        self.taken_back = 0;
         self.doubted.remove(&id);
         self.forget_silent();
         if self.frames.len() < KNOWN_LIMIT || self.frames.contains_key(&id) {
@@ -271,7 +283,7 @@ impl Rest {
     fn forget_frames(&mut self) {
         self.frames.clear();
         self.starting.clear();
-        self.attached = 0;
+        (self.attached, self.taken_back, self.orphaned) = (0, 0, 0);
         self.has_unwatched = false;
         self.doubted.clear();
         self.loads.forget_requests();
@@ -281,7 +293,9 @@ impl Rest {
     /// With who began them those workers are no longer counted that were attached to.
     fn forget_frame(&mut self, id: i64) {
         if let Some(frame) = self.frames.remove(&id) {
-            self.attached = self.attached.saturating_sub(frame.workers);
+            let gone = frame.workers.saturating_sub(std::mem::take(&mut self.taken_back));
+            self.attached = self.attached.saturating_sub(gone);
+            self.orphaned += gone;
         }
     }
 
@@ -307,72 +321,4 @@ fn first_of(pending: impl Iterator<Item = String>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::value::RawValue;
-
-    use super::*;
-
-    fn hear(rest: &mut Rest, method: &str, params: &str) {
-        let params = serde_json::value::RawValue::from_string(params.to_owned()).unwrap();
-        assert!(rest.hear(Event::of(method, &params), "MAIN"));
-    }
-
-    fn tell(rest: &mut Rest, context: i64, payload: &str) {
-        let params = serde_json::json!({"name": BINDING, "payload": payload, "executionContextId": context});
-        hear(rest, "Runtime.bindingCalled", &params.to_string());
-    }
-
-    #[test]
-    fn a_page_that_is_not_heard_any_more_is_not_at_rest() {
-        let mut rest = Rest::default();
-        for _ in 0..HEARD_LIMIT {
-            tell(&mut rest, 1, "top:rest:0:");
-        }
-        assert_eq!(rest.verdict(), Verdict::Rest);
-        tell(&mut rest, 1, "top:rest:0:");
-        assert!(rest.is_flooded());
-        assert_eq!(rest.verdict(), Verdict::Pending);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_frame_that_left_unheard_is_forgotten_when_it_is_silent() {
-        let mut rest = Rest::default();
-        rest.lose_contexts();
-        for (context, told) in [(1, "top:rest:0:"), (2, "frame:busy:0:a timer"), (3, "frame:busy:0:a fetch")]
-        {
-            tell(&mut rest, context, told);
-        }
-        hear(&mut rest, "Page.frameDetached", r#"{"frameId":"F"}"#);
-        tell(&mut rest, 3, "frame:rest:0:");
-        tell(&mut rest, 1, "top:rest:0:");
-        assert_eq!(rest.verdict(), Verdict::Pending);
-        tokio::time::advance(SILENCE).await;
-        tell(&mut rest, 1, "top:rest:0:");
-        assert_eq!(rest.verdict(), Verdict::Rest);
-        assert!(rest.frames.contains_key(&3));
-        rest.document_changed();
-        assert_eq!(rest.verdict(), Verdict::Pending);
-    }
-
-    #[test]
-    fn a_worker_is_waited_for_from_its_making_until_its_script_has_run() {
-        let mut rest = Rest::default();
-        tell(&mut rest, 1, "top:rest:1:an interval of 50 ms");
-        assert_eq!((rest.verdict(), rest.pending()), (Verdict::Pending, "the script of a worker".to_owned()));
-        rest.worker_began(-1);
-        assert_eq!(rest.verdict(), Verdict::Pending);
-        assert!(rest.hear_worker(Event::of("Inspector.workerScriptLoaded", &RawValue::NULL.to_owned()), -1));
-        assert_eq!(rest.verdict(), Verdict::Rest);
-        assert_eq!(rest.left_over(), "an interval of 50 ms");
-        rest.worker_ended(-1);
-        assert_eq!(rest.verdict(), Verdict::Rest);
-        tell(&mut rest, 1, "top:rest:2:");
-        assert_eq!(rest.verdict(), Verdict::Pending);
-        // With a frame its workers are counted no more.
-        rest.worker_began(-2);
-        rest.worker_ended(-2);
-        tell(&mut rest, 2, "frame:rest:1:");
-        hear(&mut rest, "Runtime.executionContextDestroyed", r#"{"executionContextId":2}"#);
-        assert_eq!(rest.verdict(), Verdict::Pending);
-    }
-}
+mod tests;

@@ -47,9 +47,9 @@ impl OpenPage {
     }
 
     /// Returns when the page is at rest, or at the cap.
-    pub(super) async fn come_to_rest(&self) -> Result<Rested, Trouble> {
+    pub(super) async fn come_to_rest(&self, cap: Duration) -> Result<Rested, Trouble> {
         let computing = AtomicUsize::new(0);
-        if let Ok(rested) = tokio::time::timeout(self.limits.rest_cap, self.rest(&computing)).await {
+        if let Ok(rested) = tokio::time::timeout(cap, self.rest(&computing)).await {
             return rested.map(|()| Rested::InTime);
         }
         // A page that answers nothing any more is not restless, it is stuck.

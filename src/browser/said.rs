@@ -68,10 +68,19 @@ pub(super) fn at_length(event: &LongEvent) -> Option<Said> {
     Some(Said { kind, text: format!("{name}: a text of about {bytes} bytes") })
 }
 
-/// Why nothing more is known of a page that says more than `limit`.
+/// Why nothing more is known of a page that says more than `limit` things.
 pub(super) fn too_much(limit: u32) -> String {
     format!(
-        "the page's scripts said more than {limit} things on the console or by exceptions; what came later was not heard"
+        "the page's scripts said more than {limit} things by exceptions, console.error, console.assert or console.warn; \
+         what came later was not heard"
+    )
+}
+
+/// The same of one that says more than `limit` things that nobody is told of.
+pub(super) fn too_much_chatter(limit: u32) -> String {
+    format!(
+        "the page's scripts said more than {limit} things on the console that are neither errors nor warnings; \
+         what came later was not heard"
     )
 }
 

@@ -14,37 +14,61 @@ pub(super) struct Rendered {
     pages: Option<u32>,
 }
 
-/// Renders a page into a staged object. Once more in another tab when its own was lost by what others did, and once
-/// more alone in a browser when that was lost: one of its pages may have killed it, and would kill the next one
-/// under all the others.
+/// Renders a page into a staged object, again where its tab or browser was lost.
 pub(super) async fn render(
     parts: &Parts,
-    mut order: PageOrder,
+    order: PageOrder,
     warnings: &mut Warnings,
 ) -> Result<Rendered, JobFault> {
-    let mut had_other_tab = false;
+    attempts(warnings, async |alone, warnings| {
+        let staged = parts.store.stage(parts.limits.output_limit_bytes).await;
+        let mut staged = staged.map_err(RenderError::Store)?;
+        let order = PageOrder { alone: alone || order.alone, ..order.clone() };
+        let pages = parts.pages.render(&order, staged.as_mut(), warnings).await?;
+        Ok(Rendered { staged, pages })
+    })
+    .await
+}
+
+/// Once more in another tab when its own was lost by what others did, and once more alone in a browser when that was
+/// lost: one of its pages may have killed it, and would kill the next one under all the others. The author is told of
+/// the last attempt: what an earlier one warned of may be nothing that the document has.
+async fn attempts<T>(
+    warnings: &mut Warnings,
+    mut attempt: impl AsyncFnMut(bool, &mut Warnings) -> Result<T, RenderError>,
+) -> Result<T, JobFault> {
+    let (mut had_other_tab, mut alone) = (false, false);
     loop {
-        let mut staged =
-            parts.store.stage(parts.limits.output_limit_bytes).await.map_err(|e| fault_of(&e))?;
-        let fault = match parts.pages.render(&order, staged.as_mut(), warnings).await {
-            Ok(pages) => return Ok(Rendered { staged, pages }),
-            Err(RenderError::Store(error)) => return Err(fault_of(&error)),
-            Err(RenderError::BrowserLost(fault)) if !order.alone => {
-                order.alone = true;
+        let mut own = Warnings::default();
+        let error = match attempt(alone, &mut own).await {
+            Ok(made) => {
+                warnings.extend(&own);
+                return Ok(made);
+            }
+            Err(error) => error,
+        };
+        let fault = match error {
+            RenderError::BrowserLost(fault) if !alone => {
+                alone = true;
                 fault
             }
-            Err(RenderError::TabLost(fault)) if !had_other_tab => {
+            RenderError::TabLost(fault) if !had_other_tab => {
                 had_other_tab = true;
                 fault
             }
-            Err(
-                RenderError::BrowserLost(fault)
-                | RenderError::TabLost(fault)
-                | RenderError::Unleased(fault)
-                | RenderError::Page(fault),
-            ) => return Err(fault),
+            RenderError::Store(error) => {
+                warnings.extend(&own);
+                return Err(fault_of(&error));
+            }
+            RenderError::BrowserLost(fault)
+            | RenderError::TabLost(fault)
+            | RenderError::Unleased(fault)
+            | RenderError::Page(fault) => {
+                warnings.extend(&own);
+                return Err(fault);
+            }
         };
-        tracing::warn!(error = %fault, page.alone = order.alone, "the page is rendered again");
+        tracing::warn!(error = %fault, page.alone = alone, "the page is rendered again");
     }
 }
 
@@ -78,6 +102,54 @@ fn fault_of(error: &StoreError) -> JobFault {
             tracing::error!(error = %error, "the document cannot be stored");
             let why = if error.is_passing() { STORE_SILENT } else { "" };
             JobFault::new(FaultCode::Internal, format!("the service could not store the document{why}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::fault::WarningKind;
+
+    fn lost(tab_only: bool) -> RenderError {
+        let fault = JobFault::new(FaultCode::BrowserLost, "the browser died");
+        if tab_only { RenderError::TabLost(fault) } else { RenderError::BrowserLost(fault) }
+    }
+
+    #[tokio::test]
+    async fn of_a_lost_attempt_nothing_is_said_beside_the_one_that_was_published() {
+        let mut warnings = Warnings::default();
+        warnings.push("of the template");
+        let mut tried = Vec::new();
+        let made = attempts(&mut warnings, async |alone, warnings| {
+            tried.push(alone);
+            assert_eq!(warnings.lines(), [""; 0]);
+            warnings.push_kind(WarningKind::ALL[tried.len()], &format!("of attempt {}", tried.len()));
+            match tried.len() {
+                1 => Err(lost(true)),
+                2 => Err(lost(false)),
+                _ => Ok(()),
+            }
+        });
+        assert_eq!(made.await, Ok(()));
+        assert_eq!(tried, [false, false, true]);
+        assert_eq!(warnings.lines(), ["of the template", "of attempt 3"]);
+        assert_eq!(warnings.first(WarningKind::ALL[1]), None);
+        assert_eq!(warnings.first(WarningKind::ALL[3]), Some("of attempt 3"));
+    }
+
+    #[tokio::test]
+    async fn who_fails_is_told_of_the_last_attempt() {
+        for tab_only in [true, false] {
+            let (mut warnings, mut tried) = (Warnings::default(), 0);
+            let made: Result<(), _> = attempts(&mut warnings, async |_, warnings| {
+                tried += 1;
+                warnings.push(&format!("of attempt {tried}"));
+                Err(lost(tab_only))
+            })
+            .await;
+            assert_eq!(made.unwrap_err().code, FaultCode::BrowserLost);
+            assert_eq!((tried, warnings.lines()), (2, vec!["of attempt 2".to_owned()]));
         }
     }
 }

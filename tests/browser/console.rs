@@ -30,14 +30,33 @@ async fn errors_and_warnings_of_the_console_are_said_as_a_developer_sees_them() 
 #[actix::test]
 async fn a_flood_is_bounded_and_that_it_was_is_said() {
     let pool = TestPool::start(|_| {});
-    let page = "<p>text<script>for (let i = 0; i < 600; i++) console.log(i); console.error('late')</script>";
-    let rendered = pool.render(&scripted(page)).await.unwrap();
-    let told = "the page's scripts said more than 500 things on the console or by exceptions; what came later was not heard";
-    assert_eq!((text_of(&rendered.bytes).as_str(), rendered.warnings), ("text", vec![told.to_owned()]));
+    let script = "for (let i = 0; i < 501; i++) console.warn('same'); console.error('late')";
+    let rendered = pool.render(&scripted(&format!("<p>text<script>{script}</script>"))).await.unwrap();
+    let told = "the page's scripts said more than 500 things by exceptions, console.error, console.assert or console.warn; \
+        what came later was not heard";
+    assert_eq!(text_of(&rendered.bytes), "text");
+    assert_eq!(rendered.warnings, ["console.warn: same (/:1)", told]);
     let page = "<p>text<script>console.error('x'.repeat(3e6)); for (let i = 0; i < 90; i++) console.error(i)</script>";
     let warnings = pool.render(&scripted(page)).await.unwrap().warnings;
     assert!(warnings[0].starts_with("console.error: a text of about 3000"), "{}", warnings[0]);
     assert_eq!((warnings.len(), warnings[50].as_str()), (51, "and 41 more"));
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn what_is_neither_error_nor_warning_is_heard_for_longer() {
+    let pool = TestPool::start(|_| {});
+    let chatter = |lines: u32| {
+        format!(
+            "<p>text<script>for (let i = 0; i < {lines}; i++) console.log(i); console.error('late')</script>"
+        )
+    };
+    let heard = pool.render(&scripted(&chatter(9_000))).await.unwrap();
+    assert_eq!(heard.warnings, ["console.error: late (/:1)"]);
+    let talks = pool.render(&scripted(&chatter(10_001))).await.unwrap();
+    let told = "the page's scripts said more than 10000 things on the console that are neither errors nor warnings; \
+        what came later was not heard";
+    assert_eq!(talks.warnings, [told]);
     pool.finish().await;
 }
 

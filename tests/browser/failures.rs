@@ -2,6 +2,7 @@
 
 use platen::browser::{PageOutput, PageTask};
 use platen::domain::fault::FaultCode;
+use platen::domain::ids::AccountId;
 use platen::domain::lane::Lane;
 
 use crate::support::{TestPool, asking, direct, fixed, picture_of, scripted, text_of, with_bytes};
@@ -182,5 +183,20 @@ async fn a_page_that_fails_without_end_is_heard_to_a_limit() {
         // 500 of them and that there were more, without the fifty that are kept.
         assert_eq!(rendered.warnings[50], "and 451 more");
     }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_page_that_fails_without_end_makes_nobody_deaf_to_the_next_one_of_its_account() {
+    let pool = TestPool::start(|_| {});
+    let account = AccountId::generate();
+    let pictures: Vec<_> = (0..600).map(|at| format!("<img src=gone/{at}.png>")).collect();
+    let many = fixed(&format!("<p>text{}", pictures.concat()));
+    for task in [fixed("<p>text"), many] {
+        pool.render_for(account, &task).await.unwrap();
+        let one = pool.render_for(account, &fixed("<img src=file:///x.png>")).await.unwrap();
+        assert_eq!(one.warnings, [format!("refused address: file:///x.png {LOCAL}")]);
+    }
+    assert!(pool.reused() > 0, "its tabs are kept otherwise");
     pool.finish().await;
 }

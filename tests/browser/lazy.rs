@@ -58,3 +58,35 @@ async fn a_document_that_is_written_of_the_page_has_them_too() {
     pool.render(&asking(asked, page(&lazy))).await.unwrap();
     pool.finish().await;
 }
+
+/// Frames in frames, each of which waits until somebody scrolls to it; the innermost but one has `script`.
+fn nested(depth: usize, script: &str) -> PageTask {
+    let frame = |level: usize| {
+        let inner = format!("<iframe loading=lazy src=level{}.html></iframe>", level + 1);
+        let inner = if level < depth { inner } else { String::new() };
+        format!("<p>level {level}<script>{script}</script><div style='height:9000px'></div>{inner}")
+    };
+    let files: Vec<_> = (1..=depth).map(|level| (format!("level{level}.html"), frame(level))).collect();
+    let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    with_bytes(&frame(0), &files)
+}
+
+#[actix::test]
+async fn who_hides_more_than_is_looked_for_is_told() {
+    let pool = TestPool::start(|_| {});
+    let rendered = pool.render(&nested(8, "")).await.unwrap();
+    let told = "the page was printed while pictures or frames of it were loading: each of 4 looks found more that \
+        waits until somebody scrolls to it (loading=lazy); have less of it in frames within frames";
+    assert_eq!(rendered.warnings, [told]);
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn all_looks_together_take_no_longer_than_the_cap() {
+    let pool = TestPool::start(|config| config.rest_cap_ms = 3_000);
+    let rendered =
+        pool.render(&nested(3, "setTimeout(() => document.body.append('late'), 1500)")).await.unwrap();
+    let [warning] = rendered.warnings.as_slice() else { panic!("{:?}", rendered.warnings) };
+    assert!(warning.starts_with("the page never came to rest; printed after 3000 ms"), "{warning}");
+    pool.finish().await;
+}

@@ -79,7 +79,7 @@ async fn steps_beside_the_script_are_waited_for_though_nothing_changes() {
 #[actix::test]
 async fn a_page_that_talks_too_much_may_remove_a_busy_frame() {
     let pool = with_window();
-    let script = "for (let n = 0; n < 700; n++) console.log(n); const f = document.createElement('iframe'); \
+    let script = "for (let n = 0; n < 700; n++) console.warn('n'); const f = document.createElement('iframe'); \
         f.srcdoc = `<script>const tick = () => { document.title = performance.now(); setTimeout(tick, 50) }; \
             tick()<\\/script>`; document.body.append(f); \
         setTimeout(() => { f.remove(); p.textContent = 'drawn' }, 1500)";

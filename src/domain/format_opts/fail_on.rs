@@ -9,6 +9,8 @@ use crate::domain::members::{Members, kind};
 const NAME: &str = "failOn";
 /// How much of a wrong word a fault shows.
 const SHOWN_CHARS: usize = 64;
+/// How many wrong words a fault names.
+const SHOWN_WORDS: usize = 3;
 
 /// Reads the list of words; one word alone counts as a list.
 pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
@@ -17,14 +19,26 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<WarningKind> {
         members.fault(NAME, format!("must be an array of {}, not {}", known(), kind(value)));
         return Vec::new();
     };
-    let (found, wrong): (Vec<_>, Vec<_>) =
-        words.iter().map(|word| of_name(word).ok_or(word)).partition(Result::is_ok);
-    let wrong: Vec<_> = wrong.into_iter().filter_map(Result::err).map(|word| shown(word)).collect();
+    let mut wrong: Vec<_> =
+        words.iter().filter(|word| of_name(word).is_none()).map(|word| shown(word)).collect();
+    wrong.sort_unstable();
+    wrong.dedup();
     if !wrong.is_empty() {
         let are = if wrong.len() == 1 { "is" } else { "are" };
-        members.fault(NAME, format!("{} {are} not known; give any of {}", wrong.join(", "), known()));
+        let more = wrong.len().saturating_sub(SHOWN_WORDS);
+        wrong.truncate(SHOWN_WORDS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let wrong = wrong.join(", ");
+        members.fault(NAME, format!("{wrong}{more} {are} not known; give any of {}", known()));
     }
-    found.into_iter().filter_map(Result::ok).collect()
+    // As the caller orders them, each once.
+    let mut found: Vec<WarningKind> = Vec::new();
+    for kind in words.iter().filter_map(|word| of_name(word)) {
+        if !found.contains(&kind) {
+            found.push(kind);
+        }
+    }
+    found
 }
 
 impl PageOptions {
@@ -73,10 +87,12 @@ mod tests {
         assert_eq!(options(r#"{"failOn":"missing"}"#).fail_on, [WarningKind::Missing]);
         let all = options(r#"{"failOn":["exceptions","console","missing","status"]}"#).fail_on;
         assert_eq!(all, WarningKind::ALL);
+        assert_eq!(options(r#"{"failOn":["status","status"]}"#).fail_on, [WarningKind::Status]);
         let known = "give any of exceptions, console, missing, status";
         for (given, told) in [
             (r#"["console","warnings"]"#, format!("'warnings' is not known; {known}")),
             (r#"["a","b"]"#, format!("'a', 'b' are not known; {known}")),
+            (r#"["e","d","c","b","a","a"]"#, format!("'a', 'b', 'c' and 2 more are not known; {known}")),
             (r#""all""#, format!("'all' is not known; {known}")),
             ("[7]", "must be an array of exceptions, console, missing, status, not an array".to_owned()),
             ("true", "must be an array of exceptions, console, missing, status, not a boolean".to_owned()),

@@ -133,7 +133,8 @@ impl PageEngine {
             staged.write(chunk).await.map_err(RenderError::Store)?;
         }
         warnings.extend(printed.warnings());
-        order.options.check_warnings(warnings).map_err(RenderError::Page)?;
+        // Not those that were there before: an attempt that was lost may have had others.
+        order.options.check_warnings(printed.warnings()).map_err(RenderError::Page)?;
         Ok(printed.pages())
     }
 }
