@@ -85,9 +85,9 @@ fn a_worker_that_is_taken_back_before_it_began_hides_no_other_one() {
         for is_frame in [frame_first, !frame_first] {
             let left = r#"{"executionContextId":2}"#;
             if is_frame {
-                hear(&mut rest, "Runtime.executionContextDestroyed", left)
+                hear(&mut rest, "Runtime.executionContextDestroyed", left);
             } else {
-                rest.worker_ended(-3)
+                rest.worker_ended(-3);
             }
         }
         assert_eq!((rest.attached, rest.orphaned), (1, 0), "{frame_first}");
