@@ -20,7 +20,8 @@
 
   function fill(template) {
     // A document without a window: nothing in it runs and nothing is fetched.
-    const { body } = document.implementation.createHTMLDocument('');
+    // The prototype is asked, for an element's name hides a member of the document (<img name=implementation>).
+    const { body } = Reflect.get(Document.prototype, 'implementation', document).createHTMLDocument('');
     write(body, template);
     const elements = body.querySelectorAll('.date, .url');
     if (elements.length === 0) return template;

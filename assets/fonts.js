@@ -3,13 +3,16 @@
 // Runs where the page's own script does not reach. `known`: families in small letters that are installed, and
 // that are missing. Answers {installed, missing, unloaded}: installed are those found just now; missing,
 // and those of the page's own that did not load, as the page spells them.
+// An element's name hides a member of the document (<img name=fonts>), so its prototype is asked.
 async known => {
+  const its = name => Reflect.get(Document.prototype, name, document);
   const TEXTS = 3000;
   const GENERIC = /^(serif|sans-serif|monospace|cursive|fantasy|math|emoji|fangsong|system-ui|ui-.*|-apple-system|blinkmacsystemfont|inherit|initial|unset|revert|revert-layer)$/;
   const SILENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'TITLE']);
 
   const lists = new Set();
-  const texts = document.createTreeWalker(document.body ?? document.documentElement, NodeFilter.SHOW_TEXT);
+  const { createTreeWalker } = Document.prototype;
+  const texts = createTreeWalker.call(document, its('body') ?? its('documentElement'), NodeFilter.SHOW_TEXT);
   for (let count = 0, last = null; count < TEXTS && texts.nextNode(); count++) {
     const parent = texts.currentNode.parentElement;
     if (parent === null || parent === last || SILENT.has(parent.tagName)) continue;
@@ -20,7 +23,7 @@ async known => {
 
   // A family that the page brings itself: missing when none of its files could be loaded.
   const own = new Map();
-  for (const face of document.fonts) {
+  for (const face of its('fonts')) {
     const name = face.family.replace(/^["']|["']$/g, '').toLowerCase();
     own.set(name, own.get(name) || face.status !== 'error');
   }

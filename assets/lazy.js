@@ -2,12 +2,14 @@
 //
 // Runs where the page's own script does not reach. Answers how many there were that had not been woken before. The
 // attribute is put back, for a style sheet may ask for it.
+// An element's name hides a member of the document (<img name=querySelectorAll>), so its prototype is asked.
 () => {
+  const all = (page, selector) => Document.prototype.querySelectorAll.call(page, selector);
   const woken = Object.hasOwn(globalThis, 'platenWoken') ? platenWoken : new WeakSet();
   Object.defineProperty(globalThis, 'platenWoken', { value: woken, configurable: true });
   let count = 0;
   const wake = page => {
-    for (const element of page.querySelectorAll('img[loading=lazy i], iframe[loading=lazy i]')) {
+    for (const element of all(page, 'img[loading=lazy i], iframe[loading=lazy i]')) {
       if (element.complete || woken.has(element)) continue;
       woken.add(element);
       const written = element.getAttribute('loading');
@@ -15,7 +17,7 @@
       element.setAttribute('loading', written);
       count++;
     }
-    for (const frame of page.querySelectorAll('iframe, frame')) {
+    for (const frame of all(page, 'iframe, frame')) {
       if (frame.contentDocument) wake(frame.contentDocument);
     }
   };

@@ -2,6 +2,7 @@
 //
 // Gives JSON: an array of {selector, size, margin: [top, right, bottom, left]} as they stand in the style sheets, in
 // the order in which they are heard; empty texts where a rule says nothing. `medium` is 'print' or 'screen'.
+// An element's name hides a member of the document (<img name=styleSheets>), so its prototype is asked.
 (medium) => {
   const SIDES = ['top', 'right', 'bottom', 'left'];
   const RULE_LIMIT = 32;
@@ -53,6 +54,8 @@
     }
   }
 
-  for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) walk(sheet);
+  for (const name of ['styleSheets', 'adoptedStyleSheets']) {
+    for (const sheet of Reflect.get(Document.prototype, name, document)) walk(sheet);
+  }
   return JSON.stringify(found);
 }

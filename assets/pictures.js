@@ -4,16 +4,17 @@
 // page shows broken, whatever the reason, and of others (backgrounds, posters, drawings' pictures) that are not among
 // what the browser holds decoded. Those may be fine all the same (a mask, a drawing that is used in parts): who wants
 // to know has them decoded. To ask costs no request: what is held is there at once, and what is not is not waited for.
+// An element's name hides a member of the document (<img name=images>), so its prototype is asked.
 () => {
   const MOST = 50;
   const KINDS = new Set(['css', 'img', 'image', 'input', 'video', 'object', 'embed']);
   const broken = new Set();
   const look = page => {
-    for (const image of page.images) {
+    for (const image of Reflect.get(Document.prototype, 'images', page)) {
       if (broken.size >= MOST) return;
       if (image.complete && image.currentSrc && !image.naturalWidth && !image.naturalHeight) broken.add(image.currentSrc);
     }
-    for (const frame of page.querySelectorAll('iframe, frame')) {
+    for (const frame of Document.prototype.querySelectorAll.call(page, 'iframe, frame')) {
       if (frame.contentDocument) look(frame.contentDocument);
     }
   };

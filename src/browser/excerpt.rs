@@ -61,7 +61,7 @@ pub(super) async fn isolate(page: &OpenPage, options: &PageOptions) -> Result<()
 pub(super) async fn prepare(page: &OpenPage, options: &PageOptions) -> Result<(), Trouble> {
     isolate(page, options).await?;
     if let Some(title) = &options.extras.metadata.title {
-        let set = format!("(document.title = {}, '')", json!(title));
+        let set = format!("(Reflect.set(Document.prototype, 'title', {}, document), '')", json!(title));
         load::ask(page.tab()?, page.lane, set, page.limits.print).await?;
     }
     Ok(())
@@ -114,17 +114,18 @@ async fn found(page: &OpenPage, script: &str, selector: &str) -> Result<(f64, f6
     Err(Trouble::fault(FaultCode::OptionsInvalid, sentence))
 }
 
-/// Finds the element and gives it to `then`.
+/// Finds the element and gives it to `then`. An element's name hides a member of the document, and of a form it stands
+/// in, so their prototypes are asked.
 const FIND: &str = "(selector, then) => {
     let element;
-    try { element = document.querySelector(selector); }
+    try { element = Document.prototype.querySelector.call(document, selector); }
     catch (error) { return JSON.stringify({ fault: error.message }); }
     return JSON.stringify(element === null ? 'nothing' : { box: then(element) });
 }";
 
 /// Whole pixels around the element.
 const AREA: &str = "(find, selector) => find(selector, element => {
-    const box = element.getBoundingClientRect();
+    const box = Element.prototype.getBoundingClientRect.call(element);
     const x = Math.floor(box.left + scrollX), y = Math.floor(box.top + scrollY);
     return { x, y, width: Math.ceil(box.right + scrollX) - x, height: Math.ceil(box.bottom + scrollY) - y };
 })";
@@ -133,12 +134,16 @@ const AREA: &str = "(find, selector) => find(selector, element => {
 /// and beside what holds it, is not shown, and a document is written without it (`assets/snapshot.js`).
 const ISOLATE: &str = "(find, selector) => find(selector, element => {
     const aside = globalThis.platenAside = new WeakSet();
-    for (let node = element; node.parentNode && node !== document.body; node = node.parentNode) {
-        for (const other of node.parentNode.childNodes) {
-            if (other === node || other === document.head) continue;
+    const its = (owner, name, node) => Reflect.get(owner.prototype, name, node);
+    const [body, head] = ['body', 'head'].map(name => its(Document, name, document));
+    let parent;
+    for (let node = element; (parent = its(Node, 'parentNode', node)) && node !== body; node = parent) {
+        for (const other of its(Node, 'childNodes', parent)) {
+            if (other === node || other === head) continue;
             aside.add(other);
-            if (other.nodeType === Node.TEXT_NODE) other.data = '';
-            else if (other.style) other.style.setProperty('display', 'none', 'important');
+            const style = other instanceof HTMLElement ? its(HTMLElement, 'style', other) : other.style;
+            if (its(Node, 'nodeType', other) === Node.TEXT_NODE) other.data = '';
+            else style?.setProperty('display', 'none', 'important');
         }
     }
     return { x: 0, y: 0, width: 0, height: 0 };

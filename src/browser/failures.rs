@@ -274,6 +274,16 @@ mod tests {
                 format!("{HOST}/"),
                 "not loaded: Access to font at 'http://h.test/f' from origin '' has been blocked",
             ),
+            (
+                format!("{NOT_LOADED}net::ERR_FILE_NOT_FOUND"),
+                format!("blob:{HOST}/1-2"),
+                "not loaded: /1-2 (net::ERR_FILE_NOT_FOUND)",
+            ),
+            (
+                format!("{SOCKET}{}/live' failed: no answer", HOST.replace("http", "wss")),
+                format!("{HOST}/"),
+                "not loaded: /live (no answer)",
+            ),
             ("[Report Only] Refused to load".to_owned(), format!("{HOST}/"), ""),
             ("Error: <svg> attribute width: Expected length, \"auto\".".to_owned(), format!("{HOST}/"), ""),
             ("The policy 'frame-ancestors' is ignored in a <meta>".to_owned(), format!("{HOST}/"), ""),

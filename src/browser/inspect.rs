@@ -64,7 +64,8 @@ impl OpenPage {
 /// One expression of three; that one of them throws takes nothing from the others.
 fn question(fonts: &str, pictures: &str, woken: &str) -> String {
     format!(
-        "(async()=>{{const fonts=await (async()=>{fonts})().catch(()=>null);\
-         return JSON.stringify({{fonts,pictures:{pictures},woken:{woken}}}).toWellFormed()}})()"
+        "(async()=>{{const asked=async question=>{{try{{return await question()}}catch{{return null}}}};\
+         const fonts=await asked(()=>{fonts}),pictures=await asked(()=>{pictures}),woken=await asked(()=>{woken})??0;\
+         return JSON.stringify({{fonts,pictures,woken}}).toWellFormed()}})()"
     )
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::fault::Trouble;
 use super::load;
 use super::page::OpenPage;
+use super::scripts;
 use crate::domain::fault::FaultCode;
 use crate::domain::format_opts::{
     CssSize, Margin, Media, PageOptions, Paper, SIDES, css_length_in, is_near_in,
@@ -58,8 +59,9 @@ impl PageRules {
             Media::Print => "print",
             Media::Screen => "screen",
         };
-        let expression = format!("({SCRIPT})({})", json!(medium));
+        let expression = scripts::guarded(&format!("({SCRIPT})({})", json!(medium)));
         let answer = load::ask(page.tab()?, page.lane, expression, page.limits.call).await?;
+        let answer = answer.filter(|answer| !answer.is_empty());
         let rules = answer.as_deref().map(serde_json::from_str::<Vec<PageRule>>).transpose();
         let rules = rules.map_err(|error| Trouble::fault(FaultCode::Internal, error.to_string()))?;
         Ok(Self::merged(rules.unwrap_or_default()))

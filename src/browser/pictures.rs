@@ -71,3 +71,19 @@ fn sentence(address: &str) -> String {
     // It may have led elsewhere, of which the failure is said there.
     format!("picture cannot be shown: {shown} (nothing came, or what came is damaged, or no picture)")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_that_a_script_made_is_the_pages_own() {
+        let own = "0123456789abcdef0123456789abcdef.ab12.localhost";
+        let text = sentence(&format!("blob:http://{own}/1-2"));
+        assert_eq!(text, "picture cannot be decoded: /1-2 (it is damaged, or no picture)");
+        assert!(
+            sentence("blob:http://h.test/1-2")
+                .starts_with("picture cannot be shown: blob:http://h.test/1-2 (")
+        );
+    }
+}

@@ -11,6 +11,9 @@ use super::cdp::Event;
 use super::wire::LongEvent;
 use crate::domain::fault::{WARNING_LIMIT_CHARS, WarningKind};
 
+/// What an address of the own origin may begin with, behind `blob:` where it is one that a script made.
+const SCHEMES: [&str; 4] = ["http://", "https://", "ws://", "wss://"];
+
 /// What a script said.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
@@ -88,13 +91,11 @@ pub(super) fn too_much_chatter(limit: u32) -> String {
 pub(super) fn without_own_host(text: &str) -> String {
     let mut rest = text;
     let mut without = String::with_capacity(text.len());
-    while let Some(at) = rest.find("http://") {
-        let (before, address) = rest.split_at(at);
-        without.push_str(before);
-        rest = own_path(address).unwrap_or_else(|| {
-            without.push_str("http://");
-            &address["http://".len()..]
-        });
+    while let Some(at) = rest.find("://") {
+        let (before, behind) = rest.split_at(at + "://".len());
+        let path = behind_own_host(behind);
+        without.push_str(if path.is_some() { without_scheme(before) } else { before });
+        rest = path.unwrap_or(behind);
     }
     without.push_str(rest);
     without
@@ -102,7 +103,23 @@ pub(super) fn without_own_host(text: &str) -> String {
 
 /// What stands behind the host of an address of the page's own origin; none where it is another one.
 pub(super) fn own_path(address: &str) -> Option<&str> {
-    let (host, rest) = address.strip_prefix("http://")?.split_once(".localhost")?;
+    let (before, behind) = address.split_at(address.find("://")? + "://".len());
+    if without_scheme(before).is_empty() { behind_own_host(behind) } else { None }
+}
+
+/// What `text`, which ends in `://`, has before the scheme of an address that may be the own one, and `blob:`.
+fn without_scheme(text: &str) -> &str {
+    let scheme = SCHEMES.iter().find_map(|scheme| text.strip_suffix(scheme));
+    scheme.map_or(text, |text| text.strip_suffix("blob:").unwrap_or(text))
+}
+
+/// What stands behind the own host, where `text` begins with it.
+fn behind_own_host(text: &str) -> Option<&str> {
+    // No further than the host: a text may name thousands of others.
+    let end =
+        text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.').unwrap_or(text.len());
+    let (host, _) = text[..end].split_once(".localhost")?;
+    let rest = &text[host.len() + ".localhost".len()..];
     let (name, tab) = host.split_once('.')?;
     let is_random = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_random && tab.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(rest)
@@ -394,5 +411,25 @@ mod tests {
     fn only_the_own_host_is_left_out() {
         let text = format!("from {HOST}/a to http://a.localhost/b, http:// and http://x.test{HOST}");
         assert_eq!(without_own_host(&text), "from /a to http://a.localhost/b, http:// and http://x.test");
+    }
+
+    #[test]
+    fn the_own_host_is_left_out_whatever_leads_to_it() {
+        let host = &HOST["http://".len()..];
+        for scheme in ["http", "https", "ws", "wss", "blob:http", "blob:https"] {
+            let address = format!("{scheme}://{host}/a-b?c");
+            assert_eq!(own_path(&address), Some("/a-b?c"), "{address}");
+            let text = format!("'{address}' and {address}, not {scheme}://h.test/a");
+            assert_eq!(without_own_host(&text), format!("'/a-b?c' and /a-b?c, not {scheme}://h.test/a"));
+        }
+        for other in [
+            "data:,http://HOST/a",
+            "blob:http://h.test/a",
+            "ftp://HOST/a",
+            "HOST/a",
+            "http://h.test/http://HOST",
+        ] {
+            assert_eq!(own_path(&other.replace("HOST", host)), None, "{other}");
+        }
     }
 }

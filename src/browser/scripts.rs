@@ -97,6 +97,11 @@ impl Watches {
     }
 }
 
+/// A question that may throw, which then is answered by nothing.
+pub(super) fn guarded(question: &str) -> String {
+    format!("(()=>{{try{{return {question}}}catch{{return ''}}}})()")
+}
+
 /// Says what a page waits for.
 pub(super) fn pending(selector: Option<&str>) -> String {
     format!("({PENDING})({})", json!(selector))
@@ -111,45 +116,52 @@ fn with_data(host: &str, expression: &str) -> String {
     )
 }
 
+// An element's name hides a member of the document (`<img name=fonts>`), so both ask its prototype.
 const READINESS: &str = "async (selector, scripted, bound, wake, pictures) => {
-    if (document.readyState !== 'complete') {
+    const its = name => Reflect.get(Document.prototype, name, document);
+    const has = selector => Document.prototype.querySelector.call(document, selector);
+    if (its('readyState') !== 'complete') {
         if (!scripted) return 'loading';
-        await new Promise(done => addEventListener('load', done, { once: true }));
+        await new Promise(done => EventTarget.prototype.addEventListener.call(window, 'load', done, { once: true }));
     }
-    wake?.();
+    // What is asked for a warning's sake, or throws, is not what a page fails by.
+    try { wake?.(); } catch {}
     do {
         // No frame may come that lays the page out, by which it is known what fonts it takes.
         scrollX;
-        await document.fonts.ready;
-    } while (document.fonts.status !== 'loaded');
-    for (const animation of scripted ? [] : document.getAnimations()) {
+        await its('fonts').ready;
+    } while (its('fonts').status !== 'loaded');
+    for (const animation of scripted ? [] : Document.prototype.getAnimations.call(document)) {
         const left = animation.effect?.getComputedTiming().endTime - animation.currentTime;
         try {
             if (animation.playState === 'running' && left <= bound) animation.finish();
         } catch {}
     }
-    if (selector === null || document.querySelector(selector)) {
-        const seen = pictures?.() ?? null;
+    if (selector === null || has(selector)) {
+        let seen = null;
+        try { seen = pictures?.() ?? null; } catch {}
         return seen === null ? 'ready' : 'ready' + JSON.stringify(seen).toWellFormed();
     }
     if (!scripted) return 'missing';
     await new Promise(done => {
         const observer = new MutationObserver(() => {
-            if (document.querySelector(selector)) { observer.disconnect(); done(); }
+            if (has(selector)) { observer.disconnect(); done(); }
         });
         const everything = { subtree: true, childList: true, attributes: true, characterData: true };
         observer.observe(document, everything);
     });
-    await document.fonts.ready;
+    await its('fonts').ready;
     return 'ready';
 }";
 
 const PENDING: &str = "selector => {
+    const its = name => Reflect.get(Document.prototype, name, document);
+    const has = selector => Document.prototype.querySelector.call(document, selector);
     const pending = [];
-    if (document.readyState !== 'complete') pending.push(`document.readyState is ${document.readyState}`);
-    if (document.fonts.status !== 'loaded') pending.push('fonts');
-    if (selector !== null && !document.querySelector(selector)) pending.push(`selector '${selector}'`);
-    for (const image of document.images) {
+    if (its('readyState') !== 'complete') pending.push(`document.readyState is ${its('readyState')}`);
+    if (its('fonts').status !== 'loaded') pending.push('fonts');
+    if (selector !== null && !has(selector)) pending.push(`selector '${selector}'`);
+    for (const image of its('images')) {
         if (!image.complete && pending.length < 5) pending.push(image.currentSrc.slice(0, 200));
     }
     return pending.join(', ').toWellFormed();

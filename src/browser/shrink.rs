@@ -17,6 +17,7 @@ use super::emulate;
 use super::fault::Trouble;
 use super::load;
 use super::page::OpenPage;
+use super::scripts;
 use crate::domain::format_opts::{Media, PageOptions, Paper, Viewport};
 
 const MEASURE: &str = include_str!("../../assets/page_width.js");
@@ -120,7 +121,7 @@ impl OpenPage {
         let metrics = tab.send(&emulate::metrics(viewport, true))?;
         media.answer(limit).await?;
         metrics.answer(limit).await?;
-        let answer = load::ask(tab, self.lane, format!("({MEASURE})()"), limit).await?;
+        let answer = load::ask(tab, self.lane, scripts::guarded(&format!("({MEASURE})()")), limit).await?;
         let measured = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
         Ok(measured.unwrap_or(Measured { width: 0.0, own: 0.0 }))
     }

@@ -17,6 +17,8 @@ const WINDOW_BYTES: usize = 1_024;
 const WIDE_WINDOW_BYTES: usize = 64 << 10;
 /// The mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The attributes of a `meta` that declare it.
+const DECLARING: [&[u8]; 3] = [b"http-equiv", b"content", b"charset"];
 /// How a style sheet begins that says what it is in (CSS Syntax Level 3, 3.2).
 const CHARSET_RULE: &[u8] = b"@charset \"";
 
@@ -238,19 +240,20 @@ impl Prescan<'_> {
     /// What the attributes of a `meta` declare.
     fn declaration(&mut self) -> Result<Option<&'static Encoding>, Over> {
         let (mut is_pragma, mut by_content, mut by_charset) = (false, None, None);
-        let mut seen = Vec::new();
+        // The first of a name counts. A tag may have thousands of others, of which nothing is kept.
+        let mut seen = [false; 3];
         while let Some((name, value)) = self.attribute()? {
-            // The first of a name counts.
-            if seen.contains(&name) {
+            let Some(at) = DECLARING.iter().position(|declaring| *declaring == name.as_slice()) else {
+                continue;
+            };
+            if std::mem::replace(&mut seen[at], true) {
                 continue;
             }
-            match name.as_slice() {
-                b"http-equiv" => is_pragma = value == b"content-type",
-                b"content" => by_content = in_content(&value),
-                b"charset" => by_charset = Some(known(&value)),
-                _ => {}
+            match at {
+                0 => is_pragma = value == b"content-type",
+                1 => by_content = in_content(&value),
+                _ => by_charset = Some(known(&value)),
             }
-            seen.push(name);
         }
         Ok(by_charset.unwrap_or(by_content.filter(|_| is_pragma)))
     }

@@ -19,6 +19,7 @@ mod lazy;
 mod life;
 mod losses;
 mod marks;
+mod names;
 mod neighbours;
 mod options;
 mod origin;

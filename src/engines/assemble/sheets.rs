@@ -9,6 +9,9 @@ use crate::domain::site::Site;
 
 /// How far behind `@import` and `<link` an address is looked for.
 const REACH_BYTES: usize = 1_000;
+/// How far behind a parenthesis its first word is looked for: a sheet may be made of parentheses and comments, and each
+/// of them would lead to the end of it.
+const LEAD_BYTES: usize = 256;
 
 /// Whether what is printed of the page of `site` may hang on whether script runs, by its sheets; `hosts`: it reaches
 /// others than its own.
@@ -36,13 +39,18 @@ fn asks(sheet: &[u8]) -> bool {
     is_wide || memchr::memchr_iter(b'(', sheet).any(|at| names_scripting(&sheet[at + 1..]))
 }
 
-/// Whether a parenthesis begins with the name; an escape in it may spell any.
-fn names_scripting(mut text: &[u8]) -> bool {
+/// Whether a parenthesis begins with the name; an escape in it may spell any, and so may one whose first word is far.
+fn names_scripting(text: &[u8]) -> bool {
+    let is_cut = text.len() > LEAD_BYTES;
+    let mut text = &text[..text.len().min(LEAD_BYTES)];
     loop {
         text = skip_blanks(text);
         let Some(comment) = text.strip_prefix(b"/*") else { break };
-        let Some(end) = memchr::memmem::find(comment, b"*/") else { return false };
+        let Some(end) = memchr::memmem::find(comment, b"*/") else { return is_cut };
         text = &comment[end + 2..];
+    }
+    if is_cut && text.len() < b"scripting".len() {
+        return true;
     }
     let plain = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     // `:not(a\:b)` is a class of somebody's, not a name.
@@ -116,6 +124,25 @@ mod tests {
             let asks = ask_for_scripting(&site("<link rel=stylesheet href=css/A.CSS>", sheet), false);
             assert_eq!(asks, sheet.contains("(s\\:x"), "{sheet}: an escape may spell anything");
         }
+    }
+
+    #[test]
+    fn a_sheet_of_parentheses_and_comments_is_decided_at_once() {
+        let begun = std::time::Instant::now();
+        let many = |text: &str| text.repeat((2 << 20) / text.len());
+        let block = format!("{}*/ x)", "(/*".repeat(60));
+        for (sheet, asks_for) in [
+            (many("(/*"), true),
+            (format!("{}*/ x)", many("(/*")), true),
+            (many(&block), false),
+            (many("/*(/**/"), true),
+            (format!("({}x)", many(" ")), true),
+            (format!("({}scripting", " ".repeat(LEAD_BYTES - 4)), true),
+            (format!("({}min-width: 1px)", " ".repeat(LEAD_BYTES / 2)), false),
+        ] {
+            assert_eq!(ask_for_scripting(&site("", &sheet), false), asks_for, "{}", &sheet[..20]);
+        }
+        assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
     }
 
     #[test]

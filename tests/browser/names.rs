@@ -1,0 +1,79 @@
+//! Elements named as members of the document, which they hide: a page is asked past them and comes out as without them.
+
+use platen::browser::PageTask;
+use serde_json::json;
+
+use crate::support::{Rendered, TestPool, asking, direct, fixed, info_of, scripted, sheets_of, text_of};
+
+/// What questions of ours take from the document.
+const NAMES: [&str; 14] = [
+    "images",
+    "styleSheets",
+    "adoptedStyleSheets",
+    "implementation",
+    "fonts",
+    "readyState",
+    "querySelector",
+    "querySelectorAll",
+    "createTreeWalker",
+    "getAnimations",
+    "body",
+    "head",
+    "documentElement",
+    "title",
+];
+/// Each of its questions has something to say.
+const PAGE: &str = "<!doctype html><style>@page{size:A5;margin-top:0} p{font-family:'No Such Font'}\
+    @keyframes a{from{opacity:0}} p{animation:a 1ms}</style><p id=t>text</p><img src='data:image/png;base64,AAAA'>\
+    <img loading=lazy src='data:image/png;base64,BBBB'><div style='width:1000px'>wide</div>";
+
+/// The page with an element of each of `names`.
+fn named(names: &[&str]) -> String {
+    let dot = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=";
+    names.iter().fold(PAGE.to_owned(), |page, name| format!("{page}<img hidden name={name} src={dot}>"))
+}
+
+/// What is told of a page, its text, its sheets, its title.
+async fn outcome(pool: &TestPool, task: PageTask) -> (Vec<String>, String, Vec<(i64, i64)>, String) {
+    let opts = json!({
+        "waitForSelector": "#t",
+        "headerTemplate": "<b class=url></b>head<img name=querySelectorAll src=logo.png>",
+        "metadata": { "title": "Named" },
+    });
+    let Rendered { bytes, mut warnings, .. } = pool.render(&asking(&opts.to_string(), task)).await.unwrap();
+    warnings.sort();
+    (warnings, text_of(&bytes), sheets_of(&bytes), info_of(&bytes, "Title"))
+}
+
+#[actix::test]
+async fn a_page_whose_elements_are_named_like_the_documents_members_comes_out_as_any() {
+    let pool = TestPool::start(|_| {});
+    for lane in [fixed, direct, scripted] {
+        let wanted = outcome(&pool, lane(PAGE)).await;
+        let told = |word: &str| wanted.0.iter().any(|line| line.contains(word));
+        for word in ["'No Such Font'", "base64,AAAA", "base64,BBBB", "px wide", "logo.png", "@page size"] {
+            assert!(told(word), "{word}: {:#?}", wanted.0);
+        }
+        assert_eq!(wanted.3, "Named");
+        assert_eq!(outcome(&pool, lane(&named(&NAMES))).await, wanted);
+    }
+    // One at a time, for one may fail so that another is not come to.
+    for name in NAMES {
+        let task = fixed(&named(&[name]));
+        assert!(pool.render(&task).await.is_ok_and(|it| text_of(&it.bytes).contains("text")), "{name}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn a_part_of_a_form_whose_fields_are_named_like_its_members_is_printed_alone() {
+    let pool = TestPool::start(|_| {});
+    let fields = ["parentNode", "childNodes", "nodeType", "style"].map(|name| format!("<input name={name}>"));
+    let form = |text: &str| format!("<form>{}{text}</form>", fields.concat());
+    let page = format!("{}{}", form("beside"), form("<p>beside</p><p id=t>alone</p>"));
+    for task in [fixed(&page), direct(&page), scripted(&page)] {
+        let rendered = pool.render(&asking(r##"{"selector":"#t"}"##, task)).await.unwrap();
+        assert_eq!(text_of(&rendered.bytes), "alone");
+    }
+    pool.finish().await;
+}
