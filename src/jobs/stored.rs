@@ -13,10 +13,11 @@ use super::deps::Deps;
 use super::inputs;
 use super::messages::InputPart;
 use super::record::JobRecord;
+use crate::accounts::open;
 use crate::domain::ids::{AccountId, JobId};
 use crate::pipeline::Held;
 use crate::problem::Problem;
-use crate::storage::index::IndexError;
+use crate::storage::index::{Change, IndexError};
 use crate::storage::{Landing, ObjectStore, StorageQuota, StoreError, StoredBytes};
 
 /// Jobs whose inputs are looked for at once, at a start.
@@ -137,14 +138,18 @@ pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexE
     for record in unfinished.iter().filter(|record| record.stored_bytes > 0) {
         deps.stored.found(record, InputPart::Template, record.stored_bytes);
     }
-    let open = deps.open.all();
-    let mut looked = futures_util::stream::iter(open)
+    let mut looked = futures_util::stream::iter(deps.open.all())
         .map(|(account, job)| async move {
             match deps.journal.read(account, job).await {
                 Ok(Some(record)) => restore_open(deps, &record).await,
-                Ok(None) => deps.open.leave(account, job),
-                // One that nobody understands must not keep the service from starting.
+                Ok(None) => {
+                    deps.open.leave(account, job);
+                    forget_mark(deps, account, job).await;
+                }
+                // One that nobody understands must not keep the service from starting, nor a place that nobody can
+                // give back: it can be neither started nor cancelled. Its mark stays for a version that reads it.
                 Err(error) => {
+                    deps.open.leave(account, job);
                     tracing::error!(job.id = %job, error = %error, "the inputs of a job count nothing, for it cannot be read");
                 }
             }
@@ -154,9 +159,19 @@ pub async fn restore(deps: &Deps, unfinished: &[JobRecord]) -> Result<(), IndexE
     Ok(())
 }
 
+/// A mark without a job stands for nothing; one that stays is looked at again at the next start.
+async fn forget_mark(deps: &Deps, account: AccountId, job: JobId) {
+    let change = Change::new().delete(open::mark(account, job));
+    if let Err(error) = deps.journal.change_unsynced(change).await {
+        tracing::warn!(job.id = %job, error = %error, "the mark of an open job that is gone stays");
+    }
+}
+
 async fn restore_open(deps: &Deps, record: &JobRecord) {
     if record.stored_bytes > 0 {
-        deps.stored.found(record, InputPart::Data, record.stored_bytes);
+        // Beside an upload that is found, not in its place: what came with init is one part, or both and no upload.
+        let part = if record.given.data { InputPart::Data } else { InputPart::Template };
+        deps.stored.found(record, part, record.stored_bytes);
     }
     if deps.landing() != Landing::Final {
         return;

@@ -5,6 +5,7 @@ use platen::domain::ids::{AccountId, JobId};
 use platen::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use platen::jobs::{ResumeJobs, stored};
 use platen::problem::{Code, Problem};
+use platen::storage::index::Change;
 use platen::storage::{CountedUpload, Landing};
 
 use crate::house::{House, View};
@@ -151,14 +152,15 @@ async fn a_new_life_counts_what_the_last_one_left() {
         let open = house.init(ONE, "", false).await.unwrap();
         house.upload(&open, InputPart::Template, 60).await.unwrap();
         house.upload(&open, InputPart::Data, 5).await.unwrap();
-        house.init(ONE, "given", false).await.unwrap();
+        let given = house.init(ONE, "given", false).await.unwrap();
+        house.upload(&given, InputPart::Data, 7).await.unwrap();
         let started = house.init(ONE, "", false).await.unwrap();
         house.upload(&started, InputPart::Template, 300).await.unwrap();
         house.start(&started).await.unwrap();
         let gone = house.init(ONE, "", false).await.unwrap();
         house.upload(&gone, InputPart::Template, 500).await.unwrap();
         house.delete(&gone).await.unwrap();
-        assert_eq!(house.stored_bytes(), 370);
+        assert_eq!(house.stored_bytes(), 377);
         house.index.close().await;
         (house.accounts[ONE], house.store.clone())
     };
@@ -171,7 +173,7 @@ async fn a_new_life_counts_what_the_last_one_left() {
     let unfinished = house.journal.unfinished().await.unwrap();
     assert_eq!(house.stored_bytes(), 0);
     stored::restore(&house.deps, &unfinished).await.unwrap();
-    assert_eq!((house.stored_bytes(), house.book.open_jobs().count(account)), (370, 2));
+    assert_eq!((house.stored_bytes(), house.book.open_jobs().count(account)), (377, 2));
     house.registry.send(ResumeJobs(unfinished)).await.unwrap();
     house.pass(2 * DAY_MS);
     house.sweep().await;
@@ -180,4 +182,30 @@ async fn a_new_life_counts_what_the_last_one_left() {
         (300, 0),
         "one waits for its turn"
     );
+}
+
+#[actix::test]
+async fn open_jobs_that_are_gone_or_cannot_be_read_take_no_place_in_a_new_life() {
+    let folder = tempfile::tempdir().unwrap();
+    let (account, gone, unreadable) = {
+        let mut house = House::open(folder.path(), 0, &[], None).await;
+        house.account(ONE, None).await;
+        house.init(ONE, "", false).await.unwrap();
+        let gone = of(&house.init(ONE, "", false).await.unwrap());
+        let unreadable = of(&house.init(ONE, "", false).await.unwrap());
+        let record = |(account, job): (AccountId, JobId)| format!("job/{account}/{job}");
+        let damage = Change::new().delete(record(gone)).put(record(unreadable), "nonsense");
+        house.index.commit(damage).await.unwrap();
+        house.index.close().await;
+        (house.accounts[ONE], gone, unreadable)
+    };
+    let house = House::open(folder.path(), 0, &[], None).await;
+    assert_eq!(house.book.open_jobs().count(account), 3);
+    stored::restore(&house.deps, &[]).await.unwrap();
+    assert_eq!(house.book.open_jobs().count(account), 1, "places that nobody could give back");
+    let is_marked = async |(account, job): (AccountId, JobId)| {
+        house.index.get(&format!("open/{account}/{job}")).await.unwrap().is_some()
+    };
+    assert!(!is_marked(gone).await, "what stands for nothing goes");
+    assert!(is_marked(unreadable).await, "a version that reads it finds it");
 }
