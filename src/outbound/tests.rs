@@ -267,6 +267,28 @@ async fn the_entry_that_is_named_is_enough_at_once() {
         let opened = outbound(&format!("[{expected}]"), names).decide_page(&url).await;
         assert!(opened.is_ok(), "{address} with {expected}: {opened:?}");
     }
+    // One hint for an entry that is there already must not take from it, whether it is written beside it or in its place.
+    let private = r#"{ host = "files.example:9000", private = true }"#;
+    let plain = r#"{ host = "files.example:9000", http = true }"#;
+    let url = Url::parse("http://files.example:9000/x").unwrap();
+    for allow in [format!("[{private}]"), format!("[{private}, {plain}]"), format!("[{plain}, {private}]")] {
+        for now in [inner, &["1.1.1.1"]] {
+            let opened = outbound(&allow, &[now]).decide_page(&url).await;
+            assert!(opened.is_ok(), "{allow} at {now:?}: {opened:?}");
+        }
+        let away = outbound(&allow, &[]).decide_page(&url).await.unwrap_err().to_string();
+        assert!(away.starts_with("its host cannot be resolved"), "{allow}: {away}");
+    }
+    for listed in [r#""files.example:9000""#, plain] {
+        let why = outbound(&format!("[{listed}]"), &[inner]).decide_page(&url).await.unwrap_err().to_string();
+        let (_, hint) = why.split_once("can open it: ").unwrap();
+        for allow in [format!("[{hint}]"), format!("[{listed}, {hint}]"), format!("[{hint}, {listed}]")] {
+            for now in [inner, &["1.1.1.1"]] {
+                let opened = outbound(&allow, &[now]).decide_page(&url).await;
+                assert!(opened.is_ok(), "{allow} at {now:?}: {opened:?}");
+            }
+        }
+    }
     let why = refused(&outbound("[]", &[inner]), "http://far.example/x").await;
     assert!(why.contains("http = true, private = true"), "a delivery may ask for a name: {why}");
     let own = refused(&outbound(listed, &[]), "http://127.0.0.1:8080/x").await;
