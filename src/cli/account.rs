@@ -57,8 +57,9 @@ struct SetArgs {
     /// Whether the subscription is good
     #[arg(long)]
     status: Option<StatusArg>,
-    /// Until when the subscription is paid for, and when documents are counted anew:
-    /// `2026-01-31`, a moment of RFC 3339, or `never`. What is counted at the moment stays counted until then
+    /// Until when the subscription is paid for, and from which day of a month on documents are counted anew:
+    /// `2026-01-31`, a moment of RFC 3339, or `never`. What is counted at the moment stays counted until the next such
+    /// day of a month (`counted-until` in `account list`)
     #[arg(long, value_name = "DATE", value_parser = parse_renewal)]
     renews_at: Option<Renewal>,
     /// Bytes that it may have stored: a number, `unlimited`, or `default` for `accounts.stored_bytes_limit`

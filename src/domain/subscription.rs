@@ -5,7 +5,8 @@
 //! calendar month, whose day and time are those of `renews_at`, without one those of the account's
 //! creation (on shorter months the last day). So a subscription that is renewed by a month begins to
 //! count anew exactly then. A renewal that is moved to another day moves the end of the present period,
-//! not its beginning: what was counted in it stays counted until then.
+//! not its beginning: what was counted in it stays counted until then. A period that could be moved on with
+//! every renewal would never end for who pays by the week or by 30 days, so it has a longest length.
 
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, Month, OffsetDateTime, UtcDateTime};
@@ -13,6 +14,9 @@ use time::{Date, Duration, Month, OffsetDateTime, UtcDateTime};
 use super::ids::AccountId;
 use crate::clock::Timestamp;
 use crate::problem::{Code, Problem};
+
+/// To how many milliseconds from its beginning a period can be lengthened: 45 days, one month and a half.
+const LONGEST_MS: u64 = 45 * 86_400_000;
 
 /// Whether the subscription is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -114,7 +118,7 @@ impl Account {
     }
 
     /// Makes it paid for until `renews_at`, for ever without one. The documents of the present period stay counted:
-    /// it ends when the first one after the new day begins.
+    /// it ends at the first such day of a month, and where that would make it too long, when it was to end before.
     pub fn renew(&mut self, renews_at: Option<Timestamp>, now: Timestamp) {
         let present = self.period(now);
         self.renews_at = renews_at;
@@ -123,9 +127,15 @@ impl Account {
         if regular.name() == present.name() {
             return;
         }
-        let following = self.regular_period(regular.end);
-        // A period is known by the day of its beginning: two of one day would count together.
-        let end = if following.name() == present.name() { following.end } else { regular.end };
+        let is_too_long = regular.end > present.start.plus_ms(LONGEST_MS);
+        let mut end = if is_too_long { regular.end.min(present.end) } else { regular.end };
+        let mut following = self.regular_period(end);
+        // A period is known by the day of its beginning: two of one day would count together, and one that has an
+        // earlier day than this one might find what was counted before it.
+        while following.name() <= present.name() {
+            end = following.end;
+            following = self.regular_period(end);
+        }
         self.moved = Some(Period { start: present.start, end });
     }
 
@@ -286,6 +296,58 @@ mod tests {
                 "and back again"
             );
         }
+    }
+
+    #[test]
+    fn renewals_by_weeks_or_days_count_anew_all_the_same() {
+        const DAY_MS: u64 = 86_400_000;
+        for days in [1, 7, 14, 28, 30, 31, 35] {
+            // Some pay before the end, some at it, some late.
+            for (paid_before, paid_after) in [(days.min(2), 0), (1, 0), (0, 0), (0, 1), (0, 3)] {
+                let mut account = account();
+                account.created_at = at("2025-11-08");
+                let mut end = at("2025-12-08");
+                account.renew(Some(end), account.created_at);
+                let mut counted = account.period(account.created_at);
+                let (mut began, mut periods) = (counted.start, 1);
+                let mut now = began;
+                let last = began.plus_ms(500 * DAY_MS);
+                while now < last {
+                    if now.plus_ms(paid_before * DAY_MS) >= end.plus_ms(paid_after * DAY_MS) {
+                        end = end.max(now).plus_ms(days * DAY_MS);
+                        let before = account.period(now).name();
+                        account.renew(Some(end), now);
+                        assert_eq!(account.period(now).name(), before, "a renewal resets nothing");
+                    }
+                    let present = account.period(now);
+                    if present.name() != counted.name() {
+                        assert!(present.name() > counted.name(), "{present:?} after {counted:?}");
+                        (counted, began, periods) = (present, now, periods + 1);
+                    }
+                    let told =
+                        format!("{days} days, paid {paid_before} before or {paid_after} after: {present:?}");
+                    assert!(now.since_ms(began) <= 46 * DAY_MS, "since {}: {told}", began.rfc3339());
+                    assert!(present.end.since_ms(present.start) <= 46 * DAY_MS, "{told}");
+                    now = now.plus_ms(DAY_MS / 4);
+                }
+                // 500 days are 16 months and a half.
+                let most = if days < 28 { 500 / days } else { 20 };
+                assert!(
+                    (12..=most).contains(&periods),
+                    "{periods} periods with {days} days, {paid_before}, {paid_after}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_period_that_is_much_too_long_ends_with_the_next_renewal() {
+        let mut account = account();
+        account.renews_at = Some(at("2026-04-29"));
+        account.moved = Some(Period { start: at("2025-12-08"), end: at("2026-05-29") });
+        account.renew(Some(at("2026-05-06")), at("2026-04-28"));
+        let period = account.period(at("2026-04-28"));
+        assert_eq!(period, Period { start: at("2025-12-08"), end: at("2026-05-06") });
     }
 
     #[test]
