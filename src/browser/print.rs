@@ -1,5 +1,7 @@
 //! Makes the file of a page that is ready, and gives it piece by piece.
 
+use std::time::Instant;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -15,7 +17,7 @@ use super::page_rules::PageRules;
 use super::pages::PageCounter;
 use super::shrink::ScaleFinder;
 use super::snapshot::{self, Snapshot};
-use super::tags::{self, Print};
+use super::tags::{self, Counted, Long, Print};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
@@ -69,7 +71,10 @@ impl ReadyPage {
             return Err(page.fail(PageStep::Print, trouble, &options).await);
         }
         let made = match output {
-            PageOutput::Pdf => page.within(limit, print(&page, &options, may_be_long)).await,
+            PageOutput::Pdf => {
+                let long = Long { may_be: may_be_long, limit_bytes, deadline: Instant::now() + limit };
+                page.within(limit, print(&page, &options, long)).await
+            }
             PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
             PageOutput::Html => page.within(limit, write(&page, &options, &site, limit_bytes)).await,
         };
@@ -158,14 +163,14 @@ impl Printed {
 /// A source, and what there is to say of it.
 type Made = (Source, Vec<String>);
 
-async fn print(page: &OpenPage, options: &PageOptions, may_be_long: bool) -> Result<Made, Trouble> {
+async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, Trouble> {
     excerpt::prepare(page, options).await?;
     let rules = PageRules::of(page, options).await?;
     let layout = rules.layout(options);
     let mut warnings = rules.warnings(options);
     warnings.extend(banner::warnings(options, &layout));
     let banners = banner::templates(page, options, &layout).await?;
-    let printed = tags::print(&Print { page, options, layout: &layout, banners, may_be_long }).await;
+    let printed = tags::print(&Print { page, options, layout: &layout, banners, long }).await;
     let (source, untagged) = printed?;
     warnings.extend(untagged);
     Ok((source, warnings))
@@ -191,26 +196,37 @@ pub(super) async fn to_stream(
 }
 
 /// How many pages a PDF has that was not read yet, and where it is read from then on: its first piece is kept, which
-/// is the whole file of most.
-pub(super) async fn count(page: &OpenPage, source: Source) -> Result<(Source, u32), Trouble> {
-    let Source::Stream(handle, _) = source else { return Ok((source, 0)) };
+/// is the whole file of most. One of more than `limit_bytes` is not read to its end, for nobody gets it.
+pub(super) async fn count(
+    page: &OpenPage,
+    source: Source,
+    limit_bytes: u64,
+) -> Result<(Source, Counted), Trouble> {
+    let Source::Stream(handle, _) = source else { return Ok((source, Counted::Unknown)) };
     let mut counter = PageCounter::default();
     let (first, mut is_last) = piece(page, &handle, None).await?;
     counter.pass(&first);
     let mut is_whole = true;
-    while !is_last {
+    let mut bytes = first.len() as u64;
+    while !is_last && bytes <= limit_bytes {
         let (more, is_end) = piece(page, &handle, None).await?;
         counter.pass(&more);
+        bytes += more.len() as u64;
         is_whole &= more.is_empty();
         is_last = is_end || more.is_empty();
     }
     let behind = u32::try_from(first.len()).ok();
     let rest = Source::Stream(handle, behind);
-    if is_whole {
+    let counted = if bytes > limit_bytes {
+        Counted::TooLarge
+    } else {
+        counter.pages().map_or(Counted::Unknown, Counted::Pages)
+    };
+    if is_whole && is_last {
         close(page, rest)?;
-        return Ok((Source::Held(first, Box::new(Source::Ended)), counter.pages().unwrap_or_default()));
+        return Ok((Source::Held(first, Box::new(Source::Ended)), counted));
     }
-    Ok((Source::Held(first, Box::new(rest)), counter.pages().unwrap_or_default()))
+    Ok((Source::Held(first, Box::new(rest)), counted))
 }
 
 /// Lets go of a file that nobody reads to its end.

@@ -21,8 +21,28 @@ pub(super) struct Print<'a> {
     pub layout: &'a Layout,
     /// Header and footer.
     pub banners: Option<[String; 2]>,
+    pub long: Long,
+}
+
+/// What bounds a PDF that may turn out to be long.
+#[derive(Clone, Copy)]
+pub(super) struct Long {
     /// It may fill so many sheets that they are worth guessing.
-    pub may_be_long: bool,
+    pub may_be: bool,
+    /// Nobody gets a larger one.
+    pub limit_bytes: u64,
+    /// Of all that is done to print it.
+    pub deadline: Instant,
+}
+
+/// What is known of a PDF after it was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Counted {
+    Pages(u32),
+    /// It was not written as Chromium writes them.
+    Unknown,
+    /// It is larger than anybody gets, whatever its pages.
+    TooLarge,
 }
 
 /// What was printed, and what there is to say of it.
@@ -33,47 +53,119 @@ pub(super) async fn print(print: &Print<'_>) -> Result<(Source, Option<String>),
         return Ok((once(print, tagged).await?, None));
     }
     let limit = print.page.limits.tagged_pages;
-    let is_guessed_long = print.may_be_long && {
+    let is_guessed_long = print.long.may_be && {
         let guess = excerpt::estimated_pages(print.page, print.options, print.layout).await?;
         is_more(guess, limit)
     };
     let started = Instant::now();
     let source = once(print, !is_guessed_long).await?;
-    let (source, pages) = print::count(print.page, source).await?;
-    let is_long = u64::from(pages) > limit;
+    let (source, counted) = print::count(print.page, source, print.long.limit_bytes).await?;
+    let is_long = counted.is_long(limit, is_guessed_long);
+    let untagged = is_long.then(|| counted.untagged(limit, print.long.limit_bytes));
     if is_long == is_guessed_long {
-        return Ok((source, is_long.then(|| untagged(pages, limit))));
+        return Ok((source, untagged));
     }
-    if !has_time(started.elapsed(), print.page.limits.print, is_long) {
+    let left = print.long.deadline.saturating_duration_since(Instant::now());
+    if !has_time(started.elapsed(), left, is_long) {
         let sentence = format!(
-            "{pages} pages, the limit of tagged ones is {limit} (browser.tagged_pages_limit): there was no time to \
-             print the PDF again, so it is {}",
+            "{}: there was no time to print the PDF again, so it is {}",
+            counted.reason(limit, print.long.limit_bytes),
             if is_long { "tagged" } else { "not tagged" }
         );
         return Ok((source, Some(sentence)));
     }
     print::close(print.page, source)?;
-    Ok((once(print, !is_long).await?, is_long.then(|| untagged(pages, limit))))
+    Ok((once(print, !is_long).await?, untagged))
 }
 
-fn untagged(pages: u32, limit: u64) -> String {
-    format!(
-        "{pages} pages, more than {limit}: the PDF is not tagged (browser.tagged_pages_limit); the option tagged: true \
-         tags it all the same"
-    )
+impl Counted {
+    /// Whether it gets no tags. What is not known does not change what was guessed; without tags a file that is too
+    /// large may be small enough.
+    fn is_long(self, limit: u64, is_guessed_long: bool) -> bool {
+        match self {
+            Self::Pages(pages) => u64::from(pages) > limit,
+            Self::Unknown => is_guessed_long,
+            Self::TooLarge => true,
+        }
+    }
+
+    fn reason(self, limit: u64, limit_bytes: u64) -> String {
+        match self {
+            Self::Pages(pages) => {
+                format!("{pages} pages, the limit of tagged ones is {limit} (browser.tagged_pages_limit)")
+            }
+            Self::Unknown => {
+                format!("its pages could not be counted, and it seems to have more than {limit}")
+            }
+            Self::TooLarge => {
+                format!("with its tags it is larger than {limit_bytes} bytes (storage.output_limit_bytes)")
+            }
+        }
+    }
+
+    fn untagged(self, limit: u64, limit_bytes: u64) -> String {
+        const REMEDY: &str = "the option tagged: true tags it all the same";
+        match self {
+            Self::Pages(pages) => format!(
+                "{pages} pages, more than {limit}: the PDF is not tagged (browser.tagged_pages_limit); {REMEDY}"
+            ),
+            Self::Unknown => format!(
+                "{}: the PDF is not tagged (browser.tagged_pages_limit); {REMEDY}",
+                self.reason(limit, limit_bytes)
+            ),
+            Self::TooLarge => {
+                format!("{}: the PDF is not tagged", self.reason(limit, limit_bytes))
+            }
+        }
+    }
 }
 
 async fn once(print: &Print<'_>, tagged: bool) -> Result<Source, Trouble> {
     print::to_stream(print.page, print.options, (print.banners.clone(), tagged)).await
 }
 
-/// Whether it can be printed again within the whole print's deadline, where the first one took `took`: without tags
-/// in as much time, with them in thrice.
-fn has_time(took: Duration, limit: Duration, without_tags: bool) -> bool {
-    took * if without_tags { 2 } else { 4 } < limit
+/// Whether it can be printed again within what is `left` of the print's deadline, where the first one took `took`:
+/// without tags in as much time, with them in thrice. Begun too late, it would run into the deadline, and the file
+/// that was there already would be lost.
+fn has_time(took: Duration, left: Duration, without_tags: bool) -> bool {
+    took * if without_tags { 1 } else { 3 } < left
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a limit of pages lies far below 2^52")]
 fn is_more(pages: f64, limit: u64) -> bool {
     pages > limit as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_print_has_what_is_left_and_no_more() {
+        let seconds = Duration::from_secs;
+        for (took, left, without_tags, has) in [
+            (2, 3, true, true),
+            (2, 2, true, false),
+            (2, 7, false, true),
+            (2, 6, false, false),
+            (2, 0, true, false),
+        ] {
+            assert_eq!(
+                has_time(seconds(took), seconds(left), without_tags),
+                has,
+                "{took} {left} {without_tags}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_changes_nothing() {
+        for is_guessed_long in [true, false] {
+            assert_eq!(Counted::Unknown.is_long(20, is_guessed_long), is_guessed_long);
+            assert!(!Counted::Pages(20).is_long(20, is_guessed_long));
+            assert!(Counted::Pages(21).is_long(20, is_guessed_long));
+        }
+        let told = Counted::Unknown.untagged(20, 99);
+        assert!(told.starts_with("its pages could not be counted"), "{told}");
+    }
 }

@@ -83,6 +83,47 @@ async fn tags_are_as_asked_for() {
     pool.finish().await;
 }
 
+#[actix::test]
+async fn a_file_that_nobody_gets_with_its_tags_is_printed_without_them() {
+    let pool = TestPool::start(|config| config.output_chunk_bytes = 4_096);
+    let rows = format!("<h1>Table</h1><table>{}</table>", "<tr><td>a<td>b<td>c".repeat(300));
+    for task in [direct(&rows), scripted(&rows)] {
+        let (tagged, _) = printed(&pool, "{}", task.clone()).await;
+        let limit_bytes = tagged.len() as u64 - 1;
+        let (plain, warnings) = printed(&pool, "{}", PageTask { limit_bytes, ..task.clone() }).await;
+        assert_eq!(info_of(&plain, "Tagged"), "no");
+        assert_eq!(info_of(&plain, "File size"), format!("{} bytes", plain.len()));
+        let told = format!(
+            "with its tags it is larger than {limit_bytes} bytes (storage.output_limit_bytes): the PDF is not tagged"
+        );
+        assert_eq!(warnings, [told]);
+        let limit_bytes = tagged.len() as u64;
+        let (pdf, warnings) = printed(&pool, "{}", PageTask { limit_bytes, ..task }).await;
+        assert_eq!((info_of(&pdf, "Tagged"), warnings), ("yes".to_owned(), Vec::new()));
+    }
+    pool.finish().await;
+}
+
+/// Four seconds go before the print and three with it, so a second one would not end within nine.
+#[actix::test]
+async fn a_second_print_that_would_come_too_late_is_not_begun() {
+    let pool = TestPool::start(|config| {
+        config.tagged_pages_limit = 20;
+        config.print_timeout_ms = 9_000;
+    });
+    let slow = "<title>t</title><script>const busy = ms => { const end = performance.now() + ms; \
+        while (performance.now() < end); };\
+        new MutationObserver(() => busy(4000)).observe(document.querySelector('title'), { childList: true });\
+        addEventListener('beforeprint', () => busy(3000));</script>";
+    let opts = r#"{"metadata":{"title":"other"}}"#;
+    let (pdf, warnings) = printed(&pool, opts, scripted(&format!("{slow}{}", broken()))).await;
+    assert_eq!((info_of(&pdf, "Pages"), info_of(&pdf, "Tagged")), ("54".to_owned(), "yes".to_owned()));
+    let told = "54 pages, the limit of tagged ones is 20 (browser.tagged_pages_limit): there was no time to print the \
+                PDF again, so it is tagged";
+    assert_eq!(warnings, [told]);
+    pool.finish().await;
+}
+
 /// What the README says of pictures.
 #[actix::test]
 async fn a_jpeg_is_in_the_file_as_it_is_and_a_png_is_not() {
