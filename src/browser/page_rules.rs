@@ -55,6 +55,11 @@ impl PageRules {
         if !page.has_page_rules && !is_let_through {
             return Ok(Self::default());
         }
+        Self::asked(page, options).await
+    }
+
+    /// The same, also where none of them is worth a warning of its own.
+    pub(super) async fn asked(page: &OpenPage, options: &PageOptions) -> Result<Self, Trouble> {
         let medium = match options.scene.media {
             Media::Print => "print",
             Media::Screen => "screen",
@@ -88,18 +93,18 @@ impl PageRules {
     /// How pages without a name lie.
     pub(super) fn layout(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
-        let sheet = options.sheet();
-        let (size, own) = match general {
-            Some(rule) => (CssSize::of(&rule.size), rule.margin.each_ref().map(|text| css_length_in(text))),
-            None => (CssSize::Auto, [None; 4]),
+        Layout::of(general, options)
+    }
+
+    /// How those pages lie that have most room across.
+    pub(super) fn widest(&self, options: &PageOptions) -> Layout {
+        let general = self.0.iter().find(|rule| rule.selector.is_empty());
+        let others = self.0.iter().filter(|rule| !rule.selector.is_empty());
+        let others = others.map(|rule| Layout::of(Some(&rule.over(general)), options));
+        let wider = |widest: Layout, other: Layout| {
+            if other.room_in()[0] > widest.room_in()[0] { other } else { widest }
         };
-        let page = size.laid_out(sheet);
-        let mut margin = options.margin.sides_in();
-        for (side, own) in margin.iter_mut().zip(own) {
-            *side = own.unwrap_or(*side);
-        }
-        let sheet = if options.prefer_css_page_size { page } else { sheet.oriented_as(page) };
-        Layout { sheet, page, margin: Margin::of_sides(margin), own_margin: own.map(|own| own.is_some()) }
+        others.fold(self.layout(options), wider)
     }
 
     /// Where the page's rules won over the caller's options, or were not heeded as they stand.
@@ -111,6 +116,18 @@ impl PageRules {
 }
 
 impl PageRule {
+    /// What it says, and where it says nothing what `general` does.
+    fn over(&self, general: Option<&Self>) -> Self {
+        let Some(general) = general else { return self.clone() };
+        let said = |own: &String, other: &String| if own.is_empty() { other.clone() } else { own.clone() };
+        let mut sides = self.margin.iter().zip(&general.margin).map(|(own, other)| said(own, other));
+        Self {
+            selector: self.selector.clone(),
+            size: said(&self.size, &general.size),
+            margin: std::array::from_fn(|_| sides.next().unwrap_or_default()),
+        }
+    }
+
     fn name(&self) -> String {
         format!("@page {}", self.selector).trim_end().to_owned()
     }
@@ -167,6 +184,22 @@ impl PageRule {
 }
 
 impl Layout {
+    /// How the pages lie that `rule` is for.
+    fn of(rule: Option<&PageRule>, options: &PageOptions) -> Self {
+        let sheet = options.sheet();
+        let (size, own) = match rule {
+            Some(rule) => (CssSize::of(&rule.size), rule.margin.each_ref().map(|text| css_length_in(text))),
+            None => (CssSize::Auto, [None; 4]),
+        };
+        let page = size.laid_out(sheet);
+        let mut margin = options.margin.sides_in();
+        for (side, own) in margin.iter_mut().zip(own) {
+            *side = own.unwrap_or(*side);
+        }
+        let sheet = if options.prefer_css_page_size { page } else { sheet.oriented_as(page) };
+        Self { sheet, page, margin: Margin::of_sides(margin), own_margin: own.map(|own| own.is_some()) }
+    }
+
     /// The white around the content on the sheet, top, right, bottom, left.
     pub(super) fn white_in(&self) -> [f64; 4] {
         let shrink = self.shrink();
@@ -182,17 +215,24 @@ impl Layout {
         ]
     }
 
-    /// What the content is laid out in, in square inches.
-    pub(super) fn room_in2(&self) -> f64 {
+    /// What the content is laid out in, across and down.
+    pub(super) fn room_in(&self) -> [f64; 2] {
         let Margin { top_in, right_in, bottom_in, left_in } = self.margin;
         let width_in = self.page.width_in - left_in - right_in;
         let height_in = self.page.height_in - top_in - bottom_in;
         // Margins that leave nothing are not heeded (tried).
-        let whole = self.page.width_in * self.page.height_in;
-        if width_in <= 0.0 || height_in <= 0.0 { whole } else { width_in * height_in }
+        let is_left = width_in > 0.0 && height_in > 0.0;
+        if is_left { [width_in, height_in] } else { [self.page.width_in, self.page.height_in] }
     }
 
-    fn shrink(&self) -> f64 {
+    /// The same in square inches.
+    pub(super) fn room_in2(&self) -> f64 {
+        let [width_in, height_in] = self.room_in();
+        width_in * height_in
+    }
+
+    /// How much smaller a page is drawn than it is laid out, by rules for its sheet.
+    pub(super) fn shrink(&self) -> f64 {
         let across = self.sheet.width_in / self.page.width_in;
         across.min(self.sheet.height_in / self.page.height_in).min(1.0)
     }

@@ -3,22 +3,22 @@
 //!
 //! How large it drew stands in the file that it made: each page's content begins with the matrix that takes CSS pixels
 //! to paper. So a page that fits costs nothing but a look at a few bytes that pass by anyway. One that was drawn smaller
-//! is measured in the tab, which still shows it: it may have asked for a larger sheet by `@page`, which is put on this
-//! one as a whole.
+//! is measured in the tab, which still shows it, and asked for its rules of `@page`: a larger sheet of its own is put on
+//! this one as a whole, and its margins go before the printer's. The file exists by then, and whatever the page makes of
+//! the questions (it hangs, it throws) takes a warning from it and not the file.
 
 use std::io::Read;
 
+use super::emulate;
+use super::fault::Trouble;
+use super::inspect::ASKING_LIMIT;
+use super::load;
+use super::page::OpenPage;
+use super::page_rules::{Layout, PageRules};
+use crate::domain::format_opts::{Media, PageOptions, Viewport};
 use flate2::read::ZlibDecoder;
 use headless_chrome::protocol::cdp::Emulation;
 use memchr::memmem;
-use serde::Deserialize;
-
-use super::emulate;
-use super::fault::Trouble;
-use super::load;
-use super::page::OpenPage;
-use super::scripts;
-use crate::domain::format_opts::{Media, PageOptions, Paper, Viewport};
 
 const MEASURE: &str = include_str!("../../assets/page_width.js");
 /// CSS pixels in an inch, and points.
@@ -30,6 +30,8 @@ const LOOKED_AT_BYTES: u64 = 2_048;
 const STREAMS_LIMIT: usize = 1_000;
 /// Chromium rounds sheets to points: so much smaller is none.
 const TOLERANCE: f64 = 0.99;
+/// Chromium shrinks no page below two thirds, and cuts nothing off above: rounded up.
+const LEAST: f64 = 0.67;
 /// Widths that differ by a pixel are the same.
 const SLACK_PX: f64 = 1.5;
 
@@ -38,14 +40,6 @@ const SLACK_PX: f64 = 1.5;
 pub(super) struct ScaleFinder {
     looked_at: usize,
     is_found: bool,
-}
-
-#[derive(Deserialize)]
-struct Measured {
-    /// Of the page.
-    width: f64,
-    /// Of the widest sheet that it asks for itself; 0 when it asks for none.
-    own: f64,
 }
 
 impl ScaleFinder {
@@ -71,40 +65,49 @@ impl ScaleFinder {
 
 impl OpenPage {
     /// Warns of a page that was drawn smaller than `options` say because it is wider than its sheet.
+    ///
+    /// # Errors
+    /// That the page ended; what it does not answer, or not in time, is not said.
     pub(super) async fn check_width(&mut self, drawn: f64, options: &PageOptions) -> Result<(), Trouble> {
-        let shrunk = drawn / (POINTS_PER_PIXEL * options.scale);
-        if shrunk > TOLERANCE {
+        if drawn / (POINTS_PER_PIXEL * options.scale) > TOLERANCE {
             return Ok(());
         }
-        let room = room_of(options);
         self.measured = true;
-        let mut measured = self.measure(room, options).await?;
-        let mut within = room;
-        if measured.own > room {
-            // Its own sheet, without the margins of this one.
-            within = measured.own - (sheet_px(options) - room);
-            measured = self.measure(within, options).await?;
+        let limit = ASKING_LIMIT.min(self.limits.print);
+        match self.within(limit, self.what_is_too_wide(drawn, options)).await {
+            Ok(Some(sentence)) => self.warnings.push(&sentence),
+            Ok(None) | Err(Trouble::Late | Trouble::Refused(_) | Trouble::Fault(_)) => {}
+            Err(ended @ Trouble::Ended(_)) => return Err(ended),
         }
-        if measured.width <= within + SLACK_PX {
-            return Ok(());
+        Ok(())
+    }
+
+    async fn what_is_too_wide(&self, drawn: f64, options: &PageOptions) -> Result<Option<String>, Trouble> {
+        let layout = PageRules::asked(self, options).await?.widest(options);
+        let shrunk = drawn / (POINTS_PER_PIXEL * options.scale * layout.shrink());
+        if shrunk > TOLERANCE {
+            return Ok(None);
         }
+        let room = room_px(&layout, options);
+        let Some(width) = self.measure(room, options).await?.filter(|width| *width > room + SLACK_PX) else {
+            return Ok(None);
+        };
         let percent = (shrunk * 100.0).round();
-        let (width, within) = (measured.width.round(), within.round());
+        let (width, within) = (width.round(), room.round());
         let cut = within / shrunk;
-        let cut = if width > cut + SLACK_PX {
+        let cut = if shrunk < LEAST && width > cut + SLACK_PX {
             format!(", and what lies beyond {} px is cut off", cut.round())
         } else {
             String::new()
         };
-        self.warnings.push(&format!(
+        Ok(Some(format!(
             "the page is {width} px wide and its sheet has room for {within} px: it was printed at {percent} % of its \
              size{cut} (let it be narrower, or take a wider sheet: format, landscape, margin, scale)"
-        ));
-        Ok(())
+        )))
     }
 
-    /// Shows the page as it is on paper, `width` pixels wide, and measures it.
-    async fn measure(&self, width: f64, options: &PageOptions) -> Result<Measured, Trouble> {
+    /// Shows the page as it is on paper, `width` pixels wide, and gives its own width.
+    async fn measure(&self, width: f64, options: &PageOptions) -> Result<Option<f64>, Trouble> {
         let (tab, limit) = (self.tab()?, self.limits.call);
         let media = match options.scene.media {
             Media::Print => "print",
@@ -122,21 +125,13 @@ impl OpenPage {
         media.answer(limit).await?;
         metrics.answer(limit).await?;
         let answer = load::ask(tab, self.lane, scripts::guarded(&format!("({MEASURE})()")), limit).await?;
-        let measured = answer.as_deref().and_then(|answer| serde_json::from_str(answer).ok());
-        Ok(measured.unwrap_or(Measured { width: 0.0, own: 0.0 }))
+        Ok(answer.and_then(|answer| answer.parse().ok()))
     }
 }
 
-fn sheet_px(options: &PageOptions) -> f64 {
-    let Paper { width_in, height_in } = options.paper;
-    let width_in = if options.landscape { height_in } else { width_in };
-    width_in * PIXELS_PER_INCH / options.scale
-}
-
 /// What is left of the sheet's width for the page.
-fn room_of(options: &PageOptions) -> f64 {
-    let margins_in = options.margin.left_in + options.margin.right_in;
-    sheet_px(options) - margins_in * PIXELS_PER_INCH / options.scale
+fn room_px(layout: &Layout, options: &PageOptions) -> f64 {
+    layout.room_in()[0] * PIXELS_PER_INCH / options.scale
 }
 
 /// The beginning of a compressed stream that may be a page's content.

@@ -67,7 +67,62 @@ async fn a_page_that_fits_is_not_said() {
         (scrolled, r#"{"margin":"3cm"}"#),
         ("", "{}"),
     ] {
-        assert_eq!(told(&pool, page, opts).await, [""; 0], "{page} {opts}");
+        // What its rules make of the sheet is another warning.
+        let warnings = told(&pool, page, opts).await;
+        assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{page} {opts}: {warnings:?}");
+    }
+    pool.finish().await;
+}
+
+#[actix::test]
+async fn the_pages_own_rules_say_how_much_room_there_is() {
+    let pool = TestPool::start(|_| {});
+    for (rule, width, opts, wanted) in [
+        ("margin:40mm", 600, "{}", sentence(600, 491, 82, "")),
+        ("size:A5", 700, "{}", sentence(700, 559, 80, "")),
+        ("margin:0", 900, r#"{"margin":"40mm"}"#, sentence(900, 794, 88, "")),
+        ("size:A3", 1_300, "{}", sentence(1_300, 1_123, 86, "")),
+        ("size:A5;margin:10mm", 1_000, r#"{"preferCssPageSize":true}"#, {
+            sentence(1_000, 484, 67, ", and what lies beyond 726 px is cut off")
+        }),
+    ] {
+        let page = format!("<style>@page{{{rule}}}</style>{}", wide(width));
+        let warnings = told(&pool, &page, opts).await;
+        assert_eq!(warnings.last(), Some(&wanted), "{rule} {width} {opts}");
+        // Rules that nothing else is to be said of are not looked for before the page is printed.
+        let unseen = PageTask { has_page_rules: false, ..direct(&page) };
+        let warnings = pool.render(&asking(opts, unseen)).await.unwrap().warnings;
+        assert_eq!(warnings, [wanted], "{rule} {width} {opts}");
+    }
+    for (rule, width, opts) in [
+        ("margin:40mm", 480, "{}"),
+        ("size:A5", 550, "{}"),
+        ("margin:0", 780, r#"{"margin":"40mm"}"#),
+        ("size:A3", 1_120, "{}"),
+    ] {
+        let page = format!("<style>@page{{{rule}}}</style>{}", wide(width));
+        let warnings = told(&pool, &page, opts).await;
+        assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{rule}: {warnings:?}");
+    }
+    // One that other pages have room for is not said.
+    let named =
+        "<style>@page wide{size:A3}.w{page:wide}</style><div class=w><div style='width:1100px'>x</div></div>";
+    let warnings = told(&pool, named, "{}").await;
+    assert!(!warnings.iter().any(|warning| warning.contains("px wide")), "{warnings:?}");
+    pool.finish().await;
+}
+
+/// A page that does nothing but compute from its print on, and one that throws at what it is asked.
+#[actix::test]
+async fn a_page_that_cannot_be_measured_keeps_its_file() {
+    let pool = TestPool::start(|config| config.reset_timeout_ms = 1_000);
+    let hanging = "<script>addEventListener('afterprint', () => setTimeout(() => { for (;;); }));</script>";
+    let without_root =
+        "<script>addEventListener('afterprint', () => document.documentElement.remove());</script>";
+    for script in [hanging, without_root] {
+        let rendered = pool.render(&scripted(&format!("{script}{}", wide(1_000)))).await.unwrap();
+        assert!(rendered.bytes.starts_with(b"%PDF") && rendered.bytes.trim_ascii_end().ends_with(b"%%EOF"));
+        assert_eq!(rendered.warnings, [""; 0]);
     }
     pool.finish().await;
 }
