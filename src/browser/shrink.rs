@@ -15,6 +15,7 @@ use super::inspect::ASKING_LIMIT;
 use super::load;
 use super::page::OpenPage;
 use super::page_rules::{Layout, PageRules};
+use super::scripts;
 use crate::domain::format_opts::{Media, PageOptions, Viewport};
 use flate2::read::ZlibDecoder;
 use headless_chrome::protocol::cdp::Emulation;
