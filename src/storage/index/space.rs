@@ -57,20 +57,37 @@ impl DiskSpace {
             return Ok(());
         }
         let log = self.log.metadata()?;
-        let needed = log.len() + MARGIN_BYTES + bytes.saturating_mul(WRITTEN_FOR_A_BYTE);
+        let more = MARGIN_BYTES.saturating_add(bytes.saturating_mul(WRITTEN_FOR_A_BYTE));
+        let needed = log.len().saturating_add(more);
         if log.blocks().saturating_mul(BLOCK_BYTES) >= needed {
             return Ok(());
         }
-        let end = i64::try_from(needed + STEP_BYTES).map_err(Error::other)?;
+        let end = i64::try_from(needed.saturating_add(STEP_BYTES)).unwrap_or(i64::MAX);
         loop {
             match fallocate(&self.log, FallocateFlags::FALLOC_FL_KEEP_SIZE, 0, end) {
+                Ok(()) => return Ok(()),
                 Err(Errno::EINTR) => {}
-                Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => {
-                    self.is_allocated.store(false, Ordering::Relaxed);
+                Err(refusal @ (Errno::ENOSPC | Errno::EDQUOT | Errno::EFBIG | Errno::EIO)) => {
+                    return Err(refusal.into());
+                }
+                Err(other) => {
+                    self.do_without(other);
                     return Ok(());
                 }
-                outcome => return outcome.map_err(Error::from),
             }
+        }
+    }
+
+    /// Nothing is allocated beforehand from here on. Who lacks this call says so in many ways (`EOPNOTSUPP`, `ENOSYS`,
+    /// FUSE and 9p `EINVAL` or `ENODEV`, a filter of system calls `EPERM`), and none of them is about the space.
+    fn do_without(&self, cause: Errno) {
+        if self.is_allocated.swap(false, Ordering::Relaxed) {
+            tracing::warn!(
+                index.folder = %self.path.display(),
+                %cause,
+                "this disk gives the index no space beforehand (fallocate): only storage.free_limit_bytes keeps it from \
+                 meeting a full disk in the middle of a write"
+            );
         }
     }
 }
@@ -125,5 +142,16 @@ mod tests {
         assert_eq!(held(), before, "nothing is allocated twice");
         let greedy = space.check(1 << 60).unwrap_err();
         assert!(matches!(greedy, IndexError::Full { .. } | IndexError::Failed(_)), "{greedy}");
+    }
+
+    #[test]
+    fn a_disk_that_allocates_nothing_beforehand_takes_writes_nevertheless() {
+        // To a device the system says ENODEV, as to a file of some FUSE.
+        let log = File::options().write(true).open("/dev/null").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let space = DiskSpace::new(folder.path(), log, 1);
+        space.check(1_000).unwrap();
+        assert!(!space.is_allocated.load(Ordering::Relaxed));
+        space.check(1 << 60).unwrap();
     }
 }
