@@ -67,6 +67,28 @@ async fn a_full_disk_refuses_writes_until_there_is_space_again() {
     index.close().await;
 }
 
+#[tokio::test]
+async fn a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it() {
+    if told_inside("full_disk::a_change_that_is_too_large_is_refused_without_the_small_ones_beside_it")
+        .is_some()
+    {
+        return;
+    }
+    let (_folder, disk, path) = disk(64);
+    let index = open(&path, 0).await.unwrap();
+    commit(&*index, Change::new().put("job/1", "one")).await.unwrap();
+    disk.fill(8 << 20);
+    let large = (0..40).fold(Change::new(), |large, at| large.put(format!("large/{at}"), value(at)));
+    let small = (0..20).map(|at| commit(&*index, Change::new().put(format!("small/{at:02}"), "1")));
+    // They wait together, and are one group.
+    let (large, small) = tokio::join!(commit(&*index, large), futures_util::future::join_all(small));
+    assert_full(&large.unwrap_err(), &path);
+    assert!(small.iter().all(Result::is_ok), "{small:?}");
+    assert_eq!(index.scan("small/", None, 100).await.unwrap().len(), 20);
+    assert_eq!(index.scan("large/", None, 100).await.unwrap().len(), 0);
+    index.close().await;
+}
+
 /// What was acknowledged last under each of some keys.
 #[derive(Default)]
 struct Acknowledged {

@@ -211,6 +211,29 @@ async fn what_a_killed_start_left_by_half_is_no_damage() {
 }
 
 #[tokio::test]
+async fn what_was_left_by_half_is_removed_once_the_lock_of_another_one_is_gone() {
+    let root = tempfile::tempdir().unwrap();
+    let index = open(root.path()).await;
+    index.commit(Change::new().put("job/1", "one")).await.unwrap();
+    index.close().await;
+    drop(index);
+    let torn = root.path().join("snap.00000000FFFFFFFF.generating");
+    std::fs::write(&torn, "half").unwrap();
+    let other = std::fs::File::open(root.path().join("db")).unwrap();
+    other.lock().unwrap();
+    let folder = root.path().to_owned();
+    let opening = tokio::spawn(async move { SledIndex::open(&folder, &config()).await });
+    for _ in 0..15 {
+        assert!(!opening.is_finished(), "it waits for the lock");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await; // poll
+    }
+    drop(other);
+    let index = opening.await.unwrap().unwrap();
+    assert_eq!(index.get("job/1").await.unwrap().unwrap(), b"one");
+    assert!(!torn.exists());
+}
+
+#[tokio::test]
 async fn a_disk_with_too_little_space_refuses_writes_and_still_reads() {
     let root = tempfile::tempdir().unwrap();
     let index = open(root.path()).await;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -63,7 +63,6 @@ impl Engine {
             std::fs::create_dir_all(path).map_err(|error| space::refused(path, &error))?;
             space::check_free(path, free_limit_bytes)?;
         }
-        remove_torn_snapshots(path).map_err(|error| space::refused(path, &error))?;
         Self::open_files(path, config).map_err(|refusal| {
             // Whatever the database says of a full disk, space comes first: its files may be as good as ever.
             match (&refusal, space::check_free(path, free_limit_bytes)) {
@@ -74,23 +73,12 @@ impl Engine {
     }
 
     fn open_files(path: &Path, config: &StorageConfig) -> Result<Self, IndexError> {
-        let options = sled::Config::new().path(path).cache_capacity(config.index_cache_bytes);
-        let open = || catch_unwind(AssertUnwindSafe(|| options.open()));
-        let mut opened = open();
-        for _ in 0..LOCK_ATTEMPTS {
-            if !matches!(&opened, Ok(Err(error)) if is_lock_conflict(error)) {
-                break;
-            }
-            std::thread::sleep(LOCK_PAUSE);
-            opened = open();
-        }
         let damaged = |cause: String| IndexError::Damaged { path: path.to_owned(), cause };
         let failed = |error: Error| {
             if space::is_full(&error) { space::refused(path, &error) } else { damaged(error.to_string()) }
         };
-        let db = match opened {
+        let db = match open_locked(path, config)? {
             Ok(Ok(db)) => db,
-            Ok(Err(error)) if is_lock_conflict(&error) => return Err(IndexError::InUse(path.to_owned())),
             Ok(Err(sled::Error::Io(error))) => return Err(failed(error)),
             Ok(Err(error)) => return Err(damaged(error.to_string())),
             Err(_) => return Err(damaged("the database stopped while it read its files".to_owned())),
@@ -106,10 +94,12 @@ impl Engine {
     /// Applies a group of changes, makes them durable together and answers each.
     pub(super) fn write(&self, group: Vec<Request>) {
         let bytes = group.iter().map(|request| request.change.bytes()).sum();
-        if let Err(refusal) = self.ready(bytes) {
-            return answer_all(group, &refusal);
-        }
-        let applied = self.apply_group(group);
+        let applied = match self.ready(bytes) {
+            Ok(()) => self.apply_group(group),
+            // There may be space for the small ones beside a large one.
+            Err(IndexError::Full { .. }) => self.apply_each(group),
+            Err(refusal) => return answer_all(group, &refusal),
+        };
         let (durable, other): (Vec<_>, Vec<_>) = applied.into_iter().partition(|request| request.durable);
         for request in other {
             request.answer(Ok(()));
@@ -134,6 +124,11 @@ impl Engine {
         if self.apply(&together).is_ok() {
             return group;
         }
+        self.apply_each(group)
+    }
+
+    /// Applies the changes one by one, each where there is space for it. Answers the failed ones and returns the others.
+    fn apply_each(&self, group: Vec<Request>) -> Vec<Request> {
         let mut applied = Vec::with_capacity(group.len());
         for request in group {
             match self.ready(request.change.bytes()).and_then(|()| self.apply(&request.change)) {
@@ -247,14 +242,38 @@ fn check_mark(path: &Path, db: &Db, log: &File) -> std::io::Result<()> {
     }
 }
 
+/// What sled said to the attempt to open; the outer error is a panic.
+type Opened = std::thread::Result<sled::Result<Db>>;
+
+/// Opens the database once nobody else has its lock.
+fn open_locked(path: &Path, config: &StorageConfig) -> Result<Opened, IndexError> {
+    let options = sled::Config::new().path(path).cache_capacity(config.index_cache_bytes);
+    for attempt in 0..=LOCK_ATTEMPTS {
+        if attempt > 0 {
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        // Before each attempt: what could not be removed under the lock of another one would be read once that is gone.
+        if !remove_torn_snapshots(path).map_err(|error| space::refused(path, &error))? {
+            continue;
+        }
+        let opened = catch_unwind(AssertUnwindSafe(|| options.open()));
+        if !matches!(&opened, Ok(Err(error)) if is_lock_conflict(error)) {
+            return Ok(opened);
+        }
+    }
+    Err(IndexError::InUse(path.to_owned()))
+}
+
 /// A start that was killed, or met a full disk, while sled wrote what it calls a snapshot leaves half of one under a
 /// name of its own. sled would read that as the newest snapshot, and take the index for damaged at every later start.
-/// Nothing ever needs such a file; who holds the lock is not at work on one.
-fn remove_torn_snapshots(path: &Path) -> std::io::Result<()> {
-    let Ok(log) = File::open(path.join("db")) else { return Ok(()) };
-    if log.try_lock().is_err() {
-        // Another process has the index; to say so is for the opening, a moment later.
-        return Ok(());
+/// Nothing ever needs such a file; who holds the lock is not at work on one. False where another one holds it.
+fn remove_torn_snapshots(path: &Path) -> std::io::Result<bool> {
+    let Ok(log) = File::open(path.join("db")) else { return Ok(true) };
+    match log.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(false),
+        // sled meets the same, and says it.
+        Err(TryLockError::Error(_)) => return Ok(true),
     }
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
@@ -265,7 +284,8 @@ fn remove_torn_snapshots(path: &Path) -> std::io::Result<()> {
             std::fs::remove_file(entry.path())?;
         }
     }
-    log.unlock()
+    log.unlock()?;
+    Ok(true)
 }
 
 /// sled has no error of its own for it, only this text.
