@@ -71,14 +71,14 @@ pub async fn correct(index: &dyn Index, account: AccountId, bytes: u64) -> Resul
 ///
 /// # Errors
 /// When the index fails.
-pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, u64)>, IndexError> {
+pub async fn counters(index: &dyn Index) -> Result<Vec<(AccountId, i64)>, IndexError> {
     let (mut found, mut after) = (Vec::new(), None::<String>);
     loop {
         let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
         found.extend(page.iter().filter_map(|entry| {
             let account = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
             let bytes = i64::from_le_bytes(entry.value.as_slice().try_into().ok()?);
-            Some((account, u64::try_from(bytes).unwrap_or(0)))
+            Some((account, bytes))
         }));
         match page.into_iter().last() {
             Some(last) => after = Some(last.key),
@@ -101,7 +101,7 @@ impl StorageQuota {
     pub async fn load(index: &dyn Index, default_limit: u64) -> Result<Arc<Self>, IndexError> {
         let quota = Self::new(default_limit);
         for (account, bytes) in counters(index).await? {
-            quota.lock().entry(account).or_default().bytes = bytes;
+            quota.lock().entry(account).or_default().bytes = u64::try_from(bytes).unwrap_or(0);
         }
         Ok(quota)
     }

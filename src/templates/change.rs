@@ -99,6 +99,8 @@ impl<'a> Changing<'a> {
             return Err(refusal);
         }
         self.measure(formers, &mut record);
+        record.look_up_sizes(self.deps.store.as_ref()).await?;
+        record.counted = true;
         let mut change = index::writing(&record).map_err(Problem::internal)?;
         for used_up in formers.iter().filter(|former| former.id != record.id) {
             change = change.and(index::removing(used_up));

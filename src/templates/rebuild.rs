@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use super::index::{self, TemplateIndex};
 use super::info::InfoObject;
 use super::package::Package;
-use super::record::{Content, TemplateRecord};
+use super::record::{Content, TemplateRecord, size};
 use super::trust;
 use crate::domain::ids::{AccountId, ObjectId, TemplateId};
 use crate::problem::Problem;
@@ -316,28 +316,13 @@ impl Rebuild {
 
     /// Looks up the sizes that no record tells: of what an earlier version wrote, and of an upload.
     async fn measure(&self, record: &mut TemplateRecord) -> Result<(), RebuildError> {
-        let objects: Vec<_> = record.object_ids().zip(record.objects()).collect();
-        for (object, key) in objects {
-            if !record.sizes.contains_key(&object)
-                && let Some(bytes) = self.size(&key).await?
-            {
-                record.sizes.insert(object, bytes);
-            }
-        }
+        record.look_up_sizes(self.store.as_ref()).await?;
         if record.unfinished {
             let upload = StorageKey::TemplateUpload(record.account, record.id);
             let upload = self.store.landing().of(&upload);
-            record.upload_bytes = self.size(&upload).await?.unwrap_or(0);
+            record.upload_bytes = size(self.store.as_ref(), &upload).await?.unwrap_or(0);
         }
         Ok(())
-    }
-
-    async fn size(&self, key: &StorageKey) -> Result<Option<u64>, RebuildError> {
-        match self.store.head(key).await {
-            Ok(meta) => Ok(Some(meta.bytes)),
-            Err(StoreError::NotFound(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Why a template of which nothing could be made is damaged. None where the parts that are there are what a
@@ -361,6 +346,7 @@ impl Rebuild {
     async fn put(&mut self, mut record: TemplateRecord) -> Result<(), RebuildError> {
         *self.rebuilt.owners.entry(record.account).or_default() += 1;
         self.measure(&mut record).await?;
+        record.counted = true;
         *self.stored.entry(record.account).or_default() += record.stored_bytes();
         self.add(index::writing(&record)?).await
     }

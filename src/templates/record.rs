@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::TemplateKind;
-use crate::storage::{StorageKey, TemplatePart};
+use crate::storage::{ObjectStore, StorageKey, StoreError, TemplatePart};
 
 /// Everything of a template but what may be large: its files, previews and sample data are objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct TemplateRecord {
     /// The size in bytes of what was uploaded and is not unpacked yet.
     #[serde(default)]
     pub upload_bytes: u64,
+    /// Whether the account's counter has what it counts: what was written before there was one has no part in it.
+    #[serde(default)]
+    pub counted: bool,
 }
 
 /// What a template counts beside its objects, in bytes: its record, with what may be said in it.
@@ -156,6 +159,7 @@ impl TemplateRecord {
             previews: None,
             sizes: BTreeMap::new(),
             upload_bytes: 0,
+            counted: true,
         }
     }
 
@@ -184,6 +188,9 @@ impl TemplateRecord {
     /// What it counts in its account's storage, in bytes.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
+        if !self.counted {
+            return 0;
+        }
         RECORD_BYTES + self.upload_bytes + self.sizes.values().sum::<u64>()
     }
 
@@ -193,6 +200,22 @@ impl TemplateRecord {
         let content = self.content.iter().map(|content| content.object);
         let previews = self.previews.iter().flat_map(|previews| [previews.png.object, previews.pdf.object]);
         info.chain(content).chain(previews)
+    }
+
+    /// Looks up the sizes that it lacks: of objects that were kept before sizes were.
+    ///
+    /// # Errors
+    /// As the store says it; what is not there has no size.
+    pub async fn look_up_sizes(&mut self, store: &dyn ObjectStore) -> Result<(), StoreError> {
+        let objects: Vec<_> = self.object_ids().zip(self.objects()).collect();
+        for (object, key) in objects {
+            if !self.sizes.contains_key(&object)
+                && let Some(bytes) = size(store, &key).await?
+            {
+                self.sizes.insert(object, bytes);
+            }
+        }
+        Ok(())
     }
 
     /// The objects that it names, the one that tells of all others first. An upload is not among them.
@@ -207,5 +230,14 @@ impl TemplateRecord {
             ]
         });
         info.chain(content).chain(previews).collect()
+    }
+}
+
+/// The size of an object, if it is there.
+pub(super) async fn size(store: &dyn ObjectStore, key: &StorageKey) -> Result<Option<u64>, StoreError> {
+    match store.head(key).await {
+        Ok(meta) => Ok(Some(meta.bytes)),
+        Err(StoreError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use platen::domain::ids::AccountId;
 use platen::problem::Code;
 use platen::storage::index::Change;
-use platen::storage::{Folder, quota};
+use platen::storage::{Folder, quota, record};
 use platen::templates::messages::InitTemplate;
 use platen::templates::record::Permissions::{Private, Public};
 use platen::templates::record::RECORD_BYTES;
@@ -147,6 +147,50 @@ async fn a_full_account_begins_no_template_and_a_new_life_knows_what_is_stored()
     assert_eq!(house.quota.used(account), used);
     assert_eq!(house.ask(InitTemplate { account }).await.err(), Some(Code::StorageExceeded));
     house.assert_stored("after").await;
+}
+
+/// What an earlier version wrote: records without sizes, and no counter.
+async fn age(house: &House) {
+    let index = house.places.index.as_ref();
+    let mut change = quota::correct(index, house.account, 0).await.unwrap();
+    for entry in house.places.entries().await.into_iter().filter(|entry| entry.key.starts_with("template/")) {
+        let mut former: serde_json::Value = record::decode(1, &entry.key, &entry.value).unwrap();
+        let members = former.as_object_mut().unwrap();
+        for member in ["sizes", "upload_bytes", "counted"] {
+            members.remove(member).unwrap();
+        }
+        change = change.put(entry.key, record::encode(1, &former).unwrap());
+    }
+    index.commit(change).await.unwrap();
+}
+
+#[actix::test]
+async fn what_an_earlier_version_saved_counts_whole_once_it_is_saved_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut house = House::open(folder.path(), |_| {}).await;
+    let account = house.account;
+    let (kept, deleted) = (house.saved("kept", Public).await, house.saved("deleted", Private).await);
+    let draft = house.unzipped("a draft").await;
+    age(&house).await;
+    for life in 0..2 {
+        house.places.index.close().await;
+        drop(house);
+        house = House::open(folder.path(), |_| {}).await;
+        house.account = account;
+        if life == 0 {
+            assert_eq!(house.quota.used(account), 0);
+            house.delete(deleted).await.unwrap();
+            house.places.assert_counted("deleted").await;
+            assert_eq!(house.quota.used(account), 0, "it never counted");
+            // Its files stay as they are, and count nevertheless.
+            house.save(kept, "kept, and saved again", Public).await.unwrap();
+            house.save(draft, "the draft", Private).await.unwrap();
+        }
+        house.assert_stored("saved again").await;
+    }
+    house.delete(kept).await.unwrap();
+    house.delete(draft).await.unwrap();
+    assert_eq!(house.assert_stored("all is deleted").await, 0);
 }
 
 #[actix::test]
