@@ -50,6 +50,7 @@ pub enum ControlError {
 /// What comes back for a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one at a time, for an operator's command")]
 pub enum Answer {
     /// It was done.
     Ok(Reply),
