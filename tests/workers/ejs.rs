@@ -21,7 +21,7 @@ pub fn config() -> AssembleConfig {
 }
 
 pub fn assembler(config: &AssembleConfig) -> Assembler {
-    Assembler::new(starter(), config, AccountShare::default(), Metrics::new().children)
+    Assembler::new(starter(), config, AccountShare::whole(), Metrics::new().children)
 }
 
 pub fn site(files: &[(&str, &str)]) -> Site {

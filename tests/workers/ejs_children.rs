@@ -77,7 +77,7 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
     let assembler = Assembler::new(
         Starter::new(program).unwrap(),
         &config(),
-        AccountShare::default(),
+        AccountShare::whole(),
         Metrics::new().children,
     );
     let page = assembler

@@ -23,7 +23,7 @@ impl Lab {
     fn new(config: &AssembleConfig) -> Self {
         let metrics = Metrics::new();
         Self {
-            assembler: Assembler::new(starter(), config, AccountShare::default(), metrics.children.clone()),
+            assembler: Assembler::new(starter(), config, AccountShare::whole(), metrics.children.clone()),
             metrics,
         }
     }
