@@ -185,18 +185,16 @@ async fn a_renderer_that_somebody_else_killed_is_not_the_pages_fault() {
         config.heap_limit_mb = 64;
     });
     let browser = pool.until("a browser runs", |status| status.ready).await.browsers[0];
-    for signal in [Signal::SIGKILL, Signal::SIGTERM] {
-        let task = scripted("<p>x</p><script>setInterval(() => document.title += 'x', 10)</script>");
-        let rendering = pool.render(&task);
-        let killing = async {
-            pool.until("it is shown", |status| status.leased == 1).await;
-            for renderer in renderers_of(browser) {
-                kill(Pid::from_raw(renderer), signal).unwrap();
-            }
-        };
-        let fault = tokio::join!(rendering, killing).0.unwrap_err();
-        assert_eq!(fault.retry, Retry::OtherTab, "{signal}: {fault}");
-    }
+    let task = scripted("<p>x</p><script>setInterval(() => document.title += 'x', 10)</script>");
+    let rendering = pool.render(&task);
+    let killing = async {
+        pool.until("it is shown", |status| status.leased == 1).await;
+        for renderer in renderers_of(browser) {
+            kill(Pid::from_raw(renderer), Signal::SIGKILL).unwrap();
+        }
+    };
+    let fault = tokio::join!(rendering, killing).0.unwrap_err();
+    assert_eq!(fault.retry, Retry::OtherTab, "{fault}");
     let heap = scripted("<script>const all = []; for (;;) all.push({ all: [all] })</script>");
     let fault = pool.render(&heap).await.unwrap_err();
     assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageCrashed), "{fault}");
