@@ -21,9 +21,10 @@ impl BrowserPool {
         let rooms = self.purposes.iter().zip(&self.places);
         let rooms = rooms.filter(|(purpose, _)| matches!(purpose, Purpose::Quarantine(_)));
         let room = |place: &Place| match place {
-            Place::Running(running) => {
-                Room { pages: running.leases.len(), is_alone: running.leases.iter().any(|lease| lease.alone) }
-            }
+            Place::Running(running) => Room {
+                pages: self.pages_in(running),
+                is_alone: running.leases.iter().any(|lease| lease.alone),
+            },
             Place::Off | Place::Starting | Place::Pausing => Room::default(),
         };
         Quarantine::walk(rooms.map(|(_, place)| room(place)).collect(), self.cores)
