@@ -1,11 +1,11 @@
 // Counts what a page makes in Chromium's own process, which is everybody's: blobs and locks.
 //
 // Hazard: a few lines of script fill that process with gigabytes (blobs) or keep it busy (locks), and the browser has
-// to be ended with all pages in it. Evaluated before the page's scripts in every frame, this refuses what is beyond
-// the limit and tells of it, at which the page is ended. It lies in the page's reach and does not see workers, so
-// nothing relies on it: it spares the browser in the usual case, the memory watch holds in every case.
+// to be ended with all pages in it. Evaluated before the page's scripts in every frame and worker, this refuses what is
+// beyond the limit and tells of it, at which the page is ended. It lies in the page's reach, so nothing relies on it: it
+// spares the browser in the usual case, the memory watch holds in every case.
 //
-// name: of the binding, which is left for the watch; most: limits of blobs (bytes) and locks (a number) of a frame.
+// name: of the binding, which is left for the watch; most: limits of blobs (bytes) and locks (a number) of each of them.
 (function (name, most) {
   'use strict';
 
@@ -45,7 +45,7 @@
   };
 
   for (const key of ['Blob', 'File']) {
-    const counted = replace(window, key, {
+    const counted = replace(globalThis, key, {
       construct(target, args, maker) {
         const blob = construct(target, args, maker);
         count('blobs', apply(size, blob, []) - shared(args[0]));
@@ -55,7 +55,7 @@
     if (counted) defineProperty(counted.prototype, 'constructor', { value: counted, writable: true, configurable: true });
   }
   // Only a page that asks for locks has the object made.
-  const locks = getOwnPropertyDescriptor(window, 'LockManager');
+  const locks = getOwnPropertyDescriptor(globalThis, 'LockManager');
   if (locks) {
     replace(locks.value.prototype, 'request', {
       apply(target, self, args) {

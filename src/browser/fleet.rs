@@ -129,7 +129,7 @@ impl BrowserPool {
         let ping = Duration::from_millis(self.config.ping_interval_ms);
         ctx.run_interval(ping, |pool, ctx| {
             pool.ping(ctx);
-            pool.close_spare_rooms(ctx);
+            pool.close_unneeded_rooms(ctx);
             pool.sweep_kept(ctx);
             pool.weigh_all(ctx);
         });
@@ -318,10 +318,8 @@ impl BrowserPool {
             self.last_failure = Some(format!("one was lost ({loss}); another one is being started"));
         }
         if loss.is_suspicious() {
-            let now = Instant::now();
-            for LeaseTab { account, lane, .. } in &ended.leases {
-                tracing::warn!(account.id = %account, lane = lane.name(), "an account is in quarantine");
-                self.quarantine.admit(*account, *lane, now);
+            for asked in &ended.leases {
+                self.admit_to_quarantine(*asked);
             }
         }
         if matches!(loss, Loss::Filled { .. }) {
@@ -330,6 +328,13 @@ impl BrowserPool {
         self.forget_tabs_of(browser);
         ctx.spawn(wrap_future(ended.chromium.end()));
         self.pump(ctx);
+    }
+
+    /// The account's pages of that lane go to a room of their own for a while.
+    pub(super) fn admit_to_quarantine(&mut self, asked: LeaseTab) {
+        let LeaseTab { account, lane, .. } = asked;
+        tracing::warn!(account.id = %account, lane = lane.name(), "an account is in quarantine");
+        self.quarantine.admit(account, lane, Instant::now());
     }
 
     /// Its tabs are gone with it.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use actix::fut::wrap_future;
 use actix::prelude::*;
 
+use super::events::PageEnd;
 use super::fault::Trouble;
 use super::fleet::Loss;
 use super::lease::{BrowserId, HeldTab, LeaseEnd, TabReturned};
@@ -80,6 +81,10 @@ impl BrowserPool {
         }
         // After its loss, in which this page may have had a part.
         self.forget_lease(&held, asked);
+        if matches!(held.tab.state().borrow().end, Some(PageEnd::Exceeded(_))) {
+            // It kept the browser busy for all others until it was stopped, and the account's next page may do so again.
+            self.admit_to_quarantine(asked);
+        }
         match (lane, end) {
             (Lane::Scripted, _) => Self::dispose(held, ctx),
             (Lane::Static, LeaseEnd::GivenUp | LeaseEnd::Stalled) => {

@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::cdp::{Event, EventSink};
 use super::events::{PageEnd, PageEvents, rest_binding};
+use super::excess::Excess;
 use super::load;
 use super::scripts::Watches;
 use super::wire::LongEvent;
@@ -167,7 +168,10 @@ impl EventSink for WorkerEvents {
             "Debugger.paused" => page.watch_worker(&self.session),
             "Target.attachedToTarget" => page.worker_attached(event, &self.session),
             "Target.detachedFromTarget" => page.detached(event),
-            _ => page.hear_rest(|rest| rest.hear_worker(event, self.id)),
+            _ => match Excess::told(event) {
+                Some(excess) => page.end(PageEnd::Exceeded(excess)),
+                None => page.hear_rest(|rest| rest.hear_worker(event, self.id)),
+            },
         }
     }
 

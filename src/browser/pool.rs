@@ -219,7 +219,7 @@ impl BrowserPool {
         self.metrics.tabs.of(["kept"]).set(level(self.kept.idle()));
         self.metrics.tab_limit.set(level(self.tuning.tabs()));
         self.metrics.waiting.set(level(self.waiters.len()));
-        self.metrics.quarantined.set(level(self.quarantine.inmates()));
+        self.metrics.quarantined.set(level(self.quarantine.count()));
     }
 
     pub(super) fn cause(&self) -> Option<&String> {
@@ -285,7 +285,7 @@ impl Handler<GetPoolStatus> for BrowserPool {
             tabs: self.tuning.most(),
             spare: self.spares.len(),
             kept: self.kept.idle(),
-            quarantined: self.quarantine.inmates(),
+            quarantined: self.quarantine.count(),
             leased: self.leased,
             waiting: self.waiters.len(),
             leaving: self.leaving.iter().map(|running| running.chromium.id()).collect(),

@@ -4,9 +4,10 @@
 //! page it was. Rendered again beside others it would end theirs as well. So the lane of each account that had a
 //! page there goes to a browser that it shares with no other account, for `browser.quarantine_s`. If that one dies
 //! too, each of its pages is rendered alone, and only a death while it is alone counts against a page.
+//! The lane of an account whose page was ended because it made too much there (`excess.rs`) goes the same way.
 //!
 //! ```text
-//!  shared ──(its browser died)──> quarantine ──(no death for a while)──> shared
+//!  shared ──(its browser died, or its page made too much)──> quarantine ──(no death for a while)──> shared
 //!                                  │      ^
 //!                                  └─(died)┘   the page: alone ──(died)──> failed
 //! ```
@@ -67,7 +68,7 @@ impl Quarantine {
     }
 
     /// How many accounts' lanes are in quarantine.
-    pub(super) fn inmates(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.until.len()
     }
 
@@ -116,7 +117,7 @@ impl Quarantine {
     }
 
     /// Whether nobody needs the room: its holder is out of quarantine.
-    pub(super) fn is_spare(&self, at: usize) -> bool {
+    pub(super) fn is_unneeded(&self, at: usize) -> bool {
         let holder = self.holders.get(at).copied().flatten();
         !holder.is_some_and(|holder| self.until.keys().any(|(account, _)| *account == holder))
     }
@@ -151,7 +152,7 @@ mod tests {
         assert!(!quarantine.holds(LeaseTab { lane: Lane::Static, ..asked(account, false) }));
         quarantine.admit(account, Lane::Scripted, now + Duration::from_mins(4));
         quarantine.release(now + Duration::from_mins(6));
-        assert_eq!(quarantine.inmates(), 1);
+        assert_eq!(quarantine.count(), 1);
         quarantine.release(now + Duration::from_mins(9));
         assert!(!quarantine.holds(asked(account, false)) && quarantine.holds(asked(account, true)));
     }
@@ -192,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn a_room_is_spare_when_its_holder_is_released() {
+    fn a_room_is_unneeded_when_its_holder_is_released() {
         let (account, now) = (AccountId::generate(), Instant::now());
         let mut quarantine = Quarantine::new(1, Duration::from_mins(5));
         quarantine.admit(account, Lane::Scripted, now);
         places(&mut quarantine, &[Room::default()], &[asked(account, false)]);
-        assert!(!quarantine.is_spare(0) && quarantine.holders == [Some(account)]);
+        assert!(!quarantine.is_unneeded(0) && quarantine.holders == [Some(account)]);
         quarantine.release(now + Duration::from_mins(5));
-        assert!(quarantine.is_spare(0));
+        assert!(quarantine.is_unneeded(0));
         quarantine.vacate(0);
         assert_eq!(quarantine.holders, [None]);
     }

@@ -99,17 +99,17 @@ impl BrowserPool {
     }
 
     /// Ends the browsers of rooms whose holders are out of quarantine.
-    pub(super) fn close_spare_rooms(&mut self, ctx: &mut Context<Self>) {
+    pub(super) fn close_unneeded_rooms(&mut self, ctx: &mut Context<Self>) {
         self.quarantine.release(Instant::now());
         if self.waiters.iter().any(|waiter| self.quarantine.holds(waiter.asked)) {
             return;
         }
-        let is_spare = |running: &&Running| match self.purpose(running.id) {
-            Purpose::Quarantine(room) => running.leases.is_empty() && self.quarantine.is_spare(room),
+        let is_unneeded = |running: &&Running| match self.purpose(running.id) {
+            Purpose::Quarantine(room) => running.leases.is_empty() && self.quarantine.is_unneeded(room),
             Purpose::Shared | Purpose::Static => false,
         };
-        let spare: Vec<_> = self.placed().filter(is_spare).map(|running| running.id).collect();
-        for browser in spare {
+        let unneeded: Vec<_> = self.placed().filter(is_unneeded).map(|running| running.id).collect();
+        for browser in unneeded {
             self.close_room(browser, ctx);
             if let Purpose::Quarantine(room) = self.purpose(browser) {
                 self.quarantine.vacate(room);

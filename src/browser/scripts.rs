@@ -65,10 +65,10 @@ pub(super) fn readiness(selector: Option<&str>, is_scripted: bool, bound: Durati
     format!("({READINESS})({selector},{is_scripted},{},{wake},{pictures})", bound.as_millis())
 }
 
-/// The scripts that tell what is pending.
+/// The scripts that tell what is pending, each with the one that counts what is made in Chromium's own process.
 #[derive(Clone, Debug)]
 pub(super) struct Watches {
-    /// For each frame of a page, with the one that counts what it makes in Chromium's own process.
+    /// For each frame of a page.
     pub page: Arc<str>,
     /// For each of its workers.
     pub worker: Arc<str>,
@@ -91,9 +91,9 @@ impl Watches {
         });
         let watch =
             |script: &str| format!("{script}({binding},{limits},{WATCH_BOOK},{WATCH_BEGUN},{WATCH_DOORS})");
-        let page = format!("{bounds};{}", watch(PAGE_WATCH)).into();
+        let bounded = |script: &str| format!("{bounds};{}", watch(script)).into();
         let workers_limit = usize::try_from(config.watched_workers_limit).unwrap_or(usize::MAX);
-        Self { page, worker: watch(WORKER_WATCH).into(), workers_limit }
+        Self { page: bounded(PAGE_WATCH), worker: bounded(WORKER_WATCH), workers_limit }
     }
 }
 

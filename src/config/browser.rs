@@ -17,7 +17,7 @@ pub struct BrowserConfig {
     /// Chromium processes for the pages of accounts that are in quarantine, started when they are needed: one account
     /// at a time in each.
     pub quarantine_processes: u64,
-    /// How long an account stays in quarantine after a Chromium ended with pages of it.
+    /// How long an account stays in quarantine after a Chromium died with pages of it, or a page of it made too much there.
     pub quarantine_s: u64,
     /// Pages rendered at once, over all processes; 0: by cores and memory.
     pub tabs: u64,
@@ -70,9 +70,9 @@ pub struct BrowserConfig {
     pub renderer_memory_limit_mb: u64,
     /// What a page may tell by console, dialogs and the addresses it asks for; more ends its job.
     pub told_limit_mb: u64,
-    /// Blobs that one frame of a page makes; more ends its job.
+    /// Blobs that one frame or worker of a page makes; more ends its job.
     pub blob_limit_mb: u64,
-    /// Locks (`navigator.locks`) that one frame of a page asks for; more ends its job.
+    /// Locks (`navigator.locks`) that one frame or worker of a page asks for; more ends its job.
     pub lock_limit: u64,
     /// Addresses that a page's frames go to, by their length; more ends its job.
     pub frame_address_limit_mb: u64,

@@ -246,6 +246,12 @@ impl CountedUpload {
         self.staged.write(bytes).await
     }
 
+    /// The upload, which is not durable yet, and what it counts.
+    #[must_use]
+    pub fn into_parts(self) -> (Box<dyn StagedObject>, StoredBytes) {
+        (self.staged, self.stored)
+    }
+
     /// Makes it the object `key`, durably; what it counts.
     ///
     /// # Errors

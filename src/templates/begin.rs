@@ -50,10 +50,29 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
             let _turn = deps.turns.of(template).await;
             let former = takes_uploads(&deps, account, template).await?;
             let key = deps.store.landing().of(&StorageKey::TemplateUpload(account, template));
-            let stored = upload.commit(&key).await?;
-            let record = TemplateRecord { upload_bytes: stored.bytes(), ..former.clone() };
-            Changing::with(&deps, stored).commit(&[&former], record, Vec::new()).await
+            let (staged, stored) = upload.into_parts();
+            let bytes = stored.bytes();
+            // The record goes first: an index that refuses (a full disk) would otherwise do so when the upload that was
+            // acknowledged before is replaced already. Until the new one is there the larger of both counts.
+            let larger = bytes.max(former.upload_bytes);
+            let begun = TemplateRecord { upload_bytes: larger, counted: true, ..former.clone() };
+            Changing::with(&deps, stored).commit(&[&former], begun.clone(), Vec::new()).await?;
+            staged.commit(&key).await?;
+            if bytes < larger {
+                count_less(&deps, &begun, bytes).await;
+            }
+            Ok(())
         })
+    }
+}
+
+/// An upload is smaller than the one it replaced. It is there and acknowledged whatever becomes of this: unsaid, it counts
+/// for too much until the template's next change.
+async fn count_less(deps: &Deps, begun: &TemplateRecord, bytes: u64) {
+    let record = TemplateRecord { upload_bytes: bytes, ..begun.clone() };
+    let change = Changing::begin(deps, begun.account, &[begun]);
+    if let Err(problem) = change.commit(&[begun], record, Vec::new()).await {
+        tracing::warn!(template.id = %begun.id, error = %problem, "an upload counts for more than it has");
     }
 }
 

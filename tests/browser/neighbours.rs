@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 
 use crate::support::{Rendered, TestPool, fixed, renderers_of, scripted, text_of};
 
-/// A worker's blobs are not counted by the page's watch.
-const FILLS: &str = "<script>new Worker(URL.createObjectURL(new Blob([`const a = []; for (let i = 0; i < 2000; i++) \
-    a.push(new Blob([new Uint8Array(5e7)]))`]))); setInterval(() => document.title += 'x', 10)</script>";
+/// Blobs that are not made by their constructor are not counted.
+const FILLS: &str = "<script>(async () => { const a = []; for (let i = 0; i < 2000; i++) \
+    a.push(await new Response(new Uint8Array(5e7)).blob()) })(); setInterval(() => document.title += 'x', 10)</script>";
 
 /// One Chromium for each lane, as the service has them.
 fn pool() -> TestPool {
@@ -111,10 +111,21 @@ async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
             "for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))",
             "lock_limit",
         ),
+        (
+            &in_worker("const a = []; for (let i = 0; i < 2000; i++) a.push(new Blob([new Uint8Array(5e7)]))"),
+            "blob_limit_mb",
+        ),
+        (
+            &in_worker("for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))"),
+            "lock_limit",
+        ),
         (frames, "frame_address_limit_mb"),
     ] {
         let page = scripted(&format!("<body><script>{script}</script>"));
+        let quarantined = pool.status().await.quarantined;
         let fault = pool.render(&page).await.unwrap_err();
+        let kept_apart = pool.until("its account is kept apart", |status| status.quarantined > quarantined);
+        assert_eq!(kept_apart.await.quarantined, quarantined + 1, "{key}");
         assert_eq!((fault.retry, fault.fault.code), (Retry::No, FaultCode::PageMemory), "{key}: {fault}");
         assert!(fault.fault.message.contains(&format!("browser.{key}")), "{fault}");
     }
@@ -126,6 +137,27 @@ async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
     let rendered = pool.render(&scripted(usual)).await.unwrap();
     assert_eq!(text_of(&rendered.bytes), "10 text/plain true true f Blob 0 true");
     assert_eq!(pool.status().await.browsers, browsers, "the browser was replaced");
+    pool.finish().await;
+}
+
+/// What a worker does with `script`; its page goes on.
+fn in_worker(script: &str) -> String {
+    format!("new Worker(URL.createObjectURL(new Blob([{script:?}]))); setInterval(() => document.title += 'x', 10)")
+}
+
+#[actix::test]
+async fn a_browser_that_is_ended_on_purpose_again_and_again_is_replaced_at_once() {
+    let pool = pool();
+    for number in 0..3 {
+        pool.until("browsers run", |status| status.ready).await;
+        let filled = pool.render(&scripted(FILLS)).await.unwrap_err();
+        assert_eq!(filled.retry, Retry::Alone, "{filled}");
+        let lost = Instant::now();
+        pool.until("another one runs", |status| status.ready).await;
+        // Backing off, it would wait a second, then two, then four.
+        assert!(lost.elapsed() < Duration::from_millis(1_500), "{number}: {:?}", lost.elapsed());
+    }
+    assert_eq!(pool.metrics.lost.of(["filled"]).get(), 3);
     pool.finish().await;
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use actix::prelude::*;
 use bytes::Bytes;
@@ -27,6 +28,7 @@ use platen::templates::view::TemplateView;
 
 use serde_json::value::RawValue;
 
+use crate::full_index::FullIndex;
 use crate::objects::place::store_in;
 use crate::state::Places;
 use crate::world::archive;
@@ -42,6 +44,8 @@ pub struct House {
     pub janitor: Janitor,
     pub account: AccountId,
     pub quota: Arc<StorageQuota>,
+    /// Whether the disk of the index is.
+    pub is_full: Arc<AtomicBool>,
     /// Goes with the house, when it was made for it.
     root: Option<tempfile::TempDir>,
 }
@@ -59,7 +63,9 @@ impl House {
         let mut config = Config::default();
         change(&mut config);
         let data = DataDir::open(&folder.join("data")).unwrap();
-        let places = Places::over(&data, store_in(&data).await).await;
+        let mut places = Places::over(&data, store_in(&data).await).await;
+        let is_full = Arc::new(AtomicBool::new(false));
+        places.index = Arc::new(FullIndex { index: places.index, is_full: Arc::clone(&is_full) });
         let (clock, metrics) = (Arc::new(FixedClock::at(SystemClock.now())), Metrics::new());
         let both = (Arc::clone(&places.index), Arc::clone(&places.store));
         let time = Arc::clone(&clock) as Arc<dyn Clock>;
@@ -69,7 +75,7 @@ impl House {
         let deps = Arc::new(deps);
         let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
         let (janitor, account) = (Janitor::new(deps), AccountId::generate());
-        Self { places, registry, clock, metrics, janitor, account, quota, root: None }
+        Self { places, registry, clock, metrics, janitor, account, quota, is_full, root: None }
     }
 
     /// Where an object lies, in a house that has a folder of its own.

@@ -4,6 +4,7 @@
 
 mod crash;
 mod damage;
+mod full_index;
 mod house;
 mod janitor;
 #[path = "../objects/mod.rs"]

@@ -1,12 +1,13 @@
 //! What templates count in their account's storage: every byte that is kept for them, through every change, and no more
 //! than the account may have.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use platen::domain::ids::AccountId;
 use platen::problem::Code;
 use platen::storage::index::Change;
-use platen::storage::{Folder, quota, record};
+use platen::storage::{Folder, StorageKey, quota, record};
 use platen::templates::messages::InitTemplate;
 use platen::templates::record::Permissions::{Private, Public};
 use platen::templates::record::RECORD_BYTES;
@@ -131,6 +132,26 @@ async fn of_uploads_at_once_no_more_are_taken_than_fit() {
     let outcomes = futures_util::future::join_all(uploads).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2, "{outcomes:?}");
     house.assert_stored("after the crowd").await;
+}
+
+#[actix::test]
+async fn an_upload_that_a_full_index_refuses_leaves_the_one_before_it() {
+    let house = House::build(|_| {}).await;
+    let longer = archive(&"much longer ".repeat(50));
+    for (first, second) in [(archive("first"), longer.clone()), (longer, archive("first"))] {
+        let template = house.begun().await;
+        house.upload(template, first.clone()).await.unwrap();
+        let used = house.assert_stored("before").await;
+        house.is_full.store(true, Ordering::SeqCst);
+        assert_eq!(house.upload(template, second.clone()).await, Err(Code::Overloaded));
+        let key = StorageKey::TemplateUpload(house.account, template);
+        assert_eq!(house.places.store.get(&key, 1 << 20).await.unwrap(), first);
+        house.is_full.store(false, Ordering::SeqCst);
+        assert_eq!(house.assert_stored("refused").await, used);
+        house.upload(template, second.clone()).await.unwrap();
+        let used = used + second.len() as u64 - first.len() as u64;
+        assert_eq!(house.assert_stored("uploaded").await, used);
+    }
 }
 
 #[actix::test]
