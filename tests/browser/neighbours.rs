@@ -112,11 +112,15 @@ async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
             "lock_limit",
         ),
         (
-            &in_worker("const a = []; for (let i = 0; i < 2000; i++) a.push(new Blob([new Uint8Array(5e7)]))"),
+            &in_worker(
+                "const a = []; for (let i = 0; i < 2000; i++) a.push(new Blob([new Uint8Array(5e7)]))",
+            ),
             "blob_limit_mb",
         ),
         (
-            &in_worker("for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))"),
+            &in_worker(
+                "for (let i = 0; i < 2e5; i++) navigator.locks.request('n' + i, () => new Promise(() => {}))",
+            ),
             "lock_limit",
         ),
         (frames, "frame_address_limit_mb"),
@@ -142,7 +146,9 @@ async fn what_fills_the_browser_is_stopped_before_where_it_can_be_seen() {
 
 /// What a worker does with `script`; its page goes on.
 fn in_worker(script: &str) -> String {
-    format!("new Worker(URL.createObjectURL(new Blob([{script:?}]))); setInterval(() => document.title += 'x', 10)")
+    format!(
+        "new Worker(URL.createObjectURL(new Blob([{script:?}]))); setInterval(() => document.title += 'x', 10)"
+    )
 }
 
 #[actix::test]
