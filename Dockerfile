@@ -13,6 +13,7 @@ RUN npm ci --prefix assets --omit=dev --ignore-scripts --no-audit --no-fund
 COPY Cargo.toml Cargo.lock build.rs ./
 COPY assets assets
 COPY config config
+COPY crates crates
 COPY src src
 # What is compiled stays in the builder's cache, so that a changed line costs a minute and not ten.
 RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/build/target \

@@ -52,7 +52,6 @@ mod origin;
 mod page;
 mod page_rules;
 mod page_workers;
-mod pages;
 mod pictures;
 mod places;
 mod pool;

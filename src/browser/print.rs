@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use headless_chrome::protocol::cdp::{IO, Page};
+use pdf_page_count::PageCounter;
 
 use super::annotate::Annotator;
 use super::banner;
@@ -14,7 +15,6 @@ use super::excerpt;
 use super::fault::{PageFault, Trouble};
 use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
 use super::page_rules::PageRules;
-use super::pages::PageCounter;
 use super::shrink::ScaleFinder;
 use super::snapshot::{self, Snapshot};
 use super::tags::{self, Counted, Long, Print};

@@ -109,3 +109,21 @@ fn the_unit_leaves_the_service_its_time_and_its_files() {
     );
     assert_eq!(setting("KillMode"), "mixed", "else a stop ends Chromium under the jobs that run");
 }
+
+#[test]
+fn the_image_is_built_of_all_that_the_build_reads() {
+    let manifest: toml::Table = tree::read("Cargo.toml").parse().expect("it is TOML");
+    let members = manifest["workspace"]["members"].as_array().expect("the workspace has members");
+    let folders = members.iter().filter_map(|member| member.as_str()?.split('/').next());
+    let (image, context) = (tree::read("Dockerfile"), tree::read(".dockerignore"));
+    for folder in folders.chain(["src", "assets", "config"]) {
+        assert!(
+            image.contains(&format!("COPY {folder} {folder}\n")),
+            "the Dockerfile does not copy {folder}"
+        );
+        assert!(
+            context.lines().any(|line| line == format!("!{folder}")),
+            ".dockerignore leaves {folder} out"
+        );
+    }
+}

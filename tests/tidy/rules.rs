@@ -5,6 +5,8 @@ use crate::tree::{Rule, Source, has_extension};
 /// Past 400 lines look twice whether a file is one thing; past this it is not.
 const LINE_LIMIT: usize = 450;
 const FAIL_POINTS: &str = "src/storage/failpoint.rs";
+/// What speaks to LibreOffice cannot do without.
+const UNSAFE_CRATE: &str = "crates/lok/";
 
 /// The rules of this file.
 pub const RULES: &[Rule] = &[
@@ -39,13 +41,39 @@ pub const RULES: &[Rule] = &[
             ("src/app.rs", "fn f() { todo!() }\n"),
             ("src/app.rs", "fn f() { unimplemented!(\"x\") }\n"),
             ("src/jobs/actor.rs", "registry.do_send(Message);\n"),
-            ("src/jobs/actor.rs", "unsafe { f() }\n"),
         ],
         good: &[("src/app.rs", "#[expect(lint, reason = \"why\")]\nlet todos = xxxl.send(m); // unsafely\n")],
     },
     Rule {
+        name: "no unsafe code",
+        applies: |path| is_rust_but_tidy(path) && !path.starts_with(UNSAFE_CRATE),
+        check: |source| find(source.lines(), &[("unsafe ", "only crates/lok may have unsafe code")]),
+        bad: &[
+            ("src/jobs/actor.rs", "unsafe { f() }\n"),
+            ("crates/pdf-page-count/src/lib.rs", "unsafe impl Send for A {}\n"),
+        ],
+        good: &[("crates/lok/src/lib.rs", "unsafe { f() }\n"), ("src/app.rs", "// unsafely\n")],
+    },
+    Rule {
+        name: "crates inherit",
+        applies: |path| path.starts_with("crates/") && path.ends_with("/Cargo.toml"),
+        check: inheritance,
+        bad: &[
+            ("crates/a/Cargo.toml", "[package]\nlicense.workspace = true\n"),
+            ("crates/a/Cargo.toml", "[lints]\nworkspace = true\n"),
+            (
+                "crates/a/Cargo.toml",
+                "[package]\nlicense.workspace = true\n[lints]\nworkspace = true\n[dependencies]\nplaten = \"0.1\"\n",
+            ),
+        ],
+        good: &[
+            ("crates/a/Cargo.toml", "[package]\nlicense.workspace = true\n[lints]\nworkspace = true\n"),
+            ("crates/lok/Cargo.toml", "[package]\nlicense.workspace = true\n"),
+        ],
+    },
+    Rule {
         name: "no ambient world",
-        applies: |path| is_rust(path) && path.starts_with("src/"),
+        applies: |path| is_rust(path) && (path.starts_with("src/") || path.starts_with("crates/")),
         check: ambient,
         bad: &[
             ("src/jobs/actor.rs", "let now = SystemTime::now();\n"),
@@ -134,9 +162,31 @@ fn words(source: &Source) -> Vec<(usize, String)> {
         ("todo!", "do it, or write an issue"),
         ("unimplemented!", "do it, or write an issue"),
         ("do_send(", "it hides a full or closed mailbox; use try_send or send"),
-        ("unsafe ", "the house has no unsafe code"),
     ];
     find(source.lines(), BANNED)
+}
+
+/// A crate has the workspace's licence and lints, and stands alone: nothing of the service is below it.
+fn inheritance(source: &Source) -> Vec<(usize, String)> {
+    let has = |line: &str| source.text.lines().any(|it| it == line);
+    let wanted = [
+        (has("license.workspace = true"), "license.workspace = true"),
+        (
+            source.path.starts_with(UNSAFE_CRATE) || source.text.contains("[lints]\nworkspace = true"),
+            "[lints] workspace = true",
+        ),
+    ];
+    let missing = wanted.into_iter().filter(|(is_there, _)| !is_there);
+    let mut found: Vec<_> = missing.map(|(_, line)| (1, format!("has no '{line}'"))).collect();
+    let upward = |line: &&(usize, &str)| line.1.starts_with("platen");
+    let lines: Vec<_> = source.lines().collect();
+    found.extend(
+        lines
+            .iter()
+            .filter(upward)
+            .map(|(number, _)| (*number, "a crate knows nothing of the service".to_owned())),
+    );
+    found
 }
 
 fn ambient(source: &Source) -> Vec<(usize, String)> {

@@ -12,7 +12,7 @@ const REMEMBERED: usize = 8;
 
 /// Counts over pieces, whose borders may lie anywhere.
 #[derive(Default)]
-pub(super) struct PageCounter {
+pub struct PageCounter {
     mode: Mode,
     token: Vec<u8>,
     /// The last two numbers outside of any dictionary: an object's own, and its generation.
@@ -113,7 +113,7 @@ impl Key {
 
 impl PageCounter {
     /// A piece of the file passes.
-    pub(super) fn pass(&mut self, piece: &[u8]) {
+    pub fn pass(&mut self, piece: &[u8]) {
         let mut rest = piece;
         while let [byte, behind @ ..] = rest {
             match self.mode {
@@ -141,7 +141,7 @@ impl PageCounter {
     }
 
     /// The pages of a file that has passed; `None` where it does not say.
-    pub(super) fn pages(&self) -> Option<u32> {
+    pub fn pages(&self) -> Option<u32> {
         let root = self.root.filter(|_| self.mode != Mode::Lost)?;
         let (_, tree) = self.catalogs.iter().find(|(number, _)| *number == root)?;
         let (_, count) = self.trees.iter().find(|(number, _)| number == tree)?;
