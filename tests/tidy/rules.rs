@@ -5,7 +5,7 @@ use crate::tree::{Rule, Source, has_extension};
 /// Past 400 lines look twice whether a file is one thing; past this it is not.
 const LINE_LIMIT: usize = 450;
 const FAIL_POINTS: &str = "src/storage/failpoint.rs";
-/// What speaks to LibreOffice cannot do without.
+/// What speaks to `LibreOffice` cannot do without.
 const UNSAFE_CRATE: &str = "crates/lok/";
 
 /// The rules of this file.
