@@ -5,10 +5,10 @@
 //! itself, and then ends everything in the order in which it depends on each other: waiters are answered,
 //! running jobs finish or are parked, connections close, browsers end, the index is written.
 
-mod engines;
 mod lasting;
 mod metrics;
 mod ready;
+mod rendering;
 
 use std::io;
 use std::net::TcpListener;
@@ -27,6 +27,8 @@ use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
+use crate::engines::catalog::Catalog;
+use crate::engines::{self, Engine};
 use crate::http::{self, HttpState, JobGate, RateLimit, ServerHandle};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
@@ -42,10 +44,10 @@ use crate::templates::janitor::Janitor;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
 
-pub use engines::{Basis, Engines};
 use lasting::Lasting;
 pub use lasting::store_taken_over;
 use metrics::MetricsPage;
+pub use rendering::{Basis, Engines};
 
 /// Why the service cannot start or ended badly.
 pub type AppError = Box<dyn std::error::Error + Send + Sync>;
@@ -72,11 +74,24 @@ impl App {
     /// # Errors
     /// A sentence for the operator: the data folder, the index, the address or a thread cannot be had.
     pub async fn build(config: Config, executable: PathBuf) -> Result<Self, AppError> {
+        Self::build_with(config, executable, engines::all()).await
+    }
+
+    /// The same with these engines.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub async fn build_with(
+        config: Config,
+        executable: PathBuf,
+        engines: Vec<Engine>,
+    ) -> Result<Self, AppError> {
         raise_descriptor_limit();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let listener = listen(&config.http.bind, "http.bind")?;
         let metrics = Metrics::new();
-        let metrics_page = MetricsPage::open(&config, &metrics)?;
+        let catalog = Arc::new(Catalog::new(engines, metrics.engines.clone()));
+        let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let lasting = Lasting::open(&config, &metrics).await?;
         let stopping = CancellationToken::new();
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
@@ -87,7 +102,7 @@ impl App {
         let (stored, open) = (book.storage(), book.open_jobs());
         let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
         let templates = start_templates(templates, &config, (&control_thread, &stopping));
-        let basis = basis(executable, (&lasting, &templates), &outbound, &metrics);
+        let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread)?;
         let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
@@ -118,7 +133,8 @@ impl App {
             outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
-            readiness: Arc::new(ready::Parts::new(&engines.pool, &lasting)),
+            readiness: Arc::new(ready::Parts::new(&engines.pool, &lasting, &catalog)),
+            catalog,
             metrics,
             bodies: Arc::new(Semaphore::new(http::body_room(&config.http))),
             questions: Arc::new(Semaphore::new(usize::try_from(config.jobs.mailbox_limit)?)),
@@ -250,13 +266,15 @@ fn outbound(
 /// What the engines stand on.
 fn basis(
     executable: PathBuf,
-    (lasting, templates): (&Lasting, &Addr<TemplateRegistry>),
+    (lasting, templates, catalog): (&Lasting, &Addr<TemplateRegistry>, &Arc<Catalog>),
     outbound: &Outbound,
     metrics: &Metrics,
 ) -> Basis {
     Basis {
         executable,
         store: lasting.store.clone(),
+        work: lasting.work.clone(),
+        catalog: catalog.clone(),
         templates: Some(TemplateSource::new(templates.clone().recipient())),
         outbound: outbound.clone(),
         metrics: metrics.clone(),

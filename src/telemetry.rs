@@ -12,7 +12,8 @@ use tracing_subscriber::fmt::time::SystemTime;
 
 pub use browsers::BrowserMetrics;
 pub use parts::{
-    ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer, StoreMetrics,
+    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer,
+    StoreMetrics,
 };
 pub use register::{Label, Labelled};
 pub use templates::TemplateMetrics;

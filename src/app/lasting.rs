@@ -26,6 +26,8 @@ pub(super) struct Lasting {
     pub index: Arc<dyn Index>,
     pub signer: Arc<Signer>,
     pub control_socket: PathBuf,
+    /// The folder of the work place.
+    pub work: PathBuf,
 }
 
 impl Lasting {
@@ -38,8 +40,10 @@ impl Lasting {
         let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
+        let work_dir = &config.storage.work_dir;
+        let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
         let signer = Arc::new(Signer::open(&folder)?);
-        Ok(Self { store, index, signer, control_socket: folder.control_socket() })
+        Ok(Self { store, index, signer, control_socket: folder.control_socket(), work })
     }
 
     /// Addresses of our own routes, or of the store itself where it has some.

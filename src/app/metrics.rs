@@ -2,11 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
 use super::{AppError, listen};
 use crate::config::Config;
+use crate::engines::catalog::Catalog;
 use crate::http::{self, ServerHandle};
 use crate::telemetry::metrics::Metrics;
 
@@ -20,7 +22,11 @@ pub(super) struct MetricsPage {
 
 impl MetricsPage {
     /// Listens and serves; none where metrics are read at the main address.
-    pub fn open(config: &Config, metrics: &Metrics) -> Result<Option<Self>, AppError> {
+    pub fn open(
+        config: &Config,
+        metrics: &Metrics,
+        catalog: &Arc<Catalog>,
+    ) -> Result<Option<Self>, AppError> {
         let bind = &config.metrics.bind;
         if bind.is_empty() {
             return Ok(None);
@@ -28,7 +34,7 @@ impl MetricsPage {
         let listener = listen(bind, "metrics.bind")?;
         let bound = listener.local_addr()?;
         let address = format!("http://{bound}/metrics");
-        let server = http::serve_metrics(listener, metrics.clone(), config)?;
+        let server = http::serve_metrics(listener, (metrics.clone(), catalog.clone()), config)?;
         let handle = server.handle();
         Ok(Some(Self { bound, address, handle, serving: actix::spawn(server) }))
     }

@@ -10,7 +10,8 @@ use tokio::time::Instant;
 
 use super::Lasting;
 use crate::browser::{BrowserPool, GetPoolStatus};
-use crate::http::Readiness;
+use crate::engines::catalog::Catalog;
+use crate::http::{Checked, Readiness};
 use crate::storage::ObjectStore;
 use crate::storage::index::{Change, Index};
 
@@ -19,18 +20,17 @@ pub(super) struct Parts {
     pool: Addr<BrowserPool>,
     store: Arc<dyn ObjectStore>,
     index: Arc<dyn Index>,
+    catalog: Arc<Catalog>,
     /// The last answer; who asks while it is being found waits for it.
-    last: Mutex<Option<(Instant, Answer)>>,
+    last: Mutex<Option<(Instant, Checked)>>,
 }
-
-type Answer = Result<(), Vec<String>>;
 
 /// An answer is as good as the truth for so long: each costs synced writes, and anybody may ask.
 const GOOD_FOR: Duration = Duration::from_secs(1);
 
 #[async_trait]
 impl Readiness for Parts {
-    async fn check(&self) -> Result<(), Vec<String>> {
+    async fn check(&self) -> Checked {
         let mut last = self.last.lock().await;
         if let Some((asked, answer)) = last.as_ref()
             && asked.elapsed() < GOOD_FOR
@@ -44,15 +44,15 @@ impl Readiness for Parts {
 }
 
 impl Parts {
-    pub fn new(pool: &Addr<BrowserPool>, lasting: &Lasting) -> Self {
+    pub fn new(pool: &Addr<BrowserPool>, lasting: &Lasting, catalog: &Arc<Catalog>) -> Self {
         let (store, index) = (lasting.store.clone(), lasting.index.clone());
-        Self { pool: pool.clone(), store, index, last: Mutex::default() }
+        Self { pool: pool.clone(), store, index, catalog: catalog.clone(), last: Mutex::default() }
     }
 
-    async fn look(&self) -> Result<(), Vec<String>> {
+    async fn look(&self) -> Checked {
         let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
         let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();
-        if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+        if reasons.is_empty() { Ok(self.catalog.lost()) } else { Err(reasons) }
     }
 
     async fn browser(&self) -> Result<(), String> {

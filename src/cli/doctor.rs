@@ -15,7 +15,8 @@ use clap::Args;
 use self::report::Finding;
 use super::{CommandError, say};
 use crate::config::Config;
-use crate::engines;
+use crate::engines::{self, catalog::Catalog};
+use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
 
 /// Arguments of `platen doctor`.
@@ -38,12 +39,17 @@ pub struct DoctorArguments {
 /// When stdout cannot be written, or no child can be started at all.
 pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, CommandError> {
     if arguments.matrix {
-        say(engines::matrix().trim_end())?;
+        say(catalog().matrix_here().trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     let findings = if arguments.running { vec![running::finding(&config.http)] } else { examine(config)? };
     say(&if arguments.json { report::json(&findings)? } else { report::text(&findings) })?;
     Ok(if report::good(&findings) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What can become what here.
+fn catalog() -> Catalog {
+    Catalog::new(engines::all(), Metrics::new().engines)
 }
 
 /// Everything is tried as the service would do it: Chromium is started, a template assembled.

@@ -19,10 +19,13 @@ use super::{CommandError, complain, say};
 use crate::app::{Basis, Engines};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::config::Config;
-use crate::domain::format_opts::{self, OptionLimits, PageOptions};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::engines;
+use crate::engines::catalog::{Catalog, Unplanned};
+use crate::engines::plan::Plan;
+use crate::engines::step::{Step, StepKind};
+use crate::engines::{self, page};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
@@ -61,9 +64,12 @@ pub struct RenderArguments {
 /// When an argument is wrong, a file cannot be read or written, or the render fails.
 pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
-    let input = input_of(arguments, &config)?;
+    let metrics = Metrics::new();
+    let catalog = Arc::new(Catalog::new(engines::all(), metrics.engines.clone()));
+    let (input, plan) = input_of(arguments, &config, &catalog)?;
     arguments.output.check(input.target == Target::Html)?;
-    let document = actix::System::new().block_on(render(config, input))?;
+    let means = Means { catalog, metrics, needs_browser: needs_browser(&plan) };
+    let document = actix::System::new().block_on(render(config, input, means))?;
     arguments.output.write(&document)?;
     if arguments.output != Place::Stream {
         say(&arguments.output.to_string())?;
@@ -71,36 +77,69 @@ pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, Comm
     Ok(ExitCode::SUCCESS)
 }
 
-fn input_of(arguments: &RenderArguments, config: &Config) -> Result<RunInput, CommandError> {
+fn input_of(
+    arguments: &RenderArguments,
+    config: &Config,
+    catalog: &Catalog,
+) -> Result<(RunInput, Plan), CommandError> {
     let kind = TemplateKind::from_name(&arguments.kind).ok_or_else(|| {
         let known = TemplateKind::ALL.map(TemplateKind::name).join(", ");
         format!("--type {} is unknown; there are: {known}", arguments.kind)
     })?;
     let target = target_of(arguments)?;
-    if engines::plan(kind, target).is_none() {
-        let possible: Vec<_> = engines::targets_of(kind).into_iter().map(Target::name).collect();
-        let possible = if possible.is_empty() { "nothing yet".to_owned() } else { possible.join(", ") };
-        let (kind, target) = (kind.name(), target.name());
-        return Err(format!("{kind} cannot become {target}; it can become: {possible}").into());
-    }
     let sources = [Some(&arguments.file), arguments.data.as_ref(), arguments.opts.as_ref()];
     if sources.into_iter().flatten().filter(|&source| *source == Place::Stream).count() > 1 {
         return Err("stdin can be read once: of FILE, --data and --opts one may be '-'".into());
     }
     let limit_bytes = config.http.upload_limit_bytes;
     let data = arguments.data.as_ref().map(|data| data.read(limit_bytes)).transpose()?;
-    let options = arguments.opts.as_ref().map(|opts| read_options(opts, target, config)).transpose()?;
-    Ok(RunInput {
+    let reading = arguments.opts.as_ref().map(|opts| read_options(opts, config)).transpose()?;
+    let reading = reading.unwrap_or_default();
+    let plan = plan(catalog, (kind, target), &reading.options)?;
+    for warning in reading.warnings(target, |key| plan.heeds(key)) {
+        complain(&format!("warning: {warning}"));
+    }
+    refuse_faults(&reading)?;
+    let input = RunInput {
         account: AccountId::generate(),
         job: JobId::generate(),
         kind,
         target,
-        options: options.unwrap_or_default(),
+        options: reading.options,
         held: Held { data, template: Some(arguments.file.read(limit_bytes)?) },
         given: InputSet::default(),
         template: None,
         deliver_to: None,
+    };
+    Ok((input, plan))
+}
+
+/// How the kind becomes the target, or what it can become, or what must be installed.
+fn plan(
+    catalog: &Catalog,
+    (kind, target): (TemplateKind, Target),
+    options: &PageOptions,
+) -> Result<Plan, CommandError> {
+    catalog.plan(kind, target, options).map_err(|unplanned| {
+        let (kind, target) = (kind.name(), target.name());
+        match unplanned {
+            Unplanned::Impossible(targets) => {
+                let possible: Vec<_> = targets.into_iter().map(Target::name).collect();
+                let possible =
+                    if possible.is_empty() { "nothing yet".to_owned() } else { possible.join(", ") };
+                format!("{kind} cannot become {target}; it can become: {possible}").into()
+            }
+            Unplanned::Missing(requirement) => {
+                format!("{kind} cannot become {target} here: {requirement}").into()
+            }
+        }
     })
+}
+
+/// Target html needs a browser only where files lie beside the page; then there is one, or the run's error says why not.
+fn needs_browser(plan: &Plan) -> bool {
+    let by_browser = |step: &Step| step.engine == page::NAME && step.kind != StepKind::Snapshot;
+    plan.steps().iter().any(by_browser)
 }
 
 /// What --target says, or the output's extension; one must, and two must agree.
@@ -123,39 +162,47 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
     }
 }
 
-fn read_options(opts: &Place, target: Target, config: &Config) -> Result<PageOptions, CommandError> {
+fn read_options(opts: &Place, config: &Config) -> Result<Reading, CommandError> {
     let raw: Box<RawValue> = serde_json::from_slice(&opts.read(config.http.upload_limit_bytes)?)
         .map_err(|error| format!("--opts {opts} is not JSON: {error}"))?;
-    let reading = format_opts::read(&raw, &OptionLimits::of(&config.browser));
-    for warning in reading.warnings(target) {
-        complain(&format!("warning: {warning}"));
-    }
+    Ok(format_opts::read(&raw, &OptionLimits::of(&config.browser)))
+}
+
+fn refuse_faults(reading: &Reading) -> Result<(), CommandError> {
     if reading.faults.is_empty() {
-        return Ok(reading.options);
+        return Ok(());
     }
     let told: Vec<_> =
         reading.faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.detail)).collect();
     Err(told.join("; ").into())
 }
 
-async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> {
+/// What a render works with.
+struct Means {
+    catalog: Arc<Catalog>,
+    metrics: Metrics,
+    needs_browser: bool,
+}
+
+async fn render(config: Config, input: RunInput, means: Means) -> Result<Bytes, CommandError> {
     let folder = Scratch::make()?;
-    let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.clone()).await?);
+    let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.join("objects")).await?);
     let arbiter = Arbiter::new();
     let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
     let basis = Basis {
         executable: std::env::current_exe()?,
         store: store.clone(),
+        work: folder.0.join("work"),
+        catalog: means.catalog,
         templates: None,
         outbound,
-        metrics: Metrics::new(),
+        metrics: means.metrics,
     };
     let engines = Engines::start(basis, &config, &arbiter.handle())?;
-    let key = StorageKey::JobOutput(input.account, input.job, input.target);
-    let needs_browser = input.target != Target::Html;
+    let (account, job) = (input.account, input.job);
     let end = tokio::select! {
         end = pipeline::run(&engines.parts, input, |_| ()) => Ok(end),
-        cause = no_browser(&engines.pool), if needs_browser => Err(cause),
+        cause = no_browser(&engines.pool), if means.needs_browser => Err(cause),
     };
     engines.pool.send(ShutDown).await?;
     arbiter.stop();
@@ -164,6 +211,8 @@ async fn render(config: Config, input: RunInput) -> Result<Bytes, CommandError> 
     if let Some(fault) = end.fault {
         return Err(fault.into());
     }
+    let document = end.document.ok_or("the render ended without a document and without an error")?;
+    let key = StorageKey::JobOutput(account, job, document.file);
     Ok(store.get(&key, config.storage.output_limit_bytes).await?)
 }
 

@@ -7,6 +7,7 @@
 mod accounts;
 mod assemble;
 mod browser;
+mod engines;
 mod http;
 mod jobs;
 mod log;
@@ -26,6 +27,7 @@ pub use self::s3::{S3Config, Secret};
 pub use accounts::AccountsConfig;
 pub use assemble::AssembleConfig;
 pub use browser::BrowserConfig;
+pub use engines::EnginesConfig;
 pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
@@ -51,6 +53,8 @@ pub struct Config {
     pub browser: BrowserConfig,
     /// Section `[assemble]`.
     pub assemble: AssembleConfig,
+    /// Section `[engines]`.
+    pub engines: EnginesConfig,
     /// Section `[templates]`.
     pub templates: TemplatesConfig,
     /// Section `[storage]`.
@@ -140,6 +144,7 @@ impl Config {
         self.jobs.validate(faults);
         self.browser.validate(faults);
         self.assemble.validate(faults);
+        self.engines.validate(faults);
         self.templates.validate(faults);
         self.storage.validate(faults);
         let is_s3 = self.storage.objects() == Some(Objects::S3);

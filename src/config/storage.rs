@@ -10,6 +10,8 @@ use super::Faults;
 pub struct StorageConfig {
     /// Everything that lasts; made with mode 0700.
     pub data_dir: String,
+    /// Where files lie between two steps of a job; empty: in `data_dir`.
+    pub work_dir: String,
     /// Where objects live: `disk` or `s3`.
     pub objects: String,
     /// Lifetime of presigned addresses.

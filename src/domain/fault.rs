@@ -65,6 +65,8 @@ fault_codes! {
     BrowserUnavailable "browser_unavailable";
     /// The browser died, and the repeat on another one failed as well.
     BrowserLost "browser_lost";
+    /// An engine that the job needs lacks a program, or could not be started.
+    EngineUnavailable "engine_unavailable";
     /// The run took the service down with it `jobs.attempt_limit` times.
     AttemptsExhausted "attempts_exhausted";
     /// The job was cancelled.

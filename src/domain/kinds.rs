@@ -1,4 +1,5 @@
-//! What comes in (template kinds) and what goes out (targets), with the names used on the wire.
+//! What comes in (template kinds), what is asked for (targets) and what goes out (files), with the names used on the
+//! wire.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,29 @@ pub enum Target {
     Pdf,
 }
 
+/// What a file is, whatever was asked for: several pictures come as an archive. Its name, its media type and how a
+/// browser treats it follow from this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileKind {
+    /// A JPEG image.
+    Jpg,
+    /// A PNG image.
+    Png,
+    /// `PowerPoint`.
+    Pptx,
+    /// Excel.
+    Xlsx,
+    /// Word.
+    Docx,
+    /// An HTML page.
+    Html,
+    /// A PDF.
+    Pdf,
+    /// An archive of files.
+    Zip,
+}
+
 impl TemplateKind {
     /// Whether what was found to be `found` can be rendered as this. Pages are one kind, whatever they are called:
     /// one engine makes them all.
@@ -85,7 +109,7 @@ impl Target {
     pub const ALL: [Self; 7] =
         [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf];
 
-    /// The name on the wire, which is also the file name's extension.
+    /// The name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -105,7 +129,48 @@ impl Target {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
 
-    /// The media type of the file.
+    /// The file that it is, where nothing else is asked for.
+    #[must_use]
+    pub fn file(self) -> FileKind {
+        match self {
+            Self::Jpg => FileKind::Jpg,
+            Self::Png => FileKind::Png,
+            Self::Pptx => FileKind::Pptx,
+            Self::Xlsx => FileKind::Xlsx,
+            Self::Docx => FileKind::Docx,
+            Self::Html => FileKind::Html,
+            Self::Pdf => FileKind::Pdf,
+        }
+    }
+}
+
+impl FileKind {
+    /// All kinds: those of the targets in their order, then what several files are put into.
+    pub const ALL: [Self; 8] =
+        [Self::Jpg, Self::Png, Self::Pptx, Self::Xlsx, Self::Docx, Self::Html, Self::Pdf, Self::Zip];
+
+    /// The file name's extension.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jpg => "jpg",
+            Self::Png => "png",
+            Self::Pptx => "pptx",
+            Self::Xlsx => "xlsx",
+            Self::Docx => "docx",
+            Self::Html => "html",
+            Self::Pdf => "pdf",
+            Self::Zip => "zip",
+        }
+    }
+
+    /// The kind whose extension `name` is.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The media type.
     #[must_use]
     pub fn mime(self) -> &'static str {
         match self {
@@ -116,6 +181,7 @@ impl Target {
             Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             Self::Html => "text/html; charset=utf-8",
             Self::Pdf => "application/pdf",
+            Self::Zip => "application/zip",
         }
     }
 
@@ -137,6 +203,10 @@ mod tests {
         }
         for target in Target::ALL {
             assert_eq!(Target::from_name(target.name()), Some(target));
+            assert_eq!(target.file().name(), target.name(), "the file is called as what was asked for");
+        }
+        for kind in FileKind::ALL {
+            assert_eq!(FileKind::from_name(kind.name()), Some(kind));
         }
         assert_eq!(TemplateKind::from_name("react"), Some(TemplateKind::Framework));
         assert_eq!(TemplateKind::from_name("HTML"), None);

@@ -1,98 +1,143 @@
 //! What can become what, and who does it.
+//!
+//! An engine is a folder: its constant says what it can do, what it needs and how it is started, and stands in the one
+//! list below. Plans are searched in what the engines say, and so is everything that callers and operators are told
+//! of what can become what.
 
-pub mod assemble;
-pub mod render;
+pub mod catalog;
+pub mod document;
+pub mod ejs;
+pub mod page;
+pub mod plan;
+pub mod requirement;
+pub mod step;
 pub mod thread;
+pub mod work;
 
-use crate::domain::kinds::{Target, TemplateKind};
+use actix::Addr;
 
-/// How a template and its data become a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assembly {
-    /// EJS over the entry, with the data as locals.
-    Ejs,
+use self::plan::Ability;
+use self::requirement::Requirement;
+use self::step::StepRunner;
+use crate::browser::BrowserPool;
+use crate::config::Config;
+use crate::outbound::Outbound;
+use crate::slots::AccountShare;
+use crate::telemetry::metrics::Metrics;
+use crate::workers::Starter;
+
+/// An engine: what it says of itself, and how it is started.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    /// Its name in routes, metrics and errors.
+    pub name: &'static str,
+    /// What it can do.
+    pub abilities: &'static [Ability],
+    /// What must be installed for it; without it nothing of it can be done.
+    pub requires: &'static [Requirement],
+    /// Starts what takes its steps.
+    pub start: fn(&Basis<'_>) -> Box<dyn StepRunner>,
 }
 
-/// How a page becomes a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rendering {
-    /// The page is the file; where it has files beside it, Chromium puts them in.
-    Page,
-    /// Chromium prints it.
-    Print,
-    /// Chromium takes its picture.
-    Picture,
+/// What engines are started of.
+pub struct Basis<'a> {
+    /// Starts children.
+    pub starter: &'a Starter,
+    /// Leases tabs.
+    pub pool: &'a Addr<BrowserPool>,
+    /// How much of a resource one account gets while others want some.
+    pub share: AccountShare,
+    /// Where pages may go.
+    pub outbound: &'a Outbound,
+    /// All settings.
+    pub config: &'a Config,
+    /// Where it is counted.
+    pub metrics: &'a Metrics,
 }
 
-/// The engines that make a target of a kind, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chain {
-    /// First.
-    pub assembly: Assembly,
-    /// Then.
-    pub rendering: Rendering,
-}
+/// The engines that are started.
+pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 
-/// The one table of what can become what; `None`: nobody can do it.
+/// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
-pub fn plan(kind: TemplateKind, target: Target) -> Option<Chain> {
-    let assembly = match kind {
-        TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => Assembly::Ejs,
-        TemplateKind::Latex | TemplateKind::Pptx | TemplateKind::Xlsx | TemplateKind::Docx => return None,
-    };
-    let rendering = match target {
-        Target::Html => Rendering::Page,
-        Target::Pdf => Rendering::Print,
-        Target::Jpg | Target::Png => Rendering::Picture,
-        Target::Pptx | Target::Xlsx | Target::Docx => return None,
-    };
-    Some(Chain { assembly, rendering })
+pub fn all() -> Vec<Engine> {
+    vec![ejs::ENGINE, page::ENGINE]
 }
 
-/// What a kind can become, for the sentence that refuses something else.
-#[must_use]
-pub fn targets_of(kind: TemplateKind) -> Vec<Target> {
-    Target::ALL.into_iter().filter(|&target| plan(kind, target).is_some()).collect()
-}
+impl Runners {
+    /// Starts `engines`; must be called inside a runtime.
+    #[must_use]
+    pub fn start<'e>(engines: impl Iterator<Item = &'e Engine>, basis: &Basis<'_>) -> Self {
+        Self(engines.map(|engine| (engine.name, (engine.start)(basis))).collect())
+    }
 
-/// The table as text: a line a kind, a column a target.
-#[must_use]
-pub fn matrix() -> String {
-    let head = line("", Target::ALL.map(Target::name));
-    let lines = TemplateKind::ALL.map(|kind| line(kind.name(), Target::ALL.map(|target| cell(kind, target))));
-    head + &lines.concat()
-}
-
-fn line(name: &str, cells: [&str; 7]) -> String {
-    let cells = cells.map(|cell| format!("{cell:<9}")).concat();
-    format!("{name:<11}{}\n", cells.trim_end())
-}
-
-fn cell(kind: TemplateKind, target: Target) -> &'static str {
-    match plan(kind, target).map(|chain| chain.rendering) {
-        Some(Rendering::Page) => "page",
-        Some(Rendering::Print) => "print",
-        Some(Rendering::Picture) => "picture",
-        None => "-",
+    /// Who takes the steps of the engine `name`.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Option<&dyn StepRunner> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, runner)| runner.as_ref())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::catalog::{Catalog, Unplanned};
     use super::*;
+    use crate::domain::format_opts::{KEYS, PageOptions};
+    use crate::domain::kinds::{Target, TemplateKind};
+
+    fn catalog() -> Catalog {
+        Catalog::new(all(), Metrics::new().engines)
+    }
 
     /// The committed table: a changed cell shows as one line of the diff.
     #[test]
     fn all_cells_are_as_committed() {
-        assert_eq!(matrix(), include_str!("../../docs/matrix.txt"));
+        let matrix = catalog().matrix();
+        assert_eq!(matrix.lines().count(), 49);
+        assert!(
+            matrix == include_str!("../../docs/matrix.txt"),
+            "docs/matrix.txt differs; if that is meant, write:\n{matrix}"
+        );
     }
 
     #[test]
-    fn the_targets_of_a_kind_are_those_with_a_plan() {
-        assert_eq!(
-            targets_of(TemplateKind::Framework),
-            [Target::Jpg, Target::Png, Target::Html, Target::Pdf]
-        );
-        assert_eq!(targets_of(TemplateKind::Latex), []);
+    fn what_nobody_can_make_is_told_with_what_somebody_can() {
+        let options = PageOptions::default();
+        let of_page = Unplanned::Impossible(vec![Target::Jpg, Target::Png, Target::Html, Target::Pdf]);
+        assert_eq!(catalog().plan(TemplateKind::Framework, Target::Docx, &options), Err(of_page));
+        let nothing = Unplanned::Impossible(Vec::new());
+        assert_eq!(catalog().plan(TemplateKind::Latex, Target::Pdf, &options), Err(nothing));
+    }
+
+    #[test]
+    fn engines_are_told_apart_and_heed_what_is_known() {
+        let engines = all();
+        for (at, engine) in engines.iter().enumerate() {
+            assert!(engines[..at].iter().all(|other| other.name != engine.name), "{}", engine.name);
+            let heeded = engine.abilities.iter().flat_map(|ability| ability.heeds.concat());
+            let unknown: Vec<_> = heeded.filter(|key| !KEYS.iter().any(|(name, _)| name == key)).collect();
+            assert!(unknown.is_empty(), "{} heeds {unknown:?}", engine.name);
+        }
+    }
+
+    /// What each target had an effect of before engines said so themselves.
+    #[test]
+    fn each_target_has_its_own_options() {
+        let catalog = catalog();
+        for (key, heeded) in [
+            ("quality", [false, false, true, false]),
+            ("omitBackground", [false, true, false, false]),
+            ("fullPage", [false, true, true, false]),
+            ("outline", [true, false, false, false]),
+            ("viewport", [true, true, true, true]),
+            ("mediaType", [true, true, true, false]),
+            ("dpi", [false, false, false, false]),
+        ] {
+            let found = [Target::Pdf, Target::Png, Target::Jpg, Target::Html].map(|target| {
+                let route = catalog.route(TemplateKind::Html, target, &PageOptions::default());
+                route.is_some_and(|route| route.heeds(key))
+            });
+            assert_eq!(found, heeded, "{key}");
+        }
     }
 }

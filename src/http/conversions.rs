@@ -1,19 +1,31 @@
 //! Refuses what nobody can render, before anything is stored.
 
+use super::state::HttpState;
+use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
-use crate::engines;
+use crate::engines::catalog::Unplanned;
 use crate::problem::{Code, Problem};
 
-/// Refuses a pair that the plan does not have.
+/// Refuses a pair that has no plan.
 ///
 /// # Errors
-/// `unsupported_conversion`, naming what the kind can become.
-pub(super) fn admit(kind: TemplateKind, target: Target) -> Result<(), Problem> {
-    if engines::plan(kind, target).is_some() {
-        return Ok(());
-    }
-    let names: Vec<_> = engines::targets_of(kind).into_iter().map(Target::name).collect();
-    let can = if names.is_empty() { "nothing in this build".to_owned() } else { names.join(", ") };
-    let detail = format!("'{}' cannot become '{}'; it can become {can}.", kind.name(), target.name());
+/// `unsupported_conversion`, naming what the kind can become, or what must be installed here.
+pub(super) fn admit(
+    state: &HttpState,
+    (kind, target): (TemplateKind, Target),
+    options: &PageOptions,
+) -> Result<(), Problem> {
+    let Err(unplanned) = state.catalog.plan(kind, target, options) else { return Ok(()) };
+    let (kind, target) = (kind.name(), target.name());
+    let detail = match unplanned {
+        Unplanned::Impossible(targets) => {
+            let names: Vec<_> = targets.into_iter().map(Target::name).collect();
+            let can = if names.is_empty() { "nothing in this build".to_owned() } else { names.join(", ") };
+            format!("'{kind}' cannot become '{target}'; it can become {can}.")
+        }
+        Unplanned::Missing(requirement) => {
+            format!("'{kind}' cannot become '{target}' here: {requirement}.")
+        }
+    };
     Err(Problem::new(Code::UnsupportedConversion, detail))
 }

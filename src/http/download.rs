@@ -10,7 +10,7 @@ use futures_util::stream;
 use super::address;
 use super::problem::{Answer, Failure};
 use super::state::HttpState;
-use crate::domain::kinds::Target;
+use crate::domain::kinds::FileKind;
 use crate::problem::{Code, Problem};
 use crate::storage::addresses::Manner;
 use crate::storage::presign::Operation;
@@ -62,12 +62,13 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
 
 /// How a browser is to treat the object.
 pub(super) fn manner(key: &StorageKey) -> Manner {
+    let of_file = |kind: FileKind| (kind.mime(), kind.inline());
     let (content_type, inline) = match key {
-        StorageKey::JobOutput(_, _, target) => (target.mime(), target.inline()),
-        StorageKey::Template(_, _, _, TemplatePart::PngPreview) => (Target::Png.mime(), true),
-        StorageKey::Template(_, _, _, TemplatePart::PdfPreview) => (Target::Pdf.mime(), true),
+        StorageKey::JobOutput(_, _, kind) => of_file(*kind),
+        StorageKey::Template(_, _, _, TemplatePart::PngPreview) => of_file(FileKind::Png),
+        StorageKey::Template(_, _, _, TemplatePart::PdfPreview) => of_file(FileKind::Pdf),
         StorageKey::UnfinishedPackage(..) | StorageKey::Template(_, _, _, TemplatePart::Package) => {
-            ("application/zip", false)
+            of_file(FileKind::Zip)
         }
         StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
@@ -150,14 +151,13 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::JobId;
-    use crate::domain::kinds::Target;
     use crate::http::testing::{Bench, read};
 
     const CONTENT: &str = "0123456789";
 
-    async fn stored(target: Target) -> (Bench, String) {
+    async fn stored(kind: FileKind) -> (Bench, String) {
         let bench = Bench::new().await;
-        let key = StorageKey::JobOutput(bench.account, JobId::generate(), target);
+        let key = StorageKey::JobOutput(bench.account, JobId::generate(), kind);
         bench.state.store.put(&key, Bytes::from_static(CONTENT.as_bytes())).await.unwrap();
         let url = address::for_download(&bench.state, key).url;
         let path = bench.local(&url.into());
@@ -178,19 +178,20 @@ mod tests {
 
     #[actix_web::test]
     async fn an_output_is_served_as_a_file_and_never_as_a_page_of_ours() {
-        for (target, manner) in [
-            (Target::Pdf, "inline"),
-            (Target::Png, "inline"),
-            (Target::Jpg, "inline"),
-            (Target::Html, "attachment"),
-            (Target::Docx, "attachment"),
+        for (kind, manner) in [
+            (FileKind::Pdf, "inline"),
+            (FileKind::Png, "inline"),
+            (FileKind::Jpg, "inline"),
+            (FileKind::Html, "attachment"),
+            (FileKind::Docx, "attachment"),
+            (FileKind::Zip, "attachment"),
         ] {
-            let (bench, path) = stored(target).await;
+            let (bench, path) = stored(kind).await;
             let answer = fetch(&bench, &path, &[]).await;
             assert_eq!(answer.status(), StatusCode::OK);
-            let name = format!("{manner}; filename=\"document.{}\"", target.name());
+            let name = format!("{manner}; filename=\"document.{}\"", kind.name());
             for (header, value) in [
-                ("content-type", target.mime()),
+                ("content-type", kind.mime()),
                 ("content-disposition", &name),
                 ("x-content-type-options", "nosniff"),
                 ("content-security-policy", "sandbox"),
@@ -206,7 +207,7 @@ mod tests {
 
     #[actix_web::test]
     async fn ranges_are_served_or_told_apart_from_nonsense() {
-        let (bench, path) = stored(Target::Pdf).await;
+        let (bench, path) = stored(FileKind::Pdf).await;
         for (range, body, shown_range) in [
             ("bytes=2-4", "234", "bytes 2-4/10"),
             ("bytes=7-", "789", "bytes 7-9/10"),
@@ -232,7 +233,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_known_object_is_not_sent_again() {
-        let (bench, path) = stored(Target::Pdf).await;
+        let (bench, path) = stored(FileKind::Pdf).await;
         let tag = shown(&fetch(&bench, &path, &[]).await, "etag");
         for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
             let answer = fetch(&bench, &path, &[(header::IF_NONE_MATCH, &known)]).await;
@@ -247,7 +248,7 @@ mod tests {
 
     #[actix_web::test]
     async fn head_tells_the_size_and_a_browser_may_ask_first() {
-        let (bench, path) = stored(Target::Pdf).await;
+        let (bench, path) = stored(FileKind::Pdf).await;
         let served = bench.serve();
         let head = format!("HEAD {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let answer = crate::http::testing::answer_of(&mut served.send(head.as_bytes()).await).await;
@@ -262,7 +263,7 @@ mod tests {
 
     #[actix_web::test]
     async fn an_object_that_is_gone_or_an_address_that_is_not_ours_is_refused() {
-        let (bench, path) = stored(Target::Pdf).await;
+        let (bench, path) = stored(FileKind::Pdf).await;
         for (path, status, code) in [
             (path.replace("/outputs/", "/jobs/"), StatusCode::FORBIDDEN, "address_invalid"),
             (path.replace("op=get", "op=put"), StatusCode::FORBIDDEN, "address_invalid"),
@@ -270,7 +271,7 @@ mod tests {
             let (found, body) = read(fetch(&bench, &path, &[]).await).await;
             assert_eq!((found, body["code"].as_str()), (status, Some(code)), "{path}");
         }
-        let gone = StorageKey::JobOutput(bench.account, JobId::generate(), Target::Pdf);
+        let gone = StorageKey::JobOutput(bench.account, JobId::generate(), FileKind::Pdf);
         let url = address::for_download(&bench.state, gone).url;
         let (status, body) = read(fetch(&bench, &bench.local(&url.into()), &[]).await).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("object_not_found")));

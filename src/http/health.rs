@@ -15,7 +15,8 @@ pub(super) async fn live() -> impl Responder {
     HttpResponse::Ok().json(json!({ "status": "live" }))
 }
 
-/// Whether a document could be rendered now; otherwise 503 with every reason.
+/// Whether a document could be rendered now; otherwise 503 with every reason. Engines that are lost while others work
+/// on are named in `degraded`.
 #[utoipa::path(
     get, path = "/health/ready", operation_id = "ready", tag = "health", security(()),
     responses((status = 200, description = "It could"), (status = 503, description = "It could not, and why")),
@@ -27,7 +28,9 @@ pub(super) async fn ready(state: Data<HttpState>) -> impl Responder {
         state.readiness.check().await
     };
     match checked {
-        Ok(()) => HttpResponse::Ok().json(json!({ "status": "ready" })),
+        Ok(lost) if lost.is_empty() => HttpResponse::Ok().json(json!({ "status": "ready" })),
+        // Not unready: who sends no callers here any more takes away what works.
+        Ok(lost) => HttpResponse::Ok().json(json!({ "status": "ready", "degraded": lost })),
         Err(reasons) => {
             tracing::debug!(health.reasons = ?reasons, "not ready");
             HttpResponse::ServiceUnavailable().json(json!({ "status": "unready", "reasons": reasons }))
@@ -49,6 +52,10 @@ mod tests {
             assert_eq!(bench.call(Method::GET, path, "").await.0, StatusCode::OK);
             assert_eq!(bench.call(Method::HEAD, path, "").await.0, StatusCode::OK);
         }
+        assert_eq!(bench.call(Method::GET, "/health/ready", "").await.1, json!({ "status": "ready" }));
+        bench.degraded("tex: TeX is not installed");
+        let (status, body) = bench.call(Method::GET, "/health/ready", "").await;
+        assert_eq!((status, &body["degraded"]), (StatusCode::OK, &json!(["tex: TeX is not installed"])));
         bench.unready(&["no browser", "the disk is full"]);
         let (status, body) = bench.call(Method::GET, "/health/ready", "").await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);

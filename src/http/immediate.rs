@@ -112,7 +112,7 @@ fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
         return Err(Problem::validation(faults));
     }
     Ok(Wanted {
-        spec: job.spec()?,
+        spec: job.spec(state)?,
         data,
         template: template.map(|text| encoding::marked(text.into())),
         delivery,

@@ -72,7 +72,7 @@ fn read(body: &Body, state: &HttpState) -> Result<(JobSpec, Option<Bytes>), Prob
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    Ok((job.spec()?, data))
+    Ok((job.spec(state)?, data))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::state::HttpState;
 use super::templates::path as template_path;
 use super::{conversions, gate};
 use crate::config::Config;
-use crate::domain::format_opts::{self, OptionLimits};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
@@ -24,7 +24,16 @@ pub(super) struct JobRequest {
     target: Option<Target>,
     /// As it was sent; an empty one counts as absent.
     pub(super) template_id: Option<String>,
-    format_opts: Option<Arc<RawValue>>,
+    format_opts: FormatOpts,
+}
+
+/// `formatOpts` as they were sent, and as they are meant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FormatOpts {
+    /// An empty object counts as absent.
+    pub(super) sent: Option<Arc<RawValue>>,
+    /// The defaults stand where nothing was given.
+    pub(super) options: PageOptions,
 }
 
 impl JobRequest {
@@ -47,13 +56,13 @@ impl JobRequest {
     ///
     /// # Errors
     /// `unsupported_conversion`, `template_not_found` for what is no id.
-    pub(super) fn spec(self) -> Result<JobSpec, Problem> {
+    pub(super) fn spec(self, state: &HttpState) -> Result<JobSpec, Problem> {
         let (Some(kind), Some(target)) = (self.kind, self.target) else {
             return Err(Problem::internal("a body without fault has no type or no target"));
         };
-        conversions::admit(kind, target)?;
+        conversions::admit(state, (kind, target), &self.format_opts.options)?;
         let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
-        Ok(JobSpec { kind, target, template, preview: false, format_opts: self.format_opts })
+        Ok(JobSpec { kind, target, template, preview: false, format_opts: self.format_opts.sent })
     }
 }
 
@@ -113,15 +122,18 @@ pub(super) fn require(members: &mut Members<'_>, name: &str) {
     }
 }
 
-pub(super) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Option<Arc<RawValue>> {
-    let sent = members.raw("formatOpts").filter(|sent| !matches!(sent.get(), "\"\""))?;
+pub(super) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> FormatOpts {
+    let sent = members.raw("formatOpts").filter(|sent| !matches!(sent.get(), "\"\""));
+    let Some(sent) = sent else { return FormatOpts::default() };
     let limit_bytes = config.jobs.format_opts_limit_bytes;
     if sent.get().len() as u64 > limit_bytes {
         let detail = format!("is larger than {limit_bytes} bytes (jobs.format_opts_limit_bytes); shorten it");
         members.fault("formatOpts", detail);
-        return None;
+        return FormatOpts::default();
     }
-    members.take_over(format_opts::read(sent, &OptionLimits::of(&config.browser)).faults);
-    let object = members.object("formatOpts")?.to_owned();
-    RawValue::from_string(object).ok().map(Arc::from)
+    let reading = format_opts::read(sent, &OptionLimits::of(&config.browser));
+    members.take_over(reading.faults);
+    let object = members.object("formatOpts").map(str::to_owned);
+    let sent = object.and_then(|object| RawValue::from_string(object).ok()).map(Arc::from);
+    FormatOpts { sent, options: reading.options }
 }

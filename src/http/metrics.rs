@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::HttpService;
@@ -15,6 +16,7 @@ use super::problem::Answer;
 use super::routing::{self, resource};
 use super::state::HttpState;
 use crate::config::Config;
+use crate::engines::catalog::Catalog;
 use crate::problem::Problem;
 use crate::telemetry::metrics::Metrics;
 
@@ -28,7 +30,11 @@ const CONNECTION_LIMIT: usize = 64;
 ///
 /// # Errors
 /// When the listener cannot be used.
-pub fn serve_metrics(listener: TcpListener, metrics: Metrics, config: &Config) -> io::Result<Server> {
+pub fn serve_metrics(
+    listener: TcpListener,
+    (metrics, catalog): (Metrics, Arc<Catalog>),
+    config: &Config,
+) -> io::Result<Server> {
     let http = config.http.clone();
     let server = Server::build()
         .workers(1)
@@ -36,9 +42,9 @@ pub fn serve_metrics(listener: TcpListener, metrics: Metrics, config: &Config) -
         .disable_signals()
         .shutdown_timeout(1)
         .listen("metrics", listener, move || {
-            let metrics = metrics.clone();
+            let shown = (metrics.clone(), catalog.clone());
             let application = App::new()
-                .app_data(Data::new(metrics))
+                .app_data(Data::new(shown))
                 .service(resource(PATH).get(alone))
                 .default_service(web::to(routing::no_such_route));
             HttpService::build()
@@ -52,13 +58,16 @@ pub fn serve_metrics(listener: TcpListener, metrics: Metrics, config: &Config) -
 
 /// Where everything else is served too.
 pub(super) async fn metrics(state: Data<HttpState>) -> Answer {
-    Ok(page(state.metrics.text().map_err(Problem::internal)?))
+    Ok(page(&state.metrics, &state.catalog)?)
 }
 
-async fn alone(metrics: Data<Metrics>) -> Answer {
-    Ok(page(metrics.text().map_err(Problem::internal)?))
+async fn alone(shown: Data<(Metrics, Arc<Catalog>)>) -> Answer {
+    Ok(page(&shown.0, &shown.1)?)
 }
 
-fn page(text: String) -> HttpResponse {
-    HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text)
+fn page(metrics: &Metrics, catalog: &Catalog) -> Result<HttpResponse, Problem> {
+    // What engines need is looked at when somebody asks.
+    catalog.look();
+    let text = metrics.text().map_err(Problem::internal)?;
+    Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, Metrics::MEDIA_TYPE)).body(text))
 }

@@ -44,7 +44,7 @@ pub use openapi::document as openapi;
 pub use rate::RateLimit;
 use routing::resource;
 pub use serve::serve;
-pub use state::{HttpState, JobGate, Readiness, local_url, public_url};
+pub use state::{Checked, HttpState, JobGate, Readiness, local_url, public_url};
 
 /// Every route, with and without `/v1`: two published clients use the base without it.
 pub fn configure(state: HttpState) -> impl Fn(&mut ServiceConfig) {

@@ -12,6 +12,7 @@ use super::rate::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::engines::catalog::Catalog;
 use crate::jobs::erase::DeleteJob;
 use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, FindRepeat, InitJob, OpenUpload, StartJob, WatchJob};
@@ -26,11 +27,12 @@ use crate::templates::registry::TemplateRegistry;
 #[async_trait]
 pub trait Readiness: Send + Sync {
     /// Tries what a render needs.
-    ///
-    /// # Errors
-    /// Every reason why it cannot, each a sentence for the operator.
-    async fn check(&self) -> Result<(), Vec<String>>;
+    async fn check(&self) -> Checked;
 }
+
+/// That a document can be rendered, with the engines that are lost while the others work on; or every reason why none
+/// can. Each is a sentence for the operator.
+pub type Checked = Result<Vec<String>, Vec<String>>;
 
 /// The job registry, as far as handlers know it.
 #[derive(Clone)]
@@ -68,6 +70,8 @@ pub struct HttpState {
     pub addresses: Arc<dyn Addresses>,
     /// Checks those that lead here.
     pub signer: Arc<Signer>,
+    /// What can become what.
+    pub catalog: Arc<Catalog>,
     /// Where outputs are read from.
     pub store: Arc<dyn ObjectStore>,
     /// Decides where documents may be delivered.

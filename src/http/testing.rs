@@ -20,12 +20,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::rate::RateLimit;
 use super::serve::{application, serve};
-use super::state::{HttpState, JobGate, Readiness};
+use super::state::{Checked, HttpState, JobGate, Readiness};
 use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId};
+use crate::engines::{self, catalog::Catalog};
 use crate::jobs::list::{JobPage, ListJobs};
 use crate::jobs::messages::{
     CloseUpload, FindRepeat, Idempotency, InitJob, InputPart, OpenUpload, StartJob, WatchJob,
@@ -79,8 +80,14 @@ impl Jobs {
             view.finished_at = view.is_done().then_some(NOW);
             match outcome {
                 Outcome::Document => {
-                    view.output =
-                        Some(Output { bytes: 9, pages: Some(2), render_ms: 120, queue_ms: 3, content: None });
+                    view.output = Some(Output {
+                        file: None,
+                        bytes: 9,
+                        pages: Some(2),
+                        render_ms: 120,
+                        queue_ms: 3,
+                        content: None,
+                    });
                 }
                 Outcome::Fault => {
                     view.fault =
@@ -231,12 +238,12 @@ impl Handler<Authenticate> for OneAccount {
     }
 }
 
-struct Ready(Vec<String>);
+struct Ready(Checked);
 
 #[async_trait]
 impl Readiness for Ready {
-    async fn check(&self) -> Result<(), Vec<String>> {
-        if self.0.is_empty() { Ok(()) } else { Err(self.0.clone()) }
+    async fn check(&self) -> Checked {
+        self.0.clone()
     }
 }
 
@@ -316,7 +323,8 @@ impl Bench {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
-            readiness: Arc::new(Ready(Vec::new())),
+            readiness: Arc::new(Ready(Ok(Vec::new()))),
+            catalog: Arc::new(Catalog::new(engines::all(), metrics.engines.clone())),
             metrics,
         };
         Self { state, jobs, account, clock, _folder: folder }
@@ -324,7 +332,12 @@ impl Bench {
 
     /// Makes `/health/ready` fail for these reasons.
     pub(super) fn unready(&mut self, reasons: &[&str]) {
-        self.state.readiness = Arc::new(Ready(reasons.iter().map(ToString::to_string).collect()));
+        self.state.readiness = Arc::new(Ready(Err(reasons.iter().map(ToString::to_string).collect())));
+    }
+
+    /// Makes `/health/ready` name an engine that is lost.
+    pub(super) fn degraded(&mut self, lost: &str) {
+        self.state.readiness = Arc::new(Ready(Ok(vec![lost.to_owned()])));
     }
 
     /// Serves on a free port of the loopback.

@@ -9,7 +9,6 @@ use super::openapi::{KindName, StatusName, TargetName};
 use super::state::HttpState;
 use crate::clock::Timestamp;
 use crate::jobs::view::{JobView, Output};
-use crate::storage::StorageKey;
 
 /// A job as its owner sees it.
 #[derive(Serialize, ToSchema)]
@@ -134,17 +133,17 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
 
 /// The address of the output, for whoever has it to fetch.
 pub(super) fn output_url(state: &HttpState, view: &JobView) -> String {
-    address::for_download(state, output_key(view)).url
+    address::for_download(state, view.output_key()).url
 }
 
 fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
-    let key = output_key(view);
+    let key = view.output_key();
     let address = address::for_download(state, key);
     OutputBody {
         data: DataBody {
             url: address.url,
             expires_at: address.expires_at.rfc3339(),
-            content_type: view.target.mime(),
+            content_type: view.file().mime(),
             bytes: output.bytes,
             file_name: key.file_name(),
         },
@@ -154,8 +153,4 @@ fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
             pages: output.pages,
         },
     }
-}
-
-fn output_key(view: &JobView) -> StorageKey {
-    StorageKey::JobOutput(view.account, view.id, view.target)
 }

@@ -93,5 +93,5 @@ pub(super) fn forgetting(journal: &Journal, record: &JobRecord, landing: Landing
 
 /// The document of a job.
 pub(super) fn output(record: &JobRecord) -> StorageKey {
-    StorageKey::JobOutput(record.account, record.id, record.target)
+    StorageKey::JobOutput(record.account, record.id, record.file())
 }

@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::job::JobState;
-use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::pipeline::InputSet;
 
 /// Everything that lasts of a job, except its objects.
@@ -92,6 +92,12 @@ impl JobRecord {
             fault: None,
             warnings: Warnings::default(),
         }
+    }
+
+    /// What its document is, or will be as far as is known.
+    #[must_use]
+    pub fn file(&self) -> FileKind {
+        Output::file_of(self.output.as_ref(), self.target)
     }
 
     /// What the owner sees.

@@ -15,7 +15,7 @@ use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
-use crate::pipeline::{self, Document, Held, RunEnd, RunInput};
+use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
 use crate::storage::index::IndexError;
 use crate::storage::leftovers;
 use crate::telemetry::Step;
@@ -102,12 +102,13 @@ impl JobActor {
     }
 
     /// A document that is made at this moment.
-    fn output_of(&self, Document { bytes, pages, content }: Document) -> Output {
+    fn output_of(&self, document: StoredDocument) -> Output {
+        let StoredDocument { file, bytes, pages, content } = document;
         let now = self.deps.clock.now();
         let run_at = self.record.run_at.unwrap_or(now);
         let started_at = self.record.started_at.unwrap_or(run_at);
         let (render_ms, queue_ms) = (now.since_ms(run_at), run_at.since_ms(started_at));
-        Output { bytes, pages, render_ms, queue_ms, content }
+        Output { file: Some(file), bytes, pages, render_ms, queue_ms, content }
     }
 
     fn read_options(&self) -> Option<Reading> {
@@ -117,8 +118,11 @@ impl JobActor {
 
     fn ignored_options(&self) -> Warnings {
         let mut warnings = Warnings::default();
+        let JobRecord { kind, target, .. } = self.record;
         if let Some(reading) = self.read_options() {
-            reading.warnings(self.record.target).iter().for_each(|warning| warnings.push(warning));
+            let route = self.deps.parts.catalog.route(kind, target, &reading.options);
+            let heeds = |key: &str| route.as_ref().is_some_and(|route| route.heeds(key));
+            reading.warnings(target, heeds).iter().for_each(|warning| warnings.push(warning));
         }
         warnings
     }

@@ -160,11 +160,11 @@ impl Sweeper {
         if now.since_ms(key.made_at()) < self.deps.limits.orphan_age_s.saturating_mul(1_000) {
             return false;
         }
-        let (account, job, is_output) = match *key {
-            StorageKey::JobOutput(account, job, _) => (account, job, true),
+        let (account, job, output) = match *key {
+            StorageKey::JobOutput(account, job, file) => (account, job, Some(file)),
             StorageKey::JobData(account, job)
             | StorageKey::JobTemplate(account, job)
-            | StorageKey::Upload(account, Upload::Data(job) | Upload::Template(job)) => (account, job, false),
+            | StorageKey::Upload(account, Upload::Data(job) | Upload::Template(job)) => (account, job, None),
             StorageKey::Probe(_) => return true,
             StorageKey::TemplateUpload(..)
             | StorageKey::Upload(_, Upload::Content(_))
@@ -173,7 +173,9 @@ impl Sweeper {
         };
         match self.deps.journal.read(account, job).await {
             Ok(None) => true,
-            Ok(Some(record)) => record.state.is_final() && !(is_output && record.output.is_some()),
+            Ok(Some(record)) => {
+                record.state.is_final() && !(record.output.is_some() && output == Some(record.file()))
+            }
             Err(error) => {
                 tracing::warn!(storage.key = %key, error = %error, "an object stays, for its job cannot be read");
                 false

@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use crate::clock::Timestamp;
 use crate::domain::fault::{JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
-use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
+use crate::storage::StorageKey;
 
 /// The three states that clients know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,9 @@ impl WireStatus {
 /// The file a job made.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Output {
+    /// What the file is; records of versions that knew one file a target have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileKind>,
     /// Size of the file.
     pub bytes: u64,
     /// How many pages it has, if it has pages.
@@ -54,6 +58,14 @@ pub struct Output {
     /// The version of the saved template's content that it was made of, if it was made of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<ObjectId>,
+}
+
+impl Output {
+    /// What the file is, of a job that was to make `target`.
+    #[must_use]
+    pub fn file_of(output: Option<&Self>, target: Target) -> FileKind {
+        output.and_then(|output| output.file).unwrap_or(target.file())
+    }
 }
 
 /// A job as its owner sees it. The address of the output is minted when it is answered.
@@ -92,6 +104,18 @@ impl JobView {
     #[must_use]
     pub fn success(&self) -> Option<bool> {
         self.is_done().then_some(self.fault.is_none())
+    }
+
+    /// What its document is, or will be as far as is known.
+    #[must_use]
+    pub fn file(&self) -> FileKind {
+        Output::file_of(self.output.as_ref(), self.target)
+    }
+
+    /// Where its document is.
+    #[must_use]
+    pub fn output_key(&self) -> StorageKey {
+        StorageKey::JobOutput(self.account, self.id, self.file())
     }
 
     /// Whether the job ended and will not change any more.

@@ -7,6 +7,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{Parts, RunInput};
 use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::kinds::FileKind;
 use crate::outbound::{Body, Refusal, SendError};
 use crate::storage::{StorageKey, StoreError};
 
@@ -17,14 +18,18 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// `delivery_failed`, with what the other side said last.
-pub(super) async fn deliver(parts: &Parts, input: &RunInput, address: &str) -> Result<(), JobFault> {
+pub(super) async fn deliver(
+    parts: &Parts,
+    (input, file): (&RunInput, FileKind),
+    address: &str,
+) -> Result<(), JobFault> {
     let limit_s = parts.limits.delivery_timeout_s;
     let mut last = String::new();
     let tries = async {
         let _turn = parts.deliveries.enter(input.account).await;
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=parts.limits.delivery_tries {
-            match parts.outbound.put(address, || body(parts, input)).await {
+            match parts.outbound.put(address, || body(parts, (input, file))).await {
                 Ok(()) => return Ok(()),
                 Err(SendError::Refused(Refusal::Forbidden(why))) => {
                     return Err(format!("the address is refused: {why}"));
@@ -54,10 +59,10 @@ pub(super) async fn deliver(parts: &Parts, input: &RunInput, address: &str) -> R
     })
 }
 
-async fn body(parts: &Parts, input: &RunInput) -> Result<Body, SendError> {
-    let key = StorageKey::JobOutput(input.account, input.job, input.target);
+async fn body(parts: &Parts, (input, file): (&RunInput, FileKind)) -> Result<Body, SendError> {
+    let key = StorageKey::JobOutput(input.account, input.job, file);
     let unreadable = |error: StoreError| SendError::Source(error.to_string());
     let reader = parts.store.open(&key, None).await.map_err(unreadable)?;
     let chunks = reader.chunks.map(|chunk| chunk.map_err(std::io::Error::other)).boxed();
-    Ok(Body { bytes: reader.length, mime: input.target.mime(), chunks })
+    Ok(Body { bytes: reader.length, mime: file.mime(), chunks })
 }

@@ -1,14 +1,14 @@
-//! One job's run: Fetch, Assemble, Render, Publish, Deliver. Plain asynchronous functions, each repeatable; what
+//! One job's run: Fetch, the steps of its plan, Publish, Deliver. Plain asynchronous functions, each repeatable; what
 //! goes wrong is a [`JobFault`], a sentence for the template's author.
 
-mod banners;
 mod deliver;
 mod deliveries;
 mod fetch;
+mod make;
 mod publish;
 
+use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,16 +20,16 @@ use crate::config::TemplatesConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::{AccountId, JobId, ObjectId};
-use crate::domain::kinds::{Target, TemplateKind};
-use crate::engines::assemble::ejs::Assembler;
-use crate::engines::render::html;
-use crate::engines::render::page::{PageEngine, PageOrder};
-use crate::engines::{self, Rendering, thread};
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
+use crate::engines::Runners;
+use crate::engines::catalog::Catalog;
+use crate::engines::step::StepKind;
+use crate::engines::work::WorkPlace;
 use crate::outbound::Outbound;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
-use crate::templates::source::{Loaded, TemplateSource, TemplateUse};
+use crate::templates::source::{TemplateSource, TemplateUse};
 
 pub use deliveries::Deliveries;
 
@@ -44,10 +44,12 @@ pub struct Parts {
     pub templates: Option<TemplateSource>,
     /// Uploaded archives unpacked at once: each is held in memory.
     pub unpacking: Arc<Semaphore>,
-    /// Template and data to page.
-    pub assembler: Assembler,
-    /// Page to file.
-    pub pages: PageEngine,
+    /// What can become what, and by whom.
+    pub catalog: Arc<Catalog>,
+    /// Who takes the steps.
+    pub runners: Runners,
+    /// Where documents are between two steps.
+    pub work: WorkPlace,
     /// Where documents are delivered by.
     pub outbound: Outbound,
     /// Who delivers at the moment.
@@ -120,7 +122,9 @@ pub struct InputSet {
 
 /// A document that is in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct StoredDocument {
+    /// What it is.
+    pub file: FileKind,
     /// Its size in bytes.
     pub bytes: u64,
     /// How many pages it has, if it has pages.
@@ -133,7 +137,7 @@ pub struct Document {
 #[derive(Debug)]
 pub struct RunEnd {
     /// The document, if there is one.
-    pub document: Option<Document>,
+    pub document: Option<StoredDocument>,
     /// Why there is none, or why it was not delivered.
     pub fault: Option<JobFault>,
     /// What the run survived.
@@ -150,14 +154,11 @@ impl RunEnd {
 
 /// Where a run is; the deadline of the whole run names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Step {
+enum Step {
     /// Inputs are read.
     Fetch,
-    /// Template and data become a page.
-    Assemble,
-    /// The page becomes a file.
-    Render,
+    /// A step of the plan.
+    Make(StepKind),
     /// The file is made durable.
     Publish,
     /// The file goes to the caller's address.
@@ -165,26 +166,28 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Fetch, Self::Assemble, Self::Render, Self::Publish, Self::Deliver];
-
     /// The step's name in spans and errors.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Fetch => "fetch",
-            Self::Assemble => "assemble",
-            Self::Render => "render",
+            Self::Make(StepKind::Print | StepKind::Picture | StepKind::Snapshot) => "render",
+            Self::Make(
+                kind @ (StepKind::Assemble | StepKind::Convert | StepKind::Raster | StepKind::Finish),
+            ) => kind.name(),
             Self::Publish => "publish",
             Self::Deliver => "deliver",
         }
     }
 
-    /// What it is measured as; rendering is measured in its own steps (`engines/render`).
+    /// What it is measured as; what the browser does is measured in its own steps (`engines/page`).
     fn measured(self) -> Option<telemetry::Step> {
         match self {
             Self::Fetch => Some(telemetry::Step::Fetch),
-            Self::Assemble => Some(telemetry::Step::Assemble),
-            Self::Render => None,
+            Self::Make(StepKind::Assemble) => Some(telemetry::Step::Assemble),
+            Self::Make(StepKind::Convert) => Some(telemetry::Step::Convert),
+            Self::Make(StepKind::Raster) => Some(telemetry::Step::Raster),
+            Self::Make(StepKind::Finish) => Some(telemetry::Step::Finish),
+            Self::Make(StepKind::Print | StepKind::Picture | StepKind::Snapshot) => None,
             Self::Publish => Some(telemetry::Step::Publish),
             Self::Deliver => Some(telemetry::Step::Deliver),
         }
@@ -192,31 +195,27 @@ impl Step {
 }
 
 struct Progress<'a> {
-    present: AtomicU8,
+    present: Cell<Step>,
     metrics: &'a StepMetrics,
 }
 
 impl Progress<'_> {
     async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
-        self.present.store(step as u8, Ordering::Relaxed);
+        self.present.set(step);
         let _timer = step.measured().map(|measured| self.metrics.begin(measured));
         work.instrument(tracing::info_span!("step", step.name = step.name())).await
-    }
-
-    fn present(&self) -> Step {
-        Step::ALL[usize::from(self.present.load(Ordering::Relaxed)).min(Step::ALL.len() - 1)]
     }
 }
 
 /// Runs a job from its inputs to its durable document, and delivers it. `published` is called when the
 /// document is there: what is left to do then takes no tab, only somebody else's time.
-pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(Document)) -> RunEnd {
-    let progress = Progress { present: AtomicU8::default(), metrics: &parts.metrics.steps };
+pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDocument)) -> RunEnd {
+    let progress = Progress { present: Cell::new(Step::Fetch), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
     let steps = steps(parts, &input, &progress, &mut warnings);
     let result = tokio::time::timeout(limit, steps).await.unwrap_or_else(|_| {
-        let (step, limit_s) = (progress.present().name(), parts.limits.run_timeout_s);
+        let (step, limit_s) = (progress.present.get().name(), parts.limits.run_timeout_s);
         Err(JobFault::new(
             FaultCode::RunTimeout,
             format!(
@@ -231,7 +230,9 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(Document
     published(document);
     // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
     let delivered = match &input.deliver_to {
-        Some(address) => progress.step(Step::Deliver, deliver::deliver(parts, &input, address)).await,
+        Some(address) => {
+            progress.step(Step::Deliver, deliver::deliver(parts, (&input, document.file), address)).await
+        }
         None => Ok(()),
     };
     RunEnd { document: Some(document), fault: delivered.err(), warnings }
@@ -242,46 +243,11 @@ async fn steps(
     input: &RunInput,
     progress: &Progress<'_>,
     warnings: &mut Warnings,
-) -> Result<Document, JobFault> {
-    let chain = engines::plan(input.kind, input.target).ok_or_else(|| impossible(input))?;
+) -> Result<StoredDocument, JobFault> {
+    let plan = make::plan(parts, input)?;
     let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
-    let Loaded { site, reach, version: content, .. } = template;
-    let of_content = |document| Document { content, ..document };
-    let assembled = Box::pin(async {
-        let page = parts.assembler.assemble(input.account, &site, &data, warnings).await?;
-        Ok((page, banners::assemble(parts, input, &site, &data).await?))
-    });
-    let (page, options) = progress.step(Step::Assemble, assembled).await?;
-    let unshown = input.options.unshown_warnings();
-    // What refers to files of its own would not open by itself: the browser puts them in.
-    let is_file = chain.rendering == Rendering::Page
-        && (!site.has_assets() || (unshown.is_empty() && html::opens_by_itself(&page).await?));
-    if is_file {
-        for warning in &unshown {
-            warnings.push(warning);
-        }
-        let length = page.len() + data.len();
-        let document = thread::by_size(length, move || html::with_data(&page, &data)).await?;
-        return progress.step(Step::Publish, publish::bytes(parts, input, document)).await.map(of_content);
-    }
-    let order = PageOrder {
-        account: input.account,
-        site: site.with_page(page),
-        data,
-        target: input.target,
-        limit_bytes: parts.limits.output_limit_bytes,
-        options,
-        reach,
-        alone: false,
-    };
-    // It is much larger than all that goes on around it.
-    let rendering = Box::pin(publish::render(parts, order, warnings));
-    let staged = progress.step(Step::Render, rendering).await?;
-    progress.step(Step::Publish, publish::commit(staged, input)).await.map(of_content)
-}
-
-/// Init refuses such a pair; a job of a version that could do it may still be in the journal.
-fn impossible(input: &RunInput) -> JobFault {
-    let (kind, target) = (input.kind.name(), input.target.name());
-    JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
+    let content = template.version;
+    let made = make::make(parts, (input, &plan), (template, data), (progress, warnings)).await?;
+    let stored = progress.step(Step::Publish, publish::publish(parts, input, made)).await?;
+    Ok(StoredDocument { content, ..stored })
 }

@@ -11,10 +11,10 @@ use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::folder::{self, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION};
+use super::folder::{self, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
 
-/// What does not last: the socket of a running service, what was being written, what is not ours.
-const PASSING: [&str; 3] = ["control", ".staging", FILE_SYSTEMS_OWN];
+/// What does not last: the socket of a running service, what was being written or worked on, what is not ours.
+const PASSING: [&str; 4] = ["control", ".staging", WORK, FILE_SYSTEMS_OWN];
 
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]

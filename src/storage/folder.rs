@@ -20,6 +20,8 @@ pub(super) const VERSION: &str = "version";
 pub(super) const RESTORING: &str = "restoring";
 /// Where an index is made that is to replace another one.
 const NEW_INDEX: &str = "index.new";
+/// Where files lie between two steps of a job.
+pub(super) const WORK: &str = "work";
 /// What the root of a file system has of its own.
 pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
@@ -117,6 +119,12 @@ impl DataDir {
         super::failpoint::pass();
         sync_folder(&self.path)?;
         Ok(aside)
+    }
+
+    /// Where files lie that nobody keeps.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.path.join(WORK)
     }
 
     /// The socket on which a running service takes the commands of its operator.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
-use crate::domain::kinds::Target;
+use crate::domain::kinds::FileKind;
 
 /// The name of an object. Its path consists of our own ids and words only (`[A-Za-z0-9/_.-]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum StorageKey {
     /// The template uploaded to a job; deleted when the job ends.
     JobTemplate(AccountId, JobId),
     /// The document a job made; kept for the output retention.
-    JobOutput(AccountId, JobId, Target),
+    JobOutput(AccountId, JobId, FileKind),
     /// What was uploaded for a template that is not saved; kept until it is unpacked, or the template goes.
     TemplateUpload(AccountId, TemplateId),
     /// The files of a template that is not saved; kept until it is.
@@ -70,10 +70,10 @@ impl TemplatePart {
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
-            Self::Package => "zip",
+            Self::Package => FileKind::Zip.name(),
             Self::Info => "json",
-            Self::PngPreview => Target::Png.name(),
-            Self::PdfPreview => Target::Pdf.name(),
+            Self::PngPreview => FileKind::Png.name(),
+            Self::PdfPreview => FileKind::Pdf.name(),
         }
     }
 }
@@ -120,8 +120,8 @@ impl fmt::Display for StorageKey {
         match self {
             Self::JobData(account, job) => write!(formatter, "{folder}/{account}/{job}/data.json"),
             Self::JobTemplate(account, job) => write!(formatter, "{folder}/{account}/{job}/template"),
-            Self::JobOutput(account, job, target) => {
-                write!(formatter, "{folder}/{account}/{job}/document.{}", target.name())
+            Self::JobOutput(account, job, kind) => {
+                write!(formatter, "{folder}/{account}/{job}/document.{}", kind.name())
             }
             Self::TemplateUpload(account, template) => {
                 write!(formatter, "{folder}/{account}/{template}/upload")
@@ -184,7 +184,7 @@ impl StorageKey {
         match self {
             Self::JobData(..) => "data.json".to_owned(),
             Self::JobTemplate(..) => "template".to_owned(),
-            Self::JobOutput(_, _, target) => format!("document.{}", target.name()),
+            Self::JobOutput(_, _, kind) => format!("document.{}", kind.name()),
             Self::TemplateUpload(..) => "upload".to_owned(),
             Self::Upload(_, upload) => upload.place().1.to_owned(),
             Self::UnfinishedPackage(..) => "template.zip".to_owned(),
@@ -233,8 +233,8 @@ impl StorageKey {
             "data.json" => Some(Self::JobData(owner, job)),
             "template" => Some(Self::JobTemplate(owner, job)),
             name => {
-                let target = Target::from_name(name.strip_prefix("document.")?)?;
-                Some(Self::JobOutput(owner, job, target))
+                let kind = FileKind::from_name(name.strip_prefix("document.")?)?;
+                Some(Self::JobOutput(owner, job, kind))
             }
         }
     }
@@ -259,7 +259,7 @@ mod tests {
             keys.push(StorageKey::Upload(account, upload));
         }
         keys.extend(TemplatePart::ALL.map(|part| StorageKey::Template(account, template, object, part)));
-        keys.extend(Target::ALL.map(|target| StorageKey::JobOutput(account, job, target)));
+        keys.extend(FileKind::ALL.map(|kind| StorageKey::JobOutput(account, job, kind)));
         for key in keys {
             let path = key.to_string();
             assert!(path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.-".contains(&byte)));

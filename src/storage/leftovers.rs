@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::domain::ids::{AccountId, JobId};
-    use crate::domain::kinds::Target;
+    use crate::domain::kinds::FileKind;
     use crate::storage::disk::DiskStore;
     use crate::storage::index::SledIndex;
 
@@ -161,7 +161,7 @@ mod tests {
         let mut log = Change::new();
         let mut make = |is_file: bool| {
             let job = JobId::generate();
-            let key = StorageKey::JobOutput(account, job, Target::Pdf);
+            let key = StorageKey::JobOutput(account, job, FileKind::Pdf);
             let path = objects.join(key.to_string());
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             // A folder that stands where the object was is no file that could be removed.

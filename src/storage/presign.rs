@@ -153,7 +153,7 @@ fn parse(path: &str, terms: &str) -> Option<Grant> {
 mod tests {
     use super::*;
     use crate::domain::ids::{AccountId, JobId};
-    use crate::domain::kinds::Target;
+    use crate::domain::kinds::FileKind;
 
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn grant(operation: Operation) -> Grant {
-        let key = StorageKey::JobOutput(AccountId::generate(), JobId::generate(), Target::Pdf);
+        let key = StorageKey::JobOutput(AccountId::generate(), JobId::generate(), FileKind::Pdf);
         Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77 }
     }
 

@@ -13,7 +13,9 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use super::browsers::BrowserMetrics;
-use super::parts::{ChildMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics};
+use super::parts::{
+    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics,
+};
 use super::process;
 use super::register::{Labelled, Register};
 use super::templates::TemplateMetrics;
@@ -40,6 +42,8 @@ pub struct Metrics {
     pub steps: StepMetrics,
     /// Engine processes.
     pub children: ChildMetrics,
+    /// What engines need of the machine.
+    pub engines: EngineMetrics,
     /// Browsers and their tabs.
     pub browser: BrowserMetrics,
     /// Objects.
@@ -69,6 +73,7 @@ impl Metrics {
         let jobs = JobMetrics::new(&mut register);
         let steps = StepMetrics::new(&mut register);
         let children = ChildMetrics::new(&mut register);
+        let engines = EngineMetrics::new(&mut register);
         let browser = BrowserMetrics::new(&mut register);
         let store = StoreMetrics::new(&mut register);
         let index = IndexMetrics::new(&mut register);
@@ -78,7 +83,7 @@ impl Metrics {
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
         let listed = Arc::new(Listed { registry, table });
-        Self { jobs, steps, children, browser, store, index, templates, http, listed }
+        Self { jobs, steps, children, engines, browser, store, index, templates, http, listed }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.

@@ -209,7 +209,7 @@ async fn take_preview(
     };
     let part = if target == Target::Png { TemplatePart::PngPreview } else { TemplatePart::PdfPreview };
     let preview = Preview { object: ObjectId::generate(), job: Some(job), version };
-    let document = StorageKey::JobOutput(record.account, job, target);
+    let document = StorageKey::JobOutput(record.account, job, target.file());
     match changing.copy(&document, record.key(preview.object, part)).await {
         Ok(()) => Ok(preview),
         Err(StoreError::NotFound(_)) => Err(document_gone(job)),

@@ -1,7 +1,7 @@
 //! `formatOpts` by the whole way: refused at init by name, seen in the file, told in the warnings; the
 //! same without a server.
 
-use platen::domain::format_opts::{Effect, KEYS};
+use platen::domain::format_opts::{Handling, KEYS};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
@@ -140,7 +140,7 @@ async fn the_document_of_the_interface_has_every_key() {
     let (_, document) = app.get("/openapi.json").await;
     let described = document["components"]["schemas"]["FormatOpts"]["properties"].as_object().unwrap();
     let mut described: Vec<_> = described.keys().map(String::as_str).collect();
-    let offered = KEYS.iter().filter(|(_, effect)| *effect != Effect::Refused);
+    let offered = KEYS.iter().filter(|(_, handling)| *handling != Handling::Refused);
     let mut known: Vec<_> = offered.map(|(name, _)| *name).collect();
     described.sort_unstable();
     known.sort_unstable();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use platen::config::Config;
 use platen::domain::ids::{AccountId, JobId};
-use platen::domain::kinds::Target;
+use platen::domain::kinds::FileKind;
 use platen::storage::disk::DiskStore;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Change, Index as _, SledIndex};
@@ -143,7 +143,7 @@ async fn what_a_kill_left_to_delete_is_deleted_by_the_next_life() {
     app.stop();
     let data = DataDir::open(&app.data_dir()).unwrap();
     let (account, job) = (AccountId::generate(), JobId::generate());
-    let left = StorageKey::JobOutput(account, job, Target::Pdf);
+    let left = StorageKey::JobOutput(account, job, FileKind::Pdf);
     let store = DiskStore::open(data.objects()).await.unwrap();
     store.put(&left, "left".into()).await.unwrap();
     let index = SledIndex::open(&data.index(), &Config::default().storage).await.unwrap();

@@ -112,7 +112,7 @@ async fn a_page_without_script_reaches_an_allowed_host() {
     assert_eq!((text_of(&rendered.bytes).as_str(), rendered.warnings), ("page styled", Vec::new()));
     assert_eq!(host.hits().keys().collect::<Vec<_>>(), ["/a.css", "/a.svg"]);
     assert!(
-        platen::engines::assemble::references::has_references(page.as_bytes()),
+        platen::engines::page::references::has_references(page.as_bytes()),
         "such a page is not put into the tab without an origin"
     );
     pool.finish().await;

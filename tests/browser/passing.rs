@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use platen::browser::{PageTask, Way};
 use platen::domain::ids::AccountId;
-use platen::engines::assemble::outlasting::outlasts_its_elements;
+use platen::engines::page::outlasting::outlasts_its_elements;
 
 use crate::support::{TestPool, asking, direct, text_of};
 

@@ -9,6 +9,7 @@ use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::{Target, TemplateKind};
+use platen::engines::catalog::Catalog;
 use platen::jobs::deps::Deps;
 use platen::jobs::erase::{DeleteJob, Deleted};
 use platen::jobs::journal::Journal;
@@ -107,7 +108,16 @@ impl House {
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
         let metrics = Metrics::new();
         let executable = env!("CARGO_BIN_EXE_platen").into();
-        let basis = Basis { executable, store: store.clone(), templates: None, outbound, metrics };
+        let catalog = Arc::new(Catalog::new(platen::engines::all(), metrics.engines.clone()));
+        let basis = Basis {
+            executable,
+            store: store.clone(),
+            work: data.work(),
+            catalog,
+            templates: None,
+            outbound,
+            metrics,
+        };
         let engines = Engines::start(basis, &config, &here).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use platen::domain::fault::FaultCode;
 use platen::domain::ids::{AccountId, JobId};
 use platen::domain::job::JobState;
-use platen::domain::kinds::Target;
+use platen::domain::kinds::FileKind;
 use platen::jobs::erase::{DeleteJob, Deleted};
 use platen::jobs::sweep::Swept;
 use platen::jobs::view::JobView;
@@ -131,8 +131,8 @@ async fn what_a_crash_left_is_found_and_what_is_needed_is_not_touched() {
     let (account, record) = (house.accounts["one"], house.record(&kept).await);
     // Between record and deletion: the mark is there, and the object.
     let (marked, forgotten) = (JobId::generate(), JobId::generate());
-    let left = StorageKey::JobOutput(account, marked, Target::Pdf);
-    let orphan = StorageKey::JobOutput(account, forgotten, Target::Pdf);
+    let left = StorageKey::JobOutput(account, marked, FileKind::Pdf);
+    let orphan = StorageKey::JobOutput(account, forgotten, FileKind::Pdf);
     let other = StorageKey::JobTemplate(AccountId::generate(), forgotten);
     for key in [left, orphan, other] {
         house.store.put(&key, Bytes::from_static(b"left")).await.unwrap();

@@ -43,12 +43,13 @@ fn ended(account: AccountId, at: Timestamp) -> JobRecord {
     record.state = JobState::Done;
     record.started_at = Some(at);
     record.finished_at = Some(at);
-    record.output = Some(Output { bytes: 8, render_ms: 1, queue_ms: 1, pages: None, content: None });
+    record.output =
+        Some(Output { file: None, bytes: 8, render_ms: 1, queue_ms: 1, pages: None, content: None });
     record
 }
 
 pub fn output(record: &JobRecord) -> StorageKey {
-    StorageKey::JobOutput(record.account, record.id, record.target)
+    StorageKey::JobOutput(record.account, record.id, record.target.file())
 }
 
 /// The real index, and how many entries were read from it.

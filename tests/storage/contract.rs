@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use platen::domain::ids::{AccountId, JobId};
-use platen::domain::kinds::Target;
+use platen::domain::kinds::FileKind;
 use platen::storage::disk::DiskStore;
 use platen::storage::{ByteRange, Folder, ObjectReader, ObjectStore, StorageKey, StoreError};
 
@@ -237,7 +237,7 @@ async fn lists_in_order(store: &Store) {
             let job = JobId::generate();
             keys.push(StorageKey::JobData(account, job));
             keys.push(StorageKey::JobTemplate(account, job));
-            keys.push(StorageKey::JobOutput(account, job, Target::Html));
+            keys.push(StorageKey::JobOutput(account, job, FileKind::Html));
         }
     }
     for key in &keys {
@@ -329,7 +329,7 @@ async fn the_last_object_of_a_job_takes_the_jobs_folder_with_it() {
     let store = DiskStore::open(root.path().to_owned()).await.unwrap();
     let (account, job) = (AccountId::generate(), JobId::generate());
     let (data, template) = (StorageKey::JobData(account, job), StorageKey::JobTemplate(account, job));
-    let output = StorageKey::JobOutput(account, job, Target::Pdf);
+    let output = StorageKey::JobOutput(account, job, FileKind::Pdf);
     for key in [data, template, output] {
         store.put(&key, pattern(10)).await.unwrap();
     }

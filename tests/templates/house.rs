@@ -180,10 +180,10 @@ impl House {
 
     /// Two jobs with their documents, whose text tells what they show.
     pub async fn previews(&self, of: TemplateId, text: &str) -> PreviewJobs {
-        let preview = async |target| {
+        let preview = async |target: Target| {
             let job = JobId::generate();
             let document = format!("{text} as {target:?}");
-            let key = StorageKey::JobOutput(self.account, job, target);
+            let key = StorageKey::JobOutput(self.account, job, target.file());
             self.places.store.put(&key, document.into()).await.unwrap();
             PreviewJob { job, shows: Ok(Shown { template: of, version: None }) }
         };

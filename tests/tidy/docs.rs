@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 use platen::config::DEFAULT_TOML;
 use platen::domain::fault::FaultCode;
-use platen::domain::format_opts::{Effect, KEYS};
+use platen::domain::format_opts::{Handling, KEYS, PageOptions};
+use platen::domain::kinds::{Target, TemplateKind};
+use platen::engines::catalog::Catalog;
 use platen::problem::Code;
+use platen::telemetry::metrics::Metrics;
 
 use crate::tree::{self, Rule, Source};
 
@@ -153,16 +156,11 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
     let rows = source.lines().skip_while(|(_, line)| !line.starts_with("| `formatOpts` | works on |"));
     let rows: Vec<_> = rows.skip(2).take_while(|(_, line)| line.starts_with('|')).collect();
     let mut found = Vec::new();
-    for (name, effect) in KEYS {
-        let wanted = match effect {
-            Effect::Page => "pdf, png, jpg, html",
-            Effect::Shown => "pdf, png, jpg",
-            Effect::Pdf => "pdf",
-            Effect::Image => "png, jpg",
-            Effect::Png => "png",
-            Effect::Jpg => "jpg",
-            Effect::Nothing => "",
-            Effect::Refused => "refused",
+    let catalog = Catalog::new(platen::engines::all(), Metrics::new().engines);
+    for (name, handling) in KEYS {
+        let wanted = match handling {
+            Handling::Read | Handling::Unread => works_on(&catalog, name),
+            Handling::Refused => "refused".to_owned(),
         };
         let stands = |line: &str| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -179,6 +177,16 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
         found.extend(strange.map(|name| (number, format!("'{name}' is no key of formatOpts"))));
     }
     found
+}
+
+/// The targets on which the key has an effect, in the order of the documentation.
+fn works_on(catalog: &Catalog, key: &str) -> String {
+    let heeds = |target: &Target| {
+        let route = |kind| catalog.route(kind, *target, &PageOptions::default());
+        TemplateKind::ALL.into_iter().filter_map(route).any(|route| route.heeds(key))
+    };
+    let targets = [Target::Pdf, Target::Png, Target::Jpg, Target::Html];
+    targets.iter().filter(|target| heeds(target)).map(|target| target.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn links(source: &Source) -> Vec<(usize, String)> {

@@ -1,7 +1,7 @@
 //! From files and data to a document, by the engines that the service itself has.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actix::{Actor, Addr};
@@ -12,11 +12,12 @@ use platen::config::Config;
 use platen::domain::fault::Warnings;
 use platen::domain::format_opts::PageOptions;
 use platen::domain::ids::AccountId;
-use platen::domain::kinds::Target;
+use platen::domain::kinds::FileKind;
 use platen::domain::reach::Reach;
 use platen::domain::site::Site;
-use platen::engines::assemble::ejs::Assembler;
-use platen::engines::render::page::{PageEngine, PageOrder};
+use platen::engines::ejs::Assembler;
+use platen::engines::page::{PageEngine, PageOrder};
+use platen::engines::step::Sink;
 use platen::outbound::{Outbound, SystemResolver};
 use platen::slots::AccountShare;
 use platen::storage::{ObjectMeta, StagedObject, StorageKey, StoreError};
@@ -42,13 +43,13 @@ struct File {
 }
 
 /// A file that is kept in memory.
-#[derive(Default)]
-struct Kept(Vec<u8>);
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
 
 #[async_trait]
 impl StagedObject for Kept {
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.0.extend_from_slice(&bytes);
+        self.0.lock().unwrap().extend_from_slice(&bytes);
         Ok(())
     }
 
@@ -85,14 +86,14 @@ impl Studio {
             account,
             site,
             data,
-            target: Target::Pdf,
+            file: FileKind::Pdf,
             options: PageOptions::default(),
             reach: Reach::OwnFiles,
             limit_bytes: 64 << 20,
             alone: false,
         };
         let pdf = self.file(&order).await;
-        let png = self.file(&PageOrder { target: Target::Png, ..order }).await;
+        let png = self.file(&PageOrder { file: FileKind::Png, ..order }).await;
         eprintln!("{name}: PDF in {:?}, PNG in {:?}", pdf.took, png.took);
         let pages = poppler::pages(&pdf.bytes);
         let mut faults = [pdf.warnings, png.warnings].concat();
@@ -105,10 +106,12 @@ impl Studio {
 
     async fn file(&self, order: &PageOrder) -> File {
         let started = Instant::now();
-        let mut kept = Kept::default();
+        let kept = Kept::default();
+        let mut sink = Sink::Store(Box::new(kept.clone()));
         let mut warnings = Warnings::default();
-        let pages = self.pages.render(order, &mut kept, &mut warnings).await.unwrap();
-        File { bytes: kept.0, pages, warnings: warnings.lines(), took: started.elapsed() }
+        let pages = self.pages.render(order, &mut sink, &mut warnings).await.unwrap();
+        let bytes = std::mem::take(&mut *kept.0.lock().unwrap());
+        File { bytes, pages, warnings: warnings.lines(), took: started.elapsed() }
     }
 
     pub async fn close(self) {

@@ -9,7 +9,7 @@ use platen::config::{AssembleConfig, Config};
 use platen::domain::fault::{FaultCode, JobFault, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
-use platen::engines::assemble::ejs::Assembler;
+use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::templates::package::Package;

@@ -8,7 +8,7 @@ use platen::config::AssembleConfig;
 use platen::domain::fault::FaultCode;
 use platen::domain::fault::Warnings;
 use platen::domain::ids::AccountId;
-use platen::engines::assemble::ejs::Assembler;
+use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;

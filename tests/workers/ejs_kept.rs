@@ -6,7 +6,7 @@ use platen::config::AssembleConfig;
 use platen::domain::fault::{JobFault, Warnings};
 use platen::domain::ids::AccountId;
 use platen::domain::site::Site;
-use platen::engines::assemble::ejs::Assembler;
+use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 

@@ -7,7 +7,7 @@ use crate::config::AssembleConfig;
 use crate::domain::fault::Warnings;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
-use crate::engines::assemble::ejs::Assembler;
+use crate::engines::ejs::Assembler;
 use crate::slots::AccountShare;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Starter, landlock};

@@ -1,72 +1,61 @@
-//! The one table of the keys of `formatOpts`, and what each has an effect on.
+//! The one table of the keys of `formatOpts`, and what is done with each.
 
 use super::{PageOptions, Viewport};
-use crate::domain::kinds::Target;
 
-/// What a key has an effect on, of what a page becomes.
+/// What is done with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// The page itself: PDFs, images, and html that the browser writes because files lie beside it.
-    Page,
-    /// How the page is shown: PDFs and images.
-    Shown,
-    /// PDFs.
-    Pdf,
-    /// Images.
-    Image,
-    /// Images that can be transparent.
-    Png,
-    /// Images that are made with loss.
-    Jpg,
-    /// Nothing that is made of a page: the key is for other kinds of templates, or other ways.
-    Nothing,
-    /// Promises protection or conformance: refused as long as nobody keeps the promise.
+pub enum Handling {
+    /// It is read. What it has an effect on, the engines say (`heeds` of their abilities).
+    Read,
+    /// It is known and not looked at: it is for kinds of templates, or ways, that there are not yet.
+    Unread,
+    /// It promises protection or conformance: refused as long as nobody keeps the promise.
     Refused,
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Effect); 41] = [
-    ("format", Effect::Pdf),
-    ("width", Effect::Pdf),
-    ("height", Effect::Pdf),
-    ("landscape", Effect::Pdf),
-    ("margin", Effect::Pdf),
-    ("scale", Effect::Pdf),
-    ("printBackground", Effect::Pdf),
-    ("preferCssPageSize", Effect::Pdf),
-    ("fromPage", Effect::Pdf),
-    ("toPage", Effect::Pdf),
-    ("headerTemplate", Effect::Pdf),
-    ("footerTemplate", Effect::Pdf),
-    ("outline", Effect::Pdf),
-    ("tagged", Effect::Pdf),
-    ("metadata", Effect::Pdf),
-    ("fullPage", Effect::Image),
-    ("omitBackground", Effect::Png),
-    ("quality", Effect::Jpg),
-    ("selector", Effect::Page),
-    ("mediaType", Effect::Shown),
-    ("viewport", Effect::Page),
-    ("timezone", Effect::Page),
-    ("locale", Effect::Page),
-    ("waitForSelector", Effect::Page),
-    ("waitForExpression", Effect::Page),
-    ("waitForTimeout", Effect::Page),
-    ("failOn", Effect::Page),
-    ("pages", Effect::Nothing),
-    ("page", Effect::Nothing),
-    ("dpi", Effect::Nothing),
-    ("delimiters", Effect::Nothing),
-    ("strict", Effect::Nothing),
-    ("engine", Effect::Nothing),
-    ("password", Effect::Refused),
-    ("userPassword", Effect::Refused),
-    ("ownerPassword", Effect::Refused),
-    ("permissions", Effect::Refused),
-    ("encrypt", Effect::Refused),
-    ("pdfa", Effect::Refused),
-    ("pdfua", Effect::Refused),
-    ("sign", Effect::Refused),
+pub const KEYS: [(&str, Handling); 41] = [
+    ("format", Handling::Read),
+    ("width", Handling::Read),
+    ("height", Handling::Read),
+    ("landscape", Handling::Read),
+    ("margin", Handling::Read),
+    ("scale", Handling::Read),
+    ("printBackground", Handling::Read),
+    ("preferCssPageSize", Handling::Read),
+    ("fromPage", Handling::Read),
+    ("toPage", Handling::Read),
+    ("headerTemplate", Handling::Read),
+    ("footerTemplate", Handling::Read),
+    ("outline", Handling::Read),
+    ("tagged", Handling::Read),
+    ("metadata", Handling::Read),
+    ("fullPage", Handling::Read),
+    ("omitBackground", Handling::Read),
+    ("quality", Handling::Read),
+    ("selector", Handling::Read),
+    ("mediaType", Handling::Read),
+    ("viewport", Handling::Read),
+    ("timezone", Handling::Read),
+    ("locale", Handling::Read),
+    ("waitForSelector", Handling::Read),
+    ("waitForExpression", Handling::Read),
+    ("waitForTimeout", Handling::Read),
+    ("failOn", Handling::Read),
+    ("pages", Handling::Unread),
+    ("page", Handling::Unread),
+    ("dpi", Handling::Unread),
+    ("delimiters", Handling::Unread),
+    ("strict", Handling::Unread),
+    ("engine", Handling::Unread),
+    ("password", Handling::Refused),
+    ("userPassword", Handling::Refused),
+    ("ownerPassword", Handling::Refused),
+    ("permissions", Handling::Refused),
+    ("encrypt", Handling::Refused),
+    ("pdfa", Handling::Refused),
+    ("pdfua", Handling::Refused),
+    ("sign", Handling::Refused),
 ];
 
 /// Whether `name` is a key of the table.
@@ -74,11 +63,9 @@ pub(super) fn is_known(name: &str) -> bool {
     KEYS.iter().any(|&(known, _)| known == name)
 }
 
-/// The known key `name` does nothing to `target`. One that is refused is not idle: where it is there, it asks for
-/// nothing.
-pub(super) fn is_idle(name: &str, target: Target) -> bool {
-    KEYS.iter()
-        .any(|&(known, effect)| known == name && effect != Effect::Refused && !has_effect(effect, target))
+/// Whether `name` is a key that is refused.
+pub(super) fn is_refused(name: &str) -> bool {
+    KEYS.contains(&(name, Handling::Refused))
 }
 
 impl PageOptions {
@@ -105,16 +92,6 @@ impl PageOptions {
     }
 }
 
-fn has_effect(effect: Effect, target: Target) -> bool {
-    match target {
-        Target::Pdf => matches!(effect, Effect::Page | Effect::Shown | Effect::Pdf),
-        Target::Png => matches!(effect, Effect::Page | Effect::Shown | Effect::Image | Effect::Png),
-        Target::Jpg => matches!(effect, Effect::Page | Effect::Shown | Effect::Image | Effect::Jpg),
-        Target::Html => effect == Effect::Page,
-        Target::Docx | Target::Xlsx | Target::Pptx => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,38 +101,5 @@ mod tests {
         let mut names = KEYS.map(|(name, _)| name);
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-    }
-
-    #[test]
-    fn each_target_has_its_own_keys() {
-        for (name, idle) in [
-            ("quality", [true, true, false, true]),
-            ("omitBackground", [true, false, true, true]),
-            ("fullPage", [true, false, false, true]),
-            ("outline", [false, true, true, true]),
-            ("viewport", [false, false, false, false]),
-            ("mediaType", [false, false, false, true]),
-            ("dpi", [true, true, true, true]),
-            ("zoom", [false, false, false, false]),
-        ] {
-            let targets = [Target::Pdf, Target::Png, Target::Jpg, Target::Html];
-            assert_eq!(targets.map(|target| is_idle(name, target)), idle, "{name}");
-        }
-    }
-
-    #[test]
-    fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
-        let opts = r#"{"selector":"p","viewport":{"width":9},"timezone":"UTC","locale":"de","waitForSelector":"p",
-            "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1}"#;
-        let reading =
-            super::super::read(serde_json::from_str(opts).unwrap(), &super::super::OptionLimits::ADMITTED);
-        let of_page = KEYS.iter().filter(|&&(_, effect)| effect == Effect::Page);
-        let expected: Vec<_> = of_page
-            .map(|(name, _)| {
-                format!("formatOpts.{name} has no effect on html of a page without files beside it and was ignored")
-            })
-            .collect();
-        assert_eq!(reading.options.unshown_warnings(), expected);
-        assert_eq!(PageOptions::default().unshown_warnings(), Vec::<String>::new());
     }
 }

@@ -22,7 +22,7 @@ use crate::config::BrowserConfig;
 use crate::problem::Fault;
 
 pub use extras::{Extras, Metadata};
-pub use keys::{Effect, KEYS};
+pub use keys::{Handling, KEYS};
 pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
 pub use scene::{Media, Scene, Viewport};
 
@@ -164,13 +164,15 @@ impl Default for Picture {
 }
 
 impl Reading {
-    /// What the caller should know of options that do nothing, or not what they seem to, to `target`.
+    /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made by who
+    /// `heeds` some of the keys.
     #[must_use]
-    pub fn warnings(&self, target: Target) -> Vec<String> {
+    pub fn warnings(&self, target: Target, heeds: impl Fn(&str) -> bool) -> Vec<String> {
         let unknown = self.unknown.iter();
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
-        let idle = self.known.iter().filter(|key| keys::is_idle(key, target));
+        // One that is refused is not idle: where it is there, it asks for nothing.
+        let idle = self.known.iter().filter(|key| !keys::is_refused(key) && !heeds(key));
         let idle =
             idle.map(|key| format!("formatOpts.{key} has no effect on {} and was ignored", target.name()));
         unknown.chain(idle).collect()
@@ -299,22 +301,21 @@ mod tests {
     #[test]
     fn every_known_key_with_a_wrong_value_is_a_fault_of_its_own() {
         let limits = OptionLimits { wait_ms: 1_000, ..OptionLimits::ADMITTED };
-        let body = |effect: fn(Effect) -> bool| {
-            let keys = KEYS.iter().filter(|&&(_, it)| effect(it));
+        let body = |wanted: Handling| {
+            let keys = KEYS.iter().filter(|&&(_, handling)| handling == wanted);
             let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let is_read = |effect| !matches!(effect, Effect::Nothing | Effect::Refused);
-        let text = body(is_read);
+        let text = body(Handling::Read);
         let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
         let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();
         pointers.sort_unstable();
-        let keys = KEYS.iter().filter(|&&(_, effect)| is_read(effect));
+        let keys = KEYS.iter().filter(|&&(_, handling)| handling == Handling::Read);
         let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
         expected.sort_unstable();
         assert_eq!(pointers, expected);
-        // What has no effect is not looked at either.
-        assert_eq!(reading(&body(|effect| effect == Effect::Nothing)).faults, []);
+        // What nobody reads is not looked at either.
+        assert_eq!(reading(&body(Handling::Unread)).faults, []);
         let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).faults;
         assert_eq!(
             late[0].detail,
@@ -335,11 +336,11 @@ mod tests {
         ];
         let idle =
             |key: &str, target: &str| format!("formatOpts.{key} has no effect on {target} and was ignored");
-        let pdf = reading.warnings(Target::Pdf);
+        let pdf = reading.warnings(Target::Pdf, |key| ["outline", "scale", "viewport"].contains(&key));
         assert_eq!(pdf[..2], unknown);
         assert_eq!(pdf[2..], [idle("dpi", "pdf"), idle("quality", "pdf")]);
-        assert_eq!(reading.warnings(Target::Jpg)[2..], [idle("dpi", "jpg"), idle("scale", "jpg")]);
-        assert_eq!(reading.warnings(Target::Html).len(), 5);
+        assert_eq!(reading.warnings(Target::Html, |_| false).len(), 6);
+        assert_eq!(reading.warnings(Target::Html, |_| true), unknown);
     }
 
     #[test]

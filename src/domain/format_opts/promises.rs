@@ -74,12 +74,12 @@ fn promise_of(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{assert_fault, reading};
-    use super::super::{Effect, KEYS};
+    use super::super::{Handling, KEYS};
     use crate::domain::kinds::Target;
 
     #[test]
     fn no_promise_is_ignored() {
-        for (name, _) in KEYS.iter().filter(|(_, effect)| *effect == Effect::Refused) {
+        for (name, _) in KEYS.iter().filter(|(_, handling)| *handling == Handling::Refused) {
             let (text, pointer) = (format!(r#"{{"{name}":"x"}}"#), format!("/formatOpts/{name}"));
             assert_fault(&text, &pointer, "cannot be kept: PDFs ");
         }
@@ -94,6 +94,6 @@ mod tests {
     #[test]
     fn what_asks_for_nothing_is_no_fault() {
         let reading = reading(r#"{"password":"","encrypt":false,"pdfa":null,"sign":false}"#);
-        assert_eq!((reading.faults.len(), reading.warnings(Target::Pdf).len()), (0, 0));
+        assert_eq!((reading.faults.len(), reading.warnings(Target::Pdf, |_| false).len()), (0, 0));
     }
 }

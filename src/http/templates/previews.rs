@@ -1,6 +1,5 @@
 //! `POST /templates/{templateId}/render-previews`: what the template looks like, as PNG and PDF, both or neither.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::{Data, Path, Payload};
@@ -8,7 +7,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use futures_util::future::join;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
@@ -18,7 +16,7 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::auth::Caller;
 use crate::http::body::{self, Body};
 use crate::http::immediate::refuse_without_document;
-use crate::http::job_request::{check_template, read_format_opts, read_kind};
+use crate::http::job_request::{FormatOpts, check_template, read_format_opts, read_kind};
 use crate::http::openapi::PreviewsRequest;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
@@ -51,7 +49,7 @@ struct RenderedBody {
 struct Wanted {
     kind: TemplateKind,
     data: Option<Bytes>,
-    format_opts: Option<Arc<RawValue>>,
+    format_opts: FormatOpts,
 }
 
 /// Render a template, saved or not, as PNG and PDF at once. It counts nothing; the subscription must be active.
@@ -76,10 +74,10 @@ pub(in crate::http) async fn render(
         target,
         template: Some(template),
         preview: true,
-        format_opts: format_opts.clone(),
+        format_opts: format_opts.sent.clone(),
     };
     for target in [Target::Png, Target::Pdf] {
-        conversions::admit(kind, target)?;
+        conversions::admit(&state, (kind, target), &format_opts.options)?;
     }
     check_template(&state, caller.0, &spec(Target::Png)).await?;
     let begin = |target| {

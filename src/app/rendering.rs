@@ -1,5 +1,5 @@
-//! What renders: the starter of children, the template engine, the pool of browsers. Shared by the
-//! service and by `platen render`.
+//! What renders: the starter of children, the pool of browsers, the engines of the catalogue. Shared by the service and
+//! by `platen render`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,8 +9,9 @@ use tokio::sync::Semaphore;
 
 use crate::browser::BrowserPool;
 use crate::config::Config;
-use crate::engines::assemble::ejs::Assembler;
-use crate::engines::render::page::PageEngine;
+use crate::engines::catalog::Catalog;
+use crate::engines::work::WorkPlace;
+use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
 use crate::pipeline::{Deliveries, Parts, RunLimits};
 use crate::slots::AccountShare;
@@ -25,6 +26,10 @@ pub struct Basis {
     pub executable: PathBuf,
     /// Where inputs come from and documents go.
     pub store: Arc<dyn ObjectStore>,
+    /// The folder where documents are between two steps.
+    pub work: PathBuf,
+    /// The engines to be started.
+    pub catalog: Arc<Catalog>,
     /// Where saved templates come from; nowhere, for who has none.
     pub templates: Option<TemplateSource>,
     /// Where documents are delivered by, and where pages reach what is allowed.
@@ -45,19 +50,26 @@ impl Engines {
     /// Starts them, the pool's actor on `arbiter`.
     ///
     /// # Errors
-    /// When the system gives no thread, or the template engine cannot be set up.
+    /// When the system gives no thread, or the work place cannot be used.
     pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
-        let Basis { executable, store, templates, outbound, metrics } = basis;
+        let Basis { executable, store, work, catalog, templates, outbound, metrics } = basis;
         let starter = Starter::new(executable)?;
         let share = AccountShare::new(config.jobs.running_account_limit);
-        let assembler = Assembler::new(starter.clone(), &config.assemble, share, metrics.children.clone());
-        let browser = config.browser.clone();
+        let work = WorkPlace::open(&work, config.engines.work_limit_mb)?;
         let pool = BrowserPool::start_in_arbiter(arbiter, {
-            let (browser, outbound) = (browser.clone(), outbound.clone());
-            let metrics = metrics.browser.clone();
+            let (browser, outbound) = (config.browser.clone(), outbound.clone());
+            let (metrics, starter) = (metrics.browser.clone(), starter.clone());
             move |_| BrowserPool::new(browser, starter, outbound, metrics).shared(share)
         });
-        let pages = PageEngine::new(pool.clone(), browser, share, metrics.steps.clone()).going_by(&outbound);
+        let means = engines::Basis {
+            starter: &starter,
+            pool: &pool,
+            share,
+            outbound: &outbound,
+            config,
+            metrics: &metrics,
+        };
+        let runners = Runners::start(catalog.engines(), &means);
         let count = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX >> 4);
         let deliveries = Deliveries::new(
             count(config.outbound.delivery_limit),
@@ -73,8 +85,18 @@ impl Engines {
             templates: config.templates.clone(),
         };
         let unpacking = Arc::new(Semaphore::new(count(config.templates.unpacking_limit)));
-        let parts =
-            Parts { store, templates, unpacking, assembler, pages, outbound, deliveries, limits, metrics };
+        let parts = Parts {
+            store,
+            templates,
+            unpacking,
+            catalog,
+            runners,
+            work,
+            outbound,
+            deliveries,
+            limits,
+            metrics,
+        };
         Ok(Self { pool, parts: Arc::new(parts) })
     }
 }

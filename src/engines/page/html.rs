@@ -3,11 +3,11 @@
 use bytes::{BufMut as _, Bytes, BytesMut};
 use memchr::{memchr, memmem};
 
+use super::lane::lane_of;
+use super::references::has_references;
 use crate::domain::encoding;
 use crate::domain::fault::JobFault;
 use crate::domain::lane::Lane;
-use crate::engines::assemble::lane::lane_of;
-use crate::engines::assemble::references::has_references;
 use crate::engines::thread;
 
 /// Whether the page runs nothing and refers to nothing, so that it needs none of the files beside it.

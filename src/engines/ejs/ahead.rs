@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::ejs::Assembler;
+use super::assembler::Assembler;
 use crate::domain::ids::AccountId;
 use crate::domain::scripts::{Made, Script};
 use crate::domain::site::Site;

@@ -4,6 +4,11 @@ use actix::Addr;
 use bytes::Bytes;
 use std::cell::RefCell;
 
+use super::lane::lane_of;
+use super::outlasting::outlasts_its_elements;
+use super::page_rules::{files_with_styles, rules_may_matter};
+use super::references::has_references;
+use super::sheets;
 use crate::browser::{
     self, BrowserPool, LeaseError, LeaseTab, PageFault, PageOutput, PageStep, PageTask, Retry, Way,
 };
@@ -11,19 +16,14 @@ use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
-use crate::domain::kinds::Target;
+use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
-use crate::engines::assemble::lane::lane_of;
-use crate::engines::assemble::outlasting::outlasts_its_elements;
-use crate::engines::assemble::page_rules::{files_with_styles, rules_may_matter};
-use crate::engines::assemble::references::has_references;
-use crate::engines::assemble::sheets;
+use crate::engines::step::{Sink, StepFault};
 use crate::engines::thread;
 use crate::outbound::Outbound;
 use crate::slots::{AccountShare, AccountSlots};
-use crate::storage::{StagedObject, StoreError};
 use crate::telemetry::{Step, StepMetrics};
 
 /// Makes files of pages.
@@ -48,7 +48,7 @@ pub struct PageOrder {
     /// The data, for the page's scripts.
     pub data: Bytes,
     /// Pdf, png, jpg or html.
-    pub target: Target,
+    pub file: FileKind,
     /// Largest file.
     pub limit_bytes: u64,
     /// How the page is made.
@@ -70,8 +70,8 @@ pub enum RenderError {
     Unleased(JobFault),
     /// The page's fault.
     Page(JobFault),
-    /// The store's fault.
-    Store(StoreError),
+    /// The file could not be written.
+    Sink(StepFault),
 }
 
 impl PageEngine {
@@ -93,7 +93,7 @@ impl PageEngine {
         Self { opens_hosts: outbound.opens_hosts(), ..self }
     }
 
-    /// Renders the page and appends the file to `staged`; what the author should know goes to
+    /// Renders the page and appends the file to `sink`; what the author should know goes to
     /// `warnings`, also when it fails. Answers how many pages a file has that has pages.
     ///
     /// # Errors
@@ -101,11 +101,11 @@ impl PageEngine {
     pub async fn render(
         &self,
         order: &PageOrder,
-        staged: &mut dyn StagedObject,
+        sink: &mut Sink,
         warnings: &mut Warnings,
     ) -> Result<Option<u32>, RenderError> {
         let Some(task) = task_of(order, self.opens_hosts).await.map_err(RenderError::Page)? else {
-            let sentence = format!("a page cannot become {}", order.target.name());
+            let sentence = format!("a page cannot become {}", order.file.name());
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
         let timer = RefCell::new(self.metrics.begin(Step::Lease));
@@ -130,7 +130,7 @@ impl PageEngine {
         while let Some(chunk) =
             Box::pin(printed.next_chunk()).await.map_err(|fault| failed(fault, warnings))?
         {
-            staged.write(chunk).await.map_err(RenderError::Store)?;
+            sink.write(chunk).await.map_err(RenderError::Sink)?;
         }
         warnings.extend(printed.warnings());
         // Not those that were there before: an attempt that was lost may have had others.
@@ -148,12 +148,12 @@ fn measured(step: PageStep) -> Step {
 }
 
 async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask>, JobFault> {
-    let output = match order.target {
-        Target::Pdf => PageOutput::Pdf,
-        Target::Png => PageOutput::Png,
-        Target::Jpg => PageOutput::Jpg,
-        Target::Html => PageOutput::Html,
-        Target::Docx | Target::Xlsx | Target::Pptx => return Ok(None),
+    let output = match order.file {
+        FileKind::Pdf => PageOutput::Pdf,
+        FileKind::Png => PageOutput::Png,
+        FileKind::Jpg => PageOutput::Jpg,
+        FileKind::Html => PageOutput::Html,
+        FileKind::Docx | FileKind::Xlsx | FileKind::Pptx | FileKind::Zip => return Ok(None),
     };
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs. A picture is painted.

@@ -1,0 +1,67 @@
+//! EJS: a template of HTML and its data become a page.
+
+mod ahead;
+mod assembler;
+
+use async_trait::async_trait;
+
+pub use assembler::Assembler;
+
+use super::Engine;
+use super::document::{Document, DocumentKind, Page};
+use super::plan::Ability;
+use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Site;
+
+/// The engine. It is compiled in, so it needs nothing.
+pub const ENGINE: Engine = Engine {
+    name: "ejs",
+    abilities: &[of(TemplateKind::Framework), of(TemplateKind::Html), of(TemplateKind::Ejs)],
+    requires: &[],
+    start: |basis| {
+        let children = basis.metrics.children.clone();
+        Box::new(Assembler::new(basis.starter.clone(), &basis.config.assemble, basis.share, children))
+    },
+};
+
+/// The options whose text is a template like the page.
+const HEADER: &str = "headerTemplate";
+const FOOTER: &str = "footerTemplate";
+
+const fn of(kind: TemplateKind) -> Ability {
+    Ability {
+        step: StepKind::Assemble,
+        from: DocumentKind::Template(kind),
+        to: DocumentKind::Page,
+        cost: 1,
+        heeds: &[],
+        asked_by: None,
+    }
+}
+
+#[async_trait(?Send)]
+impl StepRunner for Assembler {
+    async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
+        let site = input.into_template()?;
+        let page = self.assemble(job.account, &site, job.data, job.warnings).await?;
+        let PageOptions { extras, .. } = job.options;
+        let header = self.banner(job, &site, (HEADER, extras.header.as_deref())).await?;
+        let footer = self.banner(job, &site, (FOOTER, extras.footer.as_deref())).await?;
+        Ok(Document::page(Page { site: site.with_page(page), header, footer }))
+    }
+}
+
+impl Assembler {
+    /// Header and footer are templates like the page, of the same data; made where a later step shows them.
+    async fn banner(
+        &self,
+        job: &StepContext<'_>,
+        site: &Site,
+        (name, template): (&str, Option<&str>),
+    ) -> Result<Option<String>, StepFault> {
+        let Some(template) = template.filter(|_| job.plan.heeds(name)) else { return Ok(None) };
+        Ok(Some(self.assemble_banner(job.account, site, (name, template), job.data).await?))
+    }
+}

@@ -1,0 +1,166 @@
+//! Chromium: a page becomes a PDF, a picture, or one HTML file.
+//!
+//! A page that opens by itself is a file already: no browser is asked for it. What Chromium needs is the browser pool's
+//! to see to, which starts it again when it is lost and has error codes of its own; so nothing is required here.
+
+mod attempts;
+pub mod html;
+pub mod lane;
+mod markup;
+pub mod outlasting;
+pub mod page_rules;
+pub mod references;
+mod render;
+pub mod sheets;
+
+use async_trait::async_trait;
+
+pub use render::{PageEngine, PageOrder, RenderError};
+
+use super::document::{Document, DocumentKind, Page};
+use super::plan::Ability;
+use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::{Engine, thread};
+use crate::domain::fault::JobFault;
+use crate::domain::kinds::FileKind;
+
+/// Its name in routes, metrics and errors.
+pub const NAME: &str = "chromium";
+
+/// The engine.
+pub const ENGINE: Engine = Engine {
+    name: NAME,
+    abilities: &[
+        of(StepKind::Print, FileKind::Pdf, &[PAGE, SHOWN, PDF]),
+        of(StepKind::Picture, FileKind::Png, &[PAGE, SHOWN, IMAGE, PNG]),
+        of(StepKind::Picture, FileKind::Jpg, &[PAGE, SHOWN, IMAGE, JPG]),
+        of(StepKind::Snapshot, FileKind::Html, &[PAGE]),
+    ],
+    requires: &[],
+    start: |basis| {
+        let (pool, browser) = (basis.pool.clone(), basis.config.browser.clone());
+        let engine = PageEngine::new(pool, browser, basis.share, basis.metrics.steps.clone());
+        Box::new(engine.going_by(basis.outbound))
+    },
+};
+
+/// What has an effect on the page itself.
+const PAGE: &[&str] = &[
+    "selector",
+    "viewport",
+    "timezone",
+    "locale",
+    "waitForSelector",
+    "waitForExpression",
+    "waitForTimeout",
+    "failOn",
+];
+/// On how it is shown.
+const SHOWN: &[&str] = &["mediaType"];
+/// On its sheets, and what a PDF has beside them.
+const PDF: &[&str] = &[
+    "format",
+    "width",
+    "height",
+    "landscape",
+    "margin",
+    "scale",
+    "printBackground",
+    "preferCssPageSize",
+    "fromPage",
+    "toPage",
+    "headerTemplate",
+    "footerTemplate",
+    "outline",
+    "tagged",
+    "metadata",
+];
+/// On pictures.
+const IMAGE: &[&str] = &["fullPage"];
+/// On pictures that can be transparent.
+const PNG: &[&str] = &["omitBackground"];
+/// On pictures that are made with loss.
+const JPG: &[&str] = &["quality"];
+
+const fn of(step: StepKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
+    Ability { step, from: DocumentKind::Page, to: DocumentKind::File(file), cost: 2, heeds, asked_by: None }
+}
+
+#[async_trait(?Send)]
+impl StepRunner for PageEngine {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        input: Document,
+    ) -> Result<Document, StepFault> {
+        let (page, file) = (input.into_page()?, step.file()?);
+        if step.kind == StepKind::Snapshot
+            && let Some(document) = as_it_is(job, &page).await?
+        {
+            return Ok(document);
+        }
+        let Page { site, header, footer } = page;
+        let mut options = job.options.clone();
+        (options.extras.header, options.extras.footer) = (header, footer);
+        let order = PageOrder {
+            account: job.account,
+            site,
+            data: job.data.clone(),
+            file,
+            limit_bytes: job.outlet.limit_bytes(),
+            options,
+            reach: job.reach,
+            alone: false,
+        };
+        // It is much larger than all that goes on around it.
+        Box::pin(attempts::render(self, &order, job)).await
+    }
+}
+
+/// The page as the file, where it opens by itself. One that refers to files of its own would not: the browser puts them
+/// in.
+async fn as_it_is(job: &mut StepContext<'_>, page: &Page) -> Result<Option<Document>, JobFault> {
+    let Some(html) = page.site.page().cloned() else { return Ok(None) };
+    let unshown = job.options.unshown_warnings();
+    if page.site.has_assets() && !(unshown.is_empty() && html::opens_by_itself(&html).await?) {
+        return Ok(None);
+    }
+    for warning in &unshown {
+        job.warnings.push(warning);
+    }
+    let data = job.data.clone();
+    let length = html.len() + data.len();
+    let file = thread::by_size(length, move || html::with_data(&html, &data)).await?;
+    Ok(Some(Document::held(FileKind::Html, file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::format_opts::{self, Handling, KEYS, OptionLimits, PageOptions};
+
+    #[test]
+    fn every_key_that_is_read_is_heeded_and_no_other() {
+        let mut heeded: Vec<_> = [PAGE, SHOWN, PDF, IMAGE, PNG, JPG].concat();
+        let read = KEYS.iter().filter(|(_, handling)| *handling == Handling::Read);
+        let mut read: Vec<_> = read.map(|(name, _)| *name).collect();
+        heeded.sort_unstable();
+        read.sort_unstable();
+        assert_eq!(heeded, read);
+    }
+
+    #[test]
+    fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
+        let opts = r#"{"selector":"p","viewport":{"width":9},"timezone":"UTC","locale":"de","waitForSelector":"p",
+            "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1}"#;
+        let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
+        let told = |name: &&str| {
+            format!(
+                "formatOpts.{name} has no effect on html of a page without files beside it and was ignored"
+            )
+        };
+        assert_eq!(reading.options.unshown_warnings(), PAGE.iter().map(told).collect::<Vec<_>>());
+        assert_eq!(PageOptions::default().unshown_warnings(), Vec::<String>::new());
+    }
+}

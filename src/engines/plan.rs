@@ -1,0 +1,217 @@
+//! The search for a route: which engines make a target of a template, one after the other.
+
+use super::Engine;
+use super::document::DocumentKind;
+use super::step::{Step, StepKind};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::kinds::{Target, TemplateKind};
+
+/// Most steps of a plan.
+const STEP_LIMIT: usize = 6;
+
+/// What an engine can do: one kind of step.
+#[derive(Clone, Copy, Debug)]
+pub struct Ability {
+    /// What it does.
+    pub step: StepKind,
+    /// What it works on.
+    pub from: DocumentKind,
+    /// What it makes.
+    pub to: DocumentKind,
+    /// What it costs beside the others, in no unit: of two routes the cheaper one is taken. What keeps less of a
+    /// document's looks costs more, whatever time it takes.
+    pub cost: u32,
+    /// The keys of `formatOpts` that have an effect on it, in groups.
+    pub heeds: &'static [&'static [&'static str]],
+    /// Where it is there only for jobs that ask for it: whether these options do. One that makes what it works on
+    /// (a `Finish`) stands at the end of their plans.
+    pub asked_by: Option<fn(&PageOptions) -> bool>,
+}
+
+/// The steps from a template to what is to become of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    steps: Vec<Step>,
+}
+
+/// The cheapest way that is known to a kind of document.
+#[derive(Clone)]
+struct Way {
+    to: DocumentKind,
+    cost: u32,
+    steps: Vec<Step>,
+}
+
+impl Plan {
+    /// The steps, at least one.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Whether the key `name` of `formatOpts` has an effect on any of the steps.
+    #[must_use]
+    pub fn heeds(&self, name: &str) -> bool {
+        self.steps.iter().any(|step| step.heeds(name))
+    }
+
+    /// The steps in a line: `ejs > chromium:print`.
+    #[must_use]
+    pub fn route(&self) -> String {
+        let told = |step: &Step| match step.kind {
+            // What the engine is there for.
+            StepKind::Assemble | StepKind::Convert => step.engine.to_owned(),
+            StepKind::Print
+            | StepKind::Picture
+            | StepKind::Snapshot
+            | StepKind::Raster
+            | StepKind::Finish => format!("{}:{}", step.engine, step.kind.name()),
+        };
+        self.steps.iter().map(told).collect::<Vec<_>>().join(" > ")
+    }
+}
+
+/// The cheapest route by what `engines` can do, and behind it whatever finishes such a file and is asked for; of two
+/// routes that cost the same the one with fewer steps, then the one of the engine that stands first.
+pub(super) fn search<'a>(
+    engines: impl Iterator<Item = &'a Engine> + Clone,
+    (kind, target): (TemplateKind, Target),
+    options: &PageOptions,
+) -> Option<Plan> {
+    let goal = DocumentKind::File(target.file());
+    let mut known = vec![Way { to: DocumentKind::Template(kind), cost: 0, steps: Vec::new() }];
+    // After n rounds each is the cheapest of all ways of at most n steps; ways that lead nowhere end by themselves.
+    for _ in 0..STEP_LIMIT {
+        let mut next = known.clone();
+        for way in &known {
+            for (engine, ability) in abilities(engines.clone(), way.to, options) {
+                extend(&mut next, way, engine, ability);
+            }
+        }
+        known = next;
+    }
+    let mut way = known.into_iter().find(|way| way.to == goal)?;
+    let finishing = abilities(engines, goal, options).filter(|(_, ability)| ability.to == goal);
+    way.steps.extend(finishing.map(|(engine, ability)| step_of(engine, ability)));
+    Some(Plan { steps: way.steps })
+}
+
+fn abilities<'a>(
+    engines: impl Iterator<Item = &'a Engine>,
+    from: DocumentKind,
+    options: &PageOptions,
+) -> impl Iterator<Item = (&'a Engine, &'static Ability)> {
+    let all = engines.flat_map(|engine| engine.abilities.iter().map(move |ability| (engine, ability)));
+    all.filter(move |(_, ability)| {
+        ability.from == from && ability.asked_by.is_none_or(|asked_by| asked_by(options))
+    })
+}
+
+fn extend(known: &mut Vec<Way>, way: &Way, engine: &Engine, ability: &Ability) {
+    let cost = way.cost.saturating_add(ability.cost);
+    let step = step_of(engine, ability);
+    let made = || Way { to: ability.to, cost, steps: way.steps.iter().copied().chain([step]).collect() };
+    match known.iter_mut().find(|other| other.to == ability.to) {
+        Some(other) if cost < other.cost => *other = made(),
+        Some(_) => {}
+        None => known.push(made()),
+    }
+}
+
+fn step_of(engine: &Engine, ability: &Ability) -> Step {
+    Step { engine: engine.name, kind: ability.step, from: ability.from, to: ability.to, heeds: ability.heeds }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::kinds::FileKind;
+    use crate::engines::step::StepRunner;
+    use crate::engines::{Basis, ejs};
+
+    const DOCX: DocumentKind = DocumentKind::Template(TemplateKind::Docx);
+
+    const fn file(kind: FileKind) -> DocumentKind {
+        DocumentKind::File(kind)
+    }
+
+    const fn able(step: StepKind, (from, to): (DocumentKind, DocumentKind), cost: u32) -> Ability {
+        Ability { step, from, to, cost, heeds: &[&["dpi"]], asked_by: None }
+    }
+
+    const FILL: Ability = able(StepKind::Assemble, (DOCX, file(FileKind::Docx)), 1);
+    const CONVERT: Ability = able(StepKind::Convert, (file(FileKind::Docx), file(FileKind::Pdf)), 5);
+    const RASTER: Ability = able(StepKind::Raster, (file(FileKind::Pdf), file(FileKind::Png)), 2);
+    const BACK: Ability = able(StepKind::Convert, (file(FileKind::Pdf), file(FileKind::Docx)), 1);
+    const DETOUR: Ability = able(StepKind::Convert, (file(FileKind::Docx), file(FileKind::Html)), 2);
+    const REST: Ability = able(StepKind::Convert, (file(FileKind::Html), file(FileKind::Pdf)), 2);
+    const SEAL: Ability = Ability {
+        asked_by: Some(|options| options.extras.outline),
+        ..able(StepKind::Finish, (file(FileKind::Pdf), file(FileKind::Pdf)), 1)
+    };
+
+    fn start(_: &Basis<'_>) -> Box<dyn StepRunner> {
+        panic!("a plan starts nobody")
+    }
+
+    fn engine(name: &'static str, abilities: &'static [Ability]) -> Engine {
+        Engine { name, abilities, requires: &[], start }
+    }
+
+    fn route(engines: &[Engine], target: Target, options: &PageOptions) -> Option<String> {
+        search(engines.iter(), (TemplateKind::Docx, target), options).map(|plan| plan.route())
+    }
+
+    #[test]
+    fn the_cheapest_route_is_taken_and_of_equal_ones_the_first() {
+        let office = engine("office", &[FILL]);
+        let direct = engine("direct", &[BACK, CONVERT, RASTER]);
+        let detour = engine("detour", &[DETOUR, REST]);
+        let like_direct = engine("second", &[CONVERT, RASTER]);
+        let options = PageOptions::default();
+        let told = |engines: &[Engine], target| route(engines, target, &options).unwrap_or_default();
+        assert_eq!(told(&[office, direct], Target::Pdf), "office > direct");
+        assert_eq!(told(&[office, direct, like_direct], Target::Png), "office > direct > direct:raster");
+        assert_eq!(told(&[office, like_direct, direct], Target::Pdf), "office > second");
+        assert_eq!(
+            told(&[office, direct, detour], Target::Pdf),
+            "office > detour > detour",
+            "4 is less than 5"
+        );
+        assert_eq!(told(&[office, direct], Target::Docx), "office", "and not there and back");
+        assert_eq!(told(&[direct, ejs::ENGINE], Target::Pdf), "", "nobody fills it");
+    }
+
+    #[test]
+    fn what_finishes_a_file_stands_behind_the_route_where_it_is_asked_for() {
+        let engines = [engine("seal", &[SEAL]), engine("office", &[FILL, CONVERT, RASTER])];
+        let mut options = PageOptions::default();
+        assert_eq!(route(&engines, Target::Pdf, &options).unwrap(), "office > office");
+        options.extras.outline = true;
+        assert_eq!(route(&engines, Target::Pdf, &options).unwrap(), "office > office > seal:finish");
+        assert_eq!(route(&engines, Target::Png, &options).unwrap(), "office > office > office:raster");
+    }
+
+    #[test]
+    fn a_plan_is_bounded() {
+        const KINDS: [FileKind; 7] = [
+            FileKind::Docx,
+            FileKind::Html,
+            FileKind::Zip,
+            FileKind::Xlsx,
+            FileKind::Pptx,
+            FileKind::Jpg,
+            FileKind::Png,
+        ];
+        const fn hop(at: usize) -> Ability {
+            able(StepKind::Convert, (file(KINDS[at]), file(KINDS[at + 1])), 1)
+        }
+        const HOPS: &[Ability] = &[FILL, hop(0), hop(1), hop(2), hop(3), hop(4), hop(5)];
+        let chain = engine("chain", HOPS);
+        let options = PageOptions::default();
+        let plan = search([chain].iter(), (TemplateKind::Docx, Target::Jpg), &options).unwrap();
+        assert_eq!(plan.steps().len(), STEP_LIMIT);
+        assert!(plan.heeds("dpi") && !plan.heeds("scale"));
+        assert_eq!(route(&[chain], Target::Png, &options), None, "it would be one step more");
+    }
+}

@@ -1,4 +1,0 @@
-//! From an assembled page to a file.
-
-pub mod html;
-pub mod page;

@@ -1,0 +1,94 @@
+//! Make: the steps of the job's plan, one after the other, whatever they are.
+
+use bytes::Bytes;
+
+use super::publish::fault_of;
+use super::{Parts, Progress, RunInput, Step};
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::engines::catalog::Unplanned;
+use crate::engines::document::Document;
+use crate::engines::plan::Plan;
+use crate::engines::requirement::Requirement;
+use crate::engines::step::{self, Outlet, StepContext, StepFault};
+use crate::templates::source::Loaded;
+
+/// The plan of a job.
+///
+/// # Errors
+/// `engine_unavailable` when an engine is gone since the job was created.
+pub(super) fn plan(parts: &Parts, input: &RunInput) -> Result<Plan, JobFault> {
+    let planned = parts.catalog.plan(input.kind, input.target, &input.options);
+    planned.map_err(|unplanned| match unplanned {
+        Unplanned::Missing(requirement) => unavailable(requirement),
+        // Init refuses such a pair; a job of a version that could do it may still be in the journal.
+        Unplanned::Impossible(_) => {
+            let (kind, target) = (input.kind.name(), input.target.name());
+            JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
+        }
+    })
+}
+
+/// The file that the plan's steps make of the template and the data.
+pub(super) async fn make(
+    parts: &Parts,
+    (input, plan): (&RunInput, &Plan),
+    (template, data): (Loaded, Bytes),
+    (progress, warnings): (&Progress<'_>, &mut Warnings),
+) -> Result<Document, JobFault> {
+    let Loaded { site, reach, .. } = template;
+    let mut job = StepContext {
+        account: input.account,
+        data: &data,
+        options: &input.options,
+        reach,
+        plan,
+        outlet: Outlet::Work(&parts.work),
+        warnings,
+    };
+    let mut document = Document::template(input.kind, site);
+    for (at, step) in plan.steps().iter().enumerate() {
+        let is_last = at + 1 == plan.steps().len();
+        if is_last {
+            job.outlet = Outlet::Store(parts.store.as_ref(), parts.limits.output_limit_bytes);
+        }
+        document = progress.step(Step::Make(step.kind), take(parts, step, &mut job, document)).await?;
+        // The last one may have made another file than was expected: several pictures come as an archive.
+        if document.kind != step.to && !is_last {
+            return Err(astray(step, &document));
+        }
+    }
+    Ok(document)
+}
+
+/// Takes one step.
+async fn take(
+    parts: &Parts,
+    step: &step::Step,
+    job: &mut StepContext<'_>,
+    input: Document,
+) -> Result<Document, JobFault> {
+    // What it needs may have gone while the steps before it were taken.
+    if let Some(requirement) = parts.catalog.missing(step.engine) {
+        return Err(unavailable(requirement));
+    }
+    let Some(runner) = parts.runners.of(step.engine) else {
+        return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
+    };
+    runner.run(step, job, input).await.map_err(|fault| match fault {
+        StepFault::NotStarted(_) => {
+            parts.catalog.look_again(step.engine).map_or_else(|| fault_of(fault), unavailable)
+        }
+        StepFault::Job(_) | StepFault::Store(_) => fault_of(fault),
+    })
+}
+
+fn unavailable(requirement: &'static Requirement) -> JobFault {
+    JobFault::new(FaultCode::EngineUnavailable, requirement.to_string())
+}
+
+/// The next step could not work on it.
+fn astray(step: &step::Step, document: &Document) -> JobFault {
+    let (wanted, made) = (step.to.name(), document.kind.name());
+    tracing::error!(engine.name = step.engine, "a step was to make a {wanted} and made a {made}");
+    JobFault::new(FaultCode::Internal, format!("the step '{}' made something else", step.kind.name()))
+}
