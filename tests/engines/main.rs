@@ -1,0 +1,186 @@
+//! An engine that is added by a folder and a line goes through the whole service: init, queue, run, publish, what
+//! callers and operators are told; and it may be missing, or go while the service runs.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod fake;
+mod service;
+
+use platen::engines::catalog::Catalog;
+use platen::telemetry::metrics::Metrics;
+use reqwest::Method;
+use serde_json::{Value, json};
+use service::{Machine, Service, engines};
+
+const AVAILABLE: &str = "platen_engine_available{engine=\"fake\"}";
+
+fn texts(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+#[actix::test]
+async fn an_engine_that_is_added_makes_documents() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start(&[]).await;
+    let (view, pdf) = service.latex("pdf", "hello {{name}}", json!({"engine": "x", "scale": 2})).await;
+    assert_eq!((view["success"].as_bool(), &view["output"]["metadata"]["pages"]), (Some(true), &json!(1)));
+    assert_eq!(pdf.text, "%PDF-fake\n\\DOCUMENTCLASS{ARTICLE} HELLO ZOE");
+    assert_eq!(
+        (pdf.content_type.as_str(), pdf.disposition.as_str()),
+        ("application/pdf", "inline; filename=\"document.pdf\"")
+    );
+    let told = ["formatOpts.scale has no effect on pdf and was ignored"];
+    assert_eq!(texts(&view["warnings"]), told, "what a step heeds is not told");
+    let (_, docx) = service.latex("docx", "{{name}}", json!({})).await;
+    assert_eq!(docx.text, "\\documentclass{article} Zoe", "its first step is its last one");
+    service.stop().await;
+}
+
+#[actix::test]
+async fn what_is_asked_for_is_done_behind_the_route_and_may_have_nothing_to_do() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start(&[]).await;
+    let (_, outlined) = service.latex("pdf", "a\u{c}b", json!({"outline": true})).await;
+    assert_eq!(outlined.text, "%PDF-fake\n\\DOCUMENTCLASS{ARTICLE} A\u{c}B\noutline");
+    let (view, plain) = service.latex("pdf", "a", json!({"outline": true})).await;
+    assert_eq!(plain.text, "%PDF-fake\n\\DOCUMENTCLASS{ARTICLE} A", "given on as it was");
+    assert_eq!(texts(&view["warnings"]), [""; 0]);
+    service.stop().await;
+}
+
+#[actix::test]
+async fn a_file_is_what_was_made_whatever_the_target_is() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start(&[]).await;
+    for (text, file, content_type, shown) in
+        [("one", "png", "image/png", "inline"), ("one\u{c}two", "zip", "application/zip", "attachment")]
+    {
+        let (view, fetched) = service.latex("png", text, json!({})).await;
+        let data = &view["output"]["data"];
+        let name = format!("document.{file}");
+        assert_eq!((view["target"].as_str(), data["fileName"].as_str()), (Some("png"), Some(name.as_str())));
+        assert_eq!(
+            (data["contentType"].as_str(), &fetched.content_type[..]),
+            (Some(content_type), content_type)
+        );
+        assert_eq!(fetched.disposition, format!("{shown}; filename=\"{name}\""));
+        assert!(fetched.text.starts_with("picture of %PDF-fake"), "{}", fetched.text);
+        let job = format!("/v1/jobs/{}", view["jobId"].as_str().unwrap());
+        assert_eq!(service.call(Method::DELETE, &job, &Value::Null).await.0, 204);
+        let gone = service.call(
+            Method::GET,
+            data["url"].as_str().unwrap().strip_prefix(&service.base).unwrap(),
+            &Value::Null,
+        );
+        assert_eq!(gone.await.0, 404, "the file went with its job, whatever it is called");
+    }
+    service.stop().await;
+}
+
+#[actix::test]
+async fn what_is_between_two_steps_is_bounded() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start(&[("engines.work_limit_mb", "1")]).await;
+    let job = json!({"type": "latex", "target": "pdf", "data": {"name": "x".repeat(1 << 20)}});
+    let id = service.init(&job, "\\documentclass{article} {{name}}").await;
+    let view = service.finish(&id).await;
+    assert_eq!(view["errorCode"], "output_too_large", "{view}");
+    assert!(view["error"].as_str().unwrap().ends_with("1 MB (engines.work_limit_mb)"), "{view}");
+    service.stop().await;
+}
+
+#[actix::test]
+async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
+    let machine = Machine::without_press().await;
+    let service = Service::start(&[]).await;
+    let init = async |job: Value| service.call(Method::POST, "/v1/documents/init", &job).await;
+    let (status, answer) = init(json!({"type": "latex", "target": "pdf"})).await;
+    assert_eq!((status, answer["code"].as_str()), (422, Some("unsupported_conversion")), "{answer}");
+    let missing = format!(
+        "'latex' cannot become 'pdf' here: The press is not installed (there is no /nowhere/press or {}); install the \
+         package fake-press: scripts/setup --press.",
+        fake::PROGRAM
+    );
+    assert_eq!(answer["detail"], missing.as_str());
+    let (_, answer) = init(json!({"type": "latex", "target": "html"})).await;
+    assert_eq!(answer["detail"], "'latex' cannot become 'html'; it can become nothing in this build.");
+    assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
+    let ready = service.ready(|_| true).await;
+    assert_eq!(ready, json!({"status": "ready"}), "what was never there is nobody's loss");
+    machine.install(include_str!("fake/press.sh"));
+    let since = std::time::Instant::now();
+    while init(json!({"type": "latex", "target": "pdf"})).await.0 != 200 {
+        assert!(since.elapsed().as_secs() < 30, "it is there now");
+    }
+    service.stop().await;
+}
+
+#[actix::test]
+async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
+    let machine = Machine::with_press().await;
+    let service = Service::start(&[]).await;
+    assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 1"));
+    let job = json!({"type": "latex", "target": "pdf", "data": {"name": "Zoe"}});
+    let (first, second) =
+        (service.init(&job, "\\documentclass{a}").await, service.init(&job, "\\documentclass{b}").await);
+    service.ready(|body| body["degraded"].is_null()).await;
+
+    machine.remove();
+    let degraded = service.ready(|body| !body["degraded"].is_null()).await;
+    let lost = format!(
+        "The press is not installed (there is no /nowhere/press or {}); install the package fake-press: \
+         scripts/setup --press",
+        fake::PROGRAM
+    );
+    assert_eq!(degraded, json!({"status": "ready", "degraded": [format!("fake: {lost}")]}));
+    assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
+    let view = service.finish(&first).await;
+    assert_eq!(
+        (view["errorCode"].as_str(), view["error"].as_str()),
+        (Some("engine_unavailable"), Some(lost.as_str()))
+    );
+    let html = service.init(&json!({"type": "html", "target": "html"}), "<p>here</p>").await;
+    let view = service.finish(&html).await;
+    assert_eq!(service.fetch(&view).await.text, "<p>here</p>");
+
+    // It is there again, and does not start.
+    machine.install("#!/nowhere/sh\n");
+    service.ready(|body| body["degraded"].is_null()).await;
+    let view = service.finish(&second).await;
+    let told = "an engine that the job needs could not be started";
+    assert_eq!(
+        (view["errorCode"].as_str(), view["error"].as_str()),
+        (Some("engine_unavailable"), Some(told))
+    );
+    machine.install(include_str!("fake/press.sh"));
+    let (_, pdf) = service.latex("pdf", "again", json!({})).await;
+    assert!(pdf.text.ends_with("AGAIN"), "{}", pdf.text);
+    service.stop().await;
+}
+
+#[actix::test]
+async fn the_catalogue_tells_of_it() {
+    let machine = Machine::with_press().await;
+    let catalog = Catalog::new(engines(), Metrics::new().engines);
+    let (ours, all) =
+        (Catalog::new(platen::engines::all(), Metrics::new().engines).matrix(), catalog.matrix());
+    let added: Vec<_> = all.lines().filter(|line| !ours.lines().any(|known| known == *line)).collect();
+    assert_eq!(
+        added,
+        [
+            "latex      png   fake > fake > fake:raster",
+            "latex      docx  fake",
+            "latex      pdf   fake > fake",
+        ]
+    );
+    let here = |catalog: &Catalog| {
+        let table = catalog.matrix_here();
+        table.lines().find(|line| line.starts_with("latex      pdf")).unwrap().to_owned()
+    };
+    assert_eq!(here(&catalog), "latex      pdf   fake > fake                             ok");
+    machine.remove();
+    let catalog = Catalog::new(engines(), Metrics::new().engines);
+    let missing =
+        "latex      pdf   fake > fake                             missing: The press (scripts/setup --press)";
+    assert_eq!(here(&catalog), missing);
+}
