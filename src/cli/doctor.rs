@@ -2,6 +2,7 @@
 
 mod browser;
 mod engine;
+mod engines;
 mod fonts;
 mod report;
 mod running;
@@ -15,7 +16,7 @@ use clap::Args;
 use self::report::Finding;
 use super::{CommandError, say};
 use crate::config::Config;
-use crate::engines::{self, catalog::Catalog};
+use crate::engines::{all, catalog::Catalog};
 use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
 
@@ -49,7 +50,7 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
 
 /// What can become what here.
 fn catalog() -> Catalog {
-    Catalog::new(engines::all(), Metrics::new().engines)
+    Catalog::new(all(), Metrics::new().engines)
 }
 
 /// Everything is tried as the service would do it: Chromium is started, a template assembled.
@@ -62,6 +63,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         found.extend(store::findings(config).await);
         found
     });
+    findings.extend(engines::findings(&catalog()));
     findings.extend(system::findings(config));
     Ok(findings)
 }

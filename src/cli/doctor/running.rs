@@ -16,10 +16,13 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(4);
 const ANSWER_LIMIT_BYTES: u64 = 64 << 10;
 
 /// The members of `/health/ready` that matter here.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Answer {
     #[serde(default)]
     reasons: Vec<String>,
+    /// Engines that are lost.
+    #[serde(default)]
+    degraded: Vec<String>,
 }
 
 pub(super) fn finding(config: &HttpConfig) -> Finding {
@@ -28,10 +31,16 @@ pub(super) fn finding(config: &HttpConfig) -> Finding {
         return Finding::missing(PART, detail).so("asking the service", "give http.bind a port");
     };
     match ask(address) {
-        Ok((200, _)) => Finding::ok(PART, format!("ready at http://{address}")),
+        Ok((200, body)) => {
+            let lost = read(&body).degraded.join("; ");
+            if lost.is_empty() {
+                return Finding::ok(PART, format!("ready at http://{address}"));
+            }
+            Finding::warning(PART, format!("ready at http://{address}, but lost {lost}"))
+                .so("what that engine makes", "platen doctor --matrix says what that is")
+        }
         Ok((status, body)) => {
-            let reasons = serde_json::from_str::<Answer>(&body).map(|answer| answer.reasons);
-            let told = reasons.unwrap_or_default().join("; ");
+            let told = read(&body).reasons.join("; ");
             let told = if told.is_empty() { format!("it answers {status}") } else { told };
             Finding::missing(PART, format!("not ready at http://{address}: {told}"))
                 .so("documents, until it is ready", "platen doctor says what is missing")
@@ -39,6 +48,11 @@ pub(super) fn finding(config: &HttpConfig) -> Finding {
         Err(error) => Finding::missing(PART, format!("no answer at http://{address}: {error}"))
             .so("everything", "start it: platen serve; its address is http.bind"),
     }
+}
+
+/// What is no such answer says nothing.
+fn read(body: &str) -> Answer {
+    serde_json::from_str(body).unwrap_or_default()
 }
 
 /// Where a service that listens on `bind` is reached from here.
@@ -94,6 +108,8 @@ mod tests {
     #[test]
     fn what_the_service_says_is_told() {
         assert_eq!(asked("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}").state, State::Ok);
+        let lost = asked("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\",\"degraded\":[\"tex: gone\"]}");
+        assert!(lost.state == State::Warning && lost.detail.ends_with("but lost tex: gone"), "{lost:?}");
         let unready = asked("HTTP/1.1 503 X\r\n\r\n{\"status\":\"unready\",\"reasons\":[\"no browser\"]}");
         assert_eq!(unready.state, State::Missing);
         assert!(unready.detail.ends_with(": no browser"), "{unready:?}");
