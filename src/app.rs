@@ -28,7 +28,7 @@ use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
-use crate::engines::{self, Engine};
+use crate::engines::{self, Engine, is_fenced};
 use crate::http::{self, HttpState, JobGate, RateLimit, ServerHandle};
 use crate::jobs::ResumeJobs;
 use crate::jobs::deps::Deps;
@@ -90,7 +90,7 @@ impl App {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let listener = listen(&config.http.bind, "http.bind")?;
         let metrics = Metrics::new();
-        let catalog = Arc::new(Catalog::new(engines, metrics.engines.clone()));
+        let catalog = Arc::new(Catalog::new(engines, is_fenced(), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let lasting = Lasting::open(&config, &metrics).await?;
         let stopping = CancellationToken::new();
@@ -103,7 +103,7 @@ impl App {
         let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
         let templates = start_templates(templates, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
-        let engines = Engines::start(basis, &config, &control_thread)?;
+        let engines = Engines::start(basis, &config, &control_thread).await?;
         let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 

@@ -51,9 +51,10 @@ impl Engines {
     ///
     /// # Errors
     /// When the system gives no thread, or the work place cannot be used.
-    pub fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
+    pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
         let Basis { executable, store, work, catalog, templates, outbound, metrics } = basis;
         let starter = Starter::new(executable)?;
+        catalog.ask_versions(&starter).await;
         let share = AccountShare::new(config.jobs.running_account_limit);
         let work = WorkPlace::open(&work, config.engines.work_limit_mb)?;
         let pool = BrowserPool::start_in_arbiter(arbiter, {

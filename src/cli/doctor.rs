@@ -16,7 +16,7 @@ use clap::Args;
 use self::report::Finding;
 use super::{CommandError, say};
 use crate::config::Config;
-use crate::engines::{all, catalog::Catalog};
+use crate::engines::{all, catalog::Catalog, is_fenced};
 use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
 
@@ -40,7 +40,9 @@ pub struct DoctorArguments {
 /// When stdout cannot be written, or no child can be started at all.
 pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, CommandError> {
     if arguments.matrix {
-        say(catalog().matrix_here().trim_end())?;
+        let starter = Starter::new(std::env::current_exe()?)?;
+        let catalog = actix::System::new().block_on(catalog(&starter));
+        say(catalog.matrix_here().trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     let findings = if arguments.running { vec![running::finding(&config.http)] } else { examine(config)? };
@@ -49,8 +51,10 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
 }
 
 /// What can become what here.
-fn catalog() -> Catalog {
-    Catalog::new(all(), Metrics::new().engines)
+async fn catalog(starter: &Starter) -> Catalog {
+    let catalog = Catalog::new(all(), is_fenced(), Metrics::new().engines);
+    catalog.ask_versions(starter).await;
+    catalog
 }
 
 /// Everything is tried as the service would do it: Chromium is started, a template assembled.
@@ -60,10 +64,10 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         let mut found = browser::findings(&starter, &config.browser).await;
         found.push(engine::finding(&starter, &config.assemble).await);
         found.extend(fonts::findings(&starter, &config.browser).await);
+        found.extend(engines::findings(&catalog(&starter).await));
         found.extend(store::findings(config).await);
         found
     });
-    findings.extend(engines::findings(&catalog()));
     findings.extend(system::findings(config));
     Ok(findings)
 }

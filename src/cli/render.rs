@@ -25,7 +25,7 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::catalog::{Catalog, Unplanned};
 use crate::engines::plan::Plan;
 use crate::engines::step::{Step, StepKind};
-use crate::engines::{self, page};
+use crate::engines::{self, is_fenced, page};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
@@ -65,7 +65,7 @@ pub struct RenderArguments {
 pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
     let metrics = Metrics::new();
-    let catalog = Arc::new(Catalog::new(engines::all(), metrics.engines.clone()));
+    let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
     arguments.output.check(input.target == Target::Html)?;
     let means = Means { catalog, metrics, needs_browser: needs_browser(&plan) };
@@ -129,9 +129,7 @@ fn plan(
                     if possible.is_empty() { "nothing yet".to_owned() } else { possible.join(", ") };
                 format!("{kind} cannot become {target}; it can become: {possible}").into()
             }
-            Unplanned::Missing(requirement) => {
-                format!("{kind} cannot become {target} here: {requirement}").into()
-            }
+            Unplanned::Lacking(lack) => format!("{kind} cannot become {target} here: {lack}").into(),
         }
     })
 }
@@ -198,7 +196,7 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<Bytes, 
         outbound,
         metrics: means.metrics,
     };
-    let engines = Engines::start(basis, &config, &arbiter.handle())?;
+    let engines = Engines::start(basis, &config, &arbiter.handle()).await?;
     let (account, job) = (input.account, input.job);
     let end = tokio::select! {
         end = pipeline::run(&engines.parts, input, |_| ()) => Ok(end),

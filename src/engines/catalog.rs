@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::Engine;
 use super::plan::{self, Plan};
-use super::requirement::Requirement;
+use super::requirement::Lack;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::telemetry::EngineMetrics;
+use crate::workers::Starter;
 
 /// A look is as good as the truth for so long: who asks costs a few system calls, and anybody may ask.
 const GOOD_FOR: Duration = Duration::from_secs(1);
@@ -18,6 +19,8 @@ const GOOD_FOR: Duration = Duration::from_secs(1);
 /// The engines, and what was seen of what they need.
 pub struct Catalog {
     entries: Vec<Entry>,
+    /// Files can be kept from programs here.
+    fenced: bool,
     metrics: EngineMetrics,
 }
 
@@ -27,7 +30,7 @@ pub enum Unplanned {
     /// No engine can do it. The kind can become these.
     Impossible(Vec<Target>),
     /// An engine could, and lacks this.
-    Missing(&'static Requirement),
+    Lacking(Lack),
 }
 
 struct Entry {
@@ -39,23 +42,48 @@ struct Entry {
 #[derive(Clone, Copy)]
 struct Seen {
     at: Instant,
-    missing: Option<&'static Requirement>,
+    lack: Option<Lack>,
+    /// A program that said that it is older than it may be; asked once, at the start.
+    old: Option<Lack>,
     /// All of them have been there since the start.
     was_whole: bool,
 }
 
 impl Catalog {
-    /// The catalogue of `engines`, whose requirements are looked at now.
+    /// The catalogue of `engines`, which are looked at now. `fenced`: files can be kept from programs here, or the
+    /// operator does without.
     #[must_use]
-    pub fn new(engines: Vec<Engine>, metrics: EngineMetrics) -> Self {
+    pub fn new(engines: Vec<Engine>, fenced: bool, metrics: EngineMetrics) -> Self {
         let entry = |engine: Engine| {
-            let missing = look(&engine);
-            let seen = Seen { at: Instant::now(), missing, was_whole: missing.is_none() };
+            let lack = lack_of(&engine, fenced);
+            let seen = Seen { at: Instant::now(), lack, old: None, was_whole: lack.is_none() };
             Entry { engine, seen: Mutex::new(seen) }
         };
-        let catalog = Self { entries: engines.into_iter().map(entry).collect(), metrics };
-        catalog.entries.iter().for_each(|entry| catalog.note(entry, entry.seen(GOOD_FOR).missing));
+        let catalog = Self { entries: engines.into_iter().map(entry).collect(), fenced, metrics };
+        catalog.look();
         catalog
+    }
+
+    /// Asks the programs for their versions, where these matter. One that does not say it is taken as it is: what is
+    /// wrong with it shows when it is used.
+    pub async fn ask_versions(&self, starter: &Starter) {
+        for entry in &self.entries {
+            for requirement in entry.engine.requires {
+                match requirement.too_old(starter).await {
+                    Ok(None) => {}
+                    Ok(Some(found)) => {
+                        let mut seen = entry.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                        seen.old = Some(Lack::Version(requirement, found));
+                        (seen.lack, seen.was_whole) = (seen.lack.or(seen.old), false);
+                    }
+                    Err(error) => {
+                        let name = requirement.name;
+                        tracing::warn!(engine.name = entry.engine.name, error = %error, "{name} does not say its version");
+                    }
+                }
+            }
+        }
+        self.look();
     }
 
     /// The engines, in their order.
@@ -71,10 +99,10 @@ impl Catalog {
         let Some(route) = self.route(kind, target, options) else {
             return Err(Unplanned::Impossible(self.targets_of(kind)));
         };
-        let Some(missing) = self.missing_of(&route) else { return Ok(route) };
+        let Some(lack) = self.lack_of_route(&route) else { return Ok(route) };
         // Perhaps there is a way around it.
-        let whole = self.engines().filter(|engine| self.missing(engine.name).is_none());
-        plan::search(whole, (kind, target), options).ok_or(Unplanned::Missing(missing))
+        let whole = self.engines().filter(|engine| self.lack(engine.name).is_none());
+        plan::search(whole, (kind, target), options).ok_or(Unplanned::Lacking(lack))
     }
 
     /// How `kind` would become `target` if everything were installed.
@@ -87,27 +115,27 @@ impl Catalog {
     #[must_use]
     pub fn targets_of(&self, kind: TemplateKind) -> Vec<Target> {
         let options = PageOptions::default();
-        let whole = self.engines().filter(|engine| self.missing(engine.name).is_none());
+        let whole = self.engines().filter(|engine| self.lack(engine.name).is_none());
         let can = |target: &Target| plan::search(whole.clone(), (kind, *target), &options).is_some();
         Target::ALL.into_iter().filter(can).collect()
     }
 
     /// What the engine lacks, by a look that is not older than a second.
     #[must_use]
-    pub fn missing(&self, engine: &str) -> Option<&'static Requirement> {
+    pub fn lack(&self, engine: &str) -> Option<Lack> {
         self.look_at(engine, GOOD_FOR)
     }
 
     /// What the engine lacks now: it could not be started.
     #[must_use]
-    pub fn look_again(&self, engine: &str) -> Option<&'static Requirement> {
+    pub fn look_again(&self, engine: &str) -> Option<Lack> {
         self.look_at(engine, Duration::ZERO)
     }
 
     /// Looks at what all engines need, as far as nobody has for a second.
     pub fn look(&self) {
         for engine in self.engines() {
-            let _ = self.missing(engine.name);
+            let _ = self.lack(engine.name);
         }
     }
 
@@ -115,9 +143,9 @@ impl Catalog {
     #[must_use]
     pub fn lost(&self) -> Vec<String> {
         let lost = |entry: &Entry| {
-            let missing = self.missing(entry.engine.name)?;
+            let lack = self.lack(entry.engine.name)?;
             let was_whole = entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_whole;
-            was_whole.then(|| format!("{}: {missing}", entry.engine.name))
+            was_whole.then(|| format!("{}: {lack}", entry.engine.name))
         };
         self.entries.iter().filter_map(lost).collect()
     }
@@ -131,9 +159,9 @@ impl Catalog {
     /// The same with whether it is so here.
     #[must_use]
     pub fn matrix_here(&self) -> String {
-        self.table(|plan| match self.missing_of(plan) {
+        self.table(|plan| match self.lack_of_route(plan) {
             None => "ok".to_owned(),
-            Some(missing) => format!("missing: {} ({})", missing.name, missing.command),
+            Some(lack) => lack.brief(),
         })
     }
 
@@ -152,43 +180,44 @@ impl Catalog {
         table
     }
 
-    fn missing_of(&self, plan: &Plan) -> Option<&'static Requirement> {
-        plan.steps().iter().find_map(|step| self.missing(step.engine))
+    fn lack_of_route(&self, plan: &Plan) -> Option<Lack> {
+        plan.steps().iter().find_map(|step| self.lack(step.engine))
     }
 
-    fn look_at(&self, engine: &str, good_for: Duration) -> Option<&'static Requirement> {
+    fn look_at(&self, engine: &str, good_for: Duration) -> Option<Lack> {
         let entry = self.entries.iter().find(|entry| entry.engine.name == engine)?;
-        if entry.engine.requires.is_empty() {
+        // One that needs nothing of its own, or sees to it itself as the browser does, is not counted.
+        if entry.engine.requires.is_empty() && !entry.engine.fenced {
             return None;
         }
-        let missing = entry.seen(good_for).missing;
-        self.note(entry, missing);
-        missing
-    }
-
-    /// An engine that needs nothing of its own, or sees to it itself as the browser does, is not counted.
-    fn note(&self, entry: &Entry, missing: Option<&'static Requirement>) {
-        if !entry.engine.requires.is_empty() {
-            self.metrics.available.of([entry.engine.name]).set(i64::from(missing.is_none()));
-        }
+        let lack = entry.look(self.fenced, good_for);
+        self.metrics.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
+        lack
     }
 }
 
 impl Entry {
-    /// What was seen, looked at again where that is longer ago than `good_for`.
-    fn seen(&self, good_for: Duration) -> Seen {
+    /// What the engine lacks, looked at again where that is longer ago than `good_for`.
+    fn look(&self, fenced: bool, good_for: Duration) -> Option<Lack> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.at.elapsed() >= good_for {
-            let missing = look(&self.engine);
-            if missing != seen.missing {
-                tracing::warn!(engine.name = self.engine.name, engine.missing = ?missing, "what an engine needs changed");
-            }
-            *seen = Seen { at: Instant::now(), missing, was_whole: seen.was_whole || missing.is_none() };
+        if seen.at.elapsed() < good_for {
+            return seen.lack;
         }
-        *seen
+        let lack = lack_of(&self.engine, fenced).or(seen.old);
+        if lack != seen.lack {
+            let told = lack.map_or_else(|| "nothing".to_owned(), |lack| lack.to_string());
+            tracing::warn!(
+                engine.name = self.engine.name,
+                engine.lack = told,
+                "what an engine lacks has changed"
+            );
+        }
+        *seen = Seen { at: Instant::now(), lack, was_whole: seen.was_whole || lack.is_none(), ..*seen };
+        lack
     }
 }
 
-fn look(engine: &Engine) -> Option<&'static Requirement> {
-    engine.requires.iter().find(|requirement| requirement.program().is_none())
+fn lack_of(engine: &Engine, fenced: bool) -> Option<Lack> {
+    let missing = engine.requires.iter().find(|requirement| requirement.program().is_none());
+    missing.map(Lack::Program).or((engine.fenced && !fenced).then_some(Lack::Fence))
 }

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::slots::AccountShare;
 use crate::telemetry::metrics::Metrics;
-use crate::workers::Starter;
+use crate::workers::{Landlock, Starter, landlock};
 
 /// An engine: what it says of itself, and how it is started.
 #[derive(Clone, Copy)]
@@ -35,6 +35,8 @@ pub struct Engine {
     pub abilities: &'static [Ability],
     /// What must be installed for it; without it nothing of it can be done.
     pub requires: &'static [Requirement],
+    /// Its programs read files of the machine: what they may not read must be kept from them (Landlock).
+    pub fenced: bool,
     /// Starts what takes its steps.
     pub start: fn(&Basis<'_>) -> Box<dyn StepRunner>,
 }
@@ -64,6 +66,12 @@ pub fn all() -> Vec<Engine> {
     vec![ejs::ENGINE, page::ENGINE]
 }
 
+/// Whether files can be kept from programs here.
+#[must_use]
+pub fn is_fenced() -> bool {
+    landlock() == Landlock::Available
+}
+
 impl Runners {
     /// Starts `engines`; must be called inside a runtime.
     #[must_use]
@@ -86,7 +94,7 @@ mod tests {
     use crate::domain::kinds::{Target, TemplateKind};
 
     fn catalog() -> Catalog {
-        Catalog::new(all(), Metrics::new().engines)
+        Catalog::new(all(), true, Metrics::new().engines)
     }
 
     /// The committed table: a changed cell shows as one line of the diff.

@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn engine(name: &'static str, abilities: &'static [Ability]) -> Engine {
-        Engine { name, abilities, requires: &[], start }
+        Engine { name, abilities, requires: &[], fenced: false, start }
     }
 
     fn route(engines: &[Engine], target: Target, options: &PageOptions) -> Option<String> {

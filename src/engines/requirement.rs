@@ -1,8 +1,21 @@
-//! What an engine needs of the machine.
+//! What an engine needs of the machine, and what may be lacking.
 
 use std::fmt;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
+
+use crate::workers::{ChildSpec, Starter, Streams, end};
+
+/// Until a program has said which version it is.
+const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+/// How much of what it says is read.
+const ANSWER_LIMIT_BYTES: u64 = 4 << 10;
 
 /// A program that must be installed for an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,10 +24,36 @@ pub struct Requirement {
     pub name: &'static str,
     /// Where it lies, from the root; one of them is enough.
     pub programs: &'static [&'static str],
+    /// Where not every version will do.
+    pub version: Option<Version>,
     /// The package of Debian that brings it.
     pub package: &'static str,
     /// The command that installs it.
     pub command: &'static str,
+}
+
+/// The least version that will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// What makes the program print its version, as the first numbers with a point between them.
+    pub arguments: &'static [&'static str],
+    /// Its first two numbers.
+    pub least: Numbers,
+}
+
+/// The first two numbers of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Numbers(pub u32, pub u32);
+
+/// What an engine lacks here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// A program is not there.
+    Program(&'static Requirement),
+    /// A program is there, and is older than it may be.
+    Version(&'static Requirement, Numbers),
+    /// Its programs read files, and nothing keeps files from them.
+    Fence,
 }
 
 impl Requirement {
@@ -26,16 +65,105 @@ impl Requirement {
         };
         self.programs.iter().map(Path::new).find(runs)
     }
+
+    /// The version that its program says it is, where that matters and is less than it must be.
+    ///
+    /// # Errors
+    /// When the program does not say it.
+    pub async fn too_old(&self, starter: &Starter) -> io::Result<Option<Numbers>> {
+        let (Some(version), Some(program)) = (self.version, self.program()) else { return Ok(None) };
+        let spec = ChildSpec::new(program)
+            .arguments(version.arguments.iter().copied())
+            .variable("PATH", "/usr/bin:/bin")
+            .variable("LANG", "C.UTF-8");
+        let mut child = starter.spawn(spec, Streams { stdout: Stdio::piped(), ..Streams::null() }).await?;
+        let mut printed = String::new();
+        let read = async {
+            match child.stdout.take() {
+                Some(stdout) => stdout.take(ANSWER_LIMIT_BYTES).read_to_string(&mut printed).await,
+                None => Ok(0),
+            }
+        };
+        let read = timeout(ANSWER_LIMIT, read).await.map_err(io::Error::from).flatten();
+        end(&mut child).await?;
+        read?;
+        let found = Numbers::in_text(&printed).ok_or_else(|| io::Error::other("it prints no version"))?;
+        Ok(Some(found).filter(|found| *found < version.least))
+    }
 }
 
-/// That it is missing, and what to do.
-impl fmt::Display for Requirement {
+impl Numbers {
+    /// The first two numbers of `text` that have a point between them.
+    fn in_text(text: &str) -> Option<Self> {
+        text.split(|character: char| !character.is_ascii_digit() && character != '.').find_map(|word| {
+            let mut numbers = word.split('.');
+            Some(Self(numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+        })
+    }
+}
+
+impl Lack {
+    /// In a few words.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        match self {
+            Self::Program(Requirement { name, command, .. }) => format!("missing: {name} ({command})"),
+            Self::Version(Requirement { name, command, .. }, found) => {
+                format!("too old: {name} {found} ({command})")
+            }
+            Self::Fence => "files cannot be kept from its programs".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Numbers {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, programs, package, command } = self;
-        let programs = programs.join(" or ");
-        write!(
-            formatter,
-            "{name} is not installed (there is no {programs}); install the package {package}: {command}"
-        )
+        write!(formatter, "{}.{}", self.0, self.1)
+    }
+}
+
+/// What is lacking, and what to do.
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(Requirement { name, programs, package, command, .. }) => {
+                let programs = programs.join(" or ");
+                write!(
+                    formatter,
+                    "{name} is not installed (there is no {programs}); install the package {package}: {command}"
+                )
+            }
+            Self::Version(Requirement { name, version, package, command, .. }, found) => {
+                let least = version.map(|version| format!(", and {} is needed", version.least));
+                let least = least.unwrap_or_default();
+                write!(
+                    formatter,
+                    "{name} is too old (it is {found}{least}); install a newer package {package}: {command}"
+                )
+            }
+            Self::Fence => formatter.write_str(
+                "the programs for it read files, and this kernel has no Landlock to keep the others from them; it \
+                 takes a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK, and 'landlock' in its lsm= parameter",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_first_that_looks_like_one() {
+        for (printed, found) in [
+            ("pandoc 3.9.1\nFeatures: +server 4.5", Some(Numbers(3, 9))),
+            ("LibreOffice 25.2.3.2 520(Build:2)", Some(Numbers(25, 2))),
+            ("pdfTeX 3.141592653-2.6-1.40.24 (TeX Live 2022/Debian)", Some(Numbers(3, 141_592_653))),
+            ("version 7", None),
+            ("", None),
+        ] {
+            assert_eq!(Numbers::in_text(printed), found, "{printed}");
+        }
+        assert!(Numbers(3, 10) > Numbers(3, 9) && Numbers(2, 17) < Numbers(3, 9));
     }
 }

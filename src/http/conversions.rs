@@ -23,9 +23,7 @@ pub(super) fn admit(
             let can = if names.is_empty() { "nothing in this build".to_owned() } else { names.join(", ") };
             format!("'{kind}' cannot become '{target}'; it can become {can}.")
         }
-        Unplanned::Missing(requirement) => {
-            format!("'{kind}' cannot become '{target}' here: {requirement}.")
-        }
+        Unplanned::Lacking(lack) => format!("'{kind}' cannot become '{target}' here: {lack}."),
     };
     Err(Problem::new(Code::UnsupportedConversion, detail))
 }

@@ -324,7 +324,7 @@ impl Bench {
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
             readiness: Arc::new(Ready(Ok(Vec::new()))),
-            catalog: Arc::new(Catalog::new(engines::all(), metrics.engines.clone())),
+            catalog: Arc::new(Catalog::new(engines::all(), true, metrics.engines.clone())),
             metrics,
         };
         Self { state, jobs, account, clock, _folder: folder }

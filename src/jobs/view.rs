@@ -124,3 +124,22 @@ impl JobView {
         self.status == WireStatus::Done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_its_record_says_or_what_was_asked_for() {
+        let read = |text: &str| -> Output { serde_json::from_str(text).unwrap() };
+        let before = read(r#"{"bytes":1,"render_ms":2,"queue_ms":3}"#);
+        assert_eq!(Output::file_of(Some(&before), Target::Png), FileKind::Png);
+        assert_eq!(
+            serde_json::to_string(&before).unwrap(),
+            r#"{"bytes":1,"pages":null,"render_ms":2,"queue_ms":3}"#
+        );
+        let several = read(r#"{"file":"zip","bytes":1,"render_ms":2,"queue_ms":3}"#);
+        assert_eq!(Output::file_of(Some(&several), Target::Png), FileKind::Zip);
+        assert_eq!(Output::file_of(None, Target::Docx), FileKind::Docx);
+    }
+}

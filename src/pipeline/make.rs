@@ -8,7 +8,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::engines::catalog::Unplanned;
 use crate::engines::document::Document;
 use crate::engines::plan::Plan;
-use crate::engines::requirement::Requirement;
+use crate::engines::requirement::Lack;
 use crate::engines::step::{self, Outlet, StepContext, StepFault};
 use crate::templates::source::Loaded;
 
@@ -19,7 +19,7 @@ use crate::templates::source::Loaded;
 pub(super) fn plan(parts: &Parts, input: &RunInput) -> Result<Plan, JobFault> {
     let planned = parts.catalog.plan(input.kind, input.target, &input.options);
     planned.map_err(|unplanned| match unplanned {
-        Unplanned::Missing(requirement) => unavailable(requirement),
+        Unplanned::Lacking(lack) => unavailable(lack),
         // Init refuses such a pair; a job of a version that could do it may still be in the journal.
         Unplanned::Impossible(_) => {
             let (kind, target) = (input.kind.name(), input.target.name());
@@ -68,8 +68,8 @@ async fn take(
     input: Document,
 ) -> Result<Document, JobFault> {
     // What it needs may have gone while the steps before it were taken.
-    if let Some(requirement) = parts.catalog.missing(step.engine) {
-        return Err(unavailable(requirement));
+    if let Some(lack) = parts.catalog.lack(step.engine) {
+        return Err(unavailable(lack));
     }
     let Some(runner) = parts.runners.of(step.engine) else {
         return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
@@ -82,8 +82,8 @@ async fn take(
     })
 }
 
-fn unavailable(requirement: &'static Requirement) -> JobFault {
-    JobFault::new(FaultCode::EngineUnavailable, requirement.to_string())
+fn unavailable(lack: Lack) -> JobFault {
+    JobFault::new(FaultCode::EngineUnavailable, lack.to_string())
 }
 
 /// The next step could not work on it.

@@ -257,7 +257,7 @@ impl ChildMetrics {
 
 impl EngineMetrics {
     pub(super) fn new(register: &mut Register) -> Self {
-        let meaning = "1 where the programs are there that the engine needs, else 0";
+        let meaning = "1 where all is there that the engine needs, else 0";
         Self { available: register.labelled("platen_engine_available", ["engine"], meaning, Gauge::default) }
     }
 }

@@ -6,7 +6,10 @@
 mod fake;
 mod service;
 
-use platen::engines::catalog::Catalog;
+use platen::domain::format_opts::PageOptions;
+use platen::domain::kinds::{Target, TemplateKind};
+use platen::engines::catalog::{Catalog, Unplanned};
+use platen::engines::requirement::Lack;
 use platen::telemetry::metrics::Metrics;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -107,7 +110,7 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
     assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
     let ready = service.ready(|_| true).await;
     assert_eq!(ready, json!({"status": "ready"}), "what was never there is nobody's loss");
-    machine.install(include_str!("fake/press.sh"));
+    machine.install(service::PRESS);
     let since = std::time::Instant::now();
     while init(json!({"type": "latex", "target": "pdf"})).await.0 != 200 {
         assert!(since.elapsed().as_secs() < 30, "it is there now");
@@ -152,7 +155,7 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
         (view["errorCode"].as_str(), view["error"].as_str()),
         (Some("engine_unavailable"), Some(told))
     );
-    machine.install(include_str!("fake/press.sh"));
+    machine.install(service::PRESS);
     let (_, pdf) = service.latex("pdf", "again", json!({})).await;
     assert!(pdf.text.ends_with("AGAIN"), "{}", pdf.text);
     service.stop().await;
@@ -161,9 +164,9 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
 #[actix::test]
 async fn the_catalogue_tells_of_it() {
     let machine = Machine::with_press().await;
-    let catalog = Catalog::new(engines(), Metrics::new().engines);
+    let catalog = Catalog::new(engines(), true, Metrics::new().engines);
     let (ours, all) =
-        (Catalog::new(platen::engines::all(), Metrics::new().engines).matrix(), catalog.matrix());
+        (Catalog::new(platen::engines::all(), true, Metrics::new().engines).matrix(), catalog.matrix());
     let added: Vec<_> = all.lines().filter(|line| !ours.lines().any(|known| known == *line)).collect();
     assert_eq!(
         added,
@@ -179,8 +182,28 @@ async fn the_catalogue_tells_of_it() {
     };
     assert_eq!(here(&catalog), "latex      pdf   fake > fake                             ok");
     machine.remove();
-    let catalog = Catalog::new(engines(), Metrics::new().engines);
+    let catalog = Catalog::new(engines(), true, Metrics::new().engines);
     let missing =
         "latex      pdf   fake > fake                             missing: The press (scripts/setup --press)";
     assert_eq!(here(&catalog), missing);
+}
+
+#[actix::test]
+async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
+    let machine = Machine::with_press().await;
+    machine.install("#!/bin/sh\necho 'press, version 2.0.9'\n");
+    let service = Service::start(&[]).await;
+    let job = json!({"type": "latex", "target": "pdf"});
+    let (status, answer) = service.call(Method::POST, "/v1/documents/init", &job).await;
+    assert_eq!(status, 422);
+    let told = "'latex' cannot become 'pdf' here: The press is too old (it is 2.0, and 2.1 is needed); install a newer \
+                package fake-press: scripts/setup --press.";
+    assert_eq!(answer["detail"], told);
+    assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
+    service.stop().await;
+    machine.install(service::PRESS);
+    let catalog = Catalog::new(engines(), false, Metrics::new().engines);
+    let planned = catalog.plan(TemplateKind::Latex, Target::Pdf, &PageOptions::default());
+    assert_eq!(planned, Err(Unplanned::Lacking(Lack::Fence)));
+    assert!(catalog.plan(TemplateKind::Html, Target::Pdf, &PageOptions::default()).is_ok());
 }

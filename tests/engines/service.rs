@@ -17,40 +17,47 @@ use tokio::task::JoinHandle;
 use crate::fake;
 
 const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
-const PRESS: &str = include_str!("fake/press.sh");
+/// The program as it should be.
+pub const PRESS: &str = include_str!("fake/press.sh");
 /// Longer than anything takes on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// There is one place for the program: one test at a time.
 static MACHINE: Mutex<()> = Mutex::const_new(());
 
 /// The machine's one press.
-pub struct Machine(#[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
+pub struct Machine {
+    press: &'static Path,
+    _turn: MutexGuard<'static, ()>,
+}
 
 impl Machine {
     pub async fn with_press() -> Self {
-        let machine = Self(MACHINE.lock().await);
+        let machine = Self::alone().await;
         machine.install(PRESS);
         machine
     }
 
     pub async fn without_press() -> Self {
-        let machine = Self(MACHINE.lock().await);
+        let machine = Self::alone().await;
         machine.remove();
         machine
     }
 
+    async fn alone() -> Self {
+        Self { press: Path::new(fake::PROGRAM), _turn: MACHINE.lock().await }
+    }
+
     pub fn install(&self, program: &str) {
-        let path = Path::new(fake::PROGRAM);
-        let new = path.with_extension("new");
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let new = self.press.with_extension("new");
+        std::fs::create_dir_all(self.press.parent().unwrap()).unwrap();
         std::fs::write(&new, program).unwrap();
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
-        std::fs::rename(&new, path).unwrap();
+        std::fs::rename(&new, self.press).unwrap();
     }
 
     pub fn remove(&self) {
-        match std::fs::remove_file(fake::PROGRAM) {
+        match std::fs::remove_file(self.press) {
             Err(error) if error.kind() != ErrorKind::NotFound => panic!("{error}"),
             Ok(()) | Err(_) => {}
         }

@@ -108,7 +108,7 @@ impl House {
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
         let metrics = Metrics::new();
         let executable = env!("CARGO_BIN_EXE_platen").into();
-        let catalog = Arc::new(Catalog::new(platen::engines::all(), metrics.engines.clone()));
+        let catalog = Arc::new(Catalog::new(platen::engines::all(), true, metrics.engines.clone()));
         let basis = Basis {
             executable,
             store: store.clone(),
@@ -118,7 +118,7 @@ impl House {
             outbound,
             metrics,
         };
-        let engines = Engines::start(basis, &config, &here).unwrap();
+        let engines = Engines::start(basis, &config, &here).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let book = Arc::new(Book::load(index.clone(), clock, &config.accounts).await.unwrap());
         let accounts = Accounts::new(book.clone(), 64).start();

@@ -156,7 +156,7 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
     let rows = source.lines().skip_while(|(_, line)| !line.starts_with("| `formatOpts` | works on |"));
     let rows: Vec<_> = rows.skip(2).take_while(|(_, line)| line.starts_with('|')).collect();
     let mut found = Vec::new();
-    let catalog = Catalog::new(platen::engines::all(), Metrics::new().engines);
+    let catalog = Catalog::new(platen::engines::all(), true, Metrics::new().engines);
     for (name, handling) in KEYS {
         let wanted = match handling {
             Handling::Read | Handling::Unread => works_on(&catalog, name),

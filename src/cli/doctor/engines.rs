@@ -5,25 +5,33 @@ use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
-use crate::engines::requirement::Requirement;
+use crate::engines::requirement::{Lack, Requirement};
 
-/// A finding for each program of each engine.
+/// A finding for each program of each engine, and one for each engine that must be fenced and is not.
 pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
     let of = |engine: &Engine| -> Vec<_> {
-        engine.requires.iter().map(|requirement| finding(catalog, engine, requirement)).collect()
+        let lack = catalog.lack(engine.name);
+        let of = |requirement| finding(requirement, lack, || disabled(catalog, engine));
+        let unfenced = lack.filter(|lack| *lack == Lack::Fence).map(|lack| {
+            Finding::warning(engine.name, lack.brief()).so(disabled(catalog, engine), lack.to_string())
+        });
+        engine.requires.iter().map(of).chain(unfenced).collect()
     };
     catalog.engines().flat_map(of).collect()
 }
 
 /// What is missing is a warning: everything else can be made without it.
-fn finding(catalog: &Catalog, engine: &Engine, requirement: &'static Requirement) -> Finding {
-    match requirement.program() {
-        Some(program) => Finding::ok(requirement.name, program.display().to_string()),
-        None => {
-            let detail = format!("there is no {}", requirement.programs.join(" or "));
-            let remedy = format!("{} (package {})", requirement.command, requirement.package);
-            Finding::warning(requirement.name, detail).so(disabled(catalog, engine), remedy)
+fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl Fn() -> String) -> Finding {
+    let remedy = || format!("{} (package {})", requirement.command, requirement.package);
+    let warning = |detail| Finding::warning(requirement.name, detail).so(disabled(), remedy());
+    match (requirement.program(), lack) {
+        (None, _) => warning(format!("there is no {}", requirement.programs.join(" or "))),
+        (Some(program), Some(Lack::Version(old, found))) if old == requirement => {
+            let least =
+                old.version.map(|version| format!("; {} is needed", version.least)).unwrap_or_default();
+            warning(format!("{} is {found}{least}", program.display()))
         }
+        (Some(program), _) => Finding::ok(requirement.name, program.display().to_string()),
     }
 }
 
@@ -67,30 +75,45 @@ mod tests {
             Requirement {
                 name: "Shell",
                 programs: &["/nowhere/sh", "/bin/sh"],
+                version: None,
                 package: "dash",
                 command: "none",
             },
             Requirement {
                 name: "Press",
                 programs: &["/nowhere/press", "/etc"],
+                version: None,
                 package: "press-core",
                 command: "scripts/setup --press",
             },
         ],
+        fenced: true,
         start: |_| panic!("the doctor starts nobody"),
     };
 
     #[test]
     fn what_an_engine_needs_is_found_or_told_with_what_it_disables() {
-        let catalog = Catalog::new(vec![PRESS], Metrics::new().engines);
+        let catalog = Catalog::new(vec![PRESS], true, Metrics::new().engines);
         let missing = Finding::warning("Press", "there is no /nowhere/press or /etc")
             .so("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
         assert_eq!(findings(&catalog), [Finding::ok("Shell", "/bin/sh"), missing]);
     }
 
     #[test]
+    fn an_engine_that_reads_files_is_told_where_they_cannot_be_kept_from_it() {
+        let shell = Engine { requires: &PRESS.requires[..1], ..PRESS };
+        let found = findings(&Catalog::new(vec![shell], false, Metrics::new().engines));
+        assert_eq!(found[0], Finding::ok("Shell", "/bin/sh"));
+        assert!(
+            found[1].part == "press" && found[1].remedy.as_deref().unwrap().contains("Landlock"),
+            "{found:?}"
+        );
+        assert_eq!(found[1].disables.as_deref(), Some("latex to pdf; docx to docx, pdf"));
+    }
+
+    #[test]
     fn our_own_engines_need_nothing_that_is_not_looked_at_otherwise() {
-        let catalog = Catalog::new(crate::engines::all(), Metrics::new().engines);
+        let catalog = Catalog::new(crate::engines::all(), false, Metrics::new().engines);
         assert_eq!(findings(&catalog), []);
     }
 }

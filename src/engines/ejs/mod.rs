@@ -20,6 +20,7 @@ pub const ENGINE: Engine = Engine {
     name: "ejs",
     abilities: &[of(TemplateKind::Framework), of(TemplateKind::Html), of(TemplateKind::Ejs)],
     requires: &[],
+    fenced: false,
     start: |basis| {
         let children = basis.metrics.children.clone();
         Box::new(Assembler::new(basis.starter.clone(), &basis.config.assemble, basis.share, children))

@@ -37,6 +37,7 @@ pub const ENGINE: Engine = Engine {
         of(StepKind::Snapshot, FileKind::Html, &[PAGE]),
     ],
     requires: &[],
+    fenced: false,
     start: |basis| {
         let (pool, browser) = (basis.pool.clone(), basis.config.browser.clone());
         let engine = PageEngine::new(pool, browser, basis.share, basis.metrics.steps.clone());

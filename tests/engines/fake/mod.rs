@@ -15,7 +15,7 @@ use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::Engine;
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::plan::Ability;
-use platen::engines::requirement::Requirement;
+use platen::engines::requirement::{Numbers, Requirement, Version};
 use platen::engines::step::{Sink, Step, StepContext, StepFault, StepKind, StepRunner};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout, Command};
@@ -63,9 +63,11 @@ pub const ENGINE: Engine = Engine {
     requires: &[Requirement {
         name: "The press",
         programs: &["/nowhere/press", PROGRAM],
+        version: Some(Version { arguments: &["version"], least: Numbers(2, 1) }),
         package: "fake-press",
         command: "scripts/setup --press",
     }],
+    fenced: true,
     start: |_| Box::new(Press),
 };
 
@@ -132,7 +134,7 @@ async fn press(
 async fn feed(mut stdin: ChildStdin, input: Document) -> Result<(), StepFault> {
     let mut chunks = input.into_chunks()?;
     while let Some(chunk) = chunks.next().await {
-        stdin.write_all(&chunk.expect("the work place is read")).await.map_err(lost)?;
+        stdin.write_all(&chunk.expect("the work place is read")).await.map_err(|error| lost(&error))?;
     }
     Ok(())
 }
@@ -142,14 +144,14 @@ async fn take(mut stdout: ChildStdout, sink: &mut Sink) -> Result<u32, StepFault
     let mut breaks = 0;
     loop {
         let mut chunk = BytesMut::with_capacity(4 << 10);
-        if stdout.read_buf(&mut chunk).await.map_err(lost)? == 0 {
+        if stdout.read_buf(&mut chunk).await.map_err(|error| lost(&error))? == 0 {
             return Ok(breaks);
         }
-        breaks += u32::try_from(chunk.iter().filter(|&&byte| byte == b'\x0c').count()).unwrap_or(u32::MAX);
+        breaks += u32::try_from(memchr::memchr_iter(b'\x0c', &chunk).count()).unwrap_or(u32::MAX);
         sink.write(chunk.freeze()).await?;
     }
 }
 
-fn lost(error: io::Error) -> StepFault {
+fn lost(error: &io::Error) -> StepFault {
     JobFault::new(FaultCode::Internal, format!("the press: {error}")).into()
 }
