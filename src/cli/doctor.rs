@@ -16,7 +16,9 @@ use clap::Args;
 use self::report::Finding;
 use super::{CommandError, say};
 use crate::config::Config;
-use crate::engines::{all, catalog::Catalog, is_fenced};
+use crate::engines::catalog::Catalog;
+use crate::engines::plan::Plan;
+use crate::engines::{all, is_fenced, page};
 use crate::telemetry::metrics::Metrics;
 use crate::workers::Starter;
 
@@ -42,7 +44,9 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
     if arguments.matrix {
         let starter = Starter::new(std::env::current_exe()?)?;
         let catalog = actix::System::new().block_on(catalog(&starter));
-        say(catalog.matrix_here().trim_end())?;
+        let chromium = browser::lack(&config.browser);
+        let besides = |plan: &Plan| chromium.clone().filter(|_| page::needs_browser(plan));
+        say(catalog.matrix_here(besides).trim_end())?;
         return Ok(ExitCode::SUCCESS);
     }
     let findings = if arguments.running { vec![running::finding(&config.http)] } else { examine(config)? };

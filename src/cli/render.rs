@@ -24,7 +24,6 @@ use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::catalog::{Catalog, Unplanned};
 use crate::engines::plan::Plan;
-use crate::engines::step::{Step, StepKind};
 use crate::engines::{self, is_fenced, page};
 use crate::outbound::{Outbound, SystemResolver};
 use crate::pipeline::{self, Held, InputSet, RunInput};
@@ -68,7 +67,7 @@ pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, Comm
     let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
     arguments.output.check(input.target == Target::Html)?;
-    let means = Means { catalog, metrics, needs_browser: needs_browser(&plan) };
+    let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };
     let document = actix::System::new().block_on(render(config, input, means))?;
     arguments.output.write(&document)?;
     if arguments.output != Place::Stream {
@@ -132,12 +131,6 @@ fn plan(
             Unplanned::Lacking(lack) => format!("{kind} cannot become {target} here: {lack}").into(),
         }
     })
-}
-
-/// Target html needs a browser only where files lie beside the page; then there is one, or the run's error says why not.
-fn needs_browser(plan: &Plan) -> bool {
-    let by_browser = |step: &Step| step.engine == page::NAME && step.kind != StepKind::Snapshot;
-    plan.steps().iter().any(by_browser)
 }
 
 /// What --target says, or the output's extension; one must, and two must agree.

@@ -156,12 +156,12 @@ impl Catalog {
         self.table(|_| String::new())
     }
 
-    /// The same with whether it is so here.
+    /// The same with whether it is so here. `besides` says what a plan lacks that its engine sees to itself.
     #[must_use]
-    pub fn matrix_here(&self) -> String {
-        self.table(|plan| match self.lack_of_route(plan) {
-            None => "ok".to_owned(),
-            Some(lack) => lack.brief(),
+    pub fn matrix_here(&self, besides: impl Fn(&Plan) -> Option<String>) -> String {
+        self.table(|plan| {
+            let lack = self.lack_of_route(plan).map(|lack| lack.brief());
+            lack.or_else(|| besides(plan)).unwrap_or_else(|| "ok".to_owned())
         })
     }
 

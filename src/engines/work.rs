@@ -54,12 +54,10 @@ impl WorkPlace {
     /// # Errors
     /// When the file system refuses.
     pub fn open(folder: &Path, limit_mb: u64) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        for entry in std::fs::read_dir(folder)?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-                removed(&entry.path())?;
-            }
-        }
+        swept(folder).map_err(|error| {
+            let sentence = format!("{} cannot be used (storage.work_dir): {error}", folder.display());
+            io::Error::new(error.kind(), sentence)
+        })?;
         Ok(Self { folder: folder.to_owned(), limit_mb })
     }
 
@@ -121,6 +119,16 @@ impl WorkFile {
     pub fn into_chunks(self) -> BoxStream<'static, io::Result<Bytes>> {
         ReaderStream::with_capacity(self.file, CHUNK_BYTES).boxed()
     }
+}
+
+fn swept(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            removed(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Another service that uses the folder may have swept in between.

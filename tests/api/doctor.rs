@@ -59,6 +59,24 @@ fn what_is_missing_is_told_with_what_it_disables_and_the_remedy() {
 }
 
 #[test]
+fn the_matrix_says_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = |settings: &[(&str, &str)]| {
+        let output = platen(folder.path(), settings, &["doctor", "--matrix"], b"");
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let cell = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        ["html       pdf", "html       html", "docx       pdf"].map(cell)
+    };
+    let [pdf, html, docx] = cells(&[]);
+    assert!(pdf.contains(" ejs > chromium:print ") && pdf.ends_with(" ok"), "{pdf}");
+    assert!(html.ends_with(" ok") && docx.ends_with(" -"), "{html} {docx}");
+    let [pdf, html, _] = cells(&[("browser.executable", "/nowhere/chromium")]);
+    assert!(pdf.ends_with(" missing: /nowhere/chromium (browser.executable)"), "{pdf}");
+    assert!(html.ends_with(" ok"), "{html}");
+}
+
+#[test]
 fn a_chromium_that_does_not_start_says_what_it_printed() {
     let folder = tempfile::tempdir().unwrap();
     let broken = folder.path().join("chromium");

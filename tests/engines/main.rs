@@ -177,7 +177,7 @@ async fn the_catalogue_tells_of_it() {
         ]
     );
     let here = |catalog: &Catalog| {
-        let table = catalog.matrix_here();
+        let table = catalog.matrix_here(|_| None);
         table.lines().find(|line| line.starts_with("latex      pdf")).unwrap().to_owned()
     };
     assert_eq!(here(&catalog), "latex      pdf   fake > fake                             ok");

@@ -22,6 +22,17 @@ const SWITCHES: &[(&str, &str, &str)] = &[
     ),
 ];
 
+const INSTALL: &str = "apt-get install --no-install-recommends chromium-headless-shell";
+
+/// That Chromium is not there, in a few words.
+pub(super) fn lack(config: &BrowserConfig) -> Option<String> {
+    match browser::find_executable(&config.executable) {
+        Ok(path) if path.exists() => None,
+        Ok(path) => Some(format!("missing: {} (browser.executable)", path.display())),
+        Err(_) => Some(format!("missing: {CHROMIUM} ({INSTALL})")),
+    }
+}
+
 pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<Finding> {
     let path = match browser::find_executable(&config.executable) {
         Ok(path) if path.exists() => path,
@@ -32,8 +43,7 @@ pub(super) async fn findings(starter: &Starter, config: &BrowserConfig) -> Vec<F
             ];
         }
         Err(_) => {
-            let remedy = "apt-get install --no-install-recommends chromium-headless-shell";
-            return vec![Finding::missing(CHROMIUM, "is not installed").so(DISABLED, remedy)];
+            return vec![Finding::missing(CHROMIUM, "is not installed").so(DISABLED, INSTALL)];
         }
     };
     let user = match user(config) {

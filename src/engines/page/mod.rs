@@ -18,7 +18,7 @@ use async_trait::async_trait;
 pub use render::{PageEngine, PageOrder, RenderError};
 
 use super::document::{Document, DocumentKind, Page};
-use super::plan::Ability;
+use super::plan::{Ability, Plan};
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Engine, thread};
 use crate::domain::fault::JobFault;
@@ -85,6 +85,12 @@ const JPG: &[&str] = &["quality"];
 
 const fn of(step: StepKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
     Ability { step, from: DocumentKind::Page, to: DocumentKind::File(file), cost: 2, heeds, asked_by: None }
+}
+
+/// Whether there is no such document without a browser. Target html takes one only where files lie beside the page.
+#[must_use]
+pub fn needs_browser(plan: &Plan) -> bool {
+    plan.steps().iter().any(|step| step.engine == NAME && step.kind != StepKind::Snapshot)
 }
 
 #[async_trait(?Send)]
