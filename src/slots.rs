@@ -3,6 +3,12 @@
 //! Hazard: whoever holds every slot (tabs, turns of static pages, template processes) until a deadline stops
 //! everybody else for as long. So one account gets a share that leaves some free, and of those who wait the account
 //! that holds the fewest is served first.
+//!
+//! `meter` is what a job pays: how long it held any of them. `engines` has the slots of engines that run heavy
+//! programs, and the one budget of cores below them.
+
+pub mod engines;
+pub mod meter;
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::pin;
@@ -28,18 +34,19 @@ pub struct AccountSlots {
     inner: Arc<Inner>,
 }
 
-/// One slot; free again when it is dropped.
+/// One slot, or as many as were asked for at once; free again when it is dropped.
 #[derive(Debug)]
 pub struct Slot {
     inner: Arc<Inner>,
     account: AccountId,
+    count: usize,
 }
 
 #[derive(Debug)]
 struct Inner {
     share: usize,
     state: Mutex<State>,
-    /// Told when a slot is free that nobody waits for.
+    /// Told when a slot was given back.
     freed: Notify,
 }
 
@@ -55,6 +62,7 @@ struct State {
 #[derive(Debug)]
 struct Waiter {
     account: AccountId,
+    count: usize,
     grant: oneshot::Sender<Slot>,
 }
 
@@ -91,16 +99,17 @@ impl AccountSlots {
 
     /// Waits for a slot. Dropping the future gives the place in line up.
     pub async fn acquire(&self, account: AccountId) -> Slot {
+        self.acquire_many(account, 1).await
+    }
+
+    /// Waits for `count` slots and takes them at once: two jobs that each hold a part of what they need would wait for
+    /// each other for ever. A count above what the account may hold is that much, or it would never be served.
+    pub async fn acquire_many(&self, account: AccountId, count: usize) -> Slot {
+        let count = count.clamp(1, self.inner.share);
         loop {
-            let granted = {
-                let mut state = self.inner.state();
-                if state.take(account, self.inner.share) {
-                    return self.slot(account);
-                }
-                let (grant, granted) = oneshot::channel();
-                state.line.push_back(Waiter { account, grant });
-                granted
-            };
+            let (grant, granted) = oneshot::channel();
+            self.inner.state().line.push_back(Waiter { account, count, grant });
+            self.inner.serve();
             // Nobody drops a waiter that still waits; if somebody did, it would ask again.
             if let Ok(slot) = granted.await {
                 return slot;
@@ -114,15 +123,11 @@ impl AccountSlots {
             let mut freed = pin!(self.inner.freed.notified());
             // Heard from now on, also while the slots are looked at.
             freed.as_mut().enable();
-            if self.inner.state().take(account, self.inner.share) {
-                return self.slot(account);
+            if self.inner.state().take_idle(account, self.inner.share) {
+                return Slot { inner: Arc::clone(&self.inner), account, count: 1 };
             }
             freed.await;
         }
-    }
-
-    fn slot(&self, account: AccountId) -> Slot {
-        Slot { inner: Arc::clone(&self.inner), account }
     }
 }
 
@@ -136,36 +141,49 @@ impl Inner {
     fn serve(self: &Arc<Self>) {
         loop {
             let next = self.state().next(self.share);
-            let Some(Waiter { account, grant }) = next else { break };
-            drop(grant.send(Slot { inner: Arc::clone(self), account }));
+            let Some(Waiter { account, count, grant }) = next else { break };
+            drop(grant.send(Slot { inner: Arc::clone(self), account, count }));
         }
-        self.freed.notify_waiters();
     }
 }
 
 impl State {
-    /// Takes a free slot. Those in line cannot have it, or they would: they have their share.
-    fn take(&mut self, account: AccountId, share: usize) -> bool {
-        let held = self.held.get(&account).copied().unwrap_or(0);
-        let is_free = self.free > 0 && held < share;
+    /// Takes a free slot that nobody in line may have.
+    fn take_idle(&mut self, account: AccountId, share: usize) -> bool {
+        self.first(share).is_none() && self.take(account, 1, share)
+    }
+
+    fn take(&mut self, account: AccountId, count: usize, share: usize) -> bool {
+        let held = self.held(account);
+        let is_free = self.free >= count && held + count <= share;
         if is_free {
-            self.free -= 1;
-            self.held.insert(account, held + 1);
+            self.free -= count;
+            self.held.insert(account, held + count);
             self.last = Some(account);
         }
         is_free
     }
 
-    /// Who gets the next slot: of those below their share the account that holds the fewest, who came first of it.
+    /// Takes who is served next out of the line, if there are as many slots free as it asked for. If not, nobody behind
+    /// it is served before it: who asks for one slot at a time would otherwise keep who needs several from ever seeing
+    /// them free together.
     fn next(&mut self, share: usize) -> Option<Waiter> {
+        let at = self.first(share)?;
+        let Waiter { account, count, .. } = *self.line.get(at)?;
+        if self.take(account, count, share) { self.line.remove(at) } else { None }
+    }
+
+    /// Whose turn it is: of those whom their share allows it the account that holds the fewest, who came first of it.
+    fn first(&mut self, share: usize) -> Option<usize> {
         self.line.retain(|waiter| !waiter.grant.is_closed());
-        let held = |waiter: &Waiter| self.held.get(&waiter.account).copied().unwrap_or(0);
-        let line = self.line.iter().enumerate().map(|(at, waiter)| (at, held(waiter)));
-        let (at, _) = line.filter(|(_, held)| *held < share).min_by_key(|(at, held)| {
-            (*held, self.line.get(*at).is_some_and(|waiter| self.last == Some(waiter.account)))
-        })?;
-        let account = self.line.get(at)?.account;
-        if self.take(account, share) { self.line.remove(at) } else { None }
+        let line = self.line.iter().enumerate().map(|(at, waiter)| (at, waiter, self.held(waiter.account)));
+        let allowed = line.filter(|(_, waiter, held)| held + waiter.count <= share);
+        let first = allowed.min_by_key(|(_, waiter, held)| (*held, self.last == Some(waiter.account)));
+        first.map(|(at, ..)| at)
+    }
+
+    fn held(&self, account: AccountId) -> usize {
+        self.held.get(&account).copied().unwrap_or(0)
     }
 }
 
@@ -173,15 +191,16 @@ impl Drop for Slot {
     fn drop(&mut self) {
         {
             let mut state = self.inner.state();
-            state.free += 1;
+            state.free += self.count;
             if let Some(held) = state.held.get_mut(&self.account) {
-                *held -= 1;
+                *held -= self.count;
                 if *held == 0 {
                     state.held.remove(&self.account);
                 }
             }
         }
         self.inner.serve();
+        self.inner.freed.notify_waiters();
     }
 }
 
@@ -264,5 +283,31 @@ mod tests {
         assert!(aside.as_mut().now_or_never().is_none());
         drop(waiting.now_or_never());
         drop(aside.await);
+    }
+
+    #[tokio::test]
+    async fn who_needs_several_gets_them_at_once_and_is_not_passed_by_who_needs_one() {
+        let slots = AccountSlots::new(3, AccountShare::whole());
+        let (wide, narrow) = (AccountId::generate(), AccountId::generate());
+        let (first, second) = (slots.acquire(narrow).await, slots.acquire(narrow).await);
+        let mut both = Box::pin(slots.acquire_many(wide, 2));
+        assert!(both.as_mut().now_or_never().is_none());
+        let mut late = Box::pin(slots.acquire(narrow));
+        assert!(late.as_mut().now_or_never().is_none(), "one is free, and it is not its turn");
+        let mut aside = Box::pin(slots.acquire_idle(narrow));
+        assert!(aside.as_mut().now_or_never().is_none());
+        drop(first);
+        let both = both.now_or_never();
+        assert!(both.is_some() && late.as_mut().now_or_never().is_none());
+        drop(both);
+        assert!(late.now_or_never().is_some() && aside.now_or_never().is_some());
+        drop(second);
+    }
+
+    #[tokio::test]
+    async fn who_asks_for_more_than_its_share_gets_its_share() {
+        let slots = AccountSlots::new(4, AccountShare::new(0));
+        let wide = slots.acquire_many(AccountId::generate(), 9).now_or_never();
+        assert_eq!(wide.map(|slot| slot.count), Some(3));
     }
 }

@@ -5,6 +5,7 @@ pub mod metrics;
 mod parts;
 mod process;
 mod register;
+mod slots;
 mod templates;
 
 use tracing_subscriber::EnvFilter;
@@ -16,6 +17,7 @@ pub use parts::{
     StoreMetrics,
 };
 pub use register::{Label, Labelled};
+pub use slots::{Counted, EngineSlotMetrics, SlotMetrics, SlotWait};
 pub use templates::TemplateMetrics;
 
 use crate::config::{LogConfig, LogFormat};

@@ -1,19 +1,94 @@
-//! Engines: what their steps may leave for each other.
+//! Engines: how many heavy programs run at once, on how many cores, and what their steps may leave for each other.
 
 use serde::Deserialize;
 
 use super::Faults;
 
+/// Most cores and slots.
+const LIMIT: u64 = 1_024;
+
 /// Section `[engines]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnginesConfig {
+    /// Cores that the programs of all engines use at once; 0: the machine's.
+    pub cores: u64,
+    /// How many programs an engine runs at once, where not as many as it comes with: `engine=count`.
+    pub slots: Vec<String>,
     /// Largest file between two steps of a job.
     pub work_limit_mb: u64,
 }
 
 impl EnginesConfig {
+    /// How many slots an engine is to have, if the configuration says so.
+    #[must_use]
+    pub fn slots_of(&self, engine: &str) -> Option<usize> {
+        let mut named = self.slots.iter().filter_map(|entry| parse(entry));
+        named.find(|(name, _)| *name == engine).and_then(|(_, count)| usize::try_from(count).ok())
+    }
+
+    /// The first engine that is named and is none of `known`.
+    #[must_use]
+    pub fn unknown(&self, known: &[&str]) -> Option<&str> {
+        let mut names = self.slots.iter().filter_map(|entry| parse(entry)).map(|(name, _)| name);
+        names.find(|name| !known.contains(name))
+    }
+
     pub(super) fn validate(&self, faults: &mut Faults) {
+        faults.within("engines.cores", self.cores, 0, LIMIT);
         faults.within("engines.work_limit_mb", self.work_limit_mb, 1, 1 << 20);
+        for (at, entry) in self.slots.iter().enumerate() {
+            let Some((name, _)) = parse(entry) else {
+                let detail = format!(
+                    "'{entry}' is not of the form engine=count, with a count from 1 to {LIMIT}, e.g. \"tex=2\""
+                );
+                faults.add("engines.slots", detail);
+                continue;
+            };
+            let before = self.slots.iter().take(at).filter_map(|entry| parse(entry));
+            if before.into_iter().any(|(earlier, _)| earlier == name) {
+                faults.add("engines.slots", format!("'{name}' is named twice; leave one of the two out"));
+            }
+        }
+    }
+}
+
+fn parse(entry: &str) -> Option<(&str, u64)> {
+    let (name, count) = entry.split_once('=')?;
+    let (name, count) = (name.trim(), count.trim().parse::<u64>().ok()?);
+    (!name.is_empty() && (1..=LIMIT).contains(&count)).then_some((name, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(slots: &[&str]) -> EnginesConfig {
+        let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
+        EnginesConfig { slots, work_limit_mb: 1, ..EnginesConfig::default() }
+    }
+
+    #[test]
+    fn an_engine_has_the_slots_that_are_named_for_it() {
+        let config = config(&["tex=2", " raster = 8 "]);
+        assert_eq!(
+            ["tex", "raster", "pandoc"].map(|engine| config.slots_of(engine)),
+            [Some(2), Some(8), None]
+        );
+        assert_eq!(config.unknown(&["tex"]), Some("raster"));
+        assert_eq!(config.unknown(&["tex", "raster"]), None);
+    }
+
+    #[test]
+    fn what_is_no_count_of_an_engine_is_refused() {
+        for (slots, faults) in [
+            (&["tex=1", "raster=1024"][..], 0),
+            (&["tex", "tex=", "=1", "tex=0", "tex=1025", "tex=-1"], 6),
+            (&["tex=1", "tex = 2"], 1),
+        ] {
+            let mut found = Faults::default();
+            config(slots).validate(&mut found);
+            assert_eq!(found.0.len(), faults, "{found}");
+        }
     }
 }

@@ -11,7 +11,7 @@ pub struct JobsConfig {
     /// Jobs that run at once; 0: as many as there are tabs, and one more.
     pub concurrency: u64,
     /// Jobs of one account that run at once, and the most it holds of any resource that they use (tabs, turns of
-    /// static pages, template processes); 0: all but a quarter of each, at least one free.
+    /// static pages, template processes, engines' slots, cores); 0: all but a quarter of each, at least one free.
     pub running_account_limit: u64,
     /// Jobs that wait; one more is refused with 503.
     pub queue_limit: u64,

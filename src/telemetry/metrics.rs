@@ -18,6 +18,7 @@ use super::parts::{
 };
 use super::process;
 use super::register::{Labelled, Register};
+use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
 
 /// A number that only grows.
@@ -44,6 +45,8 @@ pub struct Metrics {
     pub children: ChildMetrics,
     /// What engines need of the machine.
     pub engines: EngineMetrics,
+    /// Slots of engines that run heavy programs.
+    pub slots: SlotMetrics,
     /// Browsers and their tabs.
     pub browser: BrowserMetrics,
     /// Objects.
@@ -74,6 +77,7 @@ impl Metrics {
         let steps = StepMetrics::new(&mut register);
         let children = ChildMetrics::new(&mut register);
         let engines = EngineMetrics::new(&mut register);
+        let slots = SlotMetrics::new(&mut register);
         let browser = BrowserMetrics::new(&mut register);
         let store = StoreMetrics::new(&mut register);
         let index = IndexMetrics::new(&mut register);
@@ -83,7 +87,7 @@ impl Metrics {
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
         let listed = Arc::new(Listed { registry, table });
-        Self { jobs, steps, children, engines, browser, store, index, templates, http, listed }
+        Self { jobs, steps, children, engines, slots, browser, store, index, templates, http, listed }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.

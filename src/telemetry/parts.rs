@@ -341,6 +341,6 @@ impl HttpMetrics {
     }
 }
 
-fn in_seconds() -> Histogram {
+pub(super) fn in_seconds() -> Histogram {
     Histogram::new(SECONDS)
 }

@@ -1,0 +1,161 @@
+//! Slots of engines that run heavy programs, and the one budget of cores below all of them.
+//!
+//! Hazard: one engine's programs keep no more cores busy than its slots allow, and several engines together all of
+//! them. So a step takes a slot of its engine, then the cores it is to use out of a budget that every engine shares;
+//! of both one account gets its share only. Tabs and template code are not in the budget: they have slots of their own
+//! and come first, since the programs of engines run at low priority from their start.
+//!
+//! Nobody who holds cores waits for a slot, so the two waits cannot wait for each other.
+
+use super::meter::{Holding, Meter};
+use super::{AccountShare, AccountSlots, Slot};
+use crate::config::EnginesConfig;
+use crate::telemetry::{Counted, EngineSlotMetrics, SlotMetrics};
+
+/// The cores that the programs of all engines use together; gives each engine its slots. Clones share the cores.
+#[derive(Clone, Debug)]
+pub struct EngineBudget {
+    cores: AccountSlots,
+    share: AccountShare,
+    config: EnginesConfig,
+    metrics: SlotMetrics,
+}
+
+/// The slots of one engine. Clones share them.
+#[derive(Clone, Debug)]
+pub struct EngineSlots {
+    slots: AccountSlots,
+    cores: AccountSlots,
+    metrics: EngineSlotMetrics,
+}
+
+/// The right to run one program of an engine on its cores, paid for by a job; free again when it is dropped.
+#[derive(Debug)]
+pub struct EngineSlot {
+    _paid: Holding,
+    _busy: Counted,
+    _cores: Slot,
+    _slot: Slot,
+}
+
+impl EngineBudget {
+    /// The budget of section `[engines]`, of which, and of each engine's slots, an account gets its `share`.
+    #[must_use]
+    pub fn new(config: &EnginesConfig, share: AccountShare, metrics: SlotMetrics) -> Self {
+        let cores = match usize::try_from(config.cores) {
+            Ok(0) | Err(_) => std::thread::available_parallelism().map_or(1, usize::from),
+            Ok(cores) => cores,
+        };
+        Self { cores: AccountSlots::new(cores, share), share, config: config.clone(), metrics }
+    }
+
+    /// The slots of an engine: as many as `engines.slots` says, else `usual`. To be asked for once an engine.
+    #[must_use]
+    pub fn slots_of(&self, engine: &'static str, usual: usize) -> EngineSlots {
+        let count = self.config.slots_of(engine).unwrap_or(usual);
+        EngineSlots {
+            slots: AccountSlots::new(count, self.share),
+            cores: self.cores.clone(),
+            metrics: self.metrics.of(engine),
+        }
+    }
+}
+
+impl EngineSlots {
+    /// Waits for a slot of the engine, then for so many cores, at least one and at most what the account may have. The
+    /// job pays from then on: it waits for nothing. Dropping the future gives the wait up and the slot back.
+    pub async fn acquire(&self, meter: &Meter, cores: usize) -> EngineSlot {
+        let wait = self.metrics.begin_wait();
+        let slot = self.slots.acquire(meter.account()).await;
+        let cores = self.cores.acquire_many(meter.account(), cores).await;
+        drop(wait);
+        EngineSlot { _paid: meter.holding(), _busy: self.metrics.begin_work(), _cores: cores, _slot: slot }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::domain::ids::AccountId;
+    use crate::telemetry::metrics::Metrics;
+
+    fn budget(cores: u64, slots: &[&str]) -> EngineBudget {
+        let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
+        EngineBudget::new(&EnginesConfig { cores, slots }, AccountShare::whole(), Metrics::new().slots)
+    }
+
+    fn job() -> Meter {
+        Meter::new(AccountId::generate())
+    }
+
+    #[tokio::test]
+    async fn an_engine_runs_as_many_programs_as_it_has_slots() {
+        let budget = budget(9, &["raster=1"]);
+        for (engine, usual, slots) in [("tex", 2, 2), ("raster", 2, 1), ("pandoc", 0, 1)] {
+            let engine = budget.slots_of(engine, usual);
+            let held: Vec<_> = (0..3).map_while(|_| engine.acquire(&job(), 1).now_or_never()).collect();
+            assert_eq!(held.len(), slots);
+        }
+    }
+
+    #[tokio::test]
+    async fn all_engines_together_use_the_cores_there_are() {
+        let budget = budget(2, &[]);
+        let (tex, raster) = (budget.slots_of("tex", 4), budget.slots_of("raster", 4));
+        let (first, second) = (tex.acquire(&job(), 1).await, raster.acquire(&job(), 1).await);
+        let wide = job();
+        let mut both = Box::pin(tex.acquire(&wide, 2));
+        assert!(both.as_mut().now_or_never().is_none());
+        drop(first);
+        assert!(both.as_mut().now_or_never().is_none());
+        drop(second);
+        assert!(both.now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_program_for_more_cores_than_an_account_has_runs_on_those_it_has() {
+        let share = AccountShare::new(0);
+        let config = EnginesConfig { cores: 4, slots: Vec::new() };
+        let engine = EngineBudget::new(&config, share, Metrics::new().slots).slots_of("tex", 4);
+        let wide = engine.acquire(&job(), 64).now_or_never();
+        assert!(wide.is_some() && engine.acquire(&job(), 1).now_or_never().is_some(), "one core is left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_is_seen_and_does_not_pay_and_who_works_does() {
+        let budget = budget(1, &[]);
+        let (engine, second) = (budget.slots_of("tex", 2), Duration::from_secs(1));
+        let levels = || (engine.metrics.busy.get(), engine.metrics.waiting.get());
+        let (first, next) = (job(), job());
+        let working = engine.acquire(&first, 1).await;
+        let mut waiting = Box::pin(engine.acquire(&next, 1));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        assert_eq!(levels(), (1, 1));
+        tokio::time::advance(second).await;
+        drop(working);
+        let working = waiting.await;
+        assert_eq!(levels(), (1, 0));
+        assert_eq!((first.cost(), next.cost()), (second, Duration::ZERO));
+        tokio::time::advance(second).await;
+        drop(working);
+        assert_eq!((next.cost(), levels()), (second, (0, 0)));
+    }
+
+    #[tokio::test]
+    async fn a_wait_that_is_given_up_leaves_its_slot_to_others() {
+        let budget = budget(1, &[]);
+        let (tex, raster) = (budget.slots_of("tex", 1), budget.slots_of("raster", 1));
+        let (working, gone) = (raster.acquire(&job(), 1).await, job());
+        {
+            let mut gone = Box::pin(tex.acquire(&gone, 1));
+            assert!(gone.as_mut().now_or_never().is_none(), "it has the slot and no core");
+        }
+        assert_eq!(tex.metrics.waiting.get(), 0);
+        drop(working);
+        assert!(tex.acquire(&job(), 1).now_or_never().is_some());
+    }
+}

@@ -1,0 +1,102 @@
+//! What is counted of the slots of engines that run heavy programs.
+
+use std::time::Instant;
+
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::metrics::{Level, Levels, Spread, Spreads};
+use super::parts::in_seconds;
+use super::register::Register;
+
+/// The slots of all engines.
+#[derive(Clone, Debug)]
+pub struct SlotMetrics {
+    /// By `engine` and `state`: `busy`, `waiting`.
+    steps: Levels<2>,
+    seconds: Spreads<1>,
+}
+
+/// The slots of one engine.
+#[derive(Clone, Debug)]
+pub struct EngineSlotMetrics {
+    /// Steps that have a slot and their cores.
+    pub busy: Level,
+    /// Steps that wait for either.
+    pub waiting: Level,
+    seconds: Spread,
+}
+
+/// A step that waits, until this is dropped, also when it gives up.
+#[derive(Debug)]
+pub struct SlotWait {
+    _waiting: Counted,
+    seconds: Spread,
+    since: Instant,
+}
+
+/// One that a level counts until this is dropped.
+#[derive(Debug)]
+pub struct Counted {
+    level: Level,
+}
+
+impl SlotMetrics {
+    pub(super) fn new(register: &mut Register) -> Self {
+        let steps = register.labelled(
+            "platen_engine_slots",
+            ["engine", "state"],
+            "Steps of engines that run heavy programs: busy, waiting for a slot or cores",
+            Gauge::default,
+        );
+        let meaning = "How long a step waited for its engine's slot and its cores";
+        let seconds = register.labelled("platen_engine_wait_seconds", ["engine"], meaning, in_seconds);
+        Self { steps, seconds }
+    }
+
+    /// Those of one engine, which are seen from now on.
+    #[must_use]
+    pub fn of(&self, engine: &'static str) -> EngineSlotMetrics {
+        EngineSlotMetrics {
+            busy: self.steps.of([engine, "busy"]),
+            waiting: self.steps.of([engine, "waiting"]),
+            seconds: self.seconds.of([engine]),
+        }
+    }
+}
+
+impl EngineSlotMetrics {
+    /// A step begins to wait.
+    #[must_use = "it waits until this is dropped"]
+    pub fn begin_wait(&self) -> SlotWait {
+        SlotWait {
+            _waiting: Counted::new(&self.waiting),
+            seconds: self.seconds.clone(),
+            since: Instant::now(),
+        }
+    }
+
+    /// A step begins to work.
+    #[must_use = "it is busy until this is dropped"]
+    pub fn begin_work(&self) -> Counted {
+        Counted::new(&self.busy)
+    }
+}
+
+impl Drop for SlotWait {
+    fn drop(&mut self) {
+        self.seconds.observe(self.since.elapsed().as_secs_f64());
+    }
+}
+
+impl Counted {
+    fn new(level: &Level) -> Self {
+        level.inc();
+        Self { level: level.clone() }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.level.dec();
+    }
+}
