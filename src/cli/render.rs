@@ -99,8 +99,10 @@ fn input_of(
         complain(&format!("warning: {warning}"));
     }
     refuse_faults(&reading)?;
+    let account = AccountId::generate();
     let input = RunInput {
-        account: AccountId::generate(),
+        account,
+        meter: account.into(),
         job: JobId::generate(),
         kind,
         target,

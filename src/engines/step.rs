@@ -8,9 +8,9 @@ use super::plan::Plan;
 use super::work::{WorkPlace, WorkWriter};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
-use crate::domain::ids::AccountId;
 use crate::domain::kinds::FileKind;
 use crate::domain::reach::Reach;
+use crate::slots::meter::Meter;
 use crate::storage::{ObjectStore, StagedObject, StoreError};
 
 /// What a step does.
@@ -49,8 +49,8 @@ pub struct Step {
 
 /// What a step is done with, beside the document that it works on.
 pub struct StepContext<'a> {
-    /// For whom.
-    pub account: AccountId,
+    /// For whom, and what it pays by.
+    pub meter: &'a Meter,
     /// The data: complete JSON, as it was received.
     pub data: &'a Bytes,
     /// What the caller asked for.

@@ -2,6 +2,7 @@
 
 mod actor;
 mod asking;
+mod cost;
 pub mod deps;
 mod due;
 pub mod erase;

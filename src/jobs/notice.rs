@@ -2,9 +2,12 @@
 //! idle, or whose actor died. An unbounded channel, for these come from `Drop`; there are at most a few
 //! a job.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::domain::ids::JobId;
+use crate::slots::meter::Meter;
 
 /// Something the registry is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +19,10 @@ pub enum Notice {
     /// The job's actor is gone.
     Departed,
     /// A job gave its slot back.
-    SlotFree,
+    SlotFree {
+        /// What it held until then.
+        cost: Duration,
+    },
 }
 
 /// A notice and whom it is about: the job, and the number of its actor or of the slot.
@@ -49,24 +55,33 @@ impl Drop for Departure {
     }
 }
 
-/// The right to run; given back when it is dropped.
+/// The right to run, and the meter of what is held meanwhile. When it is dropped it is given back and the meter is read:
+/// a run that was cancelled or panicked leaves no other report, and would cost nothing.
 #[derive(Debug)]
 pub struct Slot {
     job: JobId,
     number: u64,
     registry: UnboundedSender<Telling>,
+    meter: Meter,
 }
 
 impl Slot {
-    /// The slot `number` of the service, for `job`.
+    /// The slot `number` of the service, for `job`, with what the job pays by.
     #[must_use]
-    pub fn new(job: JobId, number: u64, registry: UnboundedSender<Telling>) -> Self {
-        Self { job, number, registry }
+    pub fn new((job, meter): (JobId, Meter), number: u64, registry: UnboundedSender<Telling>) -> Self {
+        Self { job, number, registry, meter }
+    }
+
+    /// What the run is to be measured by.
+    #[must_use]
+    pub fn meter(&self) -> Meter {
+        self.meter.clone()
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let _ = self.registry.send((self.job, self.number, Notice::SlotFree));
+        let notice = Notice::SlotFree { cost: self.meter.cost() };
+        let _ = self.registry.send((self.job, self.number, notice));
     }
 }

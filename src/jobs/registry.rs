@@ -11,10 +11,11 @@ use actix::prelude::*;
 use tokio::sync::{mpsc, watch};
 
 use super::actor::{self, JobActor};
+use super::cost::JobSort;
 use super::deps::Deps;
 use super::idempotency::{HeldKey, KeyLine};
 use super::notice::{Departure, Notice, Slot, Telling};
-use super::queue::{FairQueue, NoPlace, QueueLimits};
+use super::queue::{FairQueue, NoPlace, QueueLimits, Turn};
 use super::record::JobRecord;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
@@ -22,6 +23,7 @@ use crate::domain::job::JobState;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 use crate::slots::AccountShare;
+use crate::slots::meter::Meter;
 
 pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
 
@@ -40,8 +42,8 @@ pub struct JobRegistry {
     pub(super) keys: HashMap<HeldKey, KeyLine>,
     slots: usize,
     turns: u64,
-    /// Whose job has which turn.
-    taken: HashMap<u64, AccountId>,
+    /// The turns under way, by number.
+    taken: HashMap<u64, Turn>,
     pub(super) running: HashMap<JobId, Addr<JobActor>>,
     notices: mpsc::UnboundedSender<Telling>,
     incoming: Option<mpsc::UnboundedReceiver<Telling>>,
@@ -206,31 +208,33 @@ impl JobRegistry {
     /// Puts a job that has a place and was started into the queue, unless it was cancelled meanwhile: its
     /// end may have been heard of before its start, and would not be heard of again.
     pub(super) fn enter(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
-        let (account, job, is_done) = {
+        let (account, job, sort, is_done) = {
             let view = view.borrow();
-            (view.account, view.id, view.is_done())
+            let sort = JobSort { kind: view.kind, target: view.target };
+            (view.account, view.id, sort, view.is_done())
         };
         if is_done {
             return self.queue.release(account);
         }
-        self.queue.enter(account, job);
+        self.queue.enter(account, job, sort);
         self.dispatch(ctx);
     }
 
     /// Gives the free slots to the jobs whose turn it is.
     pub(super) fn dispatch(&mut self, ctx: &mut Context<Self>) {
         while !self.stopping && self.taken.len() < self.slots {
-            let Some((account, job)) = self.queue.next() else { return };
+            let Some(turn) = self.queue.next() else { return };
+            let (account, job) = (turn.account, turn.job);
             let Some(live) = self.live.get(&job) else {
-                self.queue.ended(account);
+                self.queue.ended(turn, None);
                 continue;
             };
             let addr = live.addr.clone();
             self.running.insert(job, addr.clone());
             self.tell_running();
             self.turns += 1;
-            self.taken.insert(self.turns, account);
-            let slot = Slot::new(job, self.turns, self.notices.clone());
+            self.taken.insert(self.turns, turn);
+            let slot = Slot::new((job, Meter::new(account)), self.turns, self.notices.clone());
             // A job that is gone drops the slot, which comes back as a notice.
             ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
         }
@@ -269,10 +273,11 @@ impl JobRegistry {
     /// Takes a started job up where its record says it stands.
     pub(super) fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> Live {
         let (account, job) = (record.account, record.id);
+        let sort = JobSort { kind: record.kind, target: record.target };
         let live = self.spawn(record);
         ctx.spawn(live.addr.send(actor::Resume).into_actor(self).map(move |wants_place, registry, ctx| {
             if wants_place.unwrap_or(false) {
-                registry.queue.readmit(account, job);
+                registry.queue.readmit(account, job, sort);
                 registry.dispatch(ctx);
             }
         }));
@@ -322,9 +327,9 @@ impl Actor for JobRegistry {
 
 impl StreamHandler<Telling> for JobRegistry {
     fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
-        if notice == Notice::SlotFree {
-            if let Some(account) = self.taken.remove(&number) {
-                self.queue.ended(account);
+        if let Notice::SlotFree { cost } = notice {
+            if let Some(turn) = self.taken.remove(&number) {
+                self.queue.ended(turn, Some(cost));
             }
             return self.dispatch(ctx);
         }
@@ -353,7 +358,7 @@ impl StreamHandler<Telling> for JobRegistry {
                 self.runs_no_more(job);
                 self.departed(job, &live, ctx);
             }
-            Notice::SlotFree => {}
+            Notice::SlotFree { .. } => {}
         }
     }
 }

@@ -10,12 +10,14 @@ use tracing::Instrument as _;
 use super::actor::JobActor;
 use super::deps::Deps;
 use super::inputs;
+use super::notice::Slot;
 use super::record::JobRecord;
 use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
+use crate::slots::meter::Meter;
 use crate::storage::index::IndexError;
 use crate::storage::leftovers;
 use crate::telemetry::Step;
@@ -36,8 +38,9 @@ impl JobActor {
         );
         self.deps.parts.metrics.steps.took(Step::Queue, Duration::from_millis(queue_ms));
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
-        let (input, record, held) = (self.run_input(), record.clone(), self.held.clone());
         let slot = self.slot.take();
+        let meter = slot.as_ref().map_or_else(|| Meter::new(record.account), Slot::meter);
+        let (input, record, held) = (self.run_input(meter), record.clone(), self.held.clone());
         let (report, reported) = oneshot::channel();
         let (show, shown) = oneshot::channel();
         let work = async move {
@@ -72,9 +75,10 @@ impl JobActor {
         ctx.spawn(reported);
     }
 
-    fn run_input(&self) -> RunInput {
+    fn run_input(&self, meter: Meter) -> RunInput {
         RunInput {
             account: self.record.account,
+            meter,
             job: self.record.id,
             kind: self.record.kind,
             target: self.record.target,

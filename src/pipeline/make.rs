@@ -37,7 +37,7 @@ pub(super) async fn make(
 ) -> Result<Document, JobFault> {
     let Loaded { site, reach, .. } = template;
     let mut job = StepContext {
-        account: input.account,
+        meter: &input.meter,
         data: &data,
         options: &input.options,
         reach,

@@ -26,6 +26,7 @@ use crate::engines::catalog::Catalog;
 use crate::engines::step::StepKind;
 use crate::engines::work::WorkPlace;
 use crate::outbound::Outbound;
+use crate::slots::meter::Meter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
@@ -84,6 +85,8 @@ pub struct RunLimits {
 pub struct RunInput {
     /// Whose job.
     pub account: AccountId,
+    /// What the job pays by for what it holds.
+    pub meter: Meter,
     /// Which job.
     pub job: JobId,
     /// The template's kind.

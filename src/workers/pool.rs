@@ -23,6 +23,7 @@ use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
 use crate::domain::ids::AccountId;
+use crate::slots::meter::Meter;
 use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::ChildMetrics;
 
@@ -107,18 +108,21 @@ impl Pool {
         self.shelf().kept.len()
     }
 
-    /// Runs a job of `account`: waits for a turn, then takes a child that worked for the account, or a
-    /// spare, or starts one. The deadline counts from when a ready child gets the job. Dropping the future
-    /// kills the child.
+    /// Runs a job of the account of `meter`: waits for a turn, then takes a child that worked for the account, or a
+    /// spare, or starts one. From its turn on the job pays. The deadline counts from when a ready child gets the job.
+    /// Dropping the future kills the child.
     ///
     /// # Errors
     /// See [`WorkerFault`].
     pub async fn run<H: Serialize, R: DeserializeOwned>(
         &self,
-        account: AccountId,
+        meter: impl Into<Meter>,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
+        let meter = meter.into();
+        let account = meter.account();
         let slot = self.inner.slots.acquire(account).await;
+        let _paid = meter.holding();
         let turn = Turn { slot, deadline: self.inner.settings.deadline };
         self.run_in(turn, account, job, |shelf| shelf.pick(account)).await
     }

@@ -83,7 +83,7 @@ impl Studio {
         let page = self.assembler.assemble(account, site, &data, &mut Warnings::default()).await.unwrap();
         let site = site.clone().with_page(page);
         let order = PageOrder {
-            account,
+            meter: account.into(),
             site,
             data,
             file: FileKind::Pdf,
@@ -109,7 +109,9 @@ impl Studio {
         let kept = Kept::default();
         let mut sink = Sink::Store(Box::new(kept.clone()));
         let mut warnings = Warnings::default();
+        let paid = order.meter.cost();
         let pages = self.pages.render(order, &mut sink, &mut warnings).await.unwrap();
+        assert!(order.meter.cost() > paid, "a tab is paid for");
         let bytes = std::mem::take(&mut *kept.0.lock().unwrap());
         File { bytes, pages, warnings: warnings.lines(), took: started.elapsed() }
     }

@@ -11,11 +11,11 @@ use tokio::sync::Semaphore;
 
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::ids::AccountId;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
 use crate::engines::thread;
 use crate::slots::AccountShare;
+use crate::slots::meter::Meter;
 use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, Order, assemble_child};
 use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
@@ -81,7 +81,7 @@ impl Assembler {
         self.pool.kept()
     }
 
-    /// The page that the site's entry and the data make, in UTF-8, for a job of `account`. A page without a tag is its
+    /// The page that the site's entry and the data make, in UTF-8, for the job of `meter`. A page without a tag is its
     /// own page, byte by byte where it was UTF-8. `data` is valid JSON. What EJS generates of a site that somebody keeps
     /// is generated once, beside the jobs, and used from then on.
     ///
@@ -89,11 +89,12 @@ impl Assembler {
     /// A sentence for the template's author, which names file and line where there is one.
     pub async fn assemble(
         &self,
-        account: AccountId,
+        meter: impl Into<Meter>,
         site: &Site,
         data: &Bytes,
         warnings: &mut Warnings,
     ) -> Result<Bytes, JobFault> {
+        let meter = meter.into();
         let data = object(data)?;
         let entry = &entry_of(site, warnings).await?;
         if memmem::find(entry, b"<%").is_none() {
@@ -103,7 +104,7 @@ impl Assembler {
             return Err(self.out_of_memory());
         }
         let read = Mutex::new(Read::default());
-        let (Answer { outcome, generated }, page) = self.run(account, site, [entry, &data], &read).await?;
+        let (Answer { outcome, generated }, page) = self.run(&meter, site, [entry, &data], &read).await?;
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         let page = self.outcome(outcome, page)?;
         let Read { mut paths, doubts } = read.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +112,7 @@ impl Assembler {
             warnings.push(doubt);
         }
         paths.insert(site.entry().to_owned());
-        self.compile_ahead(account, site, &paths);
+        self.compile_ahead(meter.account(), site, &paths);
         Ok(page)
     }
 
@@ -122,14 +123,14 @@ impl Assembler {
     /// As [`Self::assemble`]; the sentence names the option and a line of it.
     pub async fn assemble_banner(
         &self,
-        account: AccountId,
+        meter: impl Into<Meter>,
         site: &Site,
         (name, template): (&str, &str),
         data: &Bytes,
     ) -> Result<String, JobFault> {
         let site = site.with_entry(name, Bytes::copy_from_slice(template.as_bytes()));
         // The text came with a request, so there is no doubt of it.
-        let banner = self.assemble(account, &site, data, &mut Warnings::default()).await?;
+        let banner = self.assemble(meter, &site, data, &mut Warnings::default()).await?;
         let limit = self.config.banner_limit_bytes;
         if banner.len() as u64 > limit {
             let sentence = format!("{name} became larger than {limit} bytes (assemble.banner_limit_bytes)");
@@ -141,7 +142,7 @@ impl Assembler {
 
     async fn run(
         &self,
-        account: AccountId,
+        meter: &Meter,
         site: &Site,
         [entry, data]: [&Bytes; 2],
         read: &Mutex<Read>,
@@ -165,7 +166,7 @@ impl Assembler {
             read.paths.insert(name.to_owned());
             Some(asked)
         };
-        let done = self.pool.run(account, Job { header: &order, body: &body, files: &files }).await;
+        let done = self.pool.run(meter, Job { header: &order, body: &body, files: &files }).await;
         done.map_err(|fault| self.worker_fault(&fault))
     }
 

@@ -46,7 +46,7 @@ const fn of(kind: TemplateKind) -> Ability {
 impl StepRunner for Assembler {
     async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
         let site = input.into_template()?;
-        let page = self.assemble(job.account, &site, job.data, job.warnings).await?;
+        let page = self.assemble(job.meter, &site, job.data, job.warnings).await?;
         let PageOptions { extras, .. } = job.options;
         let header = self.banner(job, &site, (HEADER, extras.header.as_deref())).await?;
         let footer = self.banner(job, &site, (FOOTER, extras.footer.as_deref())).await?;
@@ -63,6 +63,6 @@ impl Assembler {
         (name, template): (&str, Option<&str>),
     ) -> Result<Option<String>, StepFault> {
         let Some(template) = template.filter(|_| job.plan.heeds(name)) else { return Ok(None) };
-        Ok(Some(self.assemble_banner(job.account, site, (name, template), job.data).await?))
+        Ok(Some(self.assemble_banner(job.meter, site, (name, template), job.data).await?))
     }
 }

@@ -111,7 +111,7 @@ impl StepRunner for PageEngine {
         let mut options = job.options.clone();
         (options.extras.header, options.extras.footer) = (header, footer);
         let order = PageOrder {
-            account: job.account,
+            meter: job.meter.clone(),
             site,
             data: job.data.clone(),
             file,

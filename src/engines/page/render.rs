@@ -15,7 +15,6 @@ use crate::browser::{
 use crate::config::BrowserConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
-use crate::domain::ids::AccountId;
 use crate::domain::kinds::FileKind;
 use crate::domain::lane::Lane;
 use crate::domain::reach::Reach;
@@ -23,6 +22,7 @@ use crate::domain::site::Site;
 use crate::engines::step::{Sink, StepFault};
 use crate::engines::thread;
 use crate::outbound::Outbound;
+use crate::slots::meter::Meter;
 use crate::slots::{AccountShare, AccountSlots};
 use crate::telemetry::{Step, StepMetrics};
 
@@ -41,8 +41,8 @@ pub struct PageEngine {
 /// One page to be made into a file.
 #[derive(Clone, Debug)]
 pub struct PageOrder {
-    /// For whom.
-    pub account: AccountId,
+    /// For whom, and what the job pays by for its tab.
+    pub meter: Meter,
     /// The assembled page and its assets.
     pub site: Site,
     /// The data, for the page's scripts.
@@ -109,15 +109,18 @@ impl PageEngine {
             return Err(RenderError::Page(JobFault::new(FaultCode::Internal, sentence)));
         };
         let timer = RefCell::new(self.metrics.begin(Step::Lease));
+        let account = order.meter.account();
         let _turn = match task.lane {
             // Alone it waits for a browser of its own: meanwhile the turn is somebody else's.
             Lane::Static if order.alone => None,
-            Lane::Static => Some(self.statics.acquire(order.account).await),
+            Lane::Static => Some(self.statics.acquire(account).await),
             Lane::Scripted => None,
         };
-        let asked = LeaseTab { account: order.account, lane: task.lane, alone: order.alone };
+        let asked = LeaseTab { account, lane: task.lane, alone: order.alone };
         let leased = self.pool.send(asked).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
+        // From now on it waits for nothing that others hold.
+        let _paid = order.meter.holding();
         let step = |step| {
             tracing::debug!(page.step = ?step, "step begins");
             timer.replace(self.metrics.begin(measured(step)));
