@@ -13,8 +13,10 @@ use crate::common::program::Program;
 /// So many clients that ask for such pages, without end.
 pub struct Attack {
     pub name: &'static str,
-    clients: usize,
-    template: &'static str,
+    pub clients: usize,
+    /// The template's type.
+    pub kind: &'static str,
+    pub template: &'static str,
 }
 
 /// Under way until it is dropped.
@@ -27,42 +29,49 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "12 pages of blobs",
         clients: 12,
+        kind: "ejs",
         template: "<script>const a=[];for(let i=0;i<2000;i++)a.push(new Blob([new Uint8Array(5e7)]))</script>",
     },
     Attack {
         name: "12 pages of blobs made by workers",
         clients: 12,
+        kind: "ejs",
         template: "<script>new Worker(URL.createObjectURL(new Blob([`const a=[];for(let i=0;i<2000;i++)\
             a.push(new Blob([new Uint8Array(5e7)]))`])));setInterval(()=>document.title+='x',10)</script>",
     },
     Attack {
         name: "12 pages of blobs of answers",
         clients: 12,
+        kind: "ejs",
         template: "<script>(async()=>{const a=[];for(let i=0;i<2000;i++)\
             a.push(await new Response(new Uint8Array(5e7)).blob())})();setInterval(()=>document.title+='x',10)</script>",
     },
     Attack {
         name: "12 pages of locks",
         clients: 12,
+        kind: "ejs",
         template: "<script>for(let i=0;i<2e5;i++)navigator.locks.request('n'+i,()=>new Promise(()=>{}))</script>",
     },
     Attack {
         name: "12 pages of locks held by workers",
         clients: 12,
+        kind: "ejs",
         template: "<script>new Worker(URL.createObjectURL(new Blob([`for(let i=0;i<2e5;i++)\
             navigator.locks.request('n'+i,()=>new Promise(()=>{}))`])));setInterval(()=>document.title+='x',10)</script>",
     },
     Attack {
         name: "12 pages of long addresses",
         clients: 12,
+        kind: "ejs",
         template: "<body><script>const d='data:text/html,'+'x'.repeat(1.9e6);for(let i=0;i<100;i++){\
             const f=document.createElement('iframe');f.src=d+i;document.body.append(f)}</script>",
     },
-    Attack { name: "16 endless pages", clients: 16, template: "<script>while(1);</script>" },
-    Attack { name: "16 endless templates", clients: 16, template: "<% while (1); %>" },
+    Attack { name: "16 endless pages", clients: 16, kind: "ejs", template: "<script>while(1);</script>" },
+    Attack { name: "16 endless templates", clients: 16, kind: "ejs", template: "<% while (1); %>" },
     Attack {
         name: "3 reports of 10,000 static pages",
         clients: 3,
+        kind: "ejs",
         template: "<% for (let i = 0; i < 10000; i++) { %><p style='break-after:page'>page <%= i %></p><% } %>",
     },
 ];
@@ -70,7 +79,8 @@ pub const ATTACKS: &[Attack] = &[
 impl Attack {
     /// Begins it, with the token of its account.
     pub fn begin(&self, program: &Program, token: &str) -> Attackers {
-        let body = json!({"type": "ejs", "target": "pdf", "template": self.template, "data": {}}).to_string();
+        let body =
+            json!({"type": self.kind, "target": "pdf", "template": self.template, "data": {}}).to_string();
         let ends = Rc::new(RefCell::new(BTreeMap::new()));
         let clients = (0..self.clients).map(|_| {
             let (body, ends) = (body.clone(), Rc::clone(&ends));

@@ -1,8 +1,8 @@
 //! What one account notices of another one's worst pages: documents a second, latencies, failures, each beside what it
-//! has when it is alone.
+//! has when it is alone; and how long its job takes beside nine slow ones.
 //!
-//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench neighbours` takes four minutes;
-//! words after `--` choose attacks by their names.
+//! A benchmark, never a test: it fails at nothing, it prints. `cargo bench --bench neighbours` takes fifteen minutes;
+//! words after `--` choose attacks and slow jobs by their names, `fairness` all slow jobs.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -14,6 +14,7 @@ mod common {
     pub mod program;
 }
 mod attacks;
+mod fairness;
 
 use std::cell::RefCell;
 use std::io;
@@ -35,12 +36,21 @@ const CLIENTS: usize = 2;
 
 fn main() -> io::Result<()> {
     let words: Vec<_> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let chosen = |attack: &&Attack| words.is_empty() || words.iter().any(|word| attack.name.contains(word));
-    println!(
-        "{:<44} {:>9} {:>8} {:>9} {:>9} {:>7}",
-        "", "a second", "of quiet", "p50 ms", "p95 ms", "failed"
-    );
-    for attack in ATTACKS.iter().filter(chosen) {
+    let chosen = |attack: &Attack| words.is_empty() || words.iter().any(|word| attack.name.contains(word));
+    attacked(chosen)?;
+    fairness::run(|slow| chosen(slow) || words.iter().any(|word| word == "fairness"))
+}
+
+/// Both accounts ask for as much as they can.
+fn attacked(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
+    let mut has_head = false;
+    for attack in ATTACKS.iter().filter(|attack| chosen(attack)) {
+        if !std::mem::replace(&mut has_head, true) {
+            println!(
+                "{:<44} {:>9} {:>8} {:>9} {:>9} {:>7}",
+                "", "a second", "of quiet", "p50 ms", "p95 ms", "failed"
+            );
+        }
         // Each against a service of its own: what one leaves behind is not laid to the next one's charge.
         let folder = tempfile::tempdir()?;
         let (token, hostile) =
