@@ -1,6 +1,7 @@
 //! What renders: the starter of children, the pool of browsers, the engines of the catalogue. Shared by the service and
 //! by `platen render`.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,13 +9,14 @@ use actix::{Actor, Addr, ArbiterHandle};
 use tokio::sync::Semaphore;
 
 use crate::browser::BrowserPool;
-use crate::config::Config;
+use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
 use crate::engines::work::WorkPlace;
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
 use crate::pipeline::{Deliveries, Parts, RunLimits};
 use crate::slots::AccountShare;
+use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::source::TemplateSource;
@@ -50,9 +52,10 @@ impl Engines {
     /// Starts them, the pool's actor on `arbiter`.
     ///
     /// # Errors
-    /// When the system gives no thread, or the work place cannot be used.
-    pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> std::io::Result<Self> {
+    /// When the system gives no thread, the work place cannot be used, or `engines.slots` names no engine.
+    pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> io::Result<Self> {
         let Basis { executable, store, work, catalog, templates, outbound, metrics } = basis;
+        check_names(&catalog, &config.engines)?;
         let starter = Starter::new(executable)?;
         catalog.ask_versions(&starter).await;
         let share = AccountShare::new(config.jobs.running_account_limit);
@@ -66,6 +69,7 @@ impl Engines {
             starter: &starter,
             pool: &pool,
             share,
+            budget: EngineBudget::new(&config.engines, share, metrics.slots.clone()),
             outbound: &outbound,
             config,
             metrics: &metrics,
@@ -100,4 +104,12 @@ impl Engines {
         };
         Ok(Self { pool, parts: Arc::new(parts) })
     }
+}
+
+/// A name that no engine has would leave the engine that was meant with the slots it comes with.
+fn check_names(catalog: &Catalog, config: &EnginesConfig) -> io::Result<()> {
+    let names: Vec<_> = catalog.engines().map(|engine| engine.name).collect();
+    let Some(unknown) = config.unknown(&names) else { return Ok(()) };
+    let detail = format!("engines.slots: there is no engine '{unknown}'; there are: {}", names.join(", "));
+    Err(io::Error::new(io::ErrorKind::InvalidInput, detail))
 }

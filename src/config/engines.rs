@@ -11,7 +11,7 @@ const LIMIT: u64 = 1_024;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnginesConfig {
-    /// Cores that the programs of all engines use at once; 0: the machine's.
+    /// Cores that the programs of all engines use at once; 0: the machine's and one more, left to other accounts.
     pub cores: u64,
     /// How many programs an engine runs at once, where not as many as it comes with: `engine=count`.
     pub slots: Vec<String>,

@@ -23,6 +23,7 @@ use crate::browser::BrowserPool;
 use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::slots::AccountShare;
+use crate::slots::engines::EngineBudget;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Starter, landlock};
 
@@ -49,6 +50,8 @@ pub struct Basis<'a> {
     pub pool: &'a Addr<BrowserPool>,
     /// How much of a resource one account gets while others want some.
     pub share: AccountShare,
+    /// The slots of those that run heavy programs, and the cores for these.
+    pub budget: EngineBudget,
     /// Where pages may go.
     pub outbound: &'a Outbound,
     /// All settings.

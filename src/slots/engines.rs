@@ -2,7 +2,7 @@
 //!
 //! Hazard: one engine's programs keep no more cores busy than its slots allow, and several engines together all of
 //! them. So a step takes a slot of its engine, then the cores it is to use out of a budget that every engine shares;
-//! of both one account gets its share only. Tabs and template code are not in the budget: they have slots of their own
+//! of both one account gets its share only, so there is one more than are used by a single account. Tabs and template code are not in the budget: they have slots of their own
 //! and come first, since the programs of engines run at low priority from their start.
 //!
 //! Nobody who holds cores waits for a slot, so the two waits cannot wait for each other.
@@ -43,16 +43,18 @@ impl EngineBudget {
     #[must_use]
     pub fn new(config: &EnginesConfig, share: AccountShare, metrics: SlotMetrics) -> Self {
         let cores = match usize::try_from(config.cores) {
-            Ok(0) | Err(_) => std::thread::available_parallelism().map_or(1, usize::from),
+            // One of them is always left to other accounts.
+            Ok(0) | Err(_) => std::thread::available_parallelism().map_or(1, usize::from) + 1,
             Ok(cores) => cores,
         };
         Self { cores: AccountSlots::new(cores, share), share, config: config.clone(), metrics }
     }
 
-    /// The slots of an engine: as many as `engines.slots` says, else `usual`. To be asked for once an engine.
+    /// The slots of an engine: as many as `engines.slots` says, else `usual` and one more, which is left to other
+    /// accounts. To be asked for once an engine.
     #[must_use]
     pub fn slots_of(&self, engine: &'static str, usual: usize) -> EngineSlots {
-        let count = self.config.slots_of(engine).unwrap_or(usual);
+        let count = self.config.slots_of(engine).unwrap_or(usual + 1);
         EngineSlots {
             slots: AccountSlots::new(count, self.share),
             cores: self.cores.clone(),
@@ -85,7 +87,8 @@ mod tests {
 
     fn budget(cores: u64, slots: &[&str]) -> EngineBudget {
         let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
-        EngineBudget::new(&EnginesConfig { cores, slots }, AccountShare::whole(), Metrics::new().slots)
+        let config = EnginesConfig { cores, slots, ..EnginesConfig::default() };
+        EngineBudget::new(&config, AccountShare::whole(), Metrics::new().slots)
     }
 
     fn job() -> Meter {
@@ -95,7 +98,7 @@ mod tests {
     #[tokio::test]
     async fn an_engine_runs_as_many_programs_as_it_has_slots() {
         let budget = budget(9, &["raster=1"]);
-        for (engine, usual, slots) in [("tex", 2, 2), ("raster", 2, 1), ("pandoc", 0, 1)] {
+        for (engine, usual, slots) in [("tex", 1, 2), ("raster", 2, 1), ("pandoc", 0, 1)] {
             let engine = budget.slots_of(engine, usual);
             let held: Vec<_> = (0..3).map_while(|_| engine.acquire(&job(), 1).now_or_never()).collect();
             assert_eq!(held.len(), slots);
@@ -119,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn a_program_for_more_cores_than_an_account_has_runs_on_those_it_has() {
         let share = AccountShare::new(0);
-        let config = EnginesConfig { cores: 4, slots: Vec::new() };
+        let config = EnginesConfig { cores: 4, ..EnginesConfig::default() };
         let engine = EngineBudget::new(&config, share, Metrics::new().slots).slots_of("tex", 4);
         let wide = engine.acquire(&job(), 64).now_or_never();
         assert!(wide.is_some() && engine.acquire(&job(), 1).now_or_never().is_some(), "one core is left");
@@ -148,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn a_wait_that_is_given_up_leaves_its_slot_to_others() {
         let budget = budget(1, &[]);
-        let (tex, raster) = (budget.slots_of("tex", 1), budget.slots_of("raster", 1));
+        let (tex, raster) = (budget.slots_of("tex", 0), budget.slots_of("raster", 0));
         let (working, gone) = (raster.acquire(&job(), 1).await, job());
         {
             let mut gone = Box::pin(tex.acquire(&gone, 1));
