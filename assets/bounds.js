@@ -1,9 +1,9 @@
 // Counts what a page makes in Chromium's own process, which is everybody's: blobs and locks.
 //
 // Hazard: a few lines of script fill that process with gigabytes (blobs) or keep it busy (locks), and the browser has
-// to be ended with all pages in it. Evaluated before the page's scripts in every frame and worker, this refuses what is
-// beyond the limit and tells of it, at which the page is ended. It lies in the page's reach, so nothing relies on it: it
-// spares the browser in the usual case, the memory watch holds in every case.
+// to be ended with all pages in it. Evaluated before the page's scripts in every frame and watched worker, this refuses
+// what is beyond the limit and tells of it, at which the page is ended. It lies in the page's reach, so nothing relies on
+// it: it spares the browser in the usual case, the memory watch holds in every case.
 //
 // name: of the binding, which is left for the watch; most: limits of blobs (bytes) and locks (a number) of each of them.
 (function (name, most) {

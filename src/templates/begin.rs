@@ -57,17 +57,18 @@ impl Handler<CloseTemplateUpload> for TemplateRegistry {
             let larger = bytes.max(former.upload_bytes);
             let begun = TemplateRecord { upload_bytes: larger, counted: true, ..former.clone() };
             Changing::with(&deps, stored).commit(&[&former], begun.clone(), Vec::new()).await?;
-            staged.commit(&key).await?;
-            if bytes < larger {
-                count_less(&deps, &begun, bytes).await;
+            let placed = staged.commit(&key).await;
+            let there = if placed.is_ok() { bytes } else { former.upload_bytes };
+            if there < larger {
+                count_less(&deps, &begun, there).await;
             }
-            Ok(())
+            placed.map(drop).map_err(Problem::from)
         })
     }
 }
 
-/// An upload is smaller than the one it replaced. It is there and acknowledged whatever becomes of this: unsaid, it counts
-/// for too much until the template's next change.
+/// An upload is smaller than what was counted: than the one it replaced, or it did not come about. Where that cannot be
+/// written, it counts for too much until the template's next change, and nothing else is wrong.
 async fn count_less(deps: &Deps, begun: &TemplateRecord, bytes: u64) {
     let record = TemplateRecord { upload_bytes: bytes, ..begun.clone() };
     let change = Changing::begin(deps, begun.account, &[begun]);

@@ -12,7 +12,7 @@ use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::problem::{Code, Problem};
 use platen::storage::folder::DataDir;
-use platen::storage::{StorageKey, StorageQuota};
+use platen::storage::{CountedUpload, StorageKey, StorageQuota};
 use platen::telemetry::metrics::Metrics;
 use platen::templates::deps::Deps;
 use platen::templates::janitor::{Janitor, Tidied};
@@ -103,6 +103,12 @@ impl House {
     /// A new template.
     pub async fn begun(&self) -> TemplateId {
         self.ask(InitTemplate { account: self.account }).await.unwrap()
+    }
+
+    /// An upload that is begun.
+    pub async fn opened(&self, template: TemplateId) -> CountedUpload {
+        let account = self.account;
+        self.ask(OpenTemplateUpload { account, template, limit_bytes: 1 << 24 }).await.unwrap()
     }
 
     pub async fn upload(&self, template: TemplateId, bytes: Vec<u8>) -> Answer<()> {

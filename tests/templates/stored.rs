@@ -8,7 +8,7 @@ use platen::domain::ids::AccountId;
 use platen::problem::Code;
 use platen::storage::index::Change;
 use platen::storage::{Folder, StorageKey, quota, record};
-use platen::templates::messages::InitTemplate;
+use platen::templates::messages::{CloseTemplateUpload, InitTemplate};
 use platen::templates::record::Permissions::{Private, Public};
 use platen::templates::record::RECORD_BYTES;
 
@@ -152,6 +152,24 @@ async fn an_upload_that_a_full_index_refuses_leaves_the_one_before_it() {
         let used = used + second.len() as u64 - first.len() as u64;
         assert_eq!(house.assert_stored("uploaded").await, used);
     }
+}
+
+#[actix::test]
+async fn an_upload_that_the_store_does_not_take_counts_nothing() {
+    let house = House::build(|_| {}).await;
+    let template = house.begun().await;
+    let used = house.assert_stored("before").await;
+    let path = house.file(&StorageKey::TemplateUpload(house.account, template));
+    std::fs::create_dir_all(path.join("in the way")).unwrap();
+    let mut upload = house.opened(template).await;
+    let bytes = archive("first");
+    upload.count(bytes.len()).unwrap();
+    upload.write(bytes.into()).await.unwrap();
+    let (account, close) = (house.account, CloseTemplateUpload { account: house.account, template, upload });
+    assert_eq!(house.registry.send(close).await.unwrap().unwrap_err().code, Code::Internal);
+    std::fs::remove_dir_all(&path).unwrap();
+    assert_eq!(house.assert_stored("after").await, used);
+    assert_eq!(house.quota.used(account), used);
 }
 
 #[actix::test]
