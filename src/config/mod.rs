@@ -16,6 +16,7 @@ mod outbound;
 mod s3;
 mod storage;
 mod templates;
+mod workers;
 
 use std::fmt;
 use std::path::Path;
@@ -35,6 +36,7 @@ pub use metrics::MetricsConfig;
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
+pub use workers::WorkersConfig;
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
@@ -55,6 +57,8 @@ pub struct Config {
     pub assemble: AssembleConfig,
     /// Section `[engines]`.
     pub engines: EnginesConfig,
+    /// Section `[workers]`.
+    pub workers: WorkersConfig,
     /// Section `[templates]`.
     pub templates: TemplatesConfig,
     /// Section `[storage]`.
@@ -145,6 +149,7 @@ impl Config {
         self.browser.validate(faults);
         self.assemble.validate(faults);
         self.engines.validate(faults);
+        self.workers.validate(faults);
         self.templates.validate(faults);
         self.storage.validate(faults);
         let is_s3 = self.storage.objects() == Some(Objects::S3);

@@ -8,14 +8,17 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use caps::{CapSet, Capability};
+use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{self, Gid, Pid, Uid};
 
 use super::cage::Fence;
 use super::dispatch;
+use super::priority::yield_from_now_on;
+use super::scratch::Tenant;
 use super::spec::{ChildSpec, Limits, OWN_PROGRAM, Order, User};
 
 /// The exit code of a child whose program could not be started; the reason is on its standard error.
@@ -48,15 +51,28 @@ fn become_child(arguments: &[OsString]) -> Result<ExitCode, Failure> {
 
     unistd::setsid().map_err(failed("start a session"))?;
     umask(Mode::from_bits_truncate(0o077));
+    if let Some(path) = &child.tenant {
+        Tenant::of_this_process(child.user)?.write(path)?;
+    }
     drop_capabilities(child.user)?;
     if let Some(user) = child.user {
         become_user(user)?;
+    }
+    if child.alone {
+        be_alone()?;
     }
     let folder = child.working_directory.as_path();
     unistd::chdir(folder).map_err(|errno| format!("cannot enter '{}': {errno}", folder.display()))?;
     die_with(order.parent, starter)?;
     prctl::set_no_new_privs().map_err(failed("give up new privileges"))?;
     limit(&child.limits)?;
+    if child.yields {
+        yield_from_now_on().map_err(|error| format!("cannot yield the processor: {error}"))?;
+    }
+    if child.cage.as_ref().is_some_and(|cage| cage.together) {
+        // What loses its parent becomes this process' child and so stays in sight of whoever watches it.
+        prctl::set_child_subreaper(true).map_err(failed("keep what it starts together"))?;
+    }
     if let Some(fence) = fence {
         fence.close()?;
     }
@@ -107,6 +123,18 @@ fn become_user(user: User) -> Result<(), Failure> {
     unistd::setresuid(uid, uid, uid).map_err(failed("change the user"))
 }
 
+/// Ends whoever still runs as this process' user, which belongs to it alone: an earlier child's leavings.
+fn be_alone() -> Result<(), Failure> {
+    if unistd::getuid().is_root() || unistd::geteuid().is_root() {
+        return Err("root is never alone".to_owned());
+    }
+    // -1 are all that may be signalled but the caller: without capabilities, those of the same user.
+    match kill(Pid::from_raw(-1), Signal::SIGKILL) {
+        Ok(()) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(format!("cannot end what still runs as its user: {errno}")),
+    }
+}
+
 /// Asks for the death signal, after the change of user, which clears it, and checks that whoever would
 /// send it had not died before.
 fn die_with(parent: u32, starter: File) -> Result<(), Failure> {
@@ -127,9 +155,13 @@ fn open_starter(order: &Order) -> Result<File, Failure> {
 }
 
 fn limit(limits: &Limits) -> Result<(), Failure> {
+    if let Some(seconds) = limits.cpu_s {
+        // First the signal that tells why, a second later the one that nobody can ignore.
+        setrlimit(Resource::RLIMIT_CPU, seconds, seconds + 1)
+            .map_err(|errno| format!("cannot set the processor time to {seconds}: {errno}"))?;
+    }
     let wanted = [
         (Resource::RLIMIT_CORE, Some(0)),
-        (Resource::RLIMIT_CPU, limits.cpu_s),
         (Resource::RLIMIT_FSIZE, limits.file_bytes),
         (Resource::RLIMIT_NPROC, limits.processes),
         (Resource::RLIMIT_NOFILE, limits.open_files),
@@ -151,6 +183,6 @@ fn cannot_start(child: &ChildSpec, error: &std::io::Error) -> Failure {
     })
 }
 
-fn failed(what: &'static str) -> impl Fn(nix::errno::Errno) -> Failure {
+fn failed(what: &'static str) -> impl Fn(Errno) -> Failure {
     move |errno| format!("cannot {what}: {errno}")
 }

@@ -1,5 +1,8 @@
 //! Supervised child processes: how they are started, what they are kept from, how they end.
 //!
+//! There are three kinds: sub-commands of ours, kept or for one job ([`Pool`]); foreign programs for one run
+//! ([`Programs`]); and servers that make a child for each document, which are anybody's ([`Pool`] again).
+//!
 //! `platen exec` (our own binary) is the one starter of children: it takes a [`ChildSpec`], gives up
 //! what the child shall not have and becomes the program. Everything here is safe code.
 
@@ -7,8 +10,12 @@ pub mod assemble;
 mod cage;
 mod exec;
 mod frame;
+mod group;
 mod pool;
 mod priority;
+mod program;
+mod scratch;
+mod seats;
 mod spec;
 mod starter;
 mod worker;
@@ -16,11 +23,13 @@ mod worker;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use cage::{Landlock, landlock};
+pub use cage::{Landlock, give_up_signals, landlock};
 pub use exec::EXEC_FAILED;
 pub use pool::{Pool, PoolSettings};
 pub use priority::{processor_time, yield_processor};
-pub use spec::{Cage, ChildSpec, Limits, User};
+pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, ProgramRun, Programs};
+pub use scratch::{Output, OutputError};
+pub use spec::{Cage, ChildSpec, Limits, Signals, User};
 pub use starter::{Starter, Streams, end, kill_group};
 pub use worker::{Asked, Job, WorkerFault};
 

@@ -32,6 +32,11 @@ pub fn yield_processor(process: i32) {
     }
 }
 
+/// Has this process yield, and all that it starts, as [`yield_processor`] does with another.
+pub(super) fn yield_from_now_on() -> std::io::Result<()> {
+    Ok(setpriority_process(None, NICENESS)?)
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};

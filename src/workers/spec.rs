@@ -34,6 +34,13 @@ pub struct ChildSpec {
     pub limits: Limits,
     /// What it may reach; `None`: all that its user may.
     pub cage: Option<Cage>,
+    /// Whether it leaves the processor to everybody else, from its start.
+    pub yields: bool,
+    /// Whether nobody else is its user: whatever still runs as that user is killed before it starts. Only
+    /// for a user that is given here, and never for root.
+    pub alone: bool,
+    /// The file in which it says which process it is, before it becomes the program.
+    pub tenant: Option<PathBuf>,
 }
 
 /// A user and its group; further groups are given up.
@@ -68,17 +75,35 @@ pub struct Limits {
     pub open_files: Option<u64>,
 }
 
+/// Whom a caged child may signal. Where the kernel can tell (Landlock, from Linux 6.12 on) it is never
+/// anybody outside of the cage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signals {
+    /// Nobody but its first process itself, which is how a program aborts.
+    #[default]
+    Itself,
+    /// Everybody its user may: it has children that it ends.
+    Anybody,
+}
+
 /// What a child that reads strangers' input may reach.
 ///
-/// Files by Landlock, the network and the kernel's rarer doors by seccomp. The program itself may
-/// always be read.
+/// Files by Landlock; the network, signals and the kernel's rarer doors by seccomp. The program itself may
+/// always be executed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cage {
-    /// Files and folders (with all below) it may read and execute; those that do not exist are skipped.
+    /// Files and folders (with all below) it may execute and read; those that do not exist are skipped.
+    pub execute: Vec<PathBuf>,
+    /// Files and folders (with all below) it may read.
     pub read: Vec<PathBuf>,
-    /// Files and folders (with all below) it may also write.
+    /// Files and folders (with all below) it may read and write; what is made there is no program for it.
     pub write: Vec<PathBuf>,
+    /// Whom it may signal.
+    pub signals: Signals,
+    /// Whether all that it starts stays in its session and process group, where one kill ends everything.
+    pub together: bool,
     /// Whether it may open sockets.
     pub network: bool,
     /// Whether it must not start where the kernel has no Landlock and files cannot be fenced.
@@ -110,6 +135,9 @@ impl ChildSpec {
             user: None,
             limits: Limits::default(),
             cage: None,
+            yields: false,
+            alone: false,
+            tenant: None,
         }
     }
 

@@ -17,13 +17,13 @@ const CHROMIUM: &str = "/usr/lib/chromium/chromium-headless-shell";
 
 /// Enough for a shell and what it starts, no more.
 fn programs_only() -> Cage {
-    let read =
-        ["/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/null"];
+    let execute = ["/usr/bin", "/usr/lib", "/usr/lib64", "/bin", "/lib", "/lib64"];
     Cage {
-        read: read.map(PathBuf::from).to_vec(),
+        execute: execute.map(PathBuf::from).to_vec(),
+        read: vec![PathBuf::from("/etc/ld.so.cache")],
         write: vec![PathBuf::from("/dev/null")],
-        network: false,
         files_must_be_fenced: true,
+        ..Cage::default()
     }
 }
 

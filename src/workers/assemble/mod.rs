@@ -144,10 +144,9 @@ pub fn assemble_child(limits: AssembleLimits, user: Option<User>) -> ChildSpec {
         },
         cage: Some(Cage {
             read: LOADER_FILES.map(PathBuf::from).to_vec(),
-            write: Vec::new(),
-            network: false,
             // Without Landlock the call filter below still keeps the child from opening any file.
             files_must_be_fenced: false,
+            ..Cage::default()
         }),
         ..spec
     }

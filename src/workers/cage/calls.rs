@@ -1,0 +1,252 @@
+//! Which system calls a caged child may make: the filters, by seccomp.
+
+use std::collections::BTreeMap;
+
+use nix::libc::{self, c_long};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule,
+};
+
+use super::super::spec::{Cage, Signals};
+
+type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+/// On x86-64 every call has a second number with this bit, which must not be a way round a refusal.
+const X32_BIT: c_long = 0x4000_0000;
+
+/// `CLONE_NEWTIME`, `NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID`, `NEWNET`.
+const NAMESPACE_FLAGS: &[u64] =
+    &[0x80, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
+
+/// `PROT_EXEC`.
+const PROT_EXEC: u64 = 4;
+
+/// Opening and using sockets, refused to a child without network.
+const NETWORK_CALLS: &[c_long] = &[
+    libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    libc::SYS_socketpair,
+];
+
+/// Signals to a process; `tgkill` is a case of its own.
+const SIGNAL_CALLS: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_tkill,
+];
+
+/// The way out of a session and a process group, where a kill of the group would not reach.
+const GROUP_CALLS: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
+
+/// What works on the process that the first argument names, or on the caller, where it is 0.
+const CALLS_ON_A_PROCESS: &[c_long] = &[
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+];
+
+/// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`: the kernel would send a signal of the child's choice for it.
+const SIGNALLING_COMMANDS: &[u64] = &[8, 10, 15];
+
+/// `FIOSETOWN`, `SIOCSPGRP`, the same as `F_SETOWN`, and `TIOCSTI`, which types for another.
+const SIGNALLING_CONTROLS: &[u64] = &[0x8901, 0x8902, 0x5412];
+
+/// `PR_SET_PDEATHSIG`, `PR_SET_DUMPABLE`: to outlive the service, to be hidden from whoever watches.
+const HIDING_OPTIONS: &[u64] = &[1, 4];
+
+/// `PRIO_PROCESS` of `setpriority`.
+const PRIO_PROCESS: u64 = 0;
+
+/// `IOPRIO_WHO_PROCESS` of `ioprio_set`.
+const IOPRIO_WHO_PROCESS: u64 = 1;
+
+/// What no child of ours needs and exploits of the kernel or of neighbours begin with.
+const REFUSED_CALLS: &[c_long] = &[
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_adjtimex,
+    libc::SYS_bpf,
+    libc::SYS_chroot,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_fanotify_init,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    libc::SYS_io_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kcmp,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_mq_open,
+    libc::SYS_msgget,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_personality,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_process_madvise,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_semget,
+    libc::SYS_setns,
+    libc::SYS_settimeofday,
+    libc::SYS_shmget,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+];
+
+/// All that a child needs which only computes: what it has open, memory, its end.
+const COMPUTING_CALLS: &[c_long] = &[
+    libc::SYS_brk,
+    libc::SYS_clock_gettime,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_gettid,
+    libc::SYS_gettimeofday,
+    libc::SYS_madvise,
+    libc::SYS_mmap,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sigaltstack,
+    libc::SYS_tgkill,
+    libc::SYS_write,
+    libc::SYS_writev,
+];
+
+/// The filters of a cage, for the process `leader` and all that it starts.
+pub(super) fn of_cage(cage: &Cage, leader: u32) -> Result<[BpfProgram; 2], BackendError> {
+    let mut rules = Rules::new();
+    refuse(&mut rules, REFUSED_CALLS);
+    if !cage.network {
+        refuse(&mut rules, NETWORK_CALLS);
+    }
+    refuse_when(&mut rules, libc::SYS_clone, new_namespaces()?);
+    for &call in CALLS_ON_A_PROCESS {
+        refuse_when(&mut rules, call, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
+    }
+    let theirs = |own| Ok(vec![rule(0, SeccompCmpOp::Ne, own)?, rule(1, SeccompCmpOp::Ne, 0)?]);
+    refuse_when(&mut rules, libc::SYS_setpriority, theirs(PRIO_PROCESS)?);
+    refuse_when(&mut rules, libc::SYS_ioprio_set, theirs(IOPRIO_WHO_PROCESS)?);
+    if cage.together {
+        refuse(&mut rules, GROUP_CALLS);
+        refuse_when(&mut rules, libc::SYS_prctl, any_of(0, HIDING_OPTIONS)?);
+    }
+    if cage.signals == Signals::Itself {
+        refuse_signals(&mut rules, leader)?;
+    }
+    let refusals = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM)))?;
+    // The flags of `clone3` lie in memory, where a filter cannot look. Told that there is no such call,
+    // the C library takes `clone`.
+    let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
+    let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?;
+    Ok([refusals, absences])
+}
+
+/// The filter that leaves a process no signal but to itself.
+pub(super) fn without_signals(itself: u32) -> Result<BpfProgram, BackendError> {
+    let mut rules = Rules::new();
+    refuse_signals(&mut rules, itself)?;
+    filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM)))
+}
+
+/// The filter that leaves a process `itself` nothing but what it needs to compute.
+pub(super) fn computing(itself: u32) -> Result<BpfProgram, BackendError> {
+    let mut rules: Rules = COMPUTING_CALLS.iter().map(|&call| (call, Vec::new())).collect();
+    rules.insert(libc::SYS_mmap, vec![rule(2, SeccompCmpOp::MaskedEq(PROT_EXEC), 0)?]);
+    rules.insert(libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Eq, u64::from(itself))?]);
+    filter(rules, SeccompAction::Errno(errno(libc::EPERM)), SeccompAction::Allow)
+}
+
+fn refuse_signals(rules: &mut Rules, itself: u32) -> Result<(), BackendError> {
+    refuse(rules, SIGNAL_CALLS);
+    refuse_when(rules, libc::SYS_tgkill, vec![rule(0, SeccompCmpOp::Ne, u64::from(itself))?]);
+    refuse_when(rules, libc::SYS_fcntl, any_of(1, SIGNALLING_COMMANDS)?);
+    refuse_when(rules, libc::SYS_ioctl, any_of(1, SIGNALLING_CONTROLS)?);
+    Ok(())
+}
+
+fn refuse(rules: &mut Rules, calls: &[c_long]) {
+    for &call in calls {
+        // A call without conditions matches always.
+        refuse_when(rules, call, Vec::new());
+    }
+}
+
+/// Refuses a call by both of its numbers.
+fn refuse_when(rules: &mut Rules, call: c_long, when: Vec<SeccompRule>) {
+    rules.insert(call | X32_BIT, when.clone());
+    rules.insert(call, when);
+}
+
+fn filter(
+    rules: Rules,
+    otherwise: SeccompAction,
+    matched: SeccompAction,
+) -> Result<BpfProgram, BackendError> {
+    SeccompFilter::new(rules, otherwise, matched, std::env::consts::ARCH.try_into()?)?.try_into()
+}
+
+/// `clone` with any flag that makes a namespace, for in one of its own a child would be root.
+fn new_namespaces() -> Result<Vec<SeccompRule>, BackendError> {
+    NAMESPACE_FLAGS
+        .iter()
+        .map(|&flag| {
+            let set = SeccompCmpOp::MaskedEq(flag);
+            SeccompRule::new(vec![SeccompCondition::new(0, SeccompCmpArgLen::Qword, set, flag)?])
+        })
+        .collect()
+}
+
+fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
+    values.iter().map(|&value| rule(argument, SeccompCmpOp::Eq, value)).collect()
+}
+
+/// Holds where the argument, of which the kernel takes 32 bits, compares so.
+fn rule(argument: u8, compared: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value)?])
+}
+
+fn errno(number: libc::c_int) -> u32 {
+    number.unsigned_abs()
+}

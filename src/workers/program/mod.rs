@@ -1,0 +1,309 @@
+//! Foreign programs: one run in a cage and a folder of its own, then nothing of it is left.
+//!
+//! ```text
+//! seat ─► scratch folder ─► inputs ─► at work, watched ─► dead with its whole group ─► outputs ─► folder and seat free
+//!                                        └─► killed: deadline, too much of something, nobody waits
+//! ```
+//!
+//! The cage keeps all that a program starts in its process group, so that one kill ends it; its first process
+//! stays a zombie until then, so that the group's number is nobody else's.
+
+mod bounds;
+mod running;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::fs::File;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::task::spawn_blocking;
+
+use super::cage::Landlock;
+use super::scratch::{Output, OutputError, Place, Scratch};
+use super::seats::Seats;
+use super::spec::{Cage, ChildSpec, Signals};
+use super::starter::Starter;
+use crate::config::WorkersConfig;
+use crate::telemetry::ChildMetrics;
+pub(super) use bounds::excess;
+pub use bounds::{Bounds, Excess};
+use running::Running;
+
+/// Runs foreign programs. Cloning shares the seats; the folder of all their folders goes with the last clone.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    starter: Starter,
+    seats: Seats,
+    place: Arc<Place>,
+    bounds: Bounds,
+    watch: Duration,
+    fencing: Fencing,
+    metrics: ChildMetrics,
+}
+
+/// Whether the files of this machine are fenced from programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fencing {
+    Kept,
+    /// The operator wants programs all the same.
+    Waived,
+    Impossible,
+}
+
+/// What a program may reach beside its own folder, and how it runs.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// Files and folders (with all below) it may execute and read: programs, and the libraries they load.
+    pub execute: Vec<PathBuf>,
+    /// Files and folders (with all below) it may read.
+    pub read: Vec<PathBuf>,
+    /// Files and folders (with all below) it may write beside its folder, such as `/dev/null`.
+    pub write: Vec<PathBuf>,
+    /// Whom it may signal: of those that it has started.
+    pub signals: Signals,
+    /// Whether it leaves the processor to everybody else, from its start.
+    pub yields: bool,
+}
+
+/// One run of a program.
+pub struct ProgramRun {
+    /// What it is for metrics and the log.
+    pub name: &'static str,
+    /// The program by its path.
+    pub program: PathBuf,
+    /// Its arguments. It starts in its folder, where inputs and outputs lie by their names.
+    pub arguments: Vec<String>,
+    /// Its environment, beside `HOME` and `TMPDIR`, which are a further folder of its own.
+    pub environment: BTreeMap<String, String>,
+    /// What it may reach.
+    pub profile: Arc<Profile>,
+    /// The files it finds.
+    pub inputs: Vec<Input>,
+    /// What it may take.
+    pub bounds: Bounds,
+}
+
+/// A file that a program finds in its folder.
+pub struct Input {
+    name: String,
+    content: Box<dyn AsyncRead + Send + Unpin>,
+}
+
+/// A program that has ended, with all that it started. Dropped, its folder goes; what was opened of it stays readable.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it printed.
+    pub stdout: Bytes,
+    /// What it printed to standard error.
+    pub stderr: Bytes,
+    scratch: Scratch,
+}
+
+/// Why a program has made nothing. The texts are for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// It could not be started: a fault of the installation.
+    #[error("a program cannot start: {0}")]
+    NotStarted(String),
+    /// The kernel cannot keep it from the files of this machine.
+    #[error(
+        "this kernel has no Landlock, so files cannot be fenced from programs; boot it with landlock among lsm=, \
+         or let programs read whatever their user can by workers.allow_unfenced_files"
+    )]
+    NotFenced,
+    /// An input could not be read or written.
+    #[error("an input of a program cannot be staged: {0}")]
+    Input(io::Error),
+    /// It took longer than its deadline and was killed.
+    #[error("the program was killed at its deadline")]
+    Deadline,
+    /// It took too much of something and was killed.
+    #[error("the program was killed, for it took too much: {}", .0.words())]
+    TooMuch(Excess),
+    /// The system failed.
+    #[error("a program's folder cannot be used: {0}")]
+    System(io::Error),
+}
+
+impl Programs {
+    /// Seats and a folder for programs; what a killed service of this user has left behind is swept first.
+    /// `landlock` is what the kernel says ([`landlock`](super::landlock)). Reads and writes files.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or a user of the configured range is somebody.
+    pub fn new(
+        starter: Starter,
+        config: &WorkersConfig,
+        landlock: Landlock,
+        metrics: ChildMetrics,
+    ) -> io::Result<Self> {
+        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let seats = Seats::new(count(config.slots), count(config.first_uid))?;
+        let parent = match config.scratch_dir.as_str() {
+            "" => std::env::temp_dir(),
+            path => PathBuf::from(path),
+        };
+        Place::sweep(&parent);
+        let place = Place::create(&parent, nix::unistd::geteuid().is_root()).map_err(|error| {
+            let parent = parent.display();
+            let sentence =
+                format!("no folder for programs can be made in '{parent}' (workers.scratch_dir): {error}");
+            io::Error::new(error.kind(), sentence)
+        })?;
+        let inner = Inner {
+            starter,
+            seats,
+            place: Arc::new(place),
+            bounds: Bounds::new(config),
+            watch: Duration::from_millis(config.watch_ms),
+            fencing: Fencing::of(landlock, config.allow_unfenced_files),
+            metrics,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What a run may take by the configuration.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.inner.bounds
+    }
+
+    /// Whether programs may run here at all.
+    ///
+    /// # Errors
+    /// [`ProgramError::NotFenced`].
+    pub fn check(&self) -> Result<(), ProgramError> {
+        if self.inner.fencing == Fencing::Impossible { Err(ProgramError::NotFenced) } else { Ok(()) }
+    }
+
+    /// Runs a program and waits until it has ended, well or badly: that is in the answer. It waits for a seat
+    /// first; the deadline counts from the program's start. Dropping the future kills the program.
+    ///
+    /// # Errors
+    /// See [`ProgramError`].
+    pub async fn run(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
+        let name = run.name;
+        let finished = self.run_uncounted(run).await;
+        let end = finished.as_ref().map_or_else(ProgramError::name, |_| "answered");
+        self.inner.metrics.jobs.of([name, end]).inc();
+        finished
+    }
+
+    async fn run_uncounted(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
+        self.check()?;
+        let mut scratch = self.scratch().await.map_err(ProgramError::System)?;
+        for input in run.inputs {
+            scratch = input.stage(scratch).await.map_err(ProgramError::Input)?;
+        }
+        let spec = ChildSpec::new(run.program).arguments(run.arguments);
+        let mut spec = ChildSpec { yields: run.profile.yields, ..spec };
+        spec.environment.extend(run.environment);
+        let cage = run.profile.cage(self.inner.fencing == Fencing::Kept);
+        let running =
+            Running::start(self, run.name, scratch.house(spec, cage), (scratch, run.bounds)).await?;
+        running.finish().await
+    }
+
+    /// A folder and whom it belongs to.
+    pub(super) async fn scratch(&self) -> io::Result<Scratch> {
+        let seat = self.inner.seats.take().await?;
+        let place = Arc::clone(&self.inner.place);
+        spawn_blocking(move || Scratch::create(place, seat)).await.map_err(io::Error::other)?
+    }
+}
+
+impl Fencing {
+    fn of(landlock: Landlock, is_waived: bool) -> Self {
+        match (landlock, is_waived) {
+            (Landlock::Available, _) => Self::Kept,
+            (Landlock::Missing, false) => Self::Impossible,
+            (Landlock::Missing, true) => {
+                tracing::error!(
+                    "this kernel has no Landlock: programs that open strangers' documents can read whatever their \
+                     user can, for workers.allow_unfenced_files is set"
+                );
+                Self::Waived
+            }
+        }
+    }
+}
+
+impl Profile {
+    fn cage(&self, files_must_be_fenced: bool) -> Cage {
+        Cage {
+            execute: self.execute.clone(),
+            read: self.read.clone(),
+            write: self.write.clone(),
+            signals: self.signals,
+            together: true,
+            network: false,
+            files_must_be_fenced,
+        }
+    }
+}
+
+impl Input {
+    /// A file from memory. `name` is relative and leads down; folders on the way are made.
+    pub fn bytes(name: impl Into<String>, content: Bytes) -> Self {
+        Self { name: name.into(), content: Box::new(io::Cursor::new(content)) }
+    }
+
+    /// A file from a stream, which is copied to its end.
+    pub fn stream(name: impl Into<String>, content: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        Self { name: name.into(), content: Box::new(content) }
+    }
+
+    async fn stage(mut self, scratch: Scratch) -> io::Result<Scratch> {
+        let name = self.name;
+        let (scratch, file) =
+            spawn_blocking(move || scratch.create_file(&name).map(|file| (scratch, file))).await??;
+        let mut file = File::from_std(file);
+        tokio::io::copy(&mut self.content, &mut file).await?;
+        file.flush().await?;
+        Ok(scratch)
+    }
+}
+
+impl Finished {
+    /// Opens a file that the program has made; never what a link leads to, nor anything else than a file of its own.
+    ///
+    /// # Errors
+    /// See [`OutputError`].
+    pub fn open(&self, name: &str, limit_bytes: u64) -> Result<Output, OutputError> {
+        self.scratch.open(name, limit_bytes)
+    }
+
+    /// The content of a file that the program has made.
+    ///
+    /// # Errors
+    /// See [`OutputError`].
+    pub async fn read(&self, name: &str, limit_bytes: u64) -> Result<Bytes, OutputError> {
+        let Output { file, bytes } = self.open(name, limit_bytes)?;
+        let mut content = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
+        File::from_std(file).take(bytes).read_to_end(&mut content).await?;
+        Ok(content.into())
+    }
+}
+
+impl ProgramError {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::NotStarted(_) | Self::NotFenced => "not_started",
+            Self::Input(_) | Self::System(_) => "not_staged",
+            Self::Deadline => "deadline",
+            Self::TooMuch(excess) => excess.name(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Removes what a program has left in its folder, however it arranged that.
+//!
+//! Hazard: a tree as deep as a program can make one overflows the stack of whoever descends into it, or takes
+//! a descriptor for each level. So nobody descends: what lies in a folder is moved up to the top, where every
+//! folder is emptied by two descriptors at a time.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::Errno;
+
+/// Longer than this no removal goes on; what is left is the next sweep's.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Empties the folder `top`; the folder itself stays.
+///
+/// # Errors
+/// What the system says, or that it takes too long.
+pub(super) fn empty(top: &OwnedFd) -> io::Result<()> {
+    let begun = Instant::now();
+    let mut moved = 0_u64;
+    loop {
+        let names = entries(top)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        for name in names {
+            if begun.elapsed() > TIME_LIMIT {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            if !is_unlinked(top, &name)? {
+                flatten(top, &name, &mut moved)?;
+            }
+        }
+    }
+}
+
+/// Opens a folder, not by a link.
+pub(super) fn open_folder(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(parent, name, flags, Mode::empty())?)
+}
+
+/// Removes what is no folder; false where it is one.
+fn is_unlinked(parent: &OwnedFd, name: &CStr) -> io::Result<bool> {
+    match unlinkat(parent, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR | Errno::PERM) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Removes the folder `name` of `top`; the folders in it come to lie beside it.
+fn flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<()> {
+    open_up(top, name)?;
+    let folder = open_folder(top, name)?;
+    for inner in entries(&folder)? {
+        if is_unlinked(&folder, &inner)? {
+            continue;
+        }
+        // Its parent changes, which is written into the folder itself.
+        open_up(&folder, &inner)?;
+        while let Err(errno) = renameat(&folder, &inner, top, format!(".moved-{moved}")) {
+            // A name of ours that the program has given to something else.
+            if !matches!(errno, Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) {
+                return Err(errno.into());
+            }
+            *moved += 1;
+        }
+        *moved += 1;
+    }
+    match unlinkat(top, name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Takes away whatever rights the program has taken from us. A link in the folder's place is not followed.
+fn open_up(parent: &OwnedFd, name: &CStr) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(parent, name, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))
+}
+
+fn entries(folder: &OwnedFd) -> io::Result<Vec<CString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        if ![c".", c".."].contains(&entry.file_name()) {
+            names.push(entry.file_name().to_owned());
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_deep_hidden_or_a_link_goes_and_what_is_outside_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("kept"), "").unwrap();
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).unwrap();
+        std::fs::create_dir_all(folder.path().join(".moved-0/in")).unwrap();
+        std::fs::write(folder.path().join(".moved-1"), "").unwrap();
+        let top =
+            open_folder(rustix::fs::CWD, &CString::new(folder.path().to_str().unwrap()).unwrap()).unwrap();
+        // Deeper than a path can name, and than a stack or the limit of open files allows.
+        let mut inner = top.try_clone().unwrap();
+        for _ in 0..20_000 {
+            rustix::fs::mkdirat(&inner, c"d", Mode::RWXU).unwrap();
+            inner = open_folder(&inner, c"d").unwrap();
+        }
+        let hidden = folder.path().join("hidden");
+        std::fs::create_dir_all(hidden.join("inner")).unwrap();
+        std::fs::write(hidden.join("file"), "").unwrap();
+        for path in [hidden.join("inner"), hidden] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0)).unwrap();
+        }
+        empty(&top).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(outside.path().join("kept").exists());
+    }
+}

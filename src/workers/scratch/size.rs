@@ -1,0 +1,92 @@
+//! How much a program has in its folder, while it may still be changing that.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Dir, FileType, statat};
+use rustix::io::Errno;
+
+use super::removal::open_folder;
+use crate::workers::group::BLOCK_BYTES;
+
+/// Folders inside folders that are looked into, by a descriptor each.
+const DEPTH_LIMIT: u32 = 32;
+
+/// What lies in a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// On the disk, not by length: a file may be longer than what it holds.
+    pub bytes: u64,
+    /// Files, folders and whatever else has a name.
+    pub files: u64,
+}
+
+/// Why it cannot be told how much there is, which is the program's doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// More than `most` files, or folders more than 32 deep.
+    TooMany,
+    /// A folder that the program has closed to us.
+    Hidden,
+}
+
+/// Looks, and stops behind the `most`th file.
+pub fn measure(top: &OwnedFd, most: u64) -> Result<Size, Unseen> {
+    let mut size = Size::default();
+    add(top, &mut size, most, DEPTH_LIMIT)?;
+    Ok(size)
+}
+
+fn add(folder: &OwnedFd, size: &mut Size, most: u64, depth: u32) -> Result<(), Unseen> {
+    let entries = Dir::read_from(folder).map_err(|_| Unseen::Hidden)?;
+    // What changes between two looks at it is seen at the next.
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if [c".", c".."].contains(&name) {
+            continue;
+        }
+        let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        size.files += 1;
+        size.bytes += u64::try_from(stat.st_blocks).unwrap_or_default() * BLOCK_BYTES;
+        if size.files > most || depth == 0 {
+            return Err(Unseen::TooMany);
+        }
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            match open_folder(folder, name) {
+                Ok(inner) => add(&inner, size, most, depth - 1)?,
+                Err(error) if is_closed(&error) => return Err(Unseen::Hidden),
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::ACCESS.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use super::*;
+
+    #[test]
+    fn all_that_has_a_name_counts_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let top =
+            open_folder(rustix::fs::CWD, &CString::new(folder.path().to_str().unwrap()).unwrap()).unwrap();
+        assert_eq!(measure(&top, 3), Ok(Size::default()));
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        std::fs::write(folder.path().join("a/b"), vec![1; 100_000]).unwrap();
+        std::fs::File::create(folder.path().join("sparse")).unwrap().set_len(1 << 40).unwrap();
+        let size = measure(&top, 3).unwrap();
+        assert_eq!(size.files, 3);
+        assert!((100_000..1_000_000).contains(&size.bytes), "{size:?}");
+        std::os::unix::fs::symlink("/", folder.path().join("link")).unwrap();
+        assert_eq!(measure(&top, 3), Err(Unseen::TooMany));
+        std::fs::create_dir_all(folder.path().join("x/".repeat(40))).unwrap();
+        assert_eq!(measure(&top, 1_000), Err(Unseen::TooMany));
+    }
+}
