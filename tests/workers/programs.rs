@@ -1,0 +1,239 @@
+//! Foreign programs: what they find, what is taken of them, how they end, what is left.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use platen::config::WorkersConfig;
+use platen::telemetry::metrics::Metrics;
+use platen::workers::{
+    Bounds, Excess, Finished, Input, Landlock, OutputError, Profile, ProgramError, ProgramRun, Programs,
+};
+
+use crate::foreign::{Foreign, config, passable, profile};
+use crate::processes::{field, is_alive, processes, somebody_else, starter, text, until};
+
+/// The processes whose command line holds the mark.
+fn marked(mark: &str) -> Vec<u32> {
+    let holds = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        text(&line).contains(mark) && is_alive(*pid)
+    };
+    let own = std::process::id();
+    processes().into_iter().filter(|pid| *pid != own && holds(pid)).collect()
+}
+
+fn printed(finished: &Finished) -> String {
+    format!("{}{}", text(&finished.stdout), text(&finished.stderr))
+}
+
+#[tokio::test]
+async fn a_program_finds_its_inputs_and_what_it_makes_is_read() {
+    let foreign = Foreign::new();
+    let script = "cat in/deep/text other > out; mkdir made; echo x > made/second; echo $PWD; echo $HOME; echo $TMPDIR; \
+                  echo hidden > $TMPDIR/t; stat -c '%a %u' . $HOME out other; id -u; echo $A; echo said >&2; exit 3";
+    let mut run = foreign.bash(script);
+    run.environment.insert("A".to_owned(), "ü".to_owned());
+    let large = vec![7; 3 << 20];
+    run.inputs = vec![
+        Input::bytes("in/deep/text", Bytes::from_static(b"one ")),
+        Input::bytes("in/deep/other", Bytes::new()),
+        Input::stream("other", std::io::Cursor::new(large.clone())),
+    ];
+    let finished = foreign.programs.run(run).await.unwrap();
+    assert_eq!(finished.status.code(), Some(3), "{}", printed(&finished));
+    assert_eq!(text(&finished.stderr), "said\n");
+    let out = finished.read("out", 4 << 20).await.unwrap();
+    assert_eq!(out, [b"one ".to_vec(), large].concat());
+    assert_eq!(finished.read("made/second", 2).await.unwrap(), "x\n");
+    assert_eq!(finished.read("other", 4 << 20).await.unwrap().len(), 3 << 20, "an input is a file too");
+    let said = text(&finished.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    let place = foreign.folder.path().display().to_string();
+    assert!(lines[0].starts_with(&place) && lines[0].ends_with("/files"), "{said}");
+    assert!(lines[1].ends_with("/tmp") && lines[1] == lines[2], "{said}");
+    let uid = lines[7];
+    assert_eq!(
+        lines[3..7],
+        [format!("700 {uid}"), format!("700 {uid}"), format!("600 {uid}"), format!("600 {uid}")]
+    );
+    assert_eq!(lines[8], "ü");
+    if somebody_else().is_some() {
+        let uid: u64 = uid.parse().unwrap();
+        assert!((65_000..65_016).contains(&uid), "{uid}");
+    }
+    let open = finished.open("out", 4 << 20).unwrap();
+    assert!(matches!(
+        finished.read("out", 1_000).await,
+        Err(OutputError::TooLong { limit_bytes: 1_000, .. })
+    ));
+    for name in ["nothing", "nothing/there", "../tenant", "/etc/passwd", "", "made/../out", "out/x"] {
+        assert!(matches!(finished.read(name, 4 << 20).await, Err(OutputError::Missing)), "{name}");
+    }
+    drop(finished);
+    until("its folder is gone", || foreign.runs() == 0).await;
+    assert_eq!(open.bytes, (3 << 20) + 4);
+    assert_eq!(std::io::copy(&mut &open.file, &mut std::io::sink()).unwrap(), open.bytes);
+    assert_eq!(foreign.metrics.children.jobs.of(["test", "answered"]).get(), 1);
+    let Foreign { programs, folder, .. } = foreign;
+    drop(programs);
+    until("the folder of folders goes with the last of them", || {
+        std::fs::read_dir(folder.path()).unwrap().count() == 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn inputs_stay_where_they_belong() {
+    let foreign = Foreign::new();
+    for name in ["../out", "/etc/out", "a/../../out", "", "a//b", "."] {
+        let mut run = foreign.bash("true");
+        run.inputs = vec![Input::bytes(name, Bytes::new())];
+        assert!(matches!(foreign.programs.run(run).await, Err(ProgramError::Input(_))), "{name}");
+    }
+    let mut run = foreign.bash("true");
+    run.inputs = vec![Input::bytes("a", Bytes::new()), Input::bytes("a", Bytes::new())];
+    assert!(matches!(foreign.programs.run(run).await, Err(ProgramError::Input(_))));
+    until("their folders are gone", || foreign.runs() == 0).await;
+}
+
+#[tokio::test]
+async fn who_yields_is_nice_from_its_start() {
+    let foreign = Foreign::new();
+    for (yields, niceness) in [(false, "0\n"), (true, "10\n")] {
+        let mut run = foreign.bash("nice");
+        run.profile = Arc::new(Profile { yields, ..profile() });
+        let finished = foreign.programs.run(run).await.unwrap();
+        assert_eq!(text(&finished.stdout), niceness, "{}", printed(&finished));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_start_says_why() {
+    let foreign = Foreign::new();
+    let fault = foreign.programs.run(foreign.program("/nowhere/program", &[])).await.unwrap_err();
+    assert!(
+        matches!(&fault, ProgramError::NotStarted(why) if why.contains("cannot start '/nowhere/program'")),
+        "{fault}"
+    );
+    assert_eq!(foreign.metrics.children.jobs.of(["test", "not_started"]).get(), 1);
+    let nowhere = WorkersConfig { scratch_dir: "/nowhere".to_owned(), ..config(foreign.folder.path()) };
+    let metrics = Metrics::new().children;
+    let fault = Programs::new(starter(), &nowhere, Landlock::Available, metrics).unwrap_err();
+    assert!(fault.to_string().contains("workers.scratch_dir"), "{fault}");
+}
+
+#[tokio::test]
+async fn where_files_cannot_be_fenced_nothing_runs_unless_the_operator_wants_it() {
+    let folder = passable();
+    for (allow_unfenced_files, runs) in [(false, false), (true, true)] {
+        let config = WorkersConfig { allow_unfenced_files, ..config(folder.path()) };
+        let programs = Programs::new(starter(), &config, Landlock::Missing, Metrics::new().children).unwrap();
+        let foreign = Foreign { programs, folder: passable(), metrics: Metrics::new() };
+        let ended = foreign.programs.run(foreign.bash("true")).await;
+        assert_eq!(ended.is_ok(), runs);
+        assert_eq!(foreign.programs.check().is_ok(), runs);
+        if let Err(fault) = ended {
+            assert!(matches!(fault, ProgramError::NotFenced), "{fault}");
+            assert!(fault.to_string().contains("workers.allow_unfenced_files"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn at_its_deadline_and_when_nobody_waits_everything_of_it_ends() {
+    let foreign = Foreign::new();
+    let script = "trap '' TERM HUP INT; for n in 1 2 3; do sleep 41414141414 & done; wait";
+    let mut run = foreign.bash(script);
+    run.bounds.deadline = Duration::from_millis(300);
+    let fault = foreign.programs.run(run).await.unwrap_err();
+    assert!(matches!(fault, ProgramError::Deadline), "{fault}");
+    assert_eq!(marked("41414141414"), [0; 0], "dead when the answer is there");
+
+    let programs = foreign.programs.clone();
+    let run = foreign.bash(&script.replace("41414141414", "42424242424"));
+    let job = tokio::spawn(async move { programs.run(run).await });
+    until("it is at work", || marked("42424242424").len() == 4).await;
+    let working = || foreign.metrics.children.children.of(["test", "working"]).get();
+    assert_eq!((foreign.runs(), working()), (1, 1));
+    job.abort();
+    until("nobody is left", || marked("42424242424").is_empty()).await;
+    until("nor its folder", || foreign.runs() == 0).await;
+    assert_eq!(working(), 0);
+}
+
+#[tokio::test]
+async fn the_end_of_the_program_is_the_end_of_what_it_started() {
+    let foreign = Foreign::new();
+    let begun = Instant::now();
+    let finished =
+        foreign.programs.run(foreign.bash("(sleep 43434343434 &) ; sleep 43434343434 & echo done")).await.unwrap();
+    assert_eq!(text(&finished.stdout), "done\n");
+    assert_eq!(marked("43434343434"), [0; 0]);
+    assert!(begun.elapsed() < Duration::from_secs(10), "whoever keeps the pipe open is not waited for");
+}
+
+#[tokio::test]
+async fn no_more_run_at_once_than_there_are_seats() {
+    let foreign = Foreign::with(|config| config.slots = 2);
+    let run = || {
+        let (programs, run) = (foreign.programs.clone(), foreign.bash("read -t 0.2 < /dev/zero; echo done"));
+        tokio::spawn(async move { programs.run(run).await })
+    };
+    let first: Vec<_> = (0..2).map(|_| run()).collect();
+    let mut held = Vec::new();
+    for job in first {
+        held.push(job.await.unwrap().unwrap());
+    }
+    let third = run();
+    until("the runs' folders are held", || foreign.runs() == 2).await;
+    assert!(!third.is_finished());
+    drop(held);
+    assert!(third.await.unwrap().is_ok(), "a seat is free when its folder is gone");
+}
+
+#[tokio::test]
+async fn each_bound_ends_a_run_and_is_named() {
+    let foreign = Foreign::new();
+    let bounds = foreign.bounds();
+    let cases = [
+        ("memory", "$x = 'x' x 300_000_000; sleep 60", bounds, Excess::Memory),
+        ("memory of many", "fork; fork; $x = 'x' x 60_000_000; sleep 60", bounds, Excess::Memory),
+        ("processor", "1 while 1", Bounds { processor_s: 1, ..bounds }, Excess::Processor),
+        ("one file", "open F, '>f'; print F 'x' x 65536 while 1", bounds, Excess::Written),
+        (
+            "files",
+            "for (1..99) { open F, \">f$_\"; print F 'x' x 200_000 } sleep 60",
+            bounds,
+            Excess::Written,
+        ),
+        ("names", "for (1..250) { open F, \">f$_\" } sleep 60", bounds, Excess::Files),
+        ("depth", "for (1..50) { mkdir 'd'; chdir 'd' } sleep 60", bounds, Excess::Files),
+        (
+            "names that are gone",
+            "for (1..9) { open $f[$_], \">f$_\"; unlink \"f$_\"; print {$f[$_]} 'x' x 2_000_000 } sleep 60",
+            bounds,
+            Excess::Written,
+        ),
+        ("standard output", "print 'x' x 65536 while 1", bounds, Excess::Printed),
+        ("standard error", "print STDERR 'x' x 65536 while 1", bounds, Excess::Printed),
+    ];
+    for (name, script, bounds, excess) in cases {
+        let run = ProgramRun { bounds, ..foreign.perl(script) };
+        let ended = foreign.programs.run(run).await;
+        let Err(ProgramError::TooMuch(found)) = ended else { panic!("{name}: {ended:?}") };
+        assert_eq!(found, excess, "{name}");
+    }
+    // As a user of its own a program cannot start more; otherwise the watch sees them.
+    let run = ProgramRun {
+        bounds: Bounds { processes: 4, deadline: Duration::from_secs(1), ..bounds },
+        ..foreign.perl("for (1..8) { $n++ if defined($p = fork) && $p; last if !$p } print $n if $p || !defined $p; sleep 60")
+    };
+    match foreign.programs.run(run).await.unwrap_err() {
+        ProgramError::TooMuch(Excess::Processes) => assert!(somebody_else().is_none()),
+        ProgramError::Deadline => assert!(somebody_else().is_some()),
+        other => panic!("{other}"),
+    }
+    until("all folders are gone", || foreign.runs() == 0).await;
+    assert_eq!(field(std::process::id(), "State:").map(|state| state.starts_with('Z')), Some(false));
+}
