@@ -14,11 +14,19 @@ mod bounds;
 mod canary;
 mod carriers;
 mod files;
+#[path = "../workers/foreign.rs"]
+#[expect(dead_code, reason = "shared with the tests of workers")]
+mod foreign;
 mod given;
 mod host;
 mod network;
 #[path = "../objects/mod.rs"]
 mod objects;
+#[path = "../workers/processes.rs"]
+#[expect(dead_code, reason = "shared with the tests of workers")]
+mod processes;
+mod programs;
+mod programs_scripts;
 mod public;
 mod service;
 #[path = "../small_disk/mod.rs"]

@@ -166,8 +166,11 @@ async fn at_its_deadline_and_when_nobody_waits_everything_of_it_ends() {
 async fn the_end_of_the_program_is_the_end_of_what_it_started() {
     let foreign = Foreign::new();
     let begun = Instant::now();
-    let finished =
-        foreign.programs.run(foreign.bash("(sleep 43434343434 &) ; sleep 43434343434 & echo done")).await.unwrap();
+    let finished = foreign
+        .programs
+        .run(foreign.bash("(sleep 43434343434 &) ; sleep 43434343434 & echo done"))
+        .await
+        .unwrap();
     assert_eq!(text(&finished.stdout), "done\n");
     assert_eq!(marked("43434343434"), [0; 0]);
     assert!(begun.elapsed() < Duration::from_secs(10), "whoever keeps the pipe open is not waited for");
