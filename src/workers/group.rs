@@ -3,11 +3,15 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use rustix::process::{PidfdFlags, pidfd_open};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 /// Where a process stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +103,15 @@ pub(super) fn kill(group: i32) {
     if group > 1 {
         let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
+}
+
+/// Can be read from when the process has ended. That does not take its number from it, as waiting for it would: until
+/// then the group of that number is its own, and can be killed.
+pub(super) fn watch_end(process: i32) -> io::Result<AsyncFd<OwnedFd>> {
+    let process = rustix::process::Pid::from_raw(process).ok_or(io::ErrorKind::InvalidInput)?;
+    let file = pidfd_open(process, PidfdFlags::NONBLOCK)?;
+    #[expect(deprecated, reason = "unsound for borrowed descriptors; this one is owned and stays open")]
+    AsyncFd::with_interest(file, Interest::READABLE)
 }
 
 /// Waits until a killed group is gone; false when it is not, as where the system hangs on a disk.

@@ -11,6 +11,7 @@ mod cage;
 mod exec;
 mod frame;
 mod group;
+mod housing;
 mod pool;
 mod priority;
 mod program;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 
 pub use cage::{Landlock, give_up_signals, landlock};
 pub use exec::EXEC_FAILED;
+pub use housing::Housing;
 pub use pool::{Pool, PoolSettings};
 pub use priority::{processor_time, yield_processor};
 pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, ProgramRun, Programs};

@@ -1,5 +1,6 @@
 //! Children started ahead: each works for one account only and for a bounded number of jobs, so that what
-//! hostile input makes of it meets nobody else's job.
+//! hostile input makes of it meets nobody else's job. Servers, which have a child of their own for each job,
+//! work for everybody.
 //!
 //! ```text
 //! start ─► spare ─► at work ─► renewing ─► kept for its account ─► at work …
@@ -18,6 +19,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::housing::Housing;
 use super::priority::{processor_time, yield_processor};
 use super::spec::ChildSpec;
 use super::starter::Starter;
@@ -68,6 +70,8 @@ struct Inner {
     metrics: ChildMetrics,
     slots: AccountSlots,
     shelf: Mutex<Shelf>,
+    /// For servers, which work for everybody.
+    housing: Option<Housing>,
 }
 
 /// When a job may begin, and until when it is done.
@@ -89,9 +93,31 @@ impl Pool {
     /// runtime.
     #[must_use]
     pub fn new(starter: Starter, settings: PoolSettings, metrics: ChildMetrics) -> Self {
+        Self::start_pool(starter, settings, metrics, None)
+    }
+
+    /// A pool of servers: each of its children makes a child of its own for every document and gives up to that what
+    /// it must not have, so it works for all accounts. It lives as `housing` says, whatever user, cage and limits
+    /// `settings.spec` names; must be called inside a runtime.
+    #[must_use]
+    pub fn of_servers(
+        starter: Starter,
+        settings: PoolSettings,
+        metrics: ChildMetrics,
+        housing: Housing,
+    ) -> Self {
+        Self::start_pool(starter, settings, metrics, Some(housing))
+    }
+
+    fn start_pool(
+        starter: Starter,
+        settings: PoolSettings,
+        metrics: ChildMetrics,
+        housing: Option<Housing>,
+    ) -> Self {
         let slots = AccountSlots::new(settings.processes, settings.share);
         let shelf = Mutex::default();
-        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, shelf }) };
+        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, shelf, housing }) };
         pool.refill();
         pool
     }
@@ -124,7 +150,8 @@ impl Pool {
         let slot = self.inner.slots.acquire(account).await;
         let _paid = meter.holding();
         let turn = Turn { slot, deadline: self.inner.settings.deadline };
-        self.run_in(turn, account, job, |shelf| shelf.pick(account)).await
+        let is_shared = self.inner.housing.is_some();
+        self.run_in(turn, account, job, |shelf| shelf.pick(account, is_shared)).await
     }
 
     /// Runs what no job waits for: in a slot that no job wants, and in a child that had no job before, so that what
@@ -180,7 +207,15 @@ impl Pool {
 
     async fn start(&self) -> Result<Worker, WorkerFault> {
         let settings = &self.inner.settings;
-        Worker::start(&self.inner.starter, settings.spec.clone(), settings.start_timeout).await
+        let (spec, house) = match &self.inner.housing {
+            None => (settings.spec.clone(), None),
+            Some(housing) => {
+                let furnished = housing.furnish(settings.spec.clone()).await;
+                let (spec, house) = furnished.map_err(|error| WorkerFault::NotStarted(error.to_string()))?;
+                (spec, Some(house))
+            }
+        };
+        Worker::start(&self.inner.starter, spec, settings.start_timeout, house).await
     }
 
     /// Starts as many children as are missing. A child that cannot start is not tried again here; the
@@ -257,9 +292,9 @@ impl Pool {
 }
 
 impl Shelf {
-    /// The child that worked for the account last, else a fresh one.
-    fn pick(&mut self, account: AccountId) -> Option<Worker> {
-        let at = self.kept.iter().rposition(|(owner, _)| *owner == account);
+    /// The child that worked for the account last, or for anybody where they are shared, else a fresh one.
+    fn pick(&mut self, account: AccountId, is_shared: bool) -> Option<Worker> {
+        let at = self.kept.iter().rposition(|(owner, _)| is_shared || *owner == account);
         let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
         kept.or_else(|| self.ready.pop_front())
     }
@@ -296,6 +331,10 @@ impl Lease {
         &mut self,
         job: &Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
+        if self.pool.inner.housing.is_some() {
+            // What computes is the server's child; who shall yield does so from its start.
+            return self.work(job).await;
+        }
         let undisturbed = self.pool.inner.settings.undisturbed;
         let process = self.rest.as_ref().and_then(|(worker, _)| worker.process());
         let used = || process.and_then(processor_time).unwrap_or_default();

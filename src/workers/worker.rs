@@ -10,9 +10,12 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::frame::{self, FrameError, Given, Saying};
+use super::group::Standing;
+use super::housing::House;
+use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
 
@@ -58,6 +61,9 @@ pub enum WorkerFault {
     /// It does not keep to the protocol, which only a child does that hostile input has taken over.
     #[error("the child does not keep to the protocol: {0}")]
     Astray(String),
+    /// It took too much of something, with what it has started, and was killed.
+    #[error("the child was killed, for it took too much: {}", .0.words())]
+    TooMuch(Excess),
 }
 
 impl WorkerFault {
@@ -69,6 +75,7 @@ impl WorkerFault {
             Self::TooLong => "too_long",
             Self::Died { .. } => "died",
             Self::Astray(_) => "astray",
+            Self::TooMuch(excess) => excess.name(),
         }
     }
 }
@@ -78,6 +85,9 @@ const ANSWER_HEADER_LIMIT_BYTES: u32 = 64 << 10;
 
 /// How much of a child's standard error is kept for the log.
 const WORDS_LIMIT_BYTES: usize = 2_048;
+
+/// Between two looks whether a child has ended.
+const SETTLE_PAUSE: Duration = Duration::from_millis(2);
 
 /// How long a child that closed its output may take to be gone before it is killed.
 const PARTING_TIMEOUT: Duration = Duration::from_secs(1);
@@ -89,6 +99,7 @@ pub(super) struct Worker {
     output: ChildStdout,
     words: JoinHandle<String>,
     jobs: u64,
+    house: Option<House>,
 }
 
 impl Worker {
@@ -97,6 +108,7 @@ impl Worker {
         starter: &Starter,
         spec: ChildSpec,
         start_timeout: Duration,
+        house: Option<House>,
     ) -> Result<Self, WorkerFault> {
         let unable = |error: io::Error| WorkerFault::NotStarted(error.to_string());
         let mut child = starter.spawn(spec, Streams::piped()).await.map_err(unable)?;
@@ -104,7 +116,10 @@ impl Worker {
         let Some(((input, output), errors)) = streams else {
             return Err(WorkerFault::NotStarted("it has no pipes".to_owned()));
         };
-        let mut worker = Self { child, input, output, words: tokio::spawn(listen(errors)), jobs: 0 };
+        let mut worker = Self { child, input, output, words: tokio::spawn(listen(errors)), jobs: 0, house };
+        if let (Some(process), Some(house)) = (worker.process(), &mut worker.house) {
+            house.watch(process).map_err(unable)?;
+        }
         let first = frame::receive::<Saying<()>>(&mut worker.output, ANSWER_HEADER_LIMIT_BYTES, 0);
         match timeout(start_timeout, first).await {
             Ok(Ok((Saying::Ready, _))) => Ok(worker),
@@ -134,7 +149,11 @@ impl Worker {
 
     /// Whether it still waits for its job.
     pub fn is_waiting(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        match self.process().filter(|_| self.house.is_some()) {
+            // Not waited for, so that its number stays its own until what it has started is killed.
+            Some(process) => Standing::of(process).is_some_and(|standing| !standing.is_zombie),
+            None => matches!(self.child.try_wait(), Ok(None)),
+        }
     }
 
     /// Gives it the job and answers what it asks for until it is done.
@@ -173,9 +192,31 @@ impl Worker {
 
     /// Kills and reaps it.
     pub async fn end(mut self) {
+        if let Some(house) = &mut self.house {
+            house.look_away().await;
+        }
         if let Err(error) = end(&mut self.child).await {
             tracing::warn!(error = %error, "a child process cannot be waited for");
         }
+        if let Some(house) = self.house.take() {
+            house.leave().await;
+        }
+    }
+
+    /// Kills what a server has started that is about to end, or has. Its own status is kept: it is waited for afterwards.
+    async fn settle(&mut self) {
+        let Some(house) = &mut self.house else { return };
+        house.look_away().await;
+        let Some(process) = self.process() else { return };
+        let is_over = || Standing::of(process).is_none_or(|standing| standing.is_zombie);
+        let waited = async {
+            while !is_over() {
+                sleep(SETTLE_PAUSE).await;
+            }
+        };
+        // One that closed its output and goes on is killed as well.
+        let _ = timeout(PARTING_TIMEOUT, waited).await;
+        self.kill();
     }
 
     /// What to say of a child whose frame could not be read or written.
@@ -185,6 +226,10 @@ impl Worker {
             Some(FrameError::Malformed(what)) => return WorkerFault::Astray(what),
             None => return WorkerFault::Astray("an answer before the question".to_owned()),
             Some(FrameError::Broken(_)) => {}
+        }
+        self.settle().await;
+        if let Some(excess) = self.house.as_ref().and_then(House::excess) {
+            return WorkerFault::TooMuch(excess);
         }
         let gone = match timeout(PARTING_TIMEOUT, self.child.wait()).await {
             Ok(gone) => gone,

@@ -82,7 +82,7 @@ impl World {
 /// A run that works beside the attack: it computes, starts processes, writes.
 fn neighbour(foreign: &Foreign, mark: &str) -> ProgramRun {
     let script = "for n in 1 2 3 4 5 6 7 8; do head -c 1000 /dev/urandom > part$n; cat in part$n | sort > /dev/null || exit 1; done; \
-                  read -t 0.5 < /dev/zero; cat in > out; echo whole";
+                  sleep 0.5; cat in > out; echo whole";
     let mut run = foreign.bash(script);
     run.arguments.push(mark.to_owned());
     run.inputs = vec![Input::bytes("in", Bytes::from_static(b"kept"))];
@@ -112,8 +112,13 @@ async fn try_attack(world: &World, attack: Attack) -> Outcome {
         let (programs, run) = (world.foreign.programs.clone(), neighbour(&world.foreign, &beside_mark));
         async move { programs.run(run).await }
     });
-    until("the neighbour works", || !marked(&beside_mark).is_empty()).await;
-    let sibling = marked(&beside_mark)[0];
+    let mut sibling = None;
+    until("the neighbour works", || {
+        sibling = marked(&beside_mark).first().copied();
+        sibling.is_some()
+    })
+    .await;
+    let sibling = sibling.unwrap();
     let mut run = world.foreign.perl(&[PRELUDE, attack.script].concat());
     run.arguments.extend(world.arguments(sibling, &mark));
     run.bounds = (attack.bounds)(world.foreign.bounds());

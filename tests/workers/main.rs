@@ -10,3 +10,4 @@ mod foreign;
 mod pool;
 mod processes;
 mod programs;
+mod servers;

@@ -180,7 +180,7 @@ async fn the_end_of_the_program_is_the_end_of_what_it_started() {
 async fn no_more_run_at_once_than_there_are_seats() {
     let foreign = Foreign::with(|config| config.slots = 2);
     let run = || {
-        let (programs, run) = (foreign.programs.clone(), foreign.bash("read -t 0.2 < /dev/zero; echo done"));
+        let (programs, run) = (foreign.programs.clone(), foreign.bash("sleep 0.2; echo done"));
         tokio::spawn(async move { programs.run(run).await })
     };
     let first: Vec<_> = (0..2).map(|_| run()).collect();
@@ -224,7 +224,11 @@ async fn each_bound_ends_a_run_and_is_named() {
     for (name, script, bounds, excess) in cases {
         let run = ProgramRun { bounds, ..foreign.perl(script) };
         let ended = foreign.programs.run(run).await;
-        let Err(ProgramError::TooMuch(found)) = ended else { panic!("{name}: {ended:?}") };
+        let found = match ended {
+            Err(ProgramError::TooMuch(found)) => found,
+            Err(other) => panic!("{name}: {other}"),
+            Ok(finished) => panic!("{name}: {:?}", finished.status),
+        };
         assert_eq!(found, excess, "{name}");
     }
     // As a user of its own a program cannot start more; otherwise the watch sees them.

@@ -199,7 +199,7 @@ impl Assembler {
             ),
             WorkerFault::TooLong => self.too_large(),
             WorkerFault::Died { status, words } => self.death(*status, words),
-            WorkerFault::NotStarted(_) | WorkerFault::Astray(_) => {
+            WorkerFault::NotStarted(_) | WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => {
                 tracing::error!(error = %fault, "assembling failed");
                 JobFault::new(
                     FaultCode::Internal,

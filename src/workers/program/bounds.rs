@@ -104,7 +104,7 @@ impl Bounds {
 
 impl Excess {
     /// What it is, and the setting that bounds it.
-    pub(super) fn words(self) -> &'static str {
+    pub(in crate::workers) fn words(self) -> &'static str {
         match self {
             Self::Memory => "memory (workers.memory_limit_mb)",
             Self::Processes => "processes (workers.process_limit)",
@@ -115,7 +115,7 @@ impl Excess {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::workers) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Processes => "processes",

@@ -202,7 +202,7 @@ impl Programs {
     }
 
     async fn run_uncounted(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
-        self.check()?;
+        let cage = self.cage(&run.profile)?;
         let mut scratch = self.scratch().await.map_err(ProgramError::System)?;
         for input in run.inputs {
             scratch = input.stage(scratch).await.map_err(ProgramError::Input)?;
@@ -210,10 +210,19 @@ impl Programs {
         let spec = ChildSpec::new(run.program).arguments(run.arguments);
         let mut spec = ChildSpec { yields: run.profile.yields, ..spec };
         spec.environment.extend(run.environment);
-        let cage = run.profile.cage(self.inner.fencing == Fencing::Kept);
         let running =
             Running::start(self, run.name, scratch.house(spec, cage), (scratch, run.bounds)).await?;
         running.finish().await
+    }
+
+    /// The cage of a profile, which is closed to all of them where files cannot be fenced.
+    pub(super) fn cage(&self, profile: &Profile) -> Result<Cage, ProgramError> {
+        self.check()?;
+        Ok(profile.cage(self.inner.fencing == Fencing::Kept))
+    }
+
+    pub(super) fn watch_interval(&self) -> Duration {
+        self.inner.watch
     }
 
     /// A folder and whom it belongs to.

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use nix::sys::signal::Signal;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, AsyncReadExt as _, Interest};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -70,7 +69,7 @@ impl Running {
         let Some(((stdout, stderr), group)) = printed.zip(number) else {
             return Err(ProgramError::NotStarted("it has no pipes".to_owned()));
         };
-        let ended = watch_end(group).map_err(unable)?;
+        let ended = group::watch_end(group).map_err(unable)?;
         let is_loud = CancellationToken::new();
         let stdout = tokio::spawn(keep(stdout, bounds.printed_bytes, is_loud.clone()));
         let stderr = tokio::spawn(keep(stderr, bounds.printed_bytes, is_loud.clone()));
@@ -93,6 +92,10 @@ impl Running {
         let [stdout, stderr] = rest.words().await;
         outcome?;
         let status = gone?;
+        // Whom nobody listens to any more may end of that before it is killed.
+        if rest.is_loud.is_cancelled() {
+            return Err(ProgramError::TooMuch(Excess::Printed));
+        }
         if status.code() == Some(i32::from(EXEC_FAILED)) && stderr.starts_with(EXEC_WORDS) {
             let words = String::from_utf8_lossy(&stderr[EXEC_WORDS.len()..]);
             return Err(ProgramError::NotStarted(words.trim().to_owned()));
@@ -154,13 +157,6 @@ impl Rest {
         }
         words
     }
-}
-
-fn watch_end(process: i32) -> io::Result<AsyncFd<OwnedFd>> {
-    let process = Pid::from_raw(process).ok_or(io::ErrorKind::InvalidInput)?;
-    let file = pidfd_open(process, PidfdFlags::NONBLOCK)?;
-    #[expect(deprecated, reason = "unsound for borrowed descriptors; this one is owned and stays open")]
-    AsyncFd::with_interest(file, Interest::READABLE)
 }
 
 /// Reads to the end, or until it is more than `limit_bytes`, which it tells.

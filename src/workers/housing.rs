@@ -1,0 +1,100 @@
+//! Where a pool's children live that are foreign to us or work for everybody: in a folder and, as root, as a user
+//! of their own, watched as a program is.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::group;
+use super::program::{Bounds, Excess, Profile, Programs, excess};
+use super::scratch::Scratch;
+use super::spec::{ChildSpec, Limits};
+
+/// How each child of a [`Pool`](super::Pool) lives that is a server: it makes a child of its own for each document,
+/// ends that when it is late, and is anybody's. The pool's deadline is the net under it, and these bounds are.
+#[derive(Clone, Debug)]
+pub struct Housing {
+    /// Where its folder lies and its user comes from.
+    pub programs: Programs,
+    /// What it may reach, and whether it may signal the children it makes.
+    pub profile: Profile,
+    /// What it may take with all its children. Deadline and processor time are the pool's and its own affair:
+    /// it works for long.
+    pub bounds: Bounds,
+}
+
+/// One child's folder and the watch over it.
+#[derive(Debug)]
+pub(super) struct House {
+    scratch: Scratch,
+    bounds: Bounds,
+    interval: Duration,
+    beyond: Arc<OnceLock<Excess>>,
+    watch: Option<(i32, JoinHandle<()>)>,
+}
+
+impl Housing {
+    /// A folder for a child of this kind, and the child with its cage and limits. Waits for a seat.
+    pub(super) async fn furnish(&self, spec: ChildSpec) -> io::Result<(ChildSpec, House)> {
+        let Self { programs, profile, bounds } = self;
+        let cage = programs.cage(profile).map_err(io::Error::other)?;
+        let scratch = programs.scratch().await?;
+        let spec = scratch.house(ChildSpec { yields: profile.yields, ..spec }, cage);
+        let (bounds, has_own_user) = (*bounds, spec.user.is_some());
+        let limits = spawn_blocking(move || bounds.limits(has_own_user)).await??;
+        let spec = ChildSpec { limits: Limits { cpu_s: None, ..limits }, ..spec };
+        let beyond = Arc::default();
+        Ok((spec, House { scratch, bounds, interval: programs.watch_interval(), beyond, watch: None }))
+    }
+}
+
+impl House {
+    /// Watches `leader`, which was started here: when it takes too much, it is killed with its whole group; when it
+    /// has ended, what it has started is, which might go on and keep its pipes open.
+    pub fn watch(&mut self, leader: i32) -> io::Result<()> {
+        let (folder, beyond) = (self.scratch.watched()?, Arc::clone(&self.beyond));
+        let end = group::watch_end(leader)?;
+        let (bounds, interval) = (self.bounds, self.interval);
+        let watch = tokio::spawn(async move {
+            tokio::select! {
+                _ = end.readable() => {}
+                found = excess(leader, &folder, bounds, interval) => drop(beyond.set(found)),
+            }
+            group::kill(leader);
+        });
+        self.watch = Some((leader, watch));
+        Ok(())
+    }
+
+    /// What it took too much of.
+    pub fn excess(&self) -> Option<Excess> {
+        self.beyond.get().copied()
+    }
+
+    /// Ends the watch: from now on its number may be somebody else's.
+    pub async fn look_away(&mut self) {
+        if let Some((_, watch)) = &mut self.watch {
+            watch.abort();
+            let _ = watch.await;
+        }
+    }
+
+    /// Waits until nobody lives here any more.
+    pub async fn leave(self) {
+        if let Some((leader, _)) = &self.watch
+            && !group::gone(*leader).await
+        {
+            tracing::warn!("what a child process has started cannot be ended");
+        }
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some((_, watch)) = &self.watch {
+            watch.abort();
+        }
+    }
+}

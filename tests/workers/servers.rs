@@ -1,0 +1,118 @@
+//! Servers that make a child a document, as LibreOffice will be: here one in perl, which speaks the protocol of a pool.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use platen::domain::ids::AccountId;
+use platen::slots::AccountShare;
+use platen::workers::{
+    Bounds, ChildSpec, Excess, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault,
+};
+use serde_json::json;
+
+use crate::foreign::{Foreign, profile};
+use crate::processes::{group_members, is_alive, starter, text, until};
+
+/// Says that it is ready, takes a document, has a child make it, ends the child when that is late, and so on.
+const SERVER: &str = r#"
+use strict; use POSIX ':sys_wait_h';
+sub take { my ($length, $bytes) = (shift, '');
+  while (length $bytes < $length) { sysread(STDIN, $bytes, $length - length $bytes, length $bytes) or exit } $bytes }
+sub tell_it { my ($head, $body) = @_; syswrite STDOUT, pack('V Q<', length $head, length $body) . $head . $body }
+sub make { my ($what, $document) = @_;
+  if ($what =~ /late/) { $SIG{$_} = 'IGNORE' for keys %SIG; sleep 60 }
+  if ($what =~ /memory/) { my $much = 400_000_000; my $x = 'x' x $much; sleep 60 }
+  if ($what =~ /stop/) { kill 'STOP', getppid; sleep 60 }
+  if ($what =~ /orphan/) { kill 'KILL', getppid; sleep 60 }
+  open my $made, '>', 'made'; print $made uc $document; exit }
+while (1) {
+  tell_it('"ready"', '');
+  my ($head, $body) = unpack 'V Q<', take(12); $head = take($head); $body = take($body);
+  my $child = fork // die; make($head, $body) if !$child;
+  my $turns = 0; my $ended = 0;
+  until ($ended || $turns++ > 100 && $head !~ /memory/) { $ended = waitpid $child, WNOHANG; select undef, undef, undef, 0.005 }
+  if (!$ended) { kill 'KILL', $child; waitpid $child, 0; tell_it('{"done":"late"}', "$$"); next }
+  open my $made, '<', 'made'; tell_it('{"done":"made"}', "$$ " . join '', <$made>); unlink 'made';
+}
+"#;
+
+fn pool(foreign: &Foreign) -> Pool {
+    let profile = Profile { signals: Signals::Anybody, ..profile() };
+    let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
+    let settings = PoolSettings {
+        name: "server",
+        spec: ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]),
+        spares: 1,
+        kept: 2,
+        child_jobs: 100,
+        processes: 2,
+        share: AccountShare::whole(),
+        start_timeout: Duration::from_secs(10),
+        undisturbed: Duration::from_secs(10),
+        deadline: Duration::from_secs(2),
+        answer_limit_bytes: 1_000,
+    };
+    let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
+    Pool::of_servers(starter(), settings, foreign.metrics.children.clone(), housing)
+}
+
+/// What came of it, and the server that did it.
+async fn run(pool: &Pool, what: &str) -> Result<(String, u32, String), WorkerFault> {
+    let body = [Bytes::from_static(b"a document")];
+    let header = json!({ "what": what });
+    let job = Job { header: &header, body: &body, files: &|_| None };
+    let (done, body) = pool.run::<_, String>(AccountId::generate(), job).await?;
+    let body = text(&body);
+    let (server, made) = body.split_once(' ').unwrap_or((&body, ""));
+    Ok((done, server.parse().unwrap(), made.to_owned()))
+}
+
+#[tokio::test]
+async fn a_server_works_for_everybody_and_ends_its_late_child() {
+    let foreign = Foreign::new();
+    let pool = pool(&foreign);
+    until("a spare waits", || pool.spares() == 1).await;
+    let (done, server, made) = run(&pool, "document").await.unwrap();
+    assert_eq!((done.as_str(), made.as_str()), ("made", "A DOCUMENT"));
+    for (what, end) in [("late", "late"), ("document", "made"), ("late", "late"), ("document", "made")] {
+        until("the server is kept", || pool.kept() == 1).await;
+        assert_eq!(group_members(server), [server], "a document's child is gone with its document");
+        let (done, by, _) = run(&pool, what).await.unwrap();
+        assert_eq!((done.as_str(), by), (end, server), "{what}: of another account, by the same server");
+    }
+    drop(pool);
+    until("the server ends with its pool", || !is_alive(server)).await;
+    until("and its folder goes", || foreign.runs() == 0).await;
+}
+
+#[tokio::test]
+async fn what_a_server_does_not_end_is_ended_with_it() {
+    let foreign = Foreign::new();
+    let pool = pool(&foreign);
+    for what in ["stop", "orphan", "memory"] {
+        let (_, server, _) = run(&pool, "document").await.unwrap();
+        until("the server is kept", || pool.kept() == 1).await;
+        let fault = run(&pool, what).await.unwrap_err();
+        let is_right = match what {
+            "stop" => matches!(fault, WorkerFault::Deadline),
+            "orphan" => matches!(fault, WorkerFault::Died { .. }),
+            _ => matches!(fault, WorkerFault::TooMuch(Excess::Memory)),
+        };
+        assert!(is_right, "{what}: {fault}");
+        until("its whole group is dead", || group_members(server).is_empty()).await;
+        assert_ne!(run(&pool, "document").await.unwrap().1, server, "another one works on");
+        until("it is kept", || pool.kept() == 1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_died_while_it_waited_leaves_nobody_behind() {
+    let foreign = Foreign::new();
+    let pool = pool(&foreign);
+    let (_, server, _) = run(&pool, "document").await.unwrap();
+    until("the server is kept", || pool.kept() == 1).await;
+    let process = nix::unistd::Pid::from_raw(i32::try_from(server).unwrap());
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL).unwrap();
+    until("it is dead", || !is_alive(server)).await;
+    assert_ne!(run(&pool, "document").await.unwrap().1, server);
+}
