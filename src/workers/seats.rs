@@ -73,8 +73,8 @@ impl Seats {
     /// The user that was free longest, or the next that no other service of the machine has.
     fn take_user(&self, first: u32) -> io::Result<OwnUser> {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
-        let uids = (0..self.count).map(|step| first + start.wrapping_add(step) % self.count);
-        uids.filter_map(OwnUser::take).next().ok_or_else(|| {
+        let mut uids = (0..self.count).map(|step| first + start.wrapping_add(step) % self.count);
+        uids.find_map(OwnUser::take).ok_or_else(|| {
             io::Error::other(
                 "all users of programs are in use by another Platen of this machine; give each a range of its \
                  own by workers.first_uid",

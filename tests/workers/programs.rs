@@ -7,11 +7,12 @@ use bytes::Bytes;
 use platen::config::WorkersConfig;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::{
-    Bounds, Excess, Finished, Input, Landlock, OutputError, Profile, ProgramError, ProgramRun, Programs,
+    Bounds, ChildSpec, Excess, Finished, Input, Landlock, OutputError, Profile, ProgramError, ProgramRun,
+    Programs, Streams, User,
 };
 
 use crate::foreign::{Foreign, config, passable, profile};
-use crate::processes::{field, is_alive, processes, somebody_else, starter, text, until};
+use crate::processes::{bash, field, is_alive, processes, somebody_else, starter, text, until};
 
 /// The processes whose command line holds the mark.
 fn marked(mark: &str) -> Vec<u32> {
@@ -196,6 +197,24 @@ async fn no_more_run_at_once_than_there_are_seats() {
 }
 
 #[tokio::test]
+async fn who_is_left_of_a_user_is_ended_before_that_is_given_again() {
+    if somebody_else().is_none() {
+        return;
+    }
+    let uid = 64_321;
+    let foreign = Foreign::with(|config| (config.slots, config.first_uid) = (1, u64::from(uid)));
+    let left = ChildSpec { user: Some(User { uid, gid: uid }), ..bash("sleep 600") };
+    let starter = starter();
+    let mut child = starter.spawn(left, Streams::null()).await.unwrap();
+    let id = child.id().unwrap();
+    until("it runs as that user", || field(id, "Uid:").is_some_and(|uids| uids.starts_with("64321"))).await;
+    let finished = foreign.programs.run(foreign.bash("id -u; id -g; id -G")).await.unwrap();
+    assert_eq!(text(&finished.stdout), "64321\n64321\n64321\n", "{}", printed(&finished));
+    assert!(!is_alive(id));
+    child.wait().await.unwrap();
+}
+
+#[tokio::test]
 async fn each_bound_ends_a_run_and_is_named() {
     let foreign = Foreign::new();
     let bounds = foreign.bounds();
@@ -236,11 +255,12 @@ async fn each_bound_ends_a_run_and_is_named() {
         bounds: Bounds { processes: 4, deadline: Duration::from_secs(1), ..bounds },
         ..foreign.perl("for (1..8) { $n++ if defined($p = fork) && $p; last if !$p } print $n if $p || !defined $p; sleep 60")
     };
-    match foreign.programs.run(run).await.unwrap_err() {
-        ProgramError::TooMuch(Excess::Processes) => assert!(somebody_else().is_none()),
-        ProgramError::Deadline => assert!(somebody_else().is_some()),
-        other => panic!("{other}"),
-    }
+    let fault = foreign.programs.run(run).await.unwrap_err();
+    let is_right = match somebody_else() {
+        Some(_) => matches!(fault, ProgramError::Deadline),
+        None => matches!(fault, ProgramError::TooMuch(Excess::Processes)),
+    };
+    assert!(is_right, "{fault}");
     until("all folders are gone", || foreign.runs() == 0).await;
     assert_eq!(field(std::process::id(), "State:").map(|state| state.starts_with('Z')), Some(false));
 }

@@ -1,4 +1,4 @@
-//! Servers that make a child a document, as LibreOffice will be: here one in perl, which speaks the protocol of a pool.
+//! Servers that make a child a document, as an office program will be: here one in perl, which speaks the protocol of a pool.
 
 use std::time::Duration;
 

@@ -117,7 +117,7 @@ impl Scratch {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat2(&folder.files, plain, flags, Mode::RUSR | Mode::WUSR, INSIDE)?;
         if let Some(user) = folder.seat.user() {
-            fchown(&file, uid(user.uid), gid(user.gid))?;
+            fchown(&file, Some(uid(user.uid)), Some(gid(user.gid)))?;
         }
         Ok(file.into())
     }
@@ -172,13 +172,13 @@ fn plain_name(name: &str) -> Option<&str> {
 
 fn own(parent: &OwnedFd, name: &str, seat: &Seat) -> io::Result<()> {
     let Some(user) = seat.user() else { return Ok(()) };
-    Ok(chownat(parent, name, uid(user.uid), gid(user.gid), AtFlags::SYMLINK_NOFOLLOW)?)
+    Ok(chownat(parent, name, Some(uid(user.uid)), Some(gid(user.gid)), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-fn uid(id: u32) -> Option<rustix::fs::Uid> {
-    Some(rustix::fs::Uid::from_raw(id))
+fn uid(id: u32) -> rustix::fs::Uid {
+    rustix::fs::Uid::from_raw(id)
 }
 
-fn gid(id: u32) -> Option<rustix::fs::Gid> {
-    Some(rustix::fs::Gid::from_raw(id))
+fn gid(id: u32) -> rustix::fs::Gid {
+    rustix::fs::Gid::from_raw(id)
 }

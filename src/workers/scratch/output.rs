@@ -78,3 +78,59 @@ fn what_else(metadata: &Metadata, owner: u32) -> Option<&'static str> {
         () => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use rustix::fs::{CWD, FileType, mknodat};
+
+    use super::*;
+
+    fn said(files: &OwnedFd, name: &str, owner: u32) -> String {
+        match open(files, name, owner, 3) {
+            Ok(output) => format!("{} bytes", output.bytes),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn only_a_file_of_the_owner_with_one_name_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (name, content) in [("file", "abc"), ("long", "abcd"), ("one", ""), ("folder/in", "")] {
+            std::fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            std::fs::write(path(name), content).unwrap();
+        }
+        std::fs::hard_link(path("one"), path("two")).unwrap();
+        symlink("file", path("link")).unwrap();
+        symlink("folder", path("way")).unwrap();
+        symlink("/proc/self/fd/0", path("magic")).unwrap();
+        let _listener = UnixListener::bind(path("socket")).unwrap();
+        mknodat(CWD, path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let files: OwnedFd = File::open(folder.path()).unwrap().into();
+        let owner = nix::unistd::geteuid().as_raw();
+        let cases = [
+            ("file", "3 bytes"),
+            ("folder/in", "0 bytes"),
+            ("long", "it has 4 bytes, 3 are the limit"),
+            ("one", "the program has made a file with another name in its place"),
+            ("two", "the program has made a file with another name in its place"),
+            ("link", "the program has made a link in its place"),
+            ("way/in", "the program has made a link in its place"),
+            ("magic", "the program has made a link in its place"),
+            ("../x", "the program has made a way out of its folder in its place"),
+            ("/etc/passwd", "the program has made a way out of its folder in its place"),
+            ("socket", "the program has made a socket in its place"),
+            ("pipe", "the program has made a named pipe in its place"),
+            ("folder", "the program has made a folder in its place"),
+            ("nothing", "the program has not made it"),
+            ("file/in", "the program has not made it"),
+        ];
+        for (name, sentence) in cases {
+            assert_eq!(said(&files, name, owner), sentence, "{name}");
+        }
+        assert_eq!(said(&files, "file", owner + 1), "the program has made somebody else's file in its place");
+    }
+}

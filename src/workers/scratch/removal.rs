@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
 /// Longer than this no removal goes on; what is left is the next sweep's.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// Empties the folder `top`; the folder itself stays.
 ///
@@ -122,7 +122,7 @@ mod tests {
         std::fs::create_dir_all(hidden.join("inner")).unwrap();
         std::fs::write(hidden.join("file"), "").unwrap();
         for path in [hidden.join("inner"), hidden] {
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0)).unwrap();
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o0)).unwrap();
         }
         empty(&top).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
