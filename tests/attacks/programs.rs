@@ -138,8 +138,10 @@ async fn try_attack(world: &World, attack: Attack) -> Outcome {
 
 async fn judge(end: &End, ended: &Result<Finished, ProgramError>) -> Vec<String> {
     let finished = match (end, ended) {
-        (End::Killed(_), Err(ProgramError::Deadline)) => return Vec::new(),
-        (End::Killed(excesses), Err(ProgramError::TooMuch(excess))) if excesses.contains(excess) => {
+        (End::Late(_), Err(ProgramError::Deadline)) => return Vec::new(),
+        (End::Killed(excesses) | End::Late(excesses), Err(ProgramError::TooMuch(excess)))
+            if excesses.contains(excess) =>
+        {
             return Vec::new();
         }
         (End::Itself | End::NoOutput, Ok(finished)) => finished,

@@ -8,8 +8,11 @@ use platen::workers::{Bounds, Excess};
 pub enum End {
     /// By itself, with nothing got; its last word is `done`.
     Itself,
-    /// Killed for one of these, or at its deadline.
+    /// Killed for one of these.
     Killed(&'static [Excess]),
+    /// Killed at its deadline, or for one of these: whether it may begin more processes the system says first where
+    /// they are a user's of their own, and the watch otherwise.
+    Late(&'static [Excess]),
     /// By itself, and what lies where its output should be is not taken.
     NoOutput,
 }
@@ -209,7 +212,7 @@ fn signals() -> Vec<Attack> {
 
 fn exhaustion() -> Vec<Attack> {
     let way = "takes";
-    let processes = End::Killed(&[Excess::Processes]);
+    let processes = End::Late(&[Excess::Processes]);
     vec![
         bounded(attack(way, "processes", "fork while 1", processes), brief),
         bounded(
@@ -217,7 +220,7 @@ fn exhaustion() -> Vec<Attack> {
                 way,
                 "processes that end",
                 "$SIG{CHLD} = 'IGNORE'; while (1) { my $child = fork; exit if defined $child && !$child }",
-                End::Killed(&[Excess::Processes]),
+                End::Late(&[Excess::Processes]),
             ),
             brief,
         ),
@@ -292,7 +295,7 @@ fn lasting() -> Vec<Attack> {
                 way,
                 "by ignoring signals",
                 "$SIG{$_} = 'IGNORE' for qw(TERM INT HUP QUIT XCPU XFSZ ALRM); fork; fork; sleep 1 while 1",
-                End::Killed(&[]),
+                End::Late(&[]),
             ),
             brief,
         ),
@@ -307,7 +310,7 @@ fn lasting() -> Vec<Attack> {
                 way,
                 "by ever new processes",
                 "while (1) { if (fork) { select undef, undef, undef, 0.001; POSIX::_exit(0) if getppid != $service; wait } }",
-                End::Killed(&[Excess::Processes]),
+                End::Late(&[Excess::Processes]),
             ),
             brief,
         ),
