@@ -90,7 +90,7 @@ impl App {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let listener = listen(&config.http.bind, "http.bind")?;
         let metrics = Metrics::new();
-        let catalog = Arc::new(Catalog::new(engines, is_fenced(), metrics.engines.clone()));
+        let catalog = Arc::new(Catalog::new(engines, is_fenced(&config), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let lasting = Lasting::open(&config, &metrics).await?;
         let stopping = CancellationToken::new();

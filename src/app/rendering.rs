@@ -20,7 +20,7 @@ use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::source::TemplateSource;
-use crate::workers::Starter;
+use crate::workers::{Programs, Starter, landlock};
 
 /// What engines stand on.
 pub struct Basis {
@@ -65,8 +65,11 @@ impl Engines {
             let (metrics, starter) = (metrics.browser.clone(), starter.clone());
             move |_| BrowserPool::new(browser, starter, outbound, metrics).shared(share)
         });
+        let children = metrics.children.clone();
+        let programs = Programs::new(starter.clone(), &config.workers, landlock(), children)?;
         let means = engines::Basis {
             starter: &starter,
+            programs: &programs,
             pool: &pool,
             share,
             budget: EngineBudget::new(&config.engines, share, metrics.slots.clone()),

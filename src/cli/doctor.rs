@@ -43,7 +43,7 @@ pub struct DoctorArguments {
 pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, CommandError> {
     if arguments.matrix {
         let starter = Starter::new(std::env::current_exe()?)?;
-        let catalog = actix::System::new().block_on(catalog(&starter));
+        let catalog = actix::System::new().block_on(catalog(config, &starter));
         let chromium = browser::lack(&config.browser);
         let besides = |plan: &Plan| chromium.clone().filter(|_| page::needs_browser(plan));
         say(catalog.matrix_here(besides).trim_end())?;
@@ -55,8 +55,8 @@ pub fn run(config: &Config, arguments: &DoctorArguments) -> Result<ExitCode, Com
 }
 
 /// What can become what here.
-async fn catalog(starter: &Starter) -> Catalog {
-    let catalog = Catalog::new(all(), is_fenced(), Metrics::new().engines);
+async fn catalog(config: &Config, starter: &Starter) -> Catalog {
+    let catalog = Catalog::new(all(), is_fenced(config), Metrics::new().engines);
     catalog.ask_versions(starter).await;
     catalog
 }
@@ -68,7 +68,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         let mut found = browser::findings(&starter, &config.browser).await;
         found.push(engine::finding(&starter, &config.assemble).await);
         found.extend(fonts::findings(&starter, &config.browser).await);
-        found.extend(engines::findings(&catalog(&starter).await));
+        found.extend(engines::findings(&catalog(config, &starter).await));
         found.extend(store::findings(config).await);
         found
     });

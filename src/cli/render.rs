@@ -64,7 +64,7 @@ pub struct RenderArguments {
 pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
     telemetry::install(&config.log);
     let metrics = Metrics::new();
-    let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(), metrics.engines.clone()));
+    let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
     arguments.output.check(input.target == Target::Html)?;
     let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };

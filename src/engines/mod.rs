@@ -9,6 +9,7 @@ pub mod document;
 pub mod ejs;
 pub mod page;
 pub mod plan;
+pub mod program;
 pub mod requirement;
 pub mod step;
 pub mod thread;
@@ -25,7 +26,7 @@ use crate::outbound::Outbound;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineBudget;
 use crate::telemetry::metrics::Metrics;
-use crate::workers::{Landlock, Starter, landlock};
+use crate::workers::{Landlock, Programs, Starter, landlock};
 
 /// An engine: what it says of itself, and how it is started.
 #[derive(Clone, Copy)]
@@ -46,6 +47,8 @@ pub struct Engine {
 pub struct Basis<'a> {
     /// Starts children.
     pub starter: &'a Starter,
+    /// Runs foreign programs in the cage.
+    pub programs: &'a Programs,
     /// Leases tabs.
     pub pool: &'a Addr<BrowserPool>,
     /// How much of a resource one account gets while others want some.
@@ -69,10 +72,11 @@ pub fn all() -> Vec<Engine> {
     vec![ejs::ENGINE, page::ENGINE]
 }
 
-/// Whether files can be kept from programs here.
+/// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does
+/// without (`workers.allow_unfenced_files`).
 #[must_use]
-pub fn is_fenced() -> bool {
-    landlock() == Landlock::Available
+pub fn is_fenced(config: &Config) -> bool {
+    landlock() == Landlock::Available || config.workers.allow_unfenced_files
 }
 
 impl Runners {

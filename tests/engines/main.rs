@@ -102,7 +102,7 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
     let missing = format!(
         "'latex' cannot become 'pdf' here: The press is not installed (there is no /nowhere/press or {}); install the \
          package fake-press: scripts/setup --press.",
-        fake::PROGRAM
+        *fake::PROGRAM
     );
     assert_eq!(answer["detail"], missing.as_str());
     let (_, answer) = init(json!({"type": "latex", "target": "html"})).await;
@@ -133,7 +133,7 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
     let lost = format!(
         "The press is not installed (there is no /nowhere/press or {}); install the package fake-press: \
          scripts/setup --press",
-        fake::PROGRAM
+        *fake::PROGRAM
     );
     assert_eq!(degraded, json!({"status": "ready", "degraded": [format!("fake: {lost}")]}));
     assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));

@@ -45,7 +45,7 @@ impl Machine {
     }
 
     async fn alone() -> Self {
-        Self { press: Path::new(fake::PROGRAM), _turn: MACHINE.lock().await }
+        Self { press: Path::new(*fake::PROGRAM), _turn: MACHINE.lock().await }
     }
 
     pub fn install(&self, program: &str) {
@@ -67,7 +67,7 @@ impl Machine {
 /// Ours, and one line.
 pub fn engines() -> Vec<Engine> {
     let mut engines = engines::all();
-    engines.push(fake::ENGINE);
+    engines.push(fake::engine());
     engines
 }
 

@@ -127,7 +127,7 @@ pub enum ProgramError {
     #[error("an input of a program cannot be staged: {0}")]
     Input(io::Error),
     /// It took longer than its deadline and was killed.
-    #[error("the program was killed at its deadline")]
+    #[error("the program was killed at its deadline (workers.timeout_ms)")]
     Deadline,
     /// It took too much of something and was killed.
     #[error("the program was killed, for it took too much: {}", .0.words())]

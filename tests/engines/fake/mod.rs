@@ -3,75 +3,122 @@
 //! `latex` is filled with its data (a docx, as far as anybody is told), set (a PDF whose letters are upper case) and
 //! pictured; where there is more than one page, the pictures are an archive. A PDF gets an outline where it is asked for.
 
-use std::io;
-use std::path::Path;
-use std::process::Stdio;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt as _;
+use bytes::Bytes;
 use platen::domain::fault::{FaultCode, JobFault};
 use platen::domain::kinds::{FileKind, TemplateKind};
-use platen::engines::Engine;
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::plan::Ability;
+use platen::engines::program::{ProgramSteps, input as program_input, output as program_output};
 use platen::engines::requirement::{Numbers, Requirement, Version};
-use platen::engines::step::{Sink, Step, StepContext, StepFault, StepKind, StepRunner};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use platen::engines::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use platen::engines::{Basis, Engine};
+use platen::workers::{Profile, ProgramRun};
 
-/// Where the program lies. The tests install it and take it away.
-pub const PROGRAM: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/fake-engine/press");
+/// Where the program lies: whoever runs it must reach it, so not in anybody's home. The tests install it and take it
+/// away.
+pub static PROGRAM: LazyLock<&str> = LazyLock::new(|| {
+    let folder = std::env::temp_dir().join(format!("platen-press-{}", std::process::id()));
+    folder.join("press").display().to_string().leak()
+});
 
-/// The engine.
-pub const ENGINE: Engine = Engine {
-    name: "fake",
-    abilities: &[
-        Ability {
-            step: StepKind::Assemble,
-            from: DocumentKind::Template(TemplateKind::Latex),
-            to: DocumentKind::File(FileKind::Docx),
-            cost: 1,
-            heeds: &[&["delimiters"]],
-            asked_by: None,
-        },
-        Ability {
-            step: StepKind::Convert,
-            from: DocumentKind::File(FileKind::Docx),
-            to: DocumentKind::File(FileKind::Pdf),
-            cost: 2,
-            heeds: &[&["engine"]],
-            asked_by: None,
-        },
-        Ability {
-            step: StepKind::Raster,
-            from: DocumentKind::File(FileKind::Pdf),
-            to: DocumentKind::File(FileKind::Png),
-            cost: 2,
-            heeds: &[&["dpi"]],
-            asked_by: None,
-        },
-        Ability {
-            step: StepKind::Finish,
-            from: DocumentKind::File(FileKind::Pdf),
-            to: DocumentKind::File(FileKind::Pdf),
-            cost: 1,
-            heeds: &[&["outline"]],
-            asked_by: Some(|options| options.extras.outline),
-        },
-    ],
-    requires: &[Requirement {
+/// What the program and the shell that reads it are made of.
+const MACHINE: [&str; 6] = ["/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"];
+
+const ABILITIES: &[Ability] = &[
+    Ability {
+        step: StepKind::Assemble,
+        from: DocumentKind::Template(TemplateKind::Latex),
+        to: DocumentKind::File(FileKind::Docx),
+        cost: 1,
+        heeds: &[&["delimiters"]],
+        asked_by: None,
+    },
+    Ability {
+        step: StepKind::Convert,
+        from: DocumentKind::File(FileKind::Docx),
+        to: DocumentKind::File(FileKind::Pdf),
+        cost: 2,
+        heeds: &[&["engine"]],
+        asked_by: None,
+    },
+    Ability {
+        step: StepKind::Raster,
+        from: DocumentKind::File(FileKind::Pdf),
+        to: DocumentKind::File(FileKind::Png),
+        cost: 2,
+        heeds: &[&["dpi"]],
+        asked_by: None,
+    },
+    Ability {
+        step: StepKind::Finish,
+        from: DocumentKind::File(FileKind::Pdf),
+        to: DocumentKind::File(FileKind::Pdf),
+        cost: 1,
+        heeds: &[&["outline"]],
+        asked_by: Some(|options| options.extras.outline),
+    },
+];
+
+/// The engine. A constant, where a program's place is known when it is compiled.
+pub fn engine() -> Engine {
+    let requirement = Requirement {
         name: "The press",
-        programs: &["/nowhere/press", PROGRAM],
+        programs: Box::leak(Box::new(["/nowhere/press", *PROGRAM])),
         version: Some(Version { arguments: &["version"], least: Numbers(2, 1) }),
         package: "fake-press",
         command: "scripts/setup --press",
-    }],
-    fenced: true,
-    start: |_| Box::new(Press),
-};
+    };
+    Engine {
+        name: "fake",
+        abilities: ABILITIES,
+        requires: Box::leak(Box::new([requirement])),
+        fenced: true,
+        start: |basis| Box::new(Press::new(basis)),
+    }
+}
 
-struct Press;
+struct Press {
+    steps: ProgramSteps,
+    profile: Arc<Profile>,
+}
+
+impl Press {
+    fn new(basis: &Basis<'_>) -> Self {
+        let execute = MACHINE.into_iter().chain([*PROGRAM]).map(PathBuf::from).collect();
+        let profile =
+            Profile { execute, write: vec![PathBuf::from("/dev/null")], yields: true, ..Profile::default() };
+        let slots = basis.budget.slots_of("fake", 1);
+        Self { steps: ProgramSteps::new(basis.programs.clone(), slots), profile: Arc::new(profile) }
+    }
+
+    /// Has the program do `order` to the document.
+    async fn press(
+        &self,
+        order: &str,
+        job: &StepContext<'_>,
+        document: Document,
+        file: FileKind,
+    ) -> Result<Document, StepFault> {
+        let run = ProgramRun {
+            name: "press",
+            program: PathBuf::from(*PROGRAM),
+            arguments: [order, "in", "out"].map(str::to_owned).to_vec(),
+            environment: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
+            profile: Arc::clone(&self.profile),
+            inputs: vec![program_input("in", document)?],
+            bounds: self.steps.bounds(),
+        };
+        let finished = self.steps.run(job, 1, run).await?;
+        assert!(finished.status.success(), "press {order}: {finished:?}");
+        let breaks: u32 = String::from_utf8_lossy(&finished.stdout).trim().parse().expect("a number");
+        program_output(&finished, "out", &job.outlet, (file, Some(breaks + 1))).await
+    }
+}
 
 #[async_trait(?Send)]
 impl StepRunner for Press {
@@ -84,14 +131,14 @@ impl StepRunner for Press {
         let (file, pages) = (step.file()?, input.pages);
         match step.kind {
             StepKind::Assemble => fill(job, input, file).await,
-            StepKind::Convert => press("set", job, input, file).await,
+            StepKind::Convert => self.press("set", job, input, file).await,
             StepKind::Raster => {
                 let made = if pages > Some(1) { FileKind::Zip } else { file };
-                press("pictures", job, input, made).await
+                self.press("pictures", job, input, made).await
             }
             // One page needs no outline.
             StepKind::Finish if pages == Some(1) => Ok(input),
-            StepKind::Finish => press("outline", job, input, file).await,
+            StepKind::Finish => self.press("outline", job, input, file).await,
             StepKind::Print | StepKind::Picture | StepKind::Snapshot => {
                 panic!("the fake has no such ability")
             }
@@ -110,48 +157,4 @@ async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Res
     let mut sink = job.outlet.open().await?;
     sink.write(Bytes::from(text.replace("{{name}}", name))).await?;
     sink.finish(file, None).await
-}
-
-/// Has the program do `order` to the document, which streams through it.
-async fn press(
-    order: &str,
-    job: &mut StepContext<'_>,
-    input: Document,
-    file: FileKind,
-) -> Result<Document, StepFault> {
-    let mut program = Command::new(Path::new(PROGRAM));
-    program.arg(order).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-    let mut child = program.spawn().map_err(|error| StepFault::NotStarted(error.to_string()))?;
-    let (stdin, stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-    let mut sink = job.outlet.open().await?;
-    let (fed, taken) = tokio::join!(feed(stdin, input), take(stdout, &mut sink));
-    fed?;
-    let breaks = taken?;
-    assert!(child.wait().await.expect("it ends").success(), "press {order}");
-    sink.finish(file, Some(breaks + 1)).await
-}
-
-async fn feed(mut stdin: ChildStdin, input: Document) -> Result<(), StepFault> {
-    let mut chunks = input.into_chunks()?;
-    while let Some(chunk) = chunks.next().await {
-        stdin.write_all(&chunk.expect("the work place is read")).await.map_err(|error| lost(&error))?;
-    }
-    Ok(())
-}
-
-/// Answers how many page breaks came by.
-async fn take(mut stdout: ChildStdout, sink: &mut Sink) -> Result<u32, StepFault> {
-    let mut breaks = 0;
-    loop {
-        let mut chunk = BytesMut::with_capacity(4 << 10);
-        if stdout.read_buf(&mut chunk).await.map_err(|error| lost(&error))? == 0 {
-            return Ok(breaks);
-        }
-        breaks += u32::try_from(memchr::memchr_iter(b'\x0c', &chunk).count()).unwrap_or(u32::MAX);
-        sink.write(chunk.freeze()).await?;
-    }
-}
-
-fn lost(error: &io::Error) -> StepFault {
-    JobFault::new(FaultCode::Internal, format!("the press: {error}")).into()
 }

@@ -1,0 +1,109 @@
+//! A step that one run of a foreign program takes: its slot, its cage, what it left, and what its author is told.
+
+use std::io;
+
+use futures_util::StreamExt as _;
+use tokio::fs::File;
+use tokio_util::io::{ReaderStream, StreamReader};
+
+use super::document::Document;
+use super::step::{Outlet, StepContext, StepFault};
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::kinds::FileKind;
+use crate::slots::engines::EngineSlots;
+use crate::workers::{Bounds, Finished, Input, OutputError, ProgramError, ProgramRun, Programs};
+
+/// How much of a program's file is read at once.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Runs the programs of one engine, as many at once as it has slots.
+#[derive(Clone, Debug)]
+pub struct ProgramSteps {
+    programs: Programs,
+    slots: EngineSlots,
+}
+
+impl ProgramSteps {
+    /// Programs in `slots` of their engine.
+    #[must_use]
+    pub fn new(programs: Programs, slots: EngineSlots) -> Self {
+        Self { programs, slots }
+    }
+
+    /// What a run may take by the configuration.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.programs.bounds()
+    }
+
+    /// Waits for a slot and for `cores`, and runs the program to its end, well or badly: its status is for the caller
+    /// to read.
+    ///
+    /// # Errors
+    /// By who can do something about it; the sentences name the limit that was met.
+    pub async fn run(
+        &self,
+        job: &StepContext<'_>,
+        cores: usize,
+        run: ProgramRun,
+    ) -> Result<Finished, StepFault> {
+        let name = run.name;
+        let _slot = self.slots.acquire(job.meter, cores).await;
+        self.programs.run(run).await.map_err(|error| match error {
+            ProgramError::NotStarted(cause) => StepFault::NotStarted(cause),
+            ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
+            ProgramError::Deadline | ProgramError::TooMuch(_) => limit(name, &error),
+            ProgramError::Input(_) | ProgramError::System(_) => StepFault::internal(&error.to_string()),
+        })
+    }
+}
+
+/// The document as a file that a program finds under `name`.
+///
+/// # Errors
+/// `internal` when it is no file.
+pub fn input(name: &str, document: Document) -> Result<Input, StepFault> {
+    Ok(Input::stream(name, StreamReader::new(document.into_chunks()?)))
+}
+
+/// The file `name` that the program made, where the step's file goes. What is missing, or is anything else than a file
+/// of the program's own, is no document.
+///
+/// # Errors
+/// By who can do something about it.
+pub async fn output(
+    finished: &Finished,
+    name: &str,
+    outlet: &Outlet<'_>,
+    (kind, pages): (FileKind, Option<u32>),
+) -> Result<Document, StepFault> {
+    let made = finished.open(name, outlet.limit_bytes()).map_err(|error| unusable(name, &error))?;
+    let mut sink = outlet.open().await?;
+    let mut chunks = ReaderStream::with_capacity(File::from_std(made.file), CHUNK_BYTES);
+    while let Some(chunk) = chunks.next().await {
+        sink.write(chunk.map_err(|error| unreadable(name, &error))?).await?;
+    }
+    sink.finish(kind, pages).await
+}
+
+fn unusable(name: &str, error: &OutputError) -> StepFault {
+    match error {
+        OutputError::TooLong { limit_bytes, .. } => {
+            let sentence = format!("the document is larger than {limit_bytes} bytes");
+            JobFault::new(FaultCode::OutputTooLarge, sentence).into()
+        }
+        OutputError::Missing | OutputError::NoFile(_) | OutputError::System(_) => {
+            StepFault::internal(&format!("{name}: {error}"))
+        }
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> StepFault {
+    StepFault::internal(&format!("{name}: {error}"))
+}
+
+fn limit(name: &str, error: &ProgramError) -> StepFault {
+    let sentence =
+        format!("{name}: {error}; look for a loop that does not end, or have less in the document");
+    JobFault::new(FaultCode::TemplateLimit, sentence).into()
+}
