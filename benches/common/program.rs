@@ -9,6 +9,8 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
+const OWN: &str = env!("CARGO_BIN_EXE_platen");
+
 /// The running program, until it is dropped.
 pub struct Program {
     child: Child,
@@ -21,7 +23,12 @@ pub struct Program {
 impl Program {
     /// Starts it with further settings on a free port; whoever asks it has this token.
     pub fn start(root: &Path, token: String, settings: &[(&str, &str)]) -> io::Result<Self> {
-        let mut command = program(root);
+        Self::of(OWN, root, token, settings)
+    }
+
+    /// Another program that serves as it does.
+    pub fn of(executable: &str, root: &Path, token: String, settings: &[(&str, &str)]) -> io::Result<Self> {
+        let mut command = program(executable, root);
         let mut child = command.envs(settings.iter().copied()).arg("serve").stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no stdout"))?;
@@ -84,7 +91,7 @@ pub fn make_account(root: &Path, name: &str) -> io::Result<String> {
 
 /// Runs a command of the program on the folder below `root`; its stdout.
 pub fn command(root: &Path, arguments: &[&str]) -> io::Result<String> {
-    let output = program(root).args(arguments).output()?;
+    let output = program(OWN, root).args(arguments).output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
@@ -115,8 +122,8 @@ pub fn memory_mb(process: u32, which: &str) -> u64 {
     line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) / 1_024
 }
 
-fn program(root: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+fn program(executable: &str, root: &Path) -> Command {
+    let mut command = Command::new(executable);
     command
         .env("PLATEN__HTTP__BIND", "127.0.0.1:0")
         .env("PLATEN__STORAGE__DATA_DIR", root.join("data"))

@@ -6,12 +6,15 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use platen::app::App;
+use platen::config::Config;
 use serde_json::{Value, json};
 use tokio::task::LocalSet;
 
 use crate::attacks::Attack;
 use crate::common::figures::Figures;
 use crate::common::program::{Program, make_account};
+use crate::fake;
 
 /// How long the idle service is measured, and then the one with slow jobs.
 const WINDOW: Duration = Duration::from_secs(20);
@@ -24,6 +27,12 @@ const MORE_MS: f64 = 50.0;
 
 /// The slow jobs, nine of them at any moment.
 pub const SLOW: &[Attack] = &[
+    Attack {
+        name: "9 slow programs of an engine",
+        clients: 9,
+        kind: "latex",
+        template: "\\documentclass{article} SLOW",
+    },
     Attack { name: "9 endless templates", clients: 9, kind: "ejs", template: "<% while (1); %>" },
     Attack { name: "9 endless pages", clients: 9, kind: "html", template: "<script>while(1);</script>" },
     Attack {
@@ -62,11 +71,29 @@ pub fn run(chosen: impl Fn(&Attack) -> bool) -> io::Result<()> {
     Ok(())
 }
 
+/// The service with the fake engine of the tests, whose program is slow where it is told so.
+pub fn serve() -> io::Result<()> {
+    fake::install(fake::PRESS);
+    let variables = std::env::vars().filter(|(name, _)| name.starts_with("PLATEN__"));
+    let config = Config::load(None, variables).map_err(io::Error::other)?;
+    actix::System::new().block_on(async {
+        let mut engines = platen::engines::all();
+        engines.push(fake::engine());
+        let platen = env!("CARGO_BIN_EXE_platen").into();
+        let app = App::build_with(config, platen, engines).await.map_err(io::Error::other)?;
+        println!("listening on {}", app.address());
+        let ended = app.run_until_stopped().await.map_err(io::Error::other);
+        fake::uninstall();
+        ended
+    })
+}
+
 /// A service of its own for each kind of slow job.
 fn beside(slow: &Attack) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let (token, other) = (make_account(folder.path(), "quick")?, make_account(folder.path(), "slow")?);
-    let program = Program::start(folder.path(), token, &[])?;
+    let this = std::env::current_exe()?.display().to_string();
+    let program = Program::of(&this, folder.path(), token, &[])?;
     let jobs = quick()?;
     LocalSet::new().block_on(&program.runtime, async {
         while program.get("/health/ready").await.is_err() {

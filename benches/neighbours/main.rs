@@ -15,6 +15,8 @@ mod common {
 }
 mod attacks;
 mod fairness;
+#[path = "../../tests/engines/fake/mod.rs"]
+mod fake;
 
 use std::cell::RefCell;
 use std::io;
@@ -35,6 +37,9 @@ const RUN_UP: Duration = Duration::from_secs(5);
 const CLIENTS: usize = 2;
 
 fn main() -> io::Result<()> {
+    if std::env::args().nth(1).as_deref() == Some("serve") {
+        return fairness::serve();
+    }
     let words: Vec<_> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let chosen = |attack: &Attack| words.is_empty() || words.iter().any(|word| attack.name.contains(word));
     attacked(chosen)?;

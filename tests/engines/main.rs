@@ -110,7 +110,7 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
     assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
     let ready = service.ready(|_| true).await;
     assert_eq!(ready, json!({"status": "ready"}), "what was never there is nobody's loss");
-    machine.install(service::PRESS);
+    machine.install(fake::PRESS);
     let since = std::time::Instant::now();
     while init(json!({"type": "latex", "target": "pdf"})).await.0 != 200 {
         assert!(since.elapsed().as_secs() < 30, "it is there now");
@@ -155,9 +155,28 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
         (view["errorCode"].as_str(), view["error"].as_str()),
         (Some("engine_unavailable"), Some(told))
     );
-    machine.install(service::PRESS);
+    machine.install(fake::PRESS);
     let (_, pdf) = service.latex("pdf", "again", json!({})).await;
     assert!(pdf.text.ends_with("AGAIN"), "{}", pdf.text);
+    service.stop().await;
+}
+
+#[actix::test]
+async fn its_program_is_in_the_cage_and_ends_at_its_own_job() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start(&[("workers.timeout_ms", "2000")]).await;
+    let (_, pdf) = service.latex("pdf", "peek", json!({})).await;
+    let name = std::fs::read_to_string("/etc/hostname").unwrap();
+    assert!(!pdf.text.contains(name.trim()) && pdf.text.contains("Permission denied"), "{}", pdf.text);
+    let job = json!({"type": "latex", "target": "pdf", "data": {"name": "Zoe"}});
+    let hanging = service.init(&job, "\\documentclass{article} hang").await;
+    let view = service.finish(&hanging).await;
+    assert_eq!(view["errorCode"], "template_limit", "{view}");
+    assert!(view["error"].as_str().unwrap().contains("(workers.timeout_ms)"), "{view}");
+    let (_, next) = service.latex("pdf", "next", json!({})).await;
+    assert!(next.text.ends_with("NEXT"), "{}", next.text);
+    let busy = "platen_engine_slots{engine=\"fake\",state=\"busy\"}";
+    assert_eq!(service.metric(busy).await, format!("{busy} 0"));
     service.stop().await;
 }
 
@@ -201,7 +220,7 @@ async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
     assert_eq!(answer["detail"], told);
     assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
     service.stop().await;
-    machine.install(service::PRESS);
+    machine.install(fake::PRESS);
     let catalog = Catalog::new(engines(), false, Metrics::new().engines);
     let planned = catalog.plan(TemplateKind::Latex, Target::Pdf, &PageOptions::default());
     assert_eq!(planned, Err(Unplanned::Lacking(Lack::Fence)));

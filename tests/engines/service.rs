@@ -1,7 +1,6 @@
 //! The service in this process with the fake engine beside ours, and its program, which is there or not.
 
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,8 +16,6 @@ use tokio::task::JoinHandle;
 use crate::fake;
 
 const PLATEN: &str = env!("CARGO_BIN_EXE_platen");
-/// The program as it should be.
-pub const PRESS: &str = include_str!("fake/press.sh");
 /// Longer than anything takes on a loaded machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -34,7 +31,7 @@ pub struct Machine {
 impl Machine {
     pub async fn with_press() -> Self {
         let machine = Self::alone().await;
-        machine.install(PRESS);
+        machine.install(fake::PRESS);
         machine
     }
 
@@ -49,11 +46,7 @@ impl Machine {
     }
 
     pub fn install(&self, program: &str) {
-        let new = self.press.with_extension("new");
-        std::fs::create_dir_all(self.press.parent().unwrap()).unwrap();
-        std::fs::write(&new, program).unwrap();
-        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
-        std::fs::rename(&new, self.press).unwrap();
+        fake::install(program);
     }
 
     pub fn remove(&self) {
@@ -61,6 +54,12 @@ impl Machine {
             Err(error) if error.kind() != ErrorKind::NotFound => panic!("{error}"),
             Ok(()) | Err(_) => {}
         }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        fake::uninstall();
     }
 }
 

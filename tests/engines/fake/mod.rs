@@ -4,7 +4,9 @@
 //! pictured; where there is more than one page, the pictures are an archive. A PDF gets an outline where it is asked for.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
@@ -25,6 +27,9 @@ pub static PROGRAM: LazyLock<&str> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("platen-press-{}", std::process::id()));
     folder.join("press").display().to_string().leak()
 });
+
+/// The program as it should be.
+pub const PRESS: &str = include_str!("press.sh");
 
 /// What the program and the shell that reads it are made of.
 const MACHINE: [&str; 6] = ["/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"];
@@ -157,4 +162,22 @@ async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Res
     let mut sink = job.outlet.open().await?;
     sink.write(Bytes::from(text.replace("{{name}}", name))).await?;
     sink.finish(file, None).await
+}
+
+/// Puts a program into the press' place, in one step: one that is being started is whole.
+pub fn install(program: &str) {
+    let (press, new) = (Path::new(*PROGRAM), Path::new(*PROGRAM).with_extension("new"));
+    let folder = press.parent().expect("it has a folder");
+    std::fs::create_dir_all(folder).expect("there is a folder for temporary files");
+    std::fs::set_permissions(folder, Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::write(&new, program).expect("it is ours");
+    std::fs::set_permissions(&new, Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::rename(&new, press).expect("it is ours");
+}
+
+/// Leaves nothing of it.
+pub fn uninstall() {
+    let folder = Path::new(*PROGRAM).parent().expect("it has a folder");
+    // It may never have been installed.
+    let _ = std::fs::remove_dir_all(folder);
 }

@@ -8,7 +8,7 @@ case "$1" in
   pictures) { printf 'picture of '; cat "$2"; } >"$3" ;;
   *) echo "press: no such order: $1" >&2; exit 2 ;;
 esac
-case "$(cat "$2")" in
+case "$(tr a-z A-Z <"$2")" in
   *SLOW*) i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done ;;
   *HANG*) while :; do :; done ;;
   *PEEK*) cat /etc/hostname >>"$3" 2>&1 ;;
