@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use caps::{CapSet, Capability};
 use nix::errno::Errno;
 use nix::sys::prctl;
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{self, Gid, Pid, Uid};
@@ -157,7 +157,8 @@ fn open_starter(order: &Order) -> Result<File, Failure> {
 fn limit(limits: &Limits) -> Result<(), Failure> {
     if let Some(seconds) = limits.cpu_s {
         // First the signal that tells why, a second later the one that nobody can ignore.
-        setrlimit(Resource::RLIMIT_CPU, seconds, seconds + 1)
+        let (_, most) = getrlimit(Resource::RLIMIT_CPU).map_err(failed("ask for its limits"))?;
+        setrlimit(Resource::RLIMIT_CPU, seconds.min(most), (seconds + 1).min(most))
             .map_err(|errno| format!("cannot set the processor time to {seconds}: {errno}"))?;
     }
     let wanted = [
@@ -169,6 +170,9 @@ fn limit(limits: &Limits) -> Result<(), Failure> {
     ];
     for (resource, value) in wanted {
         if let Some(value) = value {
+            // Nobody may have more than was left to the service; who wants more has that.
+            let (_, most) = getrlimit(resource).map_err(failed("ask for its limits"))?;
+            let value = value.min(most);
             setrlimit(resource, value, value)
                 .map_err(|errno| format!("cannot set {resource:?} to {value}: {errno}"))?;
         }
