@@ -179,7 +179,7 @@ async fn the_end_of_the_program_is_the_end_of_what_it_started() {
 
 #[tokio::test]
 async fn no_more_run_at_once_than_there_are_seats() {
-    let foreign = Foreign::with(|config| config.slots = 2);
+    let foreign = Foreign::with(|config| (config.slots, config.first_uid) = (2, 64_400));
     let run = || {
         let (programs, run) = (foreign.programs.clone(), foreign.bash("sleep 0.2; echo done"));
         tokio::spawn(async move { programs.run(run).await })
