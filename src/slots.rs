@@ -66,6 +66,15 @@ struct Waiter {
     grant: oneshot::Sender<Slot>,
 }
 
+/// A place in line, until this is dropped.
+///
+/// Hazard: who waits for several slots and is first keeps free ones from those behind it. When it gives up, no slot is
+/// given back, and nobody would look at the line again: those behind it would wait beside free slots for ever. So
+/// whoever leaves the line has it served.
+struct PlaceInLine<'a> {
+    inner: &'a Arc<Inner>,
+}
+
 impl AccountShare {
     /// At most `configured` slots of any resource; 0: all but a quarter, at least one free.
     #[must_use]
@@ -106,6 +115,8 @@ impl AccountSlots {
     /// each other for ever. A count above what the account may hold is that much, or it would never be served.
     pub async fn acquire_many(&self, account: AccountId, count: usize) -> Slot {
         let count = count.clamp(1, self.inner.share);
+        // Dropped after the receiver below, and so when the state can see that this waiter has gone.
+        let _place = PlaceInLine { inner: &self.inner };
         loop {
             let (grant, granted) = oneshot::channel();
             self.inner.state().line.push_back(Waiter { account, count, grant });
@@ -187,6 +198,13 @@ impl State {
     }
 }
 
+impl Drop for PlaceInLine<'_> {
+    fn drop(&mut self) {
+        self.inner.serve();
+        self.inner.freed.notify_waiters();
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
         {
@@ -206,7 +224,10 @@ impl Drop for Slot {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::FutureExt as _;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -302,6 +323,43 @@ mod tests {
         drop(both);
         assert!(late.now_or_never().is_some() && aside.now_or_never().is_some());
         drop(second);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_first_and_gives_up_lets_those_behind_it_pass() {
+        let slots = AccountSlots::new(3, AccountShare::whole());
+        let (wide, narrow) = (AccountId::generate(), AccountId::generate());
+        let held = slots.acquire_many(narrow, 2).await;
+        let mut first = Box::pin(slots.acquire_many(wide, 2));
+        assert!(first.as_mut().now_or_never().is_none());
+        let behind = tokio::spawn({
+            let slots = slots.clone();
+            async move { slots.acquire(narrow).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!behind.is_finished(), "one is free, and it is not its turn");
+        drop(first);
+        let served = timeout(Duration::from_secs(1), behind).await;
+        assert!(served.is_ok(), "nothing else would wake it: no slot was given back");
+        drop(held);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_aside_passes_when_who_was_first_gives_up() {
+        let slots = AccountSlots::new(2, AccountShare::whole());
+        let (wide, narrow) = (AccountId::generate(), AccountId::generate());
+        let held = slots.acquire(narrow).await;
+        let mut first = Box::pin(slots.acquire_many(wide, 2));
+        assert!(first.as_mut().now_or_never().is_none());
+        let aside = tokio::spawn({
+            let slots = slots.clone();
+            async move { slots.acquire_idle(narrow).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!aside.is_finished());
+        drop(first);
+        assert!(timeout(Duration::from_secs(1), aside).await.is_ok());
+        drop(held);
     }
 
     #[tokio::test]
