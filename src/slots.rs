@@ -4,7 +4,7 @@
 //! everybody else for as long. So one account gets a share that leaves some free, and of those who wait the account
 //! that holds the fewest is served first.
 //!
-//! `meter` is what a job pays: how long it held any of them. `engines` has the slots of engines that run heavy
+//! `meter` is what a job pays: how long it held its turn, but for waits. `engines` has the slots of engines that run heavy
 //! programs, and the one budget of cores below them.
 
 pub mod engines;

@@ -17,7 +17,7 @@ pub use parts::{
     StoreMetrics,
 };
 pub use register::{Label, Labelled};
-pub use slots::{Counted, EngineSlotMetrics, SlotMetrics, SlotWait};
+pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};
 pub use templates::TemplateMetrics;
 
 use crate::config::{LogConfig, LogFormat};

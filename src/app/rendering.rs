@@ -67,12 +67,13 @@ impl Engines {
         });
         let children = metrics.children.clone();
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children)?;
+        let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
         let means = engines::Basis {
             starter: &starter,
             programs: &programs,
             pool: &pool,
             share,
-            budget: EngineBudget::new(&config.engines, share, metrics.slots.clone()),
+            budget: budget.clone(),
             outbound: &outbound,
             config,
             metrics: &metrics,
@@ -99,6 +100,7 @@ impl Engines {
             unpacking,
             catalog,
             runners,
+            budget,
             work,
             outbound,
             deliveries,

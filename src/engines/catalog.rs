@@ -111,6 +111,18 @@ impl Catalog {
         plan::search(self.engines(), (kind, target), options)
     }
 
+    /// Of the engines of `plan` that have `slots` the one that has the fewest, and how many.
+    #[must_use]
+    pub fn narrowest(
+        &self,
+        plan: &Plan,
+        slots: impl Fn(&Engine) -> Option<usize>,
+    ) -> Option<(&'static str, usize)> {
+        let taken = |engine: &&Engine| plan.steps().iter().any(|step| step.engine == engine.name);
+        let limited = self.engines().filter(taken).filter_map(|engine| Some((engine.name, slots(engine)?)));
+        limited.min_by_key(|(_, slots)| *slots)
+    }
+
     /// What a kind can become here.
     #[must_use]
     pub fn targets_of(&self, kind: TemplateKind) -> Vec<Target> {

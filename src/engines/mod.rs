@@ -39,6 +39,9 @@ pub struct Engine {
     pub requires: &'static [Requirement],
     /// Its programs read files of the machine: what they may not read must be kept from them (Landlock).
     pub fenced: bool,
+    /// How many programs it runs at once for one account, where these are heavy and `engines.slots` says nothing else.
+    /// `None`: it has no slots of that kind (`slots::engines`), and no job waits for it there.
+    pub slots: Option<usize>,
     /// Starts what takes its steps.
     pub start: fn(&Basis<'_>) -> Box<dyn StepRunner>,
 }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn engine(name: &'static str, abilities: &'static [Ability]) -> Engine {
-        Engine { name, abilities, requires: &[], fenced: false, start }
+        Engine { name, abilities, requires: &[], fenced: false, slots: None, start }
     }
 
     fn route(engines: &[Engine], target: Target, options: &PageOptions) -> Option<String> {

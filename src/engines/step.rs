@@ -10,7 +10,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::domain::reach::Reach;
-use crate::slots::meter::Meter;
+use crate::slots::meter::CostMeter;
 use crate::storage::{ObjectStore, StagedObject, StoreError};
 
 /// What a step does.
@@ -50,7 +50,7 @@ pub struct Step {
 /// What a step is done with, beside the document that it works on.
 pub struct StepContext<'a> {
     /// For whom, and what it pays by.
-    pub meter: &'a Meter,
+    pub meter: &'a CostMeter,
     /// The data: complete JSON, as it was received.
     pub data: &'a Bytes,
     /// What the caller asked for.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::domain::ids::JobId;
-use crate::slots::meter::Meter;
+use crate::domain::ids::{AccountId, JobId};
+use crate::slots::meter::{CostMeter, CostTimer};
 
 /// Something the registry is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum Notice {
     Departed,
     /// A job gave its slot back.
     SlotFree {
-        /// What it held until then.
-        cost: Duration,
+        /// What the run cost; `None` when there was none.
+        cost: Option<Duration>,
     },
 }
 
@@ -55,33 +55,65 @@ impl Drop for Departure {
     }
 }
 
-/// The right to run, and the meter of what is held meanwhile. When it is dropped it is given back and the meter is read:
-/// a run that was cancelled or panicked leaves no other report, and would cost nothing.
+/// The right to run, and the meter of the run. When it is dropped it is given back and the meter is read: a run that was
+/// cancelled or panicked leaves no other report, and would cost nothing.
 #[derive(Debug)]
 pub struct Slot {
+    account: AccountId,
     job: JobId,
     number: u64,
     registry: UnboundedSender<Telling>,
-    meter: Meter,
+    /// There once the job runs. A turn that its job did not take costs nothing, and says nothing of what others cost.
+    run: Option<(CostMeter, CostTimer)>,
 }
 
 impl Slot {
-    /// The slot `number` of the service, for `job`, with what the job pays by.
+    /// The slot `number` of the service, for this job of the account.
     #[must_use]
-    pub fn new((job, meter): (JobId, Meter), number: u64, registry: UnboundedSender<Telling>) -> Self {
-        Self { job, number, registry, meter }
+    pub fn new((account, job): (AccountId, JobId), number: u64, registry: UnboundedSender<Telling>) -> Self {
+        Self { account, job, number, registry, run: None }
     }
 
-    /// What the run is to be measured by.
+    /// The run begins: what it is measured by, from now until the slot is dropped.
     #[must_use]
-    pub fn meter(&self) -> Meter {
-        self.meter.clone()
+    pub fn begin(&mut self) -> CostMeter {
+        let meter = CostMeter::new(self.account);
+        let timer = meter.begin_turn();
+        self.run = Some((meter.clone(), timer));
+        meter
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let notice = Notice::SlotFree { cost: self.meter.cost() };
-        let _ = self.registry.send((self.job, self.number, notice));
+        let cost = self.run.as_ref().map(|(meter, _)| meter.cost());
+        let _ = self.registry.send((self.job, self.number, Notice::SlotFree { cost }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_costs_what_its_turn_was_held_and_a_turn_that_nobody_took_nothing() {
+        let (registry, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let slot = || Slot::new((AccountId::generate(), JobId::generate()), 1, registry.clone());
+        let mut cost = || told.try_recv().map(|(_, _, notice)| notice);
+        let (gone, mut taken) = (slot(), slot());
+        tokio::time::advance(SECOND).await;
+        drop(gone);
+        assert_eq!(cost(), Ok(Notice::SlotFree { cost: None }));
+        // The inputs are read, and the document is published: nothing but the turn is held.
+        let meter = taken.begin();
+        tokio::time::advance(SECOND).await;
+        let wait = meter.begin_wait();
+        tokio::time::advance(SECOND).await;
+        drop(wait);
+        tokio::time::advance(SECOND).await;
+        drop(taken);
+        assert_eq!(cost(), Ok(Notice::SlotFree { cost: Some(2 * SECOND) }));
     }
 }

@@ -1,28 +1,40 @@
 //! The one queue of started jobs: bounded, and fair between accounts by what their jobs cost.
 //!
-//! Hazard: one account's job holds what it needs for a minute, another's for 20 ms. Where accounts take turns job by
-//! job, the first has the machine. So each account that is in the queue has a virtual time, what its jobs have cost and
-//! an estimate of those under way, and of those that wait the account with the least goes next; jobs of one account
-//! keep their order.
+//! Hazard: one account's job holds its turn for a minute, another's for 20 ms. Where accounts take turns job by job, the
+//! first has the machine. So each account that is in the queue is charged what its jobs cost, and of those that wait the
+//! one goes next that was charged the least, with an estimate of its jobs under way; jobs of one account keep their
+//! order. The queue's virtual time is the least charge of those that might have got the last turn; it only grows.
 //!
-//! **Nobody saves up.** An account that begins to wait has paid at least as much as the least of those that might have
-//! got the last turn: whoever was away, or had nothing to wait for, does not come back with hours that it did not use.
-//! **Nobody sheds a debt** by going away while others have work: it is kept until they have paid as much. It is about
-//! what the account's jobs under way cost, for only who is least gets a turn.
+//! **Nobody saves up.** An account that begins to wait is charged the virtual time at least: whoever was away does not
+//! come back with hours that it did not use. The same holds for one that was at its running limit while others went on,
+//! when one of its turns ends; what it is expected to cost still is left out, for that will be charged. Who is passed
+//! over for the sake of its engine keeps its place among those that wait for the same engine, and has its charge raised
+//! when its next job needs another.
+//!
+//! **A debt lasts for seconds.** An account that goes away while others have work comes back with what it was charged,
+//! but at most [`DEBT_LIMIT`] beyond the virtual time: it may have had capacity that nobody wanted then, and the queue
+//! cannot tell that from what others waited for. Without the bound it would wait for minutes, until everybody had as
+//! much. The same goes for its jobs that are under way when it comes back. Whoever waits all the time is charged all.
 //!
 //! Estimates are of all accounts, so one account's jobs can make another's seem dear until these end. They decide who
-//! goes next and nothing that lasts. Were they part of what newcomers begin with, dear estimates would raise everybody,
-//! and those who owe something would owe it no more.
+//! goes next and nothing that lasts. Were they part of the virtual time, dear estimates would raise everybody, and those
+//! who owe something would owe it no more.
 //!
-//! An account that runs as many jobs as it may is passed over, so that slots are left when others come while its jobs
-//! take long. A place is admitted before the job is journaled, so that the bound holds while the write is under way.
+//! An account that runs as many jobs as it may is passed over, so that turns are left when others come while its jobs
+//! take long; so is one whose next job is of an engine that has as many runs as it can use (`engines`). A place is
+//! admitted before the job is journaled, so that the bound holds while the write is under way.
+
+mod engines;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::cost::{CostEstimates, JobSort, LEAST_COST};
+use self::engines::EngineRuns;
+use super::cost::{CostEstimates, DEBT_LIMIT, JobKind, LEAST_COST};
 use crate::domain::ids::{AccountId, JobId};
 use crate::telemetry::metrics::Level;
+
+pub use self::engines::EngineLimits;
 
 /// Why there is no place in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +62,14 @@ pub struct FairQueue {
     level: Level,
     limits: QueueLimits,
     /// The accounts that have a place or a turn, or a debt.
-    lines: HashMap<AccountId, Line>,
+    accounts: HashMap<AccountId, AccountJobs>,
     estimates: CostEstimates,
-    /// What of those that might have got the last turn the one had paid that had paid the least; it only grows.
-    floor: Duration,
-    /// How often an account came last in line.
-    comings: u64,
+    /// The runs of heavy engines under way.
+    engines: EngineRuns,
+    /// What the least of those that might have got the last turn was charged; it only grows.
+    virtual_time: Duration,
+    /// How often an account came last in line, or was given a turn.
+    arrivals: u64,
     total: usize,
     running: usize,
 }
@@ -78,38 +92,43 @@ pub struct Turn {
     pub account: AccountId,
     /// Which job.
     pub job: JobId,
-    sort: JobSort,
+    kind: JobKind,
     /// What it was expected to cost.
     estimate: Duration,
+    /// When it began, in arrivals.
+    began: u64,
 }
 
 /// The jobs of one account.
 #[derive(Debug, Default)]
-struct Line {
+struct AccountJobs {
     /// First come, first.
-    waiting: VecDeque<(JobId, JobSort)>,
+    waiting: VecDeque<(JobId, JobKind)>,
     /// Jobs that have a place: those that wait, and those about to.
     admitted: usize,
     running: usize,
-    /// What its jobs have cost, on top of where it began: at the queue's `floor`.
-    paid: Duration,
+    /// What its jobs have cost, on top of where it began: at the queue's virtual time.
+    charged: Duration,
     /// What those that run are expected to cost.
     expected: Duration,
     /// When it came last in line: of accounts that are equal, who came first is served first.
-    came: u64,
+    arrival: u64,
+    /// When it came with nothing waiting: for turns that began before, the bound of a debt holds.
+    returned: u64,
 }
 
 impl FairQueue {
     /// An empty queue; `level` tells how many jobs there are in it.
     #[must_use]
-    pub fn new(limits: QueueLimits, level: Level) -> Self {
+    pub fn new(limits: QueueLimits, engines: EngineLimits, level: Level) -> Self {
         Self {
             level,
             limits,
-            lines: HashMap::new(),
+            accounts: HashMap::new(),
             estimates: CostEstimates::default(),
-            floor: Duration::ZERO,
-            comings: 0,
+            engines: EngineRuns::new(engines),
+            virtual_time: Duration::ZERO,
+            arrivals: 0,
             total: 0,
             running: 0,
         }
@@ -129,7 +148,7 @@ impl FairQueue {
         if self.total >= self.limits.all {
             return Err(NoPlace::QueueFull);
         }
-        if self.lines.get(&account).is_some_and(|line| line.admitted >= self.limits.account) {
+        if self.accounts.get(&account).is_some_and(|jobs| jobs.admitted >= self.limits.account) {
             return Err(NoPlace::AccountFull);
         }
         self.occupy(account);
@@ -143,81 +162,109 @@ impl FairQueue {
     }
 
     /// Enters a job that was admitted.
-    pub fn enter(&mut self, account: AccountId, job: JobId, sort: JobSort) {
-        self.comings += 1;
-        let (floor, comings) = (self.floor, self.comings);
-        let line = self.lines.entry(account).or_default();
-        if line.waiting.is_empty() {
-            line.paid = line.paid.max(floor);
-            line.came = comings;
+    pub fn enter(&mut self, account: AccountId, job: JobId, kind: JobKind) {
+        self.arrivals += 1;
+        let jobs = self.accounts.entry(account).or_default();
+        if jobs.waiting.is_empty() {
+            let most = self.virtual_time.saturating_add(DEBT_LIMIT);
+            jobs.charged = jobs.charged.clamp(self.virtual_time, most);
+            (jobs.arrival, jobs.returned) = (self.arrivals, self.arrivals);
         }
-        line.waiting.push_back((job, sort));
+        jobs.waiting.push_back((job, kind));
     }
 
     /// Enters a job that was acknowledged in an earlier life of the service: it has a place whatever
     /// the limits say.
-    pub fn readmit(&mut self, account: AccountId, job: JobId, sort: JobSort) {
+    pub fn readmit(&mut self, account: AccountId, job: JobId, kind: JobKind) {
         self.occupy(account);
-        self.enter(account, job, sort);
+        self.enter(account, job, kind);
     }
 
     /// The next job whose turn it is; its place is free from now on, and it counts as running until its turn is
     /// [ended](Self::ended).
     pub fn next(&mut self) -> Option<Turn> {
-        let may_run = |line: &Line| !line.waiting.is_empty() && line.running < self.limits.running;
-        let least = self.lines.values().filter(|line| may_run(line)).map(|line| line.paid).min()?;
-        let lines = self.lines.iter_mut().filter(|(_, line)| may_run(line));
-        let (&account, line) =
-            lines.min_by_key(|(_, line)| (line.paid.saturating_add(line.expected), line.came))?;
-        let (job, sort) = line.waiting.pop_front()?;
-        let estimate = self.estimates.of(sort);
-        self.comings += 1;
-        self.floor = self.floor.max(least);
-        line.came = self.comings;
-        line.expected = line.expected.saturating_add(estimate);
-        line.running += 1;
+        let (limit, engines) = (self.limits.running, &self.engines);
+        let may_run = |account: &AccountId, jobs: &AccountJobs| {
+            let first = jobs.waiting.front();
+            jobs.running < limit && first.is_some_and(|(_, kind)| engines.may_begin(*account, *kind))
+        };
+        let allowed = self.accounts.iter().filter(|(account, jobs)| may_run(account, jobs));
+        let least = allowed.map(|(_, jobs)| jobs.charged).min()?;
+        let allowed = self.accounts.iter_mut().filter(|(account, jobs)| may_run(account, jobs));
+        let (&account, jobs) =
+            allowed.min_by_key(|(_, jobs)| (jobs.charged.saturating_add(jobs.expected), jobs.arrival))?;
+        let (job, kind) = jobs.waiting.pop_front()?;
+        let estimate = self.estimates.of(kind);
+        self.arrivals += 1;
+        self.virtual_time = self.virtual_time.max(least);
+        jobs.arrival = self.arrivals;
+        jobs.expected = jobs.expected.saturating_add(estimate);
+        jobs.running += 1;
         self.running += 1;
+        self.engines.begin(account, kind);
+        self.first_changed(account, kind);
         self.vacate(account);
-        Some(Turn { account, job, sort, estimate })
+        Some(Turn { account, job, kind, estimate, began: self.arrivals })
     }
 
     /// A job that had its turn runs no more, and cost this much; nothing where it never ran.
     #[expect(clippy::needless_pass_by_value, reason = "a turn ends once")]
     pub fn ended(&mut self, turn: Turn, cost: Option<Duration>) {
-        let Turn { account, sort, estimate, .. } = turn;
+        let Turn { account, kind, estimate, began, .. } = turn;
         let cost = cost.map(|cost| cost.max(LEAST_COST));
         self.running = self.running.saturating_sub(1);
-        if let Some(line) = self.lines.get_mut(&account) {
-            line.running = line.running.saturating_sub(1);
-            line.expected = line.expected.saturating_sub(estimate);
-            line.paid = line.paid.saturating_add(cost.unwrap_or_default());
+        self.engines.end(account, kind);
+        if let Some(jobs) = self.accounts.get_mut(&account) {
+            if jobs.running >= self.limits.running {
+                jobs.charged = jobs.charged.max(self.virtual_time.saturating_sub(jobs.expected));
+            }
+            jobs.running = jobs.running.saturating_sub(1);
+            jobs.expected = jobs.expected.saturating_sub(estimate);
+            let charged = jobs.charged.saturating_add(cost.unwrap_or_default());
+            jobs.charged = if began < jobs.returned {
+                charged.min(self.virtual_time.saturating_add(DEBT_LIMIT)).max(jobs.charged)
+            } else {
+                charged
+            };
         }
         if let Some(cost) = cost {
-            self.estimates.learn(sort, cost);
+            self.estimates.learn(kind, cost);
         }
         self.forget_idle();
     }
 
     /// Takes a job out that ended while it waited; of one that does not wait nothing changes.
     pub fn remove(&mut self, account: AccountId, job: JobId) {
-        let Some(line) = self.lines.get_mut(&account) else { return };
-        let before = line.waiting.len();
-        line.waiting.retain(|(waiting, _)| *waiting != job);
-        if line.waiting.len() < before {
-            self.release(account);
+        let Some(jobs) = self.accounts.get_mut(&account) else { return };
+        let Some(at) = jobs.waiting.iter().position(|(waiting, _)| *waiting == job) else { return };
+        if let Some((_, kind)) = jobs.waiting.remove(at)
+            && at == 0
+        {
+            self.first_changed(account, kind);
+        }
+        self.release(account);
+    }
+
+    /// The first job that waits is another one than the one of kind `before`. Where it needs another engine, what the
+    /// account did not use while it waited for that one is no credit here.
+    fn first_changed(&mut self, account: AccountId, before: JobKind) {
+        let Some(jobs) = self.accounts.get_mut(&account) else { return };
+        let Some(&(_, kind)) = jobs.waiting.front() else { return };
+        if self.engines.engine_of(kind) != self.engines.engine_of(before) {
+            jobs.charged = jobs.charged.max(self.virtual_time.saturating_sub(jobs.expected));
         }
     }
 
     fn occupy(&mut self, account: AccountId) {
         self.total += 1;
-        self.lines.entry(account).or_default().admitted += 1;
+        self.accounts.entry(account).or_default().admitted += 1;
         self.tell();
     }
 
     fn vacate(&mut self, account: AccountId) {
         self.total = self.total.saturating_sub(1);
-        if let Some(line) = self.lines.get_mut(&account) {
-            line.admitted = line.admitted.saturating_sub(1);
+        if let Some(jobs) = self.accounts.get_mut(&account) {
+            jobs.admitted = jobs.admitted.saturating_sub(1);
         }
         self.tell();
     }
@@ -225,11 +272,11 @@ impl FairQueue {
     /// Forgets accounts that have neither job nor debt. When nobody has a job, nobody has to be fair to anybody.
     fn forget_idle(&mut self) {
         if self.total == 0 && self.running == 0 {
-            self.lines.clear();
-            self.floor = Duration::ZERO;
+            self.accounts.clear();
+            self.virtual_time = Duration::ZERO;
         }
-        let floor = self.floor;
-        self.lines.retain(|_, line| line.admitted > 0 || line.running > 0 || line.paid > floor);
+        let past = self.virtual_time;
+        self.accounts.retain(|_, jobs| jobs.admitted > 0 || jobs.running > 0 || jobs.charged > past);
     }
 
     fn tell(&self) {

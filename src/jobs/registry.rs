@@ -11,11 +11,11 @@ use actix::prelude::*;
 use tokio::sync::{mpsc, watch};
 
 use super::actor::{self, JobActor};
-use super::cost::JobSort;
+use super::cost::JobKind;
 use super::deps::Deps;
 use super::idempotency::{HeldKey, KeyLine};
 use super::notice::{Departure, Notice, Slot, Telling};
-use super::queue::{FairQueue, NoPlace, QueueLimits, Turn};
+use super::queue::{EngineLimits, FairQueue, NoPlace, QueueLimits, Turn};
 use super::record::JobRecord;
 use super::view::{JobView, WireStatus};
 use crate::domain::ids::{AccountId, JobId};
@@ -23,7 +23,6 @@ use crate::domain::job::JobState;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
 use crate::slots::AccountShare;
-use crate::slots::meter::Meter;
 
 pub(super) type ViewReply = Result<watch::Receiver<JobView>, Problem>;
 
@@ -72,7 +71,8 @@ impl JobRegistry {
             account: bound(limits.queue_account_limit),
             running: AccountShare::new(limits.running_account_limit).of(slots),
         };
-        let queue = FairQueue::new(bounds, level);
+        let engines = EngineLimits::of(&deps.parts.catalog, &deps.parts.budget, slots);
+        let queue = FairQueue::new(bounds, engines, level);
         let (notices, incoming) = mpsc::unbounded_channel();
         Self {
             deps,
@@ -208,15 +208,15 @@ impl JobRegistry {
     /// Puts a job that has a place and was started into the queue, unless it was cancelled meanwhile: its
     /// end may have been heard of before its start, and would not be heard of again.
     pub(super) fn enter(&mut self, view: &watch::Receiver<JobView>, ctx: &mut Context<Self>) {
-        let (account, job, sort, is_done) = {
+        let (account, job, kind, is_done) = {
             let view = view.borrow();
-            let sort = JobSort { kind: view.kind, target: view.target };
-            (view.account, view.id, sort, view.is_done())
+            let kind = JobKind { kind: view.kind, target: view.target };
+            (view.account, view.id, kind, view.is_done())
         };
         if is_done {
             return self.queue.release(account);
         }
-        self.queue.enter(account, job, sort);
+        self.queue.enter(account, job, kind);
         self.dispatch(ctx);
     }
 
@@ -234,7 +234,7 @@ impl JobRegistry {
             self.tell_running();
             self.turns += 1;
             self.taken.insert(self.turns, turn);
-            let slot = Slot::new((job, Meter::new(account)), self.turns, self.notices.clone());
+            let slot = Slot::new((account, job), self.turns, self.notices.clone());
             // A job that is gone drops the slot, which comes back as a notice.
             ctx.spawn(addr.send(actor::Assigned(slot)).into_actor(self).map(|_, _, _| ()));
         }
@@ -273,11 +273,11 @@ impl JobRegistry {
     /// Takes a started job up where its record says it stands.
     pub(super) fn resume(&mut self, record: JobRecord, ctx: &mut Context<Self>) -> Live {
         let (account, job) = (record.account, record.id);
-        let sort = JobSort { kind: record.kind, target: record.target };
+        let kind = JobKind { kind: record.kind, target: record.target };
         let live = self.spawn(record);
         ctx.spawn(live.addr.send(actor::Resume).into_actor(self).map(move |wants_place, registry, ctx| {
             if wants_place.unwrap_or(false) {
-                registry.queue.readmit(account, job, sort);
+                registry.queue.readmit(account, job, kind);
                 registry.dispatch(ctx);
             }
         }));
@@ -329,7 +329,7 @@ impl StreamHandler<Telling> for JobRegistry {
     fn handle(&mut self, (job, number, notice): Telling, ctx: &mut Self::Context) {
         if let Notice::SlotFree { cost } = notice {
             if let Some(turn) = self.taken.remove(&number) {
-                self.queue.ended(turn, Some(cost));
+                self.queue.ended(turn, cost);
             }
             return self.dispatch(ctx);
         }

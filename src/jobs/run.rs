@@ -17,7 +17,7 @@ use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
-use crate::slots::meter::Meter;
+use crate::slots::meter::CostMeter;
 use crate::storage::index::IndexError;
 use crate::storage::leftovers;
 use crate::telemetry::Step;
@@ -38,8 +38,8 @@ impl JobActor {
         );
         self.deps.parts.metrics.steps.took(Step::Queue, Duration::from_millis(queue_ms));
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
-        let slot = self.slot.take();
-        let meter = slot.as_ref().map_or_else(|| Meter::new(record.account), Slot::meter);
+        let mut slot = self.slot.take();
+        let meter = slot.as_mut().map_or_else(|| CostMeter::new(record.account), Slot::begin);
         let (input, record, held) = (self.run_input(meter), record.clone(), self.held.clone());
         let (report, reported) = oneshot::channel();
         let (show, shown) = oneshot::channel();
@@ -75,7 +75,7 @@ impl JobActor {
         ctx.spawn(reported);
     }
 
-    fn run_input(&self, meter: Meter) -> RunInput {
+    fn run_input(&self, meter: CostMeter) -> RunInput {
         RunInput {
             account: self.record.account,
             meter,

@@ -45,7 +45,7 @@ async fn template(parts: &Parts, input: &RunInput) -> Result<Loaded, JobFault> {
     }
     let key = StorageKey::JobTemplate(input.account, input.job);
     match read(parts, input.held.template.clone(), key).await? {
-        Some(upload) => uploaded(parts, upload).await,
+        Some(upload) => uploaded(parts, input, upload).await,
         None if input.given.template => Err(lost()),
         None => {
             let sentence =
@@ -75,13 +75,15 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
 }
 
 /// What an upload holds.
-async fn uploaded(parts: &Parts, upload: Bytes) -> Result<Loaded, JobFault> {
+async fn uploaded(parts: &Parts, input: &RunInput, upload: Bytes) -> Result<Loaded, JobFault> {
     let read = if Package::is_quick(&upload) {
         Package::read(&upload, &parts.limits.templates)
     } else {
         let limits = parts.limits.templates.clone();
         // It is never closed, so there is always a permit to wait for.
+        let wait = input.meter.begin_wait();
         let place = parts.unpacking.clone().acquire_owned().await.ok();
+        drop(wait);
         let unpack = move || {
             // The place is the work's: it goes on when the job that wanted it is over.
             let read = Package::read(&upload, &limits);

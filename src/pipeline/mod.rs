@@ -26,7 +26,8 @@ use crate::engines::catalog::Catalog;
 use crate::engines::step::StepKind;
 use crate::engines::work::WorkPlace;
 use crate::outbound::Outbound;
-use crate::slots::meter::Meter;
+use crate::slots::engines::EngineBudget;
+use crate::slots::meter::CostMeter;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{self, StepMetrics};
@@ -49,6 +50,8 @@ pub struct Parts {
     pub catalog: Arc<Catalog>,
     /// Who takes the steps.
     pub runners: Runners,
+    /// How many programs of heavy engines run at once.
+    pub budget: EngineBudget,
     /// Where documents are between two steps.
     pub work: WorkPlace,
     /// Where documents are delivered by.
@@ -85,8 +88,8 @@ pub struct RunLimits {
 pub struct RunInput {
     /// Whose job.
     pub account: AccountId,
-    /// What the job pays by for what it holds.
-    pub meter: Meter,
+    /// What the job pays by.
+    pub meter: CostMeter,
     /// Which job.
     pub job: JobId,
     /// The template's kind.

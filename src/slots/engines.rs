@@ -1,16 +1,17 @@
 //! Slots of engines that run heavy programs, and the one budget of cores below all of them.
 //!
-//! Hazard: one engine's programs keep no more cores busy than its slots allow, and several engines together all of
-//! them. So a step takes a slot of its engine, then the cores it is to use out of a budget that every engine shares;
-//! of both one account gets its share only, so there is one more than are used by a single account. Tabs and template code are not in the budget: they have slots of their own
-//! and come first, since the programs of engines run at low priority from their start.
+//! Hazard: one slot may take several cores, and the slots of several engines together are more than the machine has. So
+//! a step takes a slot of its engine, then the cores it is to use out of a budget that every engine shares; of both one
+//! account gets its share only, so there is one more than are used by a single account. Tabs and template code are not
+//! in the budget: they have slots of their own, and the programs of engines run at low priority (`workers`), so that
+//! these come first on a busy machine.
 //!
 //! Nobody who holds cores waits for a slot, so the two waits cannot wait for each other.
 
-use super::meter::{Holding, Meter};
+use super::meter::{CostMeter, CostTimer};
 use super::{AccountShare, AccountSlots, Slot};
 use crate::config::EnginesConfig;
-use crate::telemetry::{Counted, EngineSlotMetrics, SlotMetrics};
+use crate::telemetry::{EngineSlotMetrics, GaugeGuard, SlotMetrics};
 
 /// The cores that the programs of all engines use together; gives each engine its slots. Clones share the cores.
 #[derive(Clone, Debug)]
@@ -32,8 +33,8 @@ pub struct EngineSlots {
 /// The right to run one program of an engine on its cores, paid for by a job; free again when it is dropped.
 #[derive(Debug)]
 pub struct EngineSlot {
-    _paid: Holding,
-    _busy: Counted,
+    _paid: CostTimer,
+    _busy: GaugeGuard,
     _cores: Slot,
     _slot: Slot,
 }
@@ -50,13 +51,24 @@ impl EngineBudget {
         Self { cores: AccountSlots::new(cores, share), share, config: config.clone(), metrics }
     }
 
-    /// The slots of an engine: as many as `engines.slots` says, else `usual` and one more, which is left to other
-    /// accounts. To be asked for once an engine.
+    /// How much of each an account gets.
+    #[must_use]
+    pub fn share(&self) -> AccountShare {
+        self.share
+    }
+
+    /// How many slots an engine has: as `engines.slots` says, else `usual` and one more, which is left to other
+    /// accounts.
+    #[must_use]
+    pub fn slot_count(&self, engine: &str, usual: usize) -> usize {
+        self.config.slots_of(engine).unwrap_or(usual + 1)
+    }
+
+    /// The slots of an engine, [so many](Self::slot_count). To be asked for once an engine.
     #[must_use]
     pub fn slots_of(&self, engine: &'static str, usual: usize) -> EngineSlots {
-        let count = self.config.slots_of(engine).unwrap_or(usual + 1);
         EngineSlots {
-            slots: AccountSlots::new(count, self.share),
+            slots: AccountSlots::new(self.slot_count(engine, usual), self.share),
             cores: self.cores.clone(),
             metrics: self.metrics.of(engine),
         }
@@ -65,13 +77,19 @@ impl EngineBudget {
 
 impl EngineSlots {
     /// Waits for a slot of the engine, then for so many cores, at least one and at most what the account may have. The
-    /// job pays from then on: it waits for nothing. Dropping the future gives the wait up and the slot back.
-    pub async fn acquire(&self, meter: &Meter, cores: usize) -> EngineSlot {
-        let wait = self.metrics.begin_wait();
+    /// job does not pay for the wait, and for every core from then on. Dropping the future gives the wait up and the slot
+    /// back.
+    pub async fn acquire(&self, meter: &CostMeter, cores: usize) -> EngineSlot {
+        let wait = (self.metrics.begin_wait(), meter.begin_wait());
         let slot = self.slots.acquire(meter.account()).await;
         let cores = self.cores.acquire_many(meter.account(), cores).await;
         drop(wait);
-        EngineSlot { _paid: meter.holding(), _busy: self.metrics.begin_work(), _cores: cores, _slot: slot }
+        EngineSlot {
+            _paid: meter.begin_program(cores.count),
+            _busy: self.metrics.begin_work(),
+            _cores: cores,
+            _slot: slot,
+        }
     }
 }
 
@@ -91,8 +109,8 @@ mod tests {
         EngineBudget::new(&config, AccountShare::whole(), Metrics::new().slots)
     }
 
-    fn job() -> Meter {
-        Meter::new(AccountId::generate())
+    fn job() -> CostMeter {
+        CostMeter::new(AccountId::generate())
     }
 
     #[tokio::test]
@@ -134,6 +152,7 @@ mod tests {
         let (engine, second) = (budget.slots_of("tex", 2), Duration::from_secs(1));
         let levels = || (engine.metrics.busy.get(), engine.metrics.waiting.get());
         let (first, next) = (job(), job());
+        let _turns = (first.begin_turn(), next.begin_turn());
         let working = engine.acquire(&first, 1).await;
         let mut waiting = Box::pin(engine.acquire(&next, 1));
         assert!(waiting.as_mut().now_or_never().is_none());

@@ -1,12 +1,15 @@
-//! What one job has cost: how long it held a tab, a turn, a template process or an engine's slot.
+//! What one job has cost: how long it held its turn without waiting for others, and the cores of its programs.
 //!
 //! Hazard: accounts that take turns job by job share nothing fairly when one's job takes a minute and the other's
-//! 20 ms. So whoever takes a resource for a job starts the job's meter, and the queue (`jobs::queue`) is fair by what
-//! the meters say. A meter runs until its [`Holding`] is dropped, which is also what happens to a run that is cancelled
-//! or panics: a job that is broken off just before its end has cost what it held.
+//! 20 ms. So the queue (`jobs::queue`) is fair by what a meter says. It runs for as long as the job holds one of the
+//! service's turns, from its inputs to the durable document: a turn keeps everybody else out, whatever is done in it.
+//! It stands still while the job waits for what other jobs hold (a tab, a template process, an engine's slot), or who
+//! is kept waiting would pay for those that keep it. A turn of static pages is held while its tab is waited for, so that
+//! wait is paid for.
+//!
+//! Everything is told by guards, so that a run that is cancelled or panics has cost what it held.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -15,24 +18,50 @@ use crate::domain::ids::AccountId;
 
 /// The meter of one job, and whose share of a resource the job takes. Clones are the same meter.
 #[derive(Clone, Debug)]
-pub struct Meter {
+pub struct CostMeter {
     account: AccountId,
-    held_us: Arc<AtomicU64>,
+    reading: Arc<Mutex<Reading>>,
 }
 
-/// Something is held for the job, until this is dropped.
+/// The meter runs for the job's turn, or for cores of its programs, until this is dropped.
 #[derive(Debug)]
-#[must_use = "what is held is measured until this is dropped"]
-pub struct Holding {
-    held_us: Arc<AtomicU64>,
-    since: Instant,
+#[must_use = "it is measured until this is dropped"]
+pub struct CostTimer {
+    reading: Arc<Mutex<Reading>>,
+    part: Part,
 }
 
-impl Meter {
-    /// A meter at nought for a job of `account`.
+/// The job waits for what others hold, until this is dropped.
+#[derive(Debug)]
+#[must_use = "the meter stands still until this is dropped"]
+pub struct Waiting {
+    reading: Arc<Mutex<Reading>>,
+}
+
+/// What a timer measures.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Turn,
+    /// So many cores beside the one that the turn pays for.
+    Cores(u32),
+}
+
+#[derive(Debug)]
+struct Reading {
+    cost: Duration,
+    /// When `cost` was right.
+    at: Instant,
+    turns: u32,
+    waits: u32,
+    cores: u32,
+}
+
+impl CostMeter {
+    /// A meter at nought, which stands still, for a job of `account`.
     #[must_use]
     pub fn new(account: AccountId) -> Self {
-        Self { account, held_us: Arc::default() }
+        let reading = Reading { cost: Duration::ZERO, at: Instant::now(), turns: 0, waits: 0, cores: 0 };
+        Self { account, reading: Arc::new(Mutex::new(reading)) }
     }
 
     /// Whose job it is.
@@ -41,34 +70,71 @@ impl Meter {
         self.account
     }
 
-    /// Begins to measure. What is held beside something else is counted beside it.
-    pub fn holding(&self) -> Holding {
-        Holding { held_us: Arc::clone(&self.held_us), since: Instant::now() }
+    /// The job's turn begins.
+    pub fn begin_turn(&self) -> CostTimer {
+        lock(&self.reading).turns += 1;
+        CostTimer { reading: Arc::clone(&self.reading), part: Part::Turn }
     }
 
-    /// What the job has held until now, without what it still holds.
+    /// A program of the job begins to work on `cores`, of which the turn pays for one.
+    pub fn begin_program(&self, cores: usize) -> CostTimer {
+        let more = u32::try_from(cores.saturating_sub(1)).unwrap_or(u32::MAX);
+        let mut reading = lock(&self.reading);
+        reading.cores = reading.cores.saturating_add(more);
+        CostTimer { reading: Arc::clone(&self.reading), part: Part::Cores(more) }
+    }
+
+    /// The job begins to wait for what others hold.
+    pub fn begin_wait(&self) -> Waiting {
+        lock(&self.reading).waits += 1;
+        Waiting { reading: Arc::clone(&self.reading) }
+    }
+
+    /// What the job has cost until now.
     #[must_use]
     pub fn cost(&self) -> Duration {
-        Duration::from_micros(self.held_us.load(Ordering::Relaxed))
+        lock(&self.reading).cost
     }
 }
 
-impl Drop for Holding {
+/// The reading, as it is now: whoever has it may change what is measured from now on.
+fn lock(reading: &Mutex<Reading>) -> MutexGuard<'_, Reading> {
+    // Nothing under this lock can stop half-way; a poisoned reading is a whole one.
+    let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Instant::now();
+    let held = u32::from(reading.turns > 0 && reading.waits == 0).saturating_add(reading.cores);
+    let passed = now.saturating_duration_since(reading.at);
+    reading.cost = reading.cost.saturating_add(passed.saturating_mul(held));
+    reading.at = now;
+    reading
+}
+
+impl Drop for CostTimer {
     fn drop(&mut self) {
-        let held_us = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.held_us.fetch_add(held_us, Ordering::Relaxed);
+        let mut reading = lock(&self.reading);
+        match self.part {
+            Part::Turn => reading.turns = reading.turns.saturating_sub(1),
+            Part::Cores(more) => reading.cores = reading.cores.saturating_sub(more),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut reading = lock(&self.reading);
+        reading.waits = reading.waits.saturating_sub(1);
     }
 }
 
 /// Nobody reads it: for work that is no job's.
-impl From<AccountId> for Meter {
+impl From<AccountId> for CostMeter {
     fn from(account: AccountId) -> Self {
         Self::new(account)
     }
 }
 
-impl From<&Meter> for Meter {
-    fn from(meter: &Meter) -> Self {
+impl From<&CostMeter> for CostMeter {
+    fn from(meter: &CostMeter) -> Self {
         meter.clone()
     }
 }
@@ -77,31 +143,52 @@ impl From<&Meter> for Meter {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
     #[tokio::test(start_paused = true)]
-    async fn a_meter_counts_what_is_held_and_not_what_is_waited_for() {
-        let meter = Meter::new(AccountId::generate());
-        let second = Duration::from_secs(1);
-        tokio::time::advance(second).await;
-        let tab = meter.clone().holding();
-        tokio::time::advance(second).await;
-        assert_eq!(meter.cost(), Duration::ZERO, "it is held still");
-        drop(tab);
-        assert_eq!(meter.cost(), second);
-        let (slot, turn) = (meter.holding(), meter.holding());
-        tokio::time::advance(second).await;
-        drop((slot, turn));
-        assert_eq!(meter.cost(), 3 * second);
+    async fn a_turn_is_paid_for_but_for_waits() {
+        let meter = CostMeter::new(AccountId::generate());
+        tokio::time::advance(SECOND).await;
+        assert_eq!(meter.cost(), Duration::ZERO, "it has not begun");
+        let turn = meter.begin_turn();
+        tokio::time::advance(SECOND).await;
+        assert_eq!(meter.cost(), SECOND, "also while it is under way");
+        let waits = [meter.begin_wait(), meter.begin_wait()];
+        for wait in waits {
+            tokio::time::advance(SECOND).await;
+            drop(wait);
+        }
+        assert_eq!(meter.cost(), SECOND, "it waited for two things, one after the other");
+        tokio::time::advance(SECOND).await;
+        drop(turn);
+        tokio::time::advance(SECOND).await;
+        assert_eq!(meter.cost(), 2 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_program_costs_as_much_as_it_has_cores() {
+        let meter = CostMeter::new(AccountId::generate());
+        let _turn = meter.begin_turn();
+        let program = meter.begin_program(4);
+        tokio::time::advance(SECOND).await;
+        drop(program);
+        assert_eq!(meter.cost(), 4 * SECOND);
+        let program = meter.begin_program(1);
+        tokio::time::advance(SECOND).await;
+        drop(program);
+        assert_eq!(meter.cost(), 5 * SECOND);
     }
 
     #[tokio::test(start_paused = true)]
     async fn work_that_is_broken_off_has_cost_what_it_held() {
-        let meter = Meter::new(AccountId::generate());
-        let (second, held) = (Duration::from_secs(1), meter.clone());
+        let meter = CostMeter::new(AccountId::generate());
+        let held = meter.clone();
         let work = async move {
-            let _tab = held.holding();
+            let _turn = held.begin_turn();
             std::future::pending::<()>().await;
         };
-        assert!(tokio::time::timeout(second, work).await.is_err());
-        assert_eq!(meter.cost(), second);
+        assert!(tokio::time::timeout(SECOND, work).await.is_err());
+        tokio::time::advance(SECOND).await;
+        assert_eq!(meter.cost(), SECOND);
     }
 }

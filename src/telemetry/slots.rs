@@ -1,8 +1,7 @@
 //! What is counted of the slots of engines that run heavy programs.
 
-use std::time::Instant;
-
 use prometheus_client::metrics::gauge::Gauge;
+use tokio::time::Instant;
 
 use super::metrics::{Level, Levels, Spread, Spreads};
 use super::parts::in_seconds;
@@ -29,14 +28,14 @@ pub struct EngineSlotMetrics {
 /// A step that waits, until this is dropped, also when it gives up.
 #[derive(Debug)]
 pub struct SlotWait {
-    _waiting: Counted,
+    _waiting: GaugeGuard,
     seconds: Spread,
     since: Instant,
 }
 
-/// One that a level counts until this is dropped.
+/// One that a gauge counts until this is dropped.
 #[derive(Debug)]
-pub struct Counted {
+pub struct GaugeGuard {
     level: Level,
 }
 
@@ -69,7 +68,7 @@ impl EngineSlotMetrics {
     #[must_use = "it waits until this is dropped"]
     pub fn begin_wait(&self) -> SlotWait {
         SlotWait {
-            _waiting: Counted::new(&self.waiting),
+            _waiting: GaugeGuard::new(&self.waiting),
             seconds: self.seconds.clone(),
             since: Instant::now(),
         }
@@ -77,8 +76,8 @@ impl EngineSlotMetrics {
 
     /// A step begins to work.
     #[must_use = "it is busy until this is dropped"]
-    pub fn begin_work(&self) -> Counted {
-        Counted::new(&self.busy)
+    pub fn begin_work(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.busy)
     }
 }
 
@@ -88,14 +87,14 @@ impl Drop for SlotWait {
     }
 }
 
-impl Counted {
+impl GaugeGuard {
     fn new(level: &Level) -> Self {
         level.inc();
         Self { level: level.clone() }
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.level.dec();
     }

@@ -25,7 +25,7 @@ use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
 use crate::domain::ids::AccountId;
-use crate::slots::meter::Meter;
+use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::ChildMetrics;
 
@@ -135,20 +135,21 @@ impl Pool {
     }
 
     /// Runs a job of the account of `meter`: waits for a turn, then takes a child that worked for the account, or a
-    /// spare, or starts one. From its turn on the job pays. The deadline counts from when a ready child gets the job.
+    /// spare, or starts one. The job does not pay for its wait. The deadline counts from when a ready child gets the job.
     /// Dropping the future kills the child.
     ///
     /// # Errors
     /// See [`WorkerFault`].
     pub async fn run<H: Serialize, R: DeserializeOwned>(
         &self,
-        meter: impl Into<Meter>,
+        meter: impl Into<CostMeter>,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
         let meter = meter.into();
         let account = meter.account();
+        let wait = meter.begin_wait();
         let slot = self.inner.slots.acquire(account).await;
-        let _paid = meter.holding();
+        drop(wait);
         let turn = Turn { slot, deadline: self.inner.settings.deadline };
         let is_shared = self.inner.housing.is_some();
         self.run_in(turn, account, job, |shelf| shelf.pick(account, is_shared)).await

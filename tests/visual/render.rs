@@ -109,8 +109,9 @@ impl Studio {
         let kept = Kept::default();
         let mut sink = Sink::Store(Box::new(kept.clone()));
         let mut warnings = Warnings::default();
-        let paid = order.meter.cost();
+        let (paid, turn) = (order.meter.cost(), order.meter.begin_turn());
         let pages = self.pages.render(order, &mut sink, &mut warnings).await.unwrap();
+        drop(turn);
         assert!(order.meter.cost() > paid, "a tab is paid for");
         let bytes = std::mem::take(&mut *kept.0.lock().unwrap());
         File { bytes, pages, warnings: warnings.lines(), took: started.elapsed() }

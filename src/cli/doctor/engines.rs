@@ -88,6 +88,7 @@ mod tests {
             },
         ],
         fenced: true,
+        slots: None,
         start: |_| panic!("the doctor starts nobody"),
     };
 

@@ -15,7 +15,7 @@ use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
 use crate::engines::thread;
 use crate::slots::AccountShare;
-use crate::slots::meter::Meter;
+use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, Order, assemble_child};
 use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
@@ -89,7 +89,7 @@ impl Assembler {
     /// A sentence for the template's author, which names file and line where there is one.
     pub async fn assemble(
         &self,
-        meter: impl Into<Meter>,
+        meter: impl Into<CostMeter>,
         site: &Site,
         data: &Bytes,
         warnings: &mut Warnings,
@@ -123,7 +123,7 @@ impl Assembler {
     /// As [`Self::assemble`]; the sentence names the option and a line of it.
     pub async fn assemble_banner(
         &self,
-        meter: impl Into<Meter>,
+        meter: impl Into<CostMeter>,
         site: &Site,
         (name, template): (&str, &str),
         data: &Bytes,
@@ -142,7 +142,7 @@ impl Assembler {
 
     async fn run(
         &self,
-        meter: &Meter,
+        meter: &CostMeter,
         site: &Site,
         [entry, data]: [&Bytes; 2],
         read: &Mutex<Read>,

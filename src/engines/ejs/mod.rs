@@ -21,6 +21,7 @@ pub const ENGINE: Engine = Engine {
     abilities: &[of(TemplateKind::Framework), of(TemplateKind::Html), of(TemplateKind::Ejs)],
     requires: &[],
     fenced: false,
+    slots: None,
     start: |basis| {
         let children = basis.metrics.children.clone();
         Box::new(Assembler::new(basis.starter.clone(), &basis.config.assemble, basis.share, children))

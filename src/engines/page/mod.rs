@@ -38,6 +38,7 @@ pub const ENGINE: Engine = Engine {
     ],
     requires: &[],
     fenced: false,
+    slots: None,
     start: |basis| {
         let (pool, browser) = (basis.pool.clone(), basis.config.browser.clone());
         let engine = PageEngine::new(pool, browser, basis.share, basis.metrics.steps.clone());

@@ -22,7 +22,7 @@ use crate::domain::site::Site;
 use crate::engines::step::{Sink, StepFault};
 use crate::engines::thread;
 use crate::outbound::Outbound;
-use crate::slots::meter::Meter;
+use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots};
 use crate::telemetry::{Step, StepMetrics};
 
@@ -41,8 +41,8 @@ pub struct PageEngine {
 /// One page to be made into a file.
 #[derive(Clone, Debug)]
 pub struct PageOrder {
-    /// For whom, and what the job pays by for its tab.
-    pub meter: Meter,
+    /// For whom, and what the job pays by.
+    pub meter: CostMeter,
     /// The assembled page and its assets.
     pub site: Site,
     /// The data, for the page's scripts.
@@ -110,17 +110,21 @@ impl PageEngine {
         };
         let timer = RefCell::new(self.metrics.begin(Step::Lease));
         let account = order.meter.account();
-        let _turn = match task.lane {
+        // The job does not pay while it waits for what others hold, unless it keeps a turn of static pages from them.
+        let mut wait = Some(order.meter.begin_wait());
+        let turn = match task.lane {
             // Alone it waits for a browser of its own: meanwhile the turn is somebody else's.
             Lane::Static if order.alone => None,
             Lane::Static => Some(self.statics.acquire(account).await),
             Lane::Scripted => None,
         };
+        if turn.is_some() {
+            drop(wait.take());
+        }
         let asked = LeaseTab { account, lane: task.lane, alone: order.alone };
         let leased = self.pool.send(asked).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
-        // From now on it waits for nothing that others hold.
-        let _paid = order.meter.holding();
+        drop(wait);
         let step = |step| {
             tracing::debug!(page.step = ?step, "step begins");
             timer.replace(self.metrics.begin(measured(step)));

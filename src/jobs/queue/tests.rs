@@ -1,20 +1,21 @@
 //! The queue's rules one by one, and what holds whatever accounts do.
 
-use proptest::collection::vec;
-use proptest::prelude::*;
+mod engines;
+mod properties;
 
+use super::engines::EngineLimit;
 use super::*;
 use crate::domain::kinds::{Target, TemplateKind};
 
-const PAGE: JobSort = JobSort { kind: TemplateKind::Html, target: Target::Pdf };
-const PAPER: JobSort = JobSort { kind: TemplateKind::Latex, target: Target::Pdf };
+const PAGE: JobKind = JobKind { kind: TemplateKind::Html, target: Target::Pdf };
+const PAPER: JobKind = JobKind { kind: TemplateKind::Latex, target: Target::Pdf };
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
 fn queue(all: usize, account: usize, running: usize) -> FairQueue {
-    FairQueue::new(QueueLimits { all, account, running }, Level::default())
+    FairQueue::new(QueueLimits { all, account, running }, EngineLimits::default(), Level::default())
 }
 
 /// The next job, whose turn ends at no cost.
@@ -26,18 +27,18 @@ fn next(queue: &mut FairQueue) -> Option<JobId> {
 }
 
 fn put(queue: &mut FairQueue, account: AccountId) -> JobId {
-    put_sort(queue, account, PAGE)
+    put_kind(queue, account, PAGE)
 }
 
-fn put_sort(queue: &mut FairQueue, account: AccountId, sort: JobSort) -> JobId {
+fn put_kind(queue: &mut FairQueue, account: AccountId, kind: JobKind) -> JobId {
     let job = JobId::generate();
     queue.admit(account).unwrap();
-    queue.enter(account, job, sort);
+    queue.enter(account, job, kind);
     job
 }
 
-fn put_many(queue: &mut FairQueue, account: AccountId, sort: JobSort, count: usize) -> Vec<JobId> {
-    (0..count).map(|_| put_sort(queue, account, sort)).collect()
+fn put_many(queue: &mut FairQueue, account: AccountId, kind: JobKind, count: usize) -> Vec<JobId> {
+    (0..count).map(|_| put_kind(queue, account, kind)).collect()
 }
 
 /// Whose turn it is, which ends with this cost.
@@ -129,8 +130,8 @@ fn turns_follow_what_jobs_cost() {
 fn while_slow_jobs_run_they_count_as_what_such_jobs_cost() {
     let mut queue = queue(100, 100, 100);
     let (papers, pages) = (AccountId::generate(), AccountId::generate());
-    for (sort, account, cost) in [(PAPER, papers, 10_000), (PAGE, pages, 20)] {
-        put_sort(&mut queue, account, sort);
+    for (kind, account, cost) in [(PAPER, papers, 10_000), (PAGE, pages, 20)] {
+        put_kind(&mut queue, account, kind);
         assert_eq!(run(&mut queue, ms(cost)), Some(account));
     }
     // Both have been away and owe nothing. From now on every turn is still under way.
@@ -194,8 +195,8 @@ fn a_turn_that_nobody_took_costs_nothing() {
     let turn = queue.next().unwrap();
     assert_eq!(turn.account, gone);
     queue.ended(turn, None);
-    let line = &queue.lines[&gone];
-    assert_eq!((line.paid, line.expected, line.running), (ms(0), ms(0), 0));
+    let jobs = &queue.accounts[&gone];
+    assert_eq!((jobs.charged, jobs.expected, jobs.running), (ms(0), ms(0), 0));
     assert_eq!([run(&mut queue, ms(9)), run(&mut queue, ms(9))], [Some(other), Some(gone)]);
 }
 
@@ -206,139 +207,93 @@ fn of_accounts_without_job_and_debt_nothing_is_kept() {
     let turn = queue.next().unwrap();
     queue.admit(AccountId::generate()).unwrap();
     queue.ended(turn, Some(ms(50)));
-    assert_eq!(queue.lines.len(), 2, "the first one owes something to who is about to come");
-    let about_to = *queue.lines.iter().find(|(_, line)| line.admitted > 0).unwrap().0;
+    assert_eq!(queue.accounts.len(), 2, "the first one owes something to who is about to come");
+    let about_to = *queue.accounts.iter().find(|(_, jobs)| jobs.admitted > 0).unwrap().0;
     queue.release(about_to);
-    assert!(queue.lines.is_empty() && queue.floor == Duration::ZERO);
+    assert!(queue.accounts.is_empty() && queue.virtual_time == Duration::ZERO);
 }
 
-/// What somebody does to a queue.
-#[derive(Clone, Debug)]
-enum Act {
-    Put(usize),
-    Refuse(usize),
-    Cancel(usize),
-    Next,
-    End(usize, u64),
-    Lose(usize),
-}
-
-fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![
-        4 => (0..4_usize).prop_map(Act::Put),
-        1 => (0..4_usize).prop_map(Act::Refuse),
-        1 => any::<usize>().prop_map(Act::Cancel),
-        4 => Just(Act::Next),
-        3 => (any::<usize>(), 0..5_000_u64).prop_map(|(at, cost)| Act::End(at, cost)),
-        1 => any::<usize>().prop_map(Act::Lose),
-    ];
-    vec(act, 0..200)
-}
-
-proptest! {
-    /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, nobody runs more than
-    /// he may, and no turn is withheld while somebody may have it.
-    #[test]
-    fn the_queue_is_a_queue(acts in acts(), limit in 1..4_usize) {
-        let accounts: [AccountId; 4] = std::array::from_fn(|_| AccountId::generate());
-        let mut queue = queue(20, 8, limit);
-        let mut waiting: HashMap<AccountId, VecDeque<JobId>> = HashMap::new();
-        let mut running: Vec<Turn> = Vec::new();
-        for act in acts {
-            let runs = |running: &[Turn], account| running.iter().filter(|turn| turn.account == account).count();
-            match act {
-                Act::Put(at) => {
-                    let account = accounts[at];
-                    let all: usize = waiting.values().map(VecDeque::len).sum();
-                    let own = waiting.get(&account).map_or(0, VecDeque::len);
-                    let admitted = queue.admit(account);
-                    prop_assert_eq!(admitted.is_ok(), all < 20 && own < 8);
-                    if admitted.is_ok() {
-                        let job = JobId::generate();
-                        queue.enter(account, job, if at == 0 { PAPER } else { PAGE });
-                        waiting.entry(account).or_default().push_back(job);
-                    }
-                }
-                Act::Refuse(at) => {
-                    if queue.admit(accounts[at]).is_ok() {
-                        queue.release(accounts[at]);
-                    }
-                }
-                Act::Cancel(at) => {
-                    let jobs = waiting.iter().flat_map(|(account, jobs)| jobs.iter().map(|job| (*account, *job)));
-                    let jobs: Vec<_> = jobs.collect();
-                    if let Some((account, job)) = jobs.get(at % jobs.len().max(1)) {
-                        queue.remove(*account, *job);
-                        waiting.get_mut(account).unwrap().retain(|waiting| waiting != job);
-                    }
-                }
-                Act::Next => match queue.next() {
-                    Some(turn) => {
-                        prop_assert!(runs(&running, turn.account) < limit);
-                        prop_assert_eq!(waiting.get_mut(&turn.account).unwrap().pop_front(), Some(turn.job));
-                        running.push(turn);
-                    }
-                    None => {
-                        for (account, jobs) in &waiting {
-                            prop_assert!(jobs.is_empty() || runs(&running, *account) == limit);
-                        }
-                    }
-                },
-                Act::End(at, cost) if !running.is_empty() => {
-                    let turn = running.swap_remove(at % running.len());
-                    queue.ended(turn, Some(ms(cost)));
-                }
-                Act::Lose(at) if !running.is_empty() => {
-                    let turn = running.swap_remove(at % running.len());
-                    queue.ended(turn, None);
-                }
-                Act::End(..) | Act::Lose(_) => {}
-            }
-            prop_assert_eq!(queue.len(), waiting.values().map(VecDeque::len).sum::<usize>());
-        }
+/// A queue in which `heavy` had much while only `light` had some work beside it, and nobody waited.
+fn after_unwanted_capacity(heavy: AccountId, light: AccountId, jobs: usize) -> (FairQueue, Vec<Turn>) {
+    let mut queue = queue(1_000, 1_000, 7);
+    let mut turns = Vec::new();
+    put_many(&mut queue, heavy, PAGE, jobs);
+    turns.extend(std::iter::from_fn(|| queue.next()));
+    assert_eq!(turns.len(), 7);
+    for _ in 0..110 {
+        put(&mut queue, light);
+        assert_eq!(run(&mut queue, ms(1_000)), Some(light));
     }
+    (queue, turns)
+}
 
-    /// Accounts that always have a job waiting get the same of what is worked, but for the jobs under way: whatever
-    /// their jobs cost, and whenever one of them joins.
-    #[test]
-    fn who_always_waits_gets_as_much_as_the_others(
-        costs in vec(5..2_000_u64, 2..5),
-        slots in 1..6_usize,
-        late in 0..50_usize,
-    ) {
-        let mut queue = queue(1_000, 1_000, 100);
-        let accounts: Vec<_> = costs.iter().map(|cost| (AccountId::generate(), *cost)).collect();
-        let cost_of = |account| accounts.iter().find(|(it, _)| *it == account).unwrap().1;
-        let (newcomer, _) = accounts[0];
-        let mut worked: HashMap<AccountId, u64> = HashMap::new();
-        // Who runs until when; the one that ends first makes room.
-        let (mut now, mut running) = (0, Vec::<(u64, Turn)>::new());
-        for (account, _) in &accounts[1..] {
-            put_many(&mut queue, *account, PAGE, 3);
-        }
-        for round in 0..400 {
-            if round == late {
-                put_many(&mut queue, newcomer, PAGE, 3);
-                worked.clear();
-            }
-            if running.len() < slots {
-                let turn = queue.next().unwrap();
-                put(&mut queue, turn.account);
-                running.push((now + cost_of(turn.account), turn));
-            } else {
-                let first = (0..running.len()).min_by_key(|at| running[*at].0).unwrap();
-                let (at, turn) = running.swap_remove(first);
-                now = at;
-                let cost = cost_of(turn.account);
-                *worked.entry(turn.account).or_default() += cost;
-                queue.ended(turn, Some(ms(cost)));
-            }
-        }
-        let dearest = costs.iter().max().unwrap();
-        let worked = |account| worked.get(&account).copied().unwrap_or(0);
-        let all: Vec<_> = accounts.iter().map(|(account, _)| worked(*account)).collect();
-        let gap = all.iter().max().unwrap() - all.iter().min().unwrap();
-        let under_way = 2 * dearest.max(&250) * (slots as u64 + 1);
-        prop_assert!(gap <= under_way, "{all:?} of {costs:?}, {slots} slots: {gap} > {under_way}");
+/// How much work others get before it is this account's turn, where ten of them always have a job of a second waiting.
+fn waits(queue: &mut FairQueue, account: AccountId) -> Duration {
+    let others: Vec<_> = (0..10).map(|_| AccountId::generate()).collect();
+    for other in &others {
+        put_many(queue, *other, PAGE, 2);
     }
+    let mut worked = Duration::ZERO;
+    loop {
+        let turn = queue.next().unwrap();
+        if turn.account == account {
+            return worked;
+        }
+        put(queue, turn.account);
+        queue.ended(turn, Some(ms(1_000)));
+        worked += ms(1_000);
+    }
+}
+
+#[test]
+fn capacity_that_nobody_wanted_is_no_debt_of_minutes() {
+    let (heavy, light) = (AccountId::generate(), AccountId::generate());
+    let (mut queue, turns) = after_unwanted_capacity(heavy, light, 7);
+    put(&mut queue, light);
+    for turn in turns {
+        queue.ended(turn, Some(ms(110_000)));
+    }
+    put(&mut queue, heavy);
+    let waited = waits(&mut queue, heavy);
+    assert!(waited + ms(10_000) > 10 * DEBT_LIMIT, "it owes something: {waited:?}");
+    assert!(waited <= 12 * (DEBT_LIMIT + ms(1_000)), "{waited:?}");
+}
+
+#[test]
+fn a_job_that_comes_while_unwanted_ones_run_does_not_wait_until_they_are_worth_it() {
+    let (heavy, light) = (AccountId::generate(), AccountId::generate());
+    let (mut queue, turns) = after_unwanted_capacity(heavy, light, 7);
+    put_many(&mut queue, heavy, PAGE, 2);
+    for turn in turns {
+        queue.ended(turn, Some(ms(110_000)));
+    }
+    let waited = waits(&mut queue, heavy);
+    assert!(waited <= 12 * (DEBT_LIMIT + ms(1_000)), "{waited:?}");
+}
+
+#[test]
+fn who_was_at_its_running_limit_saved_nothing_up() {
+    let mut queue = queue(1_000, 1_000, 2);
+    let (limited, other) = (AccountId::generate(), AccountId::generate());
+    put_many(&mut queue, limited, PAGE, 40);
+    let turns = [queue.next().unwrap(), queue.next().unwrap()];
+    put_many(&mut queue, other, PAGE, 80);
+    (0..40).for_each(|_| assert_eq!(run(&mut queue, ms(1_000)), Some(other)));
+    for turn in turns {
+        queue.ended(turn, Some(ms(1_000)));
+    }
+    let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(1_000))).take(10).collect();
+    let own = order.iter().filter(|account| **account == limited).count();
+    assert!(own <= 6, "{own} of the next ten: {order:?}");
+}
+
+#[test]
+fn a_turn_that_never_ran_teaches_nothing() {
+    let mut queue = queue(100, 100, 100);
+    let account = AccountId::generate();
+    put_many(&mut queue, account, PAGE, 2);
+    assert_eq!(run(&mut queue, ms(9_000)), Some(account));
+    let turn = queue.next().unwrap();
+    queue.ended(turn, None);
+    assert_eq!(queue.estimates.of(PAGE), ms(9_000));
 }

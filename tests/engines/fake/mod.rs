@@ -69,6 +69,9 @@ const ABILITIES: &[Ability] = &[
     },
 ];
 
+/// Programs at once, for one account.
+const SLOTS: usize = 1;
+
 /// The engine. A constant, where a program's place is known when it is compiled.
 pub fn engine() -> Engine {
     let requirement = Requirement {
@@ -83,6 +86,7 @@ pub fn engine() -> Engine {
         abilities: ABILITIES,
         requires: Box::leak(Box::new([requirement])),
         fenced: true,
+        slots: Some(SLOTS),
         start: |basis| Box::new(Press::new(basis)),
     }
 }
@@ -97,7 +101,7 @@ impl Press {
         let execute = MACHINE.into_iter().chain([*PROGRAM]).map(PathBuf::from).collect();
         let profile =
             Profile { execute, write: vec![PathBuf::from("/dev/null")], yields: true, ..Profile::default() };
-        let slots = basis.budget.slots_of("fake", 1);
+        let slots = basis.budget.slots_of("fake", SLOTS);
         Self { steps: ProgramSteps::new(basis.programs.clone(), slots), profile: Arc::new(profile) }
     }
 

@@ -1,0 +1,116 @@
+//! How many runs of heavy engines may be under way at once.
+//!
+//! Hazard: a job holds its turn while it waits for a slot of its engine. Two accounts with nine slow jobs each would hold
+//! every turn of the service, most of them waiting for one program, and a page that needs no such engine would wait for
+//! minutes beside idle tabs. So the queue gives out no more turns for an engine than it can use: one for each of its
+//! slots, and one more, whose job has its inputs read when a slot comes free. The same holds for all heavy engines
+//! together, or several of them would do what one may not.
+
+use std::collections::HashMap;
+
+use crate::domain::format_opts::PageOptions;
+use crate::domain::ids::AccountId;
+use crate::domain::kinds::{Target, TemplateKind};
+use crate::engines::Engine;
+use crate::engines::catalog::Catalog;
+use crate::jobs::cost::JobKind;
+use crate::slots::AccountShare;
+use crate::slots::engines::EngineBudget;
+
+/// Which jobs need a heavy engine, and how many of them run at once.
+#[derive(Clone, Debug, Default)]
+pub struct EngineLimits {
+    /// By kind; those that are not here need none.
+    kinds: HashMap<JobKind, EngineLimit>,
+    /// Runs of all heavy engines together.
+    all: usize,
+}
+
+/// The runs of one engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineLimit {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// Runs at once.
+    pub runs: usize,
+    /// Those of one account.
+    pub account: usize,
+}
+
+/// The runs under way.
+#[derive(Debug, Default)]
+pub(super) struct EngineRuns {
+    limits: EngineLimits,
+    engines: HashMap<&'static str, usize>,
+    accounts: HashMap<(AccountId, &'static str), usize>,
+    all: usize,
+}
+
+impl EngineLimits {
+    /// For these kinds, of which at most `all` run at once.
+    #[must_use]
+    pub fn new(kinds: impl IntoIterator<Item = (JobKind, EngineLimit)>, all: usize) -> Self {
+        Self { kinds: kinds.into_iter().collect(), all }
+    }
+
+    /// What the engines of `catalog` have slots for, where the service runs `turns` jobs at once. A job counts for the
+    /// engine of its usual route that has the fewest slots: that is where such jobs would wait.
+    #[must_use]
+    pub fn of(catalog: &Catalog, budget: &EngineBudget, turns: usize) -> Self {
+        let slots = |engine: &Engine| Some(budget.slot_count(engine.name, engine.slots?));
+        let pairs = TemplateKind::ALL.into_iter().flat_map(|kind| Target::ALL.map(|target| (kind, target)));
+        let kinds = pairs.filter_map(|(kind, target)| {
+            let route = catalog.route(kind, target, &PageOptions::default())?;
+            let (engine, slots) = catalog.narrowest(&route, slots)?;
+            let limit = EngineLimit { engine, runs: slots + 1, account: budget.share().of(slots) + 1 };
+            Some((JobKind { kind, target }, limit))
+        });
+        Self::new(kinds, AccountShare::default().of(turns))
+    }
+}
+
+impl EngineRuns {
+    pub(super) fn new(limits: EngineLimits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn limit_of(&self, kind: JobKind) -> Option<EngineLimit> {
+        self.limits.kinds.get(&kind).copied()
+    }
+
+    /// The heavy engine that a job of this kind needs.
+    pub(super) fn engine_of(&self, kind: JobKind) -> Option<&'static str> {
+        self.limits.kinds.get(&kind).map(|limit| limit.engine)
+    }
+
+    /// Whether one more job of this kind may run.
+    pub(super) fn may_begin(&self, account: AccountId, kind: JobKind) -> bool {
+        let Some(EngineLimit { engine, runs, account: own }) = self.limits.kinds.get(&kind) else {
+            return true;
+        };
+        let under_way = |count: Option<&usize>| count.copied().unwrap_or(0);
+        self.all < self.limits.all
+            && under_way(self.engines.get(engine)) < *runs
+            && under_way(self.accounts.get(&(account, *engine))) < *own
+    }
+
+    pub(super) fn begin(&mut self, account: AccountId, kind: JobKind) {
+        let Some(engine) = self.engine_of(kind) else { return };
+        self.all += 1;
+        *self.engines.entry(engine).or_default() += 1;
+        *self.accounts.entry((account, engine)).or_default() += 1;
+    }
+
+    pub(super) fn end(&mut self, account: AccountId, kind: JobKind) {
+        let Some(engine) = self.engine_of(kind) else { return };
+        self.all = self.all.saturating_sub(1);
+        if let Some(count) = self.engines.get_mut(engine) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(count) = self.accounts.get_mut(&(account, engine)) {
+            *count = count.saturating_sub(1);
+        }
+        self.accounts.retain(|_, count| *count > 0);
+    }
+}

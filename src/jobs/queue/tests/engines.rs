@@ -1,0 +1,143 @@
+//! Heavy engines: their jobs do not keep those out that need none.
+
+use super::*;
+use crate::config::EnginesConfig;
+use crate::domain::kinds::FileKind;
+use crate::engines::catalog::Catalog;
+use crate::engines::document::DocumentKind;
+use crate::engines::plan::Ability;
+use crate::engines::step::StepKind;
+use crate::engines::{self as house, Engine};
+use crate::slots::AccountShare;
+use crate::slots::engines::EngineBudget;
+use crate::telemetry::metrics::Metrics;
+
+const PICTURE: JobKind = JobKind { kind: TemplateKind::Latex, target: Target::Png };
+const TEX: EngineLimit = EngineLimit { engine: "tex", runs: 3, account: 2 };
+
+fn heavy_queue(all: usize, kinds: &[(JobKind, EngineLimit)]) -> FairQueue {
+    let limits = QueueLimits { all: 1_000, account: 1_000, running: 7 };
+    FairQueue::new(limits, EngineLimits::new(kinds.iter().copied(), all), Level::default())
+}
+
+/// The service has nine turns.
+fn fill(queue: &mut FairQueue) -> Vec<Turn> {
+    std::iter::from_fn(|| queue.next()).take(9).collect()
+}
+
+#[test]
+fn beside_nine_slow_jobs_of_two_accounts_each_a_thirds_job_is_next() {
+    let mut queue = heavy_queue(7, &[(PAPER, TEX)]);
+    let [one, two, third] = std::array::from_fn(|_| AccountId::generate());
+    for account in [one, two] {
+        put_many(&mut queue, account, PAPER, 9);
+    }
+    let mut turns = fill(&mut queue);
+    let accounts: Vec<_> = turns.iter().map(|turn| turn.account).collect();
+    assert_eq!(accounts, [one, two, one], "what the engine can use, and six turns are left");
+    let page = put(&mut queue, third);
+    let turn = queue.next().unwrap();
+    assert_eq!(turn.job, page);
+    queue.ended(turn, Some(ms(20)));
+    queue.ended(turns.remove(0), Some(ms(10_000)));
+    assert_eq!(queue.next().map(|turn| turn.account), Some(two), "a slot that came free is taken at once");
+    assert_eq!(queue.next(), None);
+}
+
+#[test]
+fn one_account_leaves_an_engine_to_others() {
+    let mut queue = heavy_queue(7, &[(PAPER, TEX)]);
+    let (many, other) = (AccountId::generate(), AccountId::generate());
+    let jobs = put_many(&mut queue, many, PAPER, 9);
+    let turns = fill(&mut queue);
+    assert_eq!(turns.iter().map(|turn| turn.job).collect::<Vec<_>>(), jobs[..2]);
+    put_many(&mut queue, other, PAPER, 9);
+    assert_eq!(fill(&mut queue).len(), 1);
+}
+
+#[test]
+fn several_engines_together_leave_turns_to_jobs_that_need_none() {
+    let raster = EngineLimit { engine: "raster", runs: 6, account: 6 };
+    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 6, account: 6, ..TEX }), (PICTURE, raster)]);
+    put_many(&mut queue, AccountId::generate(), PAPER, 9);
+    put_many(&mut queue, AccountId::generate(), PICTURE, 9);
+    assert_eq!(fill(&mut queue).len(), 7);
+    let page = put(&mut queue, AccountId::generate());
+    assert_eq!(queue.next().map(|turn| turn.job), Some(page));
+}
+
+#[test]
+fn an_accounts_jobs_keep_their_order_behind_one_that_waits_for_its_engine() {
+    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
+    let account = AccountId::generate();
+    let papers = put_many(&mut queue, account, PAPER, 2);
+    let page = put(&mut queue, account);
+    let turn = queue.next().unwrap();
+    assert_eq!((turn.job, queue.next()), (papers[0], None));
+    queue.ended(turn, Some(ms(10)));
+    assert_eq!(fill(&mut queue).iter().map(|turn| turn.job).collect::<Vec<_>>(), [papers[1], page]);
+}
+
+#[test]
+fn who_waited_for_an_engine_saved_nothing_up_for_other_jobs() {
+    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
+    let (heavy, other) = (AccountId::generate(), AccountId::generate());
+    put_many(&mut queue, heavy, PAPER, 2);
+    put_many(&mut queue, heavy, PAGE, 20);
+    let paper = queue.next().unwrap();
+    put_many(&mut queue, other, PAGE, 80);
+    (0..40).for_each(|_| assert_eq!(run(&mut queue, ms(1_000)), Some(other)));
+    queue.ended(paper, Some(ms(1_000)));
+    assert_eq!(run(&mut queue, ms(1_000)), Some(heavy), "it is the next one of its engine");
+    let order: Vec<_> = std::iter::from_fn(|| run(&mut queue, ms(1_000))).take(10).collect();
+    let own = order.iter().filter(|account| **account == heavy).count();
+    assert!(own <= 6, "{own} of the next ten: {order:?}");
+}
+
+#[test]
+fn those_that_wait_for_one_engine_share_it_by_cost_whatever_others_have() {
+    let mut queue = heavy_queue(7, &[(PAPER, EngineLimit { runs: 1, account: 1, ..TEX })]);
+    let [slow, quick, pages] = std::array::from_fn(|_| AccountId::generate());
+    put_many(&mut queue, slow, PAPER, 20);
+    put_many(&mut queue, quick, PAPER, 60);
+    let mut order = Vec::new();
+    for _ in 0..24 {
+        let paper = queue.next().unwrap();
+        put_many(&mut queue, pages, PAGE, 2);
+        (0..2).for_each(|_| assert_eq!(run(&mut queue, ms(30_000)), Some(pages)));
+        let is_slow = paper.account == slow;
+        order.push(is_slow);
+        queue.ended(paper, Some(ms(if is_slow { 10_000 } else { 1_000 })));
+    }
+    let slow = order.iter().filter(|is_slow| **is_slow).count();
+    assert!((2..=4).contains(&slow), "one of 10 s for ten of 1 s: {order:?}");
+}
+
+const fn able(step: StepKind, from: DocumentKind, to: FileKind) -> Ability {
+    Ability { step, from, to: DocumentKind::File(to), cost: 1, heeds: &[], asked_by: None }
+}
+
+const SET: &[Ability] =
+    &[able(StepKind::Convert, DocumentKind::Template(TemplateKind::Latex), FileKind::Pdf)];
+const DRAW: &[Ability] = &[able(StepKind::Raster, DocumentKind::File(FileKind::Pdf), FileKind::Png)];
+
+#[test]
+fn a_kind_of_job_is_of_the_narrowest_engine_of_its_route() {
+    let base =
+        Engine { requires: &[], fenced: false, start: |_| panic!("nobody starts it"), ..house::ejs::ENGINE };
+    let tex = Engine { name: "tex", abilities: SET, slots: Some(2), ..base };
+    let raster = Engine { name: "raster", abilities: DRAW, slots: Some(1), ..base };
+    let engines = house::all().into_iter().chain([tex, raster]).collect();
+    let metrics = Metrics::new();
+    let catalog = Catalog::new(engines, true, metrics.engines);
+    let limits = |slots: &[&str]| {
+        let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
+        let config = EnginesConfig { slots, ..EnginesConfig::default() };
+        let budget = EngineBudget::new(&config, AccountShare::new(0), metrics.slots.clone());
+        let runs = super::super::engines::EngineRuns::new(EngineLimits::of(&catalog, &budget, 9));
+        [PAGE, PAPER, PICTURE].map(|kind| runs.limit_of(kind))
+    };
+    let of = |engine, runs, account| Some(EngineLimit { engine, runs, account });
+    assert_eq!(limits(&[]), [None, of("tex", 4, 3), of("raster", 3, 2)]);
+    assert_eq!(limits(&["raster=8"]), [None, of("tex", 4, 3), of("tex", 4, 3)]);
+}

@@ -1,0 +1,155 @@
+//! What holds whatever accounts do.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+/// What somebody does to a queue.
+#[derive(Clone, Debug)]
+enum Act {
+    Put(usize, JobKind),
+    Refuse(usize),
+    Cancel(usize),
+    Next,
+    End(usize, u64),
+    Lose(usize),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        4 => (0..4_usize, prop_oneof![Just(PAPER), Just(PAGE)]).prop_map(|(at, kind)| Act::Put(at, kind)),
+        1 => (0..4_usize).prop_map(Act::Refuse),
+        1 => any::<usize>().prop_map(Act::Cancel),
+        4 => Just(Act::Next),
+        3 => (any::<usize>(), 0..5_000_u64).prop_map(|(at, cost)| Act::End(at, cost)),
+        1 => any::<usize>().prop_map(Act::Lose),
+    ];
+    vec(act, 0..200)
+}
+
+proptest! {
+    /// Whatever is done: no job is lost, none runs twice or before an earlier one of its account, nobody runs more than
+    /// he may, of no engine there are more under way than it can use, and no turn is withheld while somebody may have it.
+    #[test]
+    fn the_queue_is_a_queue(acts in acts(), limit in 1..4_usize, runs in 1..4_usize, own in 1..4_usize) {
+        let accounts: [AccountId; 4] = std::array::from_fn(|_| AccountId::generate());
+        let paper = EngineLimit { engine: "tex", runs, account: own };
+        let engines = EngineLimits::new([(PAPER, paper)], 3);
+        let limits = QueueLimits { all: 20, account: 8, running: limit };
+        let mut queue = FairQueue::new(limits, engines, Level::default());
+        let mut waiting: HashMap<AccountId, VecDeque<(JobId, JobKind)>> = HashMap::new();
+        let mut running: Vec<Turn> = Vec::new();
+        for act in acts {
+            let under_way = |running: &[Turn], account| running.iter().filter(|turn| turn.account == account).count();
+            let may_run = |running: &[Turn], account, kind| {
+                let papers: Vec<_> = running.iter().filter(|turn| turn.kind == PAPER).collect();
+                let of_account = papers.iter().filter(|turn| turn.account == account).count();
+                let has_room = papers.len() < runs.min(3) && of_account < own;
+                under_way(running, account) < limit && (kind == PAGE || has_room)
+            };
+            match act {
+                Act::Put(at, kind) => {
+                    let account = accounts[at];
+                    let all: usize = waiting.values().map(VecDeque::len).sum();
+                    let own = waiting.get(&account).map_or(0, VecDeque::len);
+                    let admitted = queue.admit(account);
+                    prop_assert_eq!(admitted.is_ok(), all < 20 && own < 8);
+                    if admitted.is_ok() {
+                        let job = JobId::generate();
+                        queue.enter(account, job, kind);
+                        waiting.entry(account).or_default().push_back((job, kind));
+                    }
+                }
+                Act::Refuse(at) => {
+                    if queue.admit(accounts[at]).is_ok() {
+                        queue.release(accounts[at]);
+                    }
+                }
+                Act::Cancel(at) => {
+                    let jobs = waiting.iter().flat_map(|(account, jobs)| jobs.iter().map(|(job, _)| (*account, *job)));
+                    let jobs: Vec<_> = jobs.collect();
+                    if let Some((account, job)) = jobs.get(at % jobs.len().max(1)) {
+                        queue.remove(*account, *job);
+                        waiting.get_mut(account).unwrap().retain(|(waiting, _)| waiting != job);
+                    }
+                }
+                Act::Next => match queue.next() {
+                    Some(turn) => {
+                        prop_assert!(may_run(&running, turn.account, turn.kind));
+                        let first = waiting.get_mut(&turn.account).unwrap().pop_front();
+                        prop_assert_eq!(first, Some((turn.job, turn.kind)));
+                        running.push(turn);
+                    }
+                    None => {
+                        for (account, jobs) in &waiting {
+                            prop_assert!(jobs.front().is_none_or(|(_, kind)| !may_run(&running, *account, *kind)));
+                        }
+                    }
+                },
+                Act::End(at, cost) if !running.is_empty() => {
+                    let turn = running.swap_remove(at % running.len());
+                    queue.ended(turn, Some(ms(cost)));
+                }
+                Act::Lose(at) if !running.is_empty() => {
+                    let turn = running.swap_remove(at % running.len());
+                    queue.ended(turn, None);
+                }
+                Act::End(..) | Act::Lose(_) => {}
+            }
+            prop_assert_eq!(queue.len(), waiting.values().map(VecDeque::len).sum::<usize>());
+        }
+    }
+
+    /// Accounts that always have a job waiting get the same of what is worked, but for the jobs under way: whatever
+    /// their jobs cost, however many each may run, and whenever one of them joins or goes and comes back.
+    #[test]
+    fn who_always_waits_gets_as_much_as_the_others(
+        costs in vec(5..2_000_u64, 2..5),
+        slots in 1..6_usize,
+        limit in 1..7_usize,
+        late in 0..50_usize,
+        away in 0..50_usize,
+    ) {
+        let mut queue = queue(1_000, 1_000, limit);
+        let accounts: Vec<_> = costs.iter().map(|cost| (AccountId::generate(), *cost)).collect();
+        let cost_of = |account| accounts.iter().find(|(it, _)| *it == account).unwrap().1;
+        let (newcomer, _) = accounts[0];
+        let mut worked: HashMap<AccountId, u64> = HashMap::new();
+        // Who runs until when; the one that ends first makes room.
+        let (mut now, mut running) = (0, Vec::<(u64, Turn)>::new());
+        for (account, _) in &accounts[1..] {
+            put_many(&mut queue, *account, PAGE, 3);
+        }
+        for round in 0..400 {
+            if round == late {
+                // It has some jobs, and none again until it comes back.
+                put_many(&mut queue, newcomer, PAGE, 3);
+            }
+            if round == late + away {
+                put_many(&mut queue, newcomer, PAGE, 3);
+                worked.clear();
+            }
+            let is_away = |account| account == newcomer && round >= late && round < late + away;
+            if running.len() < slots && let Some(turn) = queue.next() {
+                if !is_away(turn.account) {
+                    put(&mut queue, turn.account);
+                }
+                running.push((now + cost_of(turn.account), turn));
+            } else {
+                let first = (0..running.len()).min_by_key(|at| running[*at].0).unwrap();
+                let (at, turn) = running.swap_remove(first);
+                now = at;
+                let cost = cost_of(turn.account);
+                *worked.entry(turn.account).or_default() += cost;
+                queue.ended(turn, Some(ms(cost)));
+            }
+        }
+        let dearest = costs.iter().max().unwrap();
+        let worked = |account| worked.get(&account).copied().unwrap_or(0);
+        let all: Vec<_> = accounts.iter().map(|(account, _)| worked(*account)).collect();
+        let gap = all.iter().max().unwrap() - all.iter().min().unwrap();
+        let under_way = 2 * dearest.max(&250) * (slots as u64 + 1);
+        prop_assert!(gap <= under_way, "{all:?} of {costs:?}, {slots} slots: {gap} > {under_way}");
+    }
+}
