@@ -3,7 +3,7 @@
 //! Hazard: one slot may take several cores, and the slots of several engines together are more than the machine has. So
 //! a step takes a slot of its engine, then the cores it is to use out of a budget that every engine shares; of both one
 //! account gets its share only, so there is one more than are used by a single account. Tabs and template code are not
-//! in the budget: they have slots of their own, and the programs of engines run at low priority (`workers`), so that
+//! in the budget: they have slots of their own, and the programs of engines run at low priority (`Profile::yields`), so that
 //! these come first on a busy machine.
 //!
 //! Nobody who holds cores waits for a slot, so the two waits cannot wait for each other.
