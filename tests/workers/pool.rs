@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
+use platen::slots::meter::CostMeter;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::{Job, Pool, PoolSettings, WorkerFault};
 use serde_json::json;
@@ -40,10 +41,10 @@ async fn run(pool: &Pool) -> Result<(u32, Bytes), WorkerFault> {
     run_for(pool, AccountId::generate()).await
 }
 
-async fn run_for(pool: &Pool, account: AccountId) -> Result<(u32, Bytes), WorkerFault> {
+async fn run_for(pool: &Pool, meter: impl Into<CostMeter>) -> Result<(u32, Bytes), WorkerFault> {
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
-    pool.run(account, Job { header: &header, body: &body, files: &|_| None }).await
+    pool.run(meter, Job { header: &header, body: &body, files: &|_| None }).await
 }
 
 async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
@@ -150,6 +151,28 @@ async fn no_account_has_all_children() {
         job.abort();
     }
     until("all are gone", || working() == 0).await;
+}
+
+#[tokio::test]
+async fn who_waits_for_anothers_child_does_not_pay_for_it() {
+    let busy =
+        PoolSettings { processes: 1, ..settings(&format!("{READY}{LISTEN} sleep 1; {ANSWER} sleep 60"), 0) };
+    let pool = Pool::new(starter(), busy, Metrics::new().children);
+    let meters = [CostMeter::new(AccountId::generate()), CostMeter::new(AccountId::generate())];
+    let began = Instant::now();
+    let cost = async |meter: &CostMeter| {
+        let turn = meter.begin_turn();
+        run_for(&pool, meter).await.unwrap();
+        drop(turn);
+        meter.cost()
+    };
+    let (first, second) = tokio::join!(cost(&meters[0]), cost(&meters[1]));
+    let (took, each) = (began.elapsed(), Duration::from_secs(1));
+    assert!(first >= each && second >= each, "{first:?}, {second:?}");
+    assert!(
+        first + second <= took + each / 2,
+        "one after the other: {first:?} + {second:?}, {took:?} in all"
+    );
 }
 
 #[tokio::test]
