@@ -15,6 +15,7 @@ mod common {
 }
 mod attacks;
 mod fairness;
+#[expect(clippy::expect_used, clippy::panic, reason = "it is a test's engine, which fails by panicking")]
 #[path = "../../tests/engines/fake/mod.rs"]
 mod fake;
 
