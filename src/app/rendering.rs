@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::browser::BrowserPool;
 use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
-use crate::engines::work::WorkPlace;
+use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;
 use crate::pipeline::{Deliveries, Parts, RunLimits};
@@ -59,7 +59,7 @@ impl Engines {
         let starter = Starter::new(executable)?;
         catalog.ask_versions(&starter).await;
         let share = AccountShare::new(config.jobs.running_account_limit);
-        let work = WorkPlace::open(&work, config.engines.work_limit_mb)?;
+        let work = WorkPlace::open(&work, WorkLimits::of(config))?;
         let pool = BrowserPool::start_in_arbiter(arbiter, {
             let (browser, outbound) = (config.browser.clone(), outbound.clone());
             let (metrics, starter) = (metrics.browser.clone(), starter.clone());

@@ -124,10 +124,7 @@ fn plan(
     catalog.plan(kind, target, options).map_err(|unplanned| {
         let (kind, target) = (kind.name(), target.name());
         match unplanned {
-            Unplanned::Impossible(targets) => {
-                let possible: Vec<_> = targets.into_iter().map(Target::name).collect();
-                let possible =
-                    if possible.is_empty() { "nothing yet".to_owned() } else { possible.join(", ") };
+            Unplanned::Impossible(possible) => {
                 format!("{kind} cannot become {target}; it can become: {possible}").into()
             }
             Unplanned::Lacking(lack) => format!("{kind} cannot become {target} here: {lack}").into(),

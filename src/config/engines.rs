@@ -17,6 +17,8 @@ pub struct EnginesConfig {
     pub slots: Vec<String>,
     /// Largest file between two steps of a job.
     pub work_limit_mb: u64,
+    /// All such files together.
+    pub work_total_limit_mb: u64,
 }
 
 impl EnginesConfig {
@@ -37,6 +39,7 @@ impl EnginesConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
         faults.within("engines.cores", self.cores, 0, LIMIT);
         faults.within("engines.work_limit_mb", self.work_limit_mb, 1, 1 << 20);
+        faults.within("engines.work_total_limit_mb", self.work_total_limit_mb, self.work_limit_mb, 1 << 30);
         for (at, entry) in self.slots.iter().enumerate() {
             let Some((name, _)) = parse(entry) else {
                 let detail = format!(
@@ -65,7 +68,7 @@ mod tests {
 
     fn config(slots: &[&str]) -> EnginesConfig {
         let slots = slots.iter().map(|&entry| entry.to_owned()).collect();
-        EnginesConfig { slots, work_limit_mb: 1, ..EnginesConfig::default() }
+        EnginesConfig { slots, work_limit_mb: 1, work_total_limit_mb: 1, ..EnginesConfig::default() }
     }
 
     #[test]

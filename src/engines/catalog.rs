@@ -1,13 +1,14 @@
 //! The catalogue: which engines there are, what they need, and whether it is there. All that is said of what can become
 //! what is made of it.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Engine;
 use super::plan::{self, Plan};
 use super::requirement::Lack;
+use super::step::Step;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::telemetry::EngineMetrics;
@@ -27,10 +28,19 @@ pub struct Catalog {
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unplanned {
-    /// No engine can do it. The kind can become these.
-    Impossible(Vec<Target>),
+    /// No engine can do it; what the kind can become instead.
+    Impossible(Possible),
     /// An engine could, and lacks this.
     Lacking(Lack),
+}
+
+/// What a kind can become.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Possible {
+    /// As it is.
+    pub here: Vec<Target>,
+    /// Where this were not lacking.
+    pub otherwise: Vec<(Lack, Vec<Target>)>,
 }
 
 struct Entry {
@@ -96,13 +106,35 @@ impl Catalog {
     /// # Errors
     /// When nobody can do it, or not here.
     pub fn plan(&self, kind: TemplateKind, target: Target, options: &PageOptions) -> Result<Plan, Unplanned> {
-        let Some(route) = self.route(kind, target, options) else {
-            return Err(Unplanned::Impossible(self.targets_of(kind)));
+        match self.planned(kind, target, options) {
+            Ok(Some(plan)) => Ok(plan),
+            Ok(None) => Err(Unplanned::Impossible(self.possible(kind))),
+            Err(lack) => Err(Unplanned::Lacking(lack)),
+        }
+    }
+
+    /// No plan where nobody can do it.
+    fn planned(
+        &self,
+        kind: TemplateKind,
+        target: Target,
+        options: &PageOptions,
+    ) -> Result<Option<Plan>, Lack> {
+        let Some(route) = self.route(kind, target, options) else { return Ok(None) };
+        // Looked at once: of two looks the second may find that another one has gone.
+        let looked: Vec<_> = self.engines().map(|engine| (engine, self.lack(engine.name))).collect();
+        let lack_of = |step: &Step| {
+            let of = |(engine, _): &&(&Engine, Option<Lack>)| engine.name == step.engine;
+            looked.iter().find(of).and_then(|(_, lack)| *lack)
         };
-        let Some(lack) = self.lack_of_route(&route) else { return Ok(route) };
-        // Perhaps there is a way around it.
-        let whole = self.engines().filter(|engine| self.lack(engine.name).is_none());
-        plan::search(whole, (kind, target), options).ok_or(Unplanned::Lacking(lack))
+        let Some(lack) = route.steps().iter().find_map(lack_of) else { return Ok(Some(route)) };
+        // Hazard: a way around a missing engine leaves out what only that one finishes, and a file that was to have a
+        // password goes out without one. So the way around is for making the file; what finishes it must be there.
+        if let Some(lack) = route.finishing().find_map(lack_of) {
+            return Err(lack);
+        }
+        let whole = looked.iter().filter(|(_, lack)| lack.is_none()).map(|(engine, _)| *engine);
+        plan::search(whole, (kind, target), options).map(Some).ok_or(lack)
     }
 
     /// How `kind` would become `target` if everything were installed.
@@ -123,13 +155,18 @@ impl Catalog {
         limited.min_by_key(|(_, slots)| *slots)
     }
 
-    /// What a kind can become here.
+    /// What a kind can become, here and where more is installed.
     #[must_use]
-    pub fn targets_of(&self, kind: TemplateKind) -> Vec<Target> {
-        let options = PageOptions::default();
-        let whole = self.engines().filter(|engine| self.lack(engine.name).is_none());
-        let can = |target: &Target| plan::search(whole.clone(), (kind, *target), &options).is_some();
-        Target::ALL.into_iter().filter(can).collect()
+    pub fn possible(&self, kind: TemplateKind) -> Possible {
+        let mut possible = Possible::default();
+        for target in Target::ALL {
+            match self.planned(kind, target, &PageOptions::default()) {
+                Ok(Some(_)) => possible.here.push(target),
+                Ok(None) => {}
+                Err(lack) => possible.add(lack, target),
+            }
+        }
+        possible
     }
 
     /// What the engine lacks, by a look that is not older than a second.
@@ -205,6 +242,32 @@ impl Catalog {
         let lack = entry.look(self.fenced, good_for);
         self.metrics.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
         lack
+    }
+}
+
+impl Possible {
+    fn add(&mut self, lack: Lack, target: Target) {
+        match self.otherwise.iter_mut().find(|(other, _)| *other == lack) {
+            Some((_, targets)) => targets.push(target),
+            None => self.otherwise.push((lack, vec![target])),
+        }
+    }
+}
+
+/// `pdf, png; docx once the package x is installed (command)`.
+impl fmt::Display for Possible {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names =
+            |targets: &[Target]| targets.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
+        match (self.here.is_empty(), self.otherwise.is_empty()) {
+            (true, true) => formatter.write_str("nothing in this build")?,
+            (true, false) => formatter.write_str("nothing here as it is")?,
+            (false, _) => formatter.write_str(&names(&self.here))?,
+        }
+        for (lack, targets) in &self.otherwise {
+            write!(formatter, "; {} {}", names(targets), lack.once())?;
+        }
+        Ok(())
     }
 }
 

@@ -98,7 +98,7 @@ impl Runners {
 
 #[cfg(test)]
 mod tests {
-    use super::catalog::{Catalog, Unplanned};
+    use super::catalog::{Catalog, Possible, Unplanned};
     use super::*;
     use crate::domain::format_opts::{KEYS, PageOptions};
     use crate::domain::kinds::{Target, TemplateKind};
@@ -121,9 +121,10 @@ mod tests {
     #[test]
     fn what_nobody_can_make_is_told_with_what_somebody_can() {
         let options = PageOptions::default();
-        let of_page = Unplanned::Impossible(vec![Target::Jpg, Target::Png, Target::Html, Target::Pdf]);
+        let here = vec![Target::Jpg, Target::Png, Target::Html, Target::Pdf];
+        let of_page = Unplanned::Impossible(Possible { here, ..Possible::default() });
         assert_eq!(catalog().plan(TemplateKind::Framework, Target::Docx, &options), Err(of_page));
-        let nothing = Unplanned::Impossible(Vec::new());
+        let nothing = Unplanned::Impossible(Possible::default());
         assert_eq!(catalog().plan(TemplateKind::Latex, Target::Pdf, &options), Err(nothing));
     }
 

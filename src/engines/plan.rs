@@ -6,7 +6,7 @@ use super::step::{Step, StepKind};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 
-/// Most steps of a plan.
+/// Most steps until the file is made; what finishes it comes on top, at most once an ability.
 const STEP_LIMIT: usize = 6;
 
 /// What an engine can do: one kind of step.
@@ -55,19 +55,15 @@ impl Plan {
         self.steps.iter().any(|step| step.heeds(name))
     }
 
+    /// The steps that change the file once it is what it was to become: what is done only because it was asked for.
+    pub fn finishing(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.from == step.to)
+    }
+
     /// The steps in a line: `ejs > chromium:print`.
     #[must_use]
     pub fn route(&self) -> String {
-        let told = |step: &Step| match step.kind {
-            // What the engine is there for.
-            StepKind::Assemble | StepKind::Convert => step.engine.to_owned(),
-            StepKind::Print
-            | StepKind::Picture
-            | StepKind::Snapshot
-            | StepKind::Raster
-            | StepKind::Finish => format!("{}:{}", step.engine, step.kind.name()),
-        };
-        self.steps.iter().map(told).collect::<Vec<_>>().join(" > ")
+        self.steps.iter().map(Step::name).collect::<Vec<_>>().join(" > ")
     }
 }
 

@@ -114,6 +114,20 @@ impl Lack {
             Self::Fence => "files cannot be kept from its programs".to_owned(),
         }
     }
+
+    /// When it will be there.
+    #[must_use]
+    pub fn once(&self) -> String {
+        match self {
+            Self::Program(Requirement { package, command, .. }) => {
+                format!("once the package {package} is installed ({command})")
+            }
+            Self::Version(Requirement { package, command, .. }, _) => {
+                format!("once a newer package {package} is installed ({command})")
+            }
+            Self::Fence => "on a kernel with Landlock".to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Numbers {

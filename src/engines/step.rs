@@ -127,6 +127,20 @@ impl StepKind {
 }
 
 impl Step {
+    /// Who does what: `chromium:print`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.kind {
+            // What the engine is there for.
+            StepKind::Assemble | StepKind::Convert => self.engine.to_owned(),
+            StepKind::Print
+            | StepKind::Picture
+            | StepKind::Snapshot
+            | StepKind::Raster
+            | StepKind::Finish => format!("{}:{}", self.engine, self.kind.name()),
+        }
+    }
+
     /// The kind of file that it makes.
     ///
     /// # Errors

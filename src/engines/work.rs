@@ -4,21 +4,29 @@
 //! has no name: its entry is removed before the first byte is written, and the kernel frees it with the last handle,
 //! however the process ends. Only between making and removing an entry can a kill leave one, which is empty; the next
 //! start removes it.
+//!
+//! Hazard: many jobs at once fill a disk with files that are each within their limit, and the journal on the same disk
+//! can then not be written. So all files together have a limit too, which is taken from as bytes are written and given
+//! back when a file is dropped, and no file is begun where the disk has less left than the store wants to leave free.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
+use nix::sys::statvfs::statvfs;
 use tokio::fs::File;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::io::ReaderStream;
 
 use super::step::StepFault;
 use crate::clock;
+use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault};
 
 /// What an entry is called as long as there is one.
@@ -30,50 +38,87 @@ const CHUNK_BYTES: usize = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct WorkPlace {
     folder: PathBuf,
-    limit_mb: u64,
+    limits: WorkLimits,
+    /// Bytes of all files that are there.
+    used: Arc<AtomicU64>,
+}
+
+/// How much the place holds.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkLimits {
+    /// `engines.work_limit_mb`: one file.
+    pub file_mb: u64,
+    /// `engines.work_total_limit_mb`: all of them.
+    pub total_mb: u64,
+    /// `storage.objects_free_limit_bytes`: where less is left on the disk, no file is begun.
+    pub free_bytes: u64,
 }
 
 /// A file that is being written; gone when it is dropped.
 #[derive(Debug)]
 pub struct WorkWriter {
     file: File,
-    bytes: u64,
-    limit_mb: u64,
+    limits: WorkLimits,
+    room: Room,
 }
 
 /// A file that is whole; gone when it is dropped.
 #[derive(Debug)]
 pub struct WorkFile {
     file: File,
+    room: Room,
+}
+
+/// What a file has of the place's limit; given back when it is dropped.
+#[derive(Debug)]
+struct Room {
+    bytes: u64,
+    used: Arc<AtomicU64>,
+}
+
+impl WorkLimits {
+    /// As they are configured.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        Self {
+            file_mb: config.engines.work_limit_mb,
+            total_mb: config.engines.work_total_limit_mb,
+            free_bytes: config.storage.objects_free_limit_bytes,
+        }
+    }
 }
 
 impl WorkPlace {
-    /// The place in `folder`, which is made readable by its owner only where it is missing, and swept. A file in it has
-    /// at most `limit_mb` MiB.
+    /// The place in `folder`, which is made readable by its owner only where it is missing, and swept.
     ///
     /// # Errors
     /// When the file system refuses.
-    pub fn open(folder: &Path, limit_mb: u64) -> io::Result<Self> {
+    pub fn open(folder: &Path, limits: WorkLimits) -> io::Result<Self> {
         swept(folder).map_err(|error| {
             let sentence = format!("{} cannot be used (storage.work_dir): {error}", folder.display());
             io::Error::new(error.kind(), sentence)
         })?;
-        Ok(Self { folder: folder.to_owned(), limit_mb })
+        Ok(Self { folder: folder.to_owned(), limits, used: Arc::default() })
     }
 
     /// Most bytes of one file.
     #[must_use]
     pub fn limit_bytes(&self) -> u64 {
-        self.limit_mb << 20
+        self.limits.file_mb << 20
     }
 
     /// An empty file.
     ///
     /// # Errors
-    /// `internal` when the file system refuses.
+    /// `internal` when the file system refuses, or has too little left.
     pub async fn file(&self) -> Result<WorkWriter, StepFault> {
         let path = self.folder.join(format!("{PREFIX}{}", clock::new_id()));
+        let (folder, free_bytes) = (self.folder.clone(), self.limits.free_bytes);
         let opened = tokio::task::spawn_blocking(move || {
+            let disk = statvfs(&folder)?;
+            if disk.blocks_available().saturating_mul(disk.fragment_size()) < free_bytes {
+                return Err(io::Error::new(ErrorKind::StorageFull, full(free_bytes)));
+            }
             let mut options = OpenOptions::new();
             let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
             removed(&path)?;
@@ -81,7 +126,7 @@ impl WorkPlace {
         });
         let file = opened.await.map_err(io::Error::other).flatten().map_err(|error| unusable(&error))?;
         let file = File::from_std(file);
-        Ok(WorkWriter { file, bytes: 0, limit_mb: self.limit_mb })
+        Ok(WorkWriter { file, limits: self.limits, room: Room { bytes: 0, used: Arc::clone(&self.used) } })
     }
 }
 
@@ -89,15 +134,17 @@ impl WorkWriter {
     /// Appends bytes.
     ///
     /// # Errors
-    /// `output_too_large` beyond the limit; `internal` when the file system refuses.
+    /// `output_too_large` beyond the file's limit; `internal` beyond that of all files, or when the file system refuses.
     pub async fn write(&mut self, bytes: &Bytes) -> Result<(), StepFault> {
-        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        if self.bytes > self.limit_mb << 20 {
-            let limit = self.limit_mb;
+        let limit = self.limits.file_mb;
+        if self.room.bytes.saturating_add(bytes.len() as u64) > limit << 20 {
             let sentence = format!(
                 "what the template became on its way is larger than {limit} MB (engines.work_limit_mb)"
             );
             return Err(StepFault::Job(JobFault::new(FaultCode::OutputTooLarge, sentence)));
+        }
+        if !self.room.take(bytes.len() as u64, self.limits.total_mb << 20) {
+            return Err(crowded(self.limits.total_mb));
         }
         self.file.write_all(bytes).await.map_err(|error| unusable(&error))
     }
@@ -109,7 +156,7 @@ impl WorkWriter {
     pub async fn finish(mut self) -> Result<WorkFile, StepFault> {
         self.file.flush().await.map_err(|error| unusable(&error))?;
         self.file.rewind().await.map_err(|error| unusable(&error))?;
-        Ok(WorkFile { file: self.file })
+        Ok(WorkFile { file: self.file, room: self.room })
     }
 }
 
@@ -117,7 +164,29 @@ impl WorkFile {
     /// Its bytes, in chunks.
     #[must_use]
     pub fn into_chunks(self) -> BoxStream<'static, io::Result<Bytes>> {
-        ReaderStream::with_capacity(self.file, CHUNK_BYTES).boxed()
+        let Self { file, room } = self;
+        // The file is there as long as it is read.
+        let kept = move |chunk| {
+            let _ = &room;
+            chunk
+        };
+        ReaderStream::with_capacity(file, CHUNK_BYTES).map(kept).boxed()
+    }
+}
+
+impl Room {
+    /// Takes so many bytes more, where all files have no more than `limit_bytes` then.
+    fn take(&mut self, bytes: u64, limit_bytes: u64) -> bool {
+        let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= limit_bytes);
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok();
+        self.bytes += if taken { bytes } else { 0 };
+        taken
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -139,6 +208,20 @@ fn removed(path: &Path) -> io::Result<()> {
     }
 }
 
+fn full(free_bytes: u64) -> String {
+    format!("less than {free_bytes} bytes are left on its disk (storage.objects_free_limit_bytes)")
+}
+
+/// The files of other jobs are in the way: nothing is wrong with this one.
+fn crowded(total_mb: u64) -> StepFault {
+    tracing::error!(work.total_limit_mb = total_mb, "the work place is full");
+    let sentence = format!(
+        "what jobs are working on at this moment takes more than {total_mb} MB (engines.work_total_limit_mb); render \
+         it again later"
+    );
+    StepFault::Job(JobFault::new(FaultCode::Internal, sentence))
+}
+
 fn unusable(error: &io::Error) -> StepFault {
     StepFault::internal(&format!("the work place (storage.work_dir) cannot be used: {error}"))
 }
@@ -149,6 +232,8 @@ mod tests {
 
     use super::*;
 
+    const LIMITS: WorkLimits = WorkLimits { file_mb: 1, total_mb: 2, free_bytes: 1 };
+
     async fn read(file: WorkFile) -> Vec<u8> {
         let chunks: Vec<Bytes> = file.into_chunks().try_collect().await.unwrap();
         chunks.concat()
@@ -158,11 +243,11 @@ mod tests {
     async fn a_file_has_no_name_and_what_a_kill_left_is_swept() {
         let folder = tempfile::tempdir().unwrap();
         let work = folder.path().join("work");
-        let place = WorkPlace::open(&work, 1).unwrap();
+        let place = WorkPlace::open(&work, LIMITS).unwrap();
         for name in ["platen-work-left", "somebody-elses"] {
             std::fs::write(work.join(name), "").unwrap();
         }
-        let place = WorkPlace::open(&work, place.limit_mb).unwrap();
+        let place = WorkPlace::open(&work, place.limits).unwrap();
         let mut writer = place.file().await.unwrap();
         for part in ["one ", "two"] {
             writer.write(&Bytes::from(part)).await.unwrap();
@@ -177,7 +262,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_is_bounded_and_the_limit_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = WorkPlace::open(folder.path(), 1).unwrap().file().await.unwrap();
+        let mut writer = WorkPlace::open(folder.path(), LIMITS).unwrap().file().await.unwrap();
         let chunk = Bytes::from(vec![0; 512 << 10]);
         writer.write(&chunk).await.unwrap();
         writer.write(&chunk).await.unwrap();
@@ -186,5 +271,39 @@ mod tests {
         };
         assert_eq!(fault.code, FaultCode::OutputTooLarge);
         assert!(fault.message.ends_with("1 MB (engines.work_limit_mb)"), "{fault}");
+    }
+
+    #[tokio::test]
+    async fn all_files_together_are_bounded_until_they_are_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = WorkPlace::open(folder.path(), LIMITS).unwrap();
+        let chunk = Bytes::from(vec![0; 1 << 20]);
+        let mut writers = Vec::new();
+        for _ in 0..2 {
+            let mut writer = place.file().await.unwrap();
+            writer.write(&chunk).await.unwrap();
+            writers.push(writer);
+        }
+        let mut third = place.file().await.unwrap();
+        let Err(StepFault::Job(fault)) = third.write(&chunk).await else { panic!("too much") };
+        assert!(fault.message.contains("2 MB (engines.work_total_limit_mb)"), "{fault}");
+        let file = writers.pop().unwrap().finish().await.unwrap();
+        assert!(third.write(&chunk).await.is_err(), "what is whole is there still");
+        let mut chunks = file.into_chunks();
+        while chunks.next().await.is_some() {
+            assert!(third.write(&chunk).await.is_err(), "and while it is read");
+        }
+        drop(chunks);
+        third.write(&chunk).await.unwrap();
+        drop((writers, third));
+        assert_eq!(place.used.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn no_file_is_begun_on_a_disk_that_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let limits = WorkLimits { free_bytes: u64::MAX, ..LIMITS };
+        assert!(WorkPlace::open(folder.path(), limits).unwrap().file().await.is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

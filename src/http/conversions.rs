@@ -18,10 +18,8 @@ pub(super) fn admit(
     let Err(unplanned) = state.catalog.plan(kind, target, options) else { return Ok(()) };
     let (kind, target) = (kind.name(), target.name());
     let detail = match unplanned {
-        Unplanned::Impossible(targets) => {
-            let names: Vec<_> = targets.into_iter().map(Target::name).collect();
-            let can = if names.is_empty() { "nothing in this build".to_owned() } else { names.join(", ") };
-            format!("'{kind}' cannot become '{target}'; it can become {can}.")
+        Unplanned::Impossible(possible) => {
+            format!("'{kind}' cannot become '{target}'; it can become {possible}.")
         }
         Unplanned::Lacking(lack) => format!("'{kind}' cannot become '{target}' here: {lack}."),
     };

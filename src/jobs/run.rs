@@ -16,6 +16,7 @@ use super::view::Output;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
+use crate::engines::plan::Plan;
 use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
 use crate::slots::meter::CostMeter;
 use crate::storage::index::IndexError;
@@ -99,7 +100,7 @@ impl JobActor {
         let event = if end.fault.is_none() { JobEvent::Succeeded } else { JobEvent::Failed };
         let mut record = self.record.clone();
         record.warnings = end.warnings;
-        record.warnings.extend(&self.ignored_options());
+        record.warnings.extend(&self.ignored_options(end.plan));
         record.fault = end.fault;
         record.output = record.output.or_else(|| Some(self.output_of(end.document?)));
         self.finish(record, event, ctx);
@@ -120,11 +121,12 @@ impl JobActor {
         Some(format_opts::read(raw, &OptionLimits::ADMITTED))
     }
 
-    fn ignored_options(&self) -> Warnings {
+    /// By the plan that ran: where a way around a missing engine was taken, that one's options did nothing.
+    fn ignored_options(&self, plan: Option<Plan>) -> Warnings {
         let mut warnings = Warnings::default();
         let JobRecord { kind, target, .. } = self.record;
         if let Some(reading) = self.read_options() {
-            let route = self.deps.parts.catalog.route(kind, target, &reading.options);
+            let route = plan.or_else(|| self.deps.parts.catalog.route(kind, target, &reading.options));
             let heeds = |key: &str| route.as_ref().is_some_and(|route| route.heeds(key));
             reading.warnings(target, heeds).iter().for_each(|warning| warnings.push(warning));
         }

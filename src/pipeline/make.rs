@@ -52,10 +52,19 @@ pub(super) async fn make(
             job.outlet = Outlet::Store(parts.store.as_ref(), parts.limits.output_limit_bytes);
         }
         document = progress.step(Step::Make(step.kind), take(parts, step, &mut job, document)).await?;
-        // The last one may have made another file than was expected: several pictures come as an archive.
-        if document.kind != step.to && !is_last {
+        if document.kind == step.to {
+            continue;
+        }
+        // Several pictures come as an archive: what is made then is that, and what was to be done to a single picture
+        // is left out and told.
+        let behind = &plan.steps()[at + 1..];
+        if behind.iter().any(|step| step.from != step.to) {
             return Err(astray(step, &document));
         }
+        for left_out in behind {
+            job.warnings.push(&unfinished(left_out, &document));
+        }
+        break;
     }
     Ok(document)
 }
@@ -75,15 +84,34 @@ async fn take(
         return Err(JobFault::new(FaultCode::Internal, format!("nobody takes the steps of {}", step.engine)));
     };
     runner.run(step, job, input).await.map_err(|fault| match fault {
-        StepFault::NotStarted(_) => {
-            parts.catalog.look_again(step.engine).map_or_else(|| fault_of(fault), unavailable)
-        }
+        StepFault::NotStarted(cause) => not_started(parts, step, &cause),
         StepFault::Job(_) | StepFault::Store(_) => fault_of(fault),
     })
 }
 
+/// What it needs may be gone; otherwise only the log can say why.
+fn not_started(parts: &Parts, step: &step::Step, cause: &str) -> JobFault {
+    tracing::error!(engine.name = step.engine, error = cause, "an engine could not be started");
+    parts.catalog.look_again(step.engine).map_or_else(
+        || {
+            let sentence = format!(
+                "the engine '{}', which the job needs, could not be started; the service's log has the cause",
+                step.engine
+            );
+            JobFault::new(FaultCode::EngineUnavailable, sentence)
+        },
+        unavailable,
+    )
+}
+
 fn unavailable(lack: Lack) -> JobFault {
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string())
+}
+
+/// A finishing step that cannot work on what was made.
+fn unfinished(step: &step::Step, document: &Document) -> String {
+    let (name, wanted, made) = (step.name(), step.from.name(), document.kind.name());
+    format!("the document became a {made}; the step '{name}', which is for a {wanted}, was left out")
 }
 
 /// The next step could not work on it.

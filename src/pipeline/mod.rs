@@ -23,6 +23,7 @@ use crate::domain::ids::{AccountId, JobId, ObjectId};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::engines::Runners;
 use crate::engines::catalog::Catalog;
+use crate::engines::plan::Plan;
 use crate::engines::step::StepKind;
 use crate::engines::work::WorkPlace;
 use crate::outbound::Outbound;
@@ -148,13 +149,15 @@ pub struct RunEnd {
     pub fault: Option<JobFault>,
     /// What the run survived.
     pub warnings: Warnings,
+    /// How it was to go, if it came so far.
+    pub plan: Option<Plan>,
 }
 
 impl RunEnd {
     /// A run that ended without a document before it could warn.
     #[must_use]
     pub fn failed(fault: JobFault) -> Self {
-        Self { document: None, fault: Some(fault), warnings: Warnings::default() }
+        Self { document: None, fault: Some(fault), warnings: Warnings::default(), plan: None }
     }
 }
 
@@ -218,8 +221,12 @@ impl Progress<'_> {
 pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDocument)) -> RunEnd {
     let progress = Progress { present: Cell::new(Step::Fetch), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
+    let plan = match make::plan(parts, &input) {
+        Ok(plan) => plan,
+        Err(fault) => return RunEnd::failed(fault),
+    };
     let limit = Duration::from_secs(parts.limits.run_timeout_s);
-    let steps = steps(parts, &input, &progress, &mut warnings);
+    let steps = steps(parts, (&input, &plan), &progress, &mut warnings);
     let result = tokio::time::timeout(limit, steps).await.unwrap_or_else(|_| {
         let (step, limit_s) = (progress.present.get().name(), parts.limits.run_timeout_s);
         Err(JobFault::new(
@@ -231,7 +238,7 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDo
     });
     let document = match result {
         Ok(document) => document,
-        Err(fault) => return RunEnd { warnings, ..RunEnd::failed(fault) },
+        Err(fault) => return RunEnd { warnings, plan: Some(plan), ..RunEnd::failed(fault) },
     };
     published(document);
     // The document is there: what may still go wrong has a deadline of its own and takes nothing away.
@@ -241,19 +248,18 @@ pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDo
         }
         None => Ok(()),
     };
-    RunEnd { document: Some(document), fault: delivered.err(), warnings }
+    RunEnd { document: Some(document), fault: delivered.err(), warnings, plan: Some(plan) }
 }
 
 async fn steps(
     parts: &Parts,
-    input: &RunInput,
+    (input, plan): (&RunInput, &Plan),
     progress: &Progress<'_>,
     warnings: &mut Warnings,
 ) -> Result<StoredDocument, JobFault> {
-    let plan = make::plan(parts, input)?;
     let (template, data) = progress.step(Step::Fetch, fetch::fetch(parts, input)).await?;
     let content = template.version;
-    let made = make::make(parts, (input, &plan), (template, data), (progress, warnings)).await?;
+    let made = make::make(parts, (input, plan), (template, data), (progress, warnings)).await?;
     let stored = progress.step(Step::Publish, publish::publish(parts, input, made)).await?;
     Ok(StoredDocument { content, ..stored })
 }

@@ -59,7 +59,10 @@ pub(super) fn fault_of(fault: StepFault) -> JobFault {
         StepFault::Store(error) => store_fault(&error),
         StepFault::NotStarted(cause) => {
             tracing::error!(error = cause, "an engine could not be started");
-            JobFault::new(FaultCode::EngineUnavailable, "an engine that the job needs could not be started")
+            JobFault::new(
+                FaultCode::EngineUnavailable,
+                "an engine, which the job needs, could not be started",
+            )
         }
     }
 }

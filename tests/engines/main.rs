@@ -8,6 +8,7 @@ mod service;
 
 use platen::domain::format_opts::PageOptions;
 use platen::domain::kinds::{Target, TemplateKind};
+use platen::engines::Engine;
 use platen::engines::catalog::{Catalog, Unplanned};
 use platen::engines::requirement::Lack;
 use platen::telemetry::metrics::Metrics;
@@ -81,6 +82,62 @@ async fn a_file_is_what_was_made_whatever_the_target_is() {
 }
 
 #[actix::test]
+async fn what_finishes_one_picture_is_left_out_and_told_where_several_were_made() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start(&[]).await;
+    let (view, one) = service.latex("png", "one", json!({"fullPage": true})).await;
+    assert!(one.text.ends_with("ONE\noutline"), "{}", one.text);
+    assert_eq!(texts(&view["warnings"]), [""; 0]);
+    let (view, several) = service.latex("png", "one\u{c}two", json!({"fullPage": true})).await;
+    assert_eq!(several.content_type, "application/zip");
+    assert!(several.text.ends_with("TWO"), "{}", several.text);
+    let told = ["the document became a zip; the step 'fake:finish', which is for a png, was left out"];
+    assert_eq!(texts(&view["warnings"]), told);
+    service.stop().await;
+}
+
+#[actix::test]
+async fn what_is_ignored_is_told_by_the_plan_that_ran() {
+    let _machine = Machine::with_press().await;
+    let service = Service::start_with(&[], [engines(), vec![fake::RIVAL]].concat()).await;
+    let (view, _) = service.latex("pdf", "a", json!({"engine": "x", "dpi": 99})).await;
+    assert_eq!(texts(&view["warnings"]), ["formatOpts.dpi has no effect on pdf and was ignored"]);
+    service.stop().await;
+}
+
+#[actix::test]
+async fn a_way_around_what_is_missing_keeps_all_that_was_asked_for() {
+    let _machine = Machine::with_press().await;
+    let plan = |engines: &[Engine], options: &PageOptions| {
+        let all = [&service::engines()[..], engines].concat();
+        Catalog::new(all, true, Metrics::new().engines).plan(TemplateKind::Latex, Target::Pdf, options)
+    };
+    let mut options = PageOptions::default();
+    options.extras.tagged = Some(false);
+    assert_eq!(plan(&[fake::RIVAL, fake::SEAL], &options).unwrap().route(), "fake > fake");
+    options.extras.tagged = Some(true);
+    for engines in [&[fake::SEAL][..], &[fake::RIVAL, fake::SEAL], &[fake::SEAL, fake::RIVAL]] {
+        let lacking = Unplanned::Lacking(Lack::Program(&fake::RIVAL.requires[0]));
+        assert_eq!(plan(engines, &options), Err(lacking));
+    }
+}
+
+#[actix::test]
+async fn a_program_that_goes_between_two_steps_ends_the_job_as_unavailable() {
+    let machine = Machine::with_press().await;
+    let service = Service::start(&[]).await;
+    let job = json!({"type": "latex", "target": "png", "data": {"name": "Zoe"}});
+    let id = service.init(&job, "\\documentclass{article} slow").await;
+    let (view, ()) = tokio::join!(service.finish(&id), async {
+        service.busy().await;
+        machine.remove();
+    });
+    assert_eq!(view["errorCode"], "engine_unavailable", "{view}");
+    assert!(view["error"].as_str().unwrap().starts_with("The press is not installed"), "{view}");
+    service.stop().await;
+}
+
+#[actix::test]
 async fn what_is_between_two_steps_is_bounded() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[("engines.work_limit_mb", "1")]).await;
@@ -106,7 +163,11 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
     );
     assert_eq!(answer["detail"], missing.as_str());
     let (_, answer) = init(json!({"type": "latex", "target": "html"})).await;
-    assert_eq!(answer["detail"], "'latex' cannot become 'html'; it can become nothing in this build.");
+    assert_eq!(
+        answer["detail"],
+        "'latex' cannot become 'html'; it can become nothing here as it is; png, docx, pdf once the \
+                package fake-press is installed (scripts/setup --press)."
+    );
     assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
     let ready = service.ready(|_| true).await;
     assert_eq!(ready, json!({"status": "ready"}), "what was never there is nobody's loss");
@@ -150,7 +211,8 @@ async fn an_engine_that_is_lost_ends_its_jobs_and_the_others_work_on() {
     machine.install("#!/nowhere/sh\n");
     service.ready(|body| body["degraded"].is_null()).await;
     let view = service.finish(&second).await;
-    let told = "an engine that the job needs could not be started";
+    let told =
+        "the engine 'fake', which the job needs, could not be started; the service's log has the cause";
     assert_eq!(
         (view["errorCode"].as_str(), view["error"].as_str()),
         (Some("engine_unavailable"), Some(told))

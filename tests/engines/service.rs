@@ -90,6 +90,10 @@ pub struct Fetched {
 
 impl Service {
     pub async fn start(settings: &[(&str, &str)]) -> Self {
+        Self::start_with(settings, engines()).await
+    }
+
+    pub async fn start_with(settings: &[(&str, &str)], engines: Vec<Engine>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data").display().to_string();
         let own = [
@@ -103,7 +107,7 @@ impl Service {
         };
         let variables: Vec<_> = own.iter().chain(settings).map(variable).collect();
         let config = Config::load(None, variables.clone()).unwrap();
-        let app = App::build_with(config, PLATEN.into(), engines()).await.unwrap();
+        let app = App::build_with(config, PLATEN.into(), engines).await.unwrap();
         let (base, server) = (app.address().to_owned(), app.server().clone());
         let app = actix::spawn(app.run_until_stopped());
         let command = async |arguments: &[&str]| {
@@ -117,10 +121,14 @@ impl Service {
         Self { base, app, server, client, token, folder }
     }
 
-    /// What is left of documents between two steps.
+    /// What is left of documents between two steps: files without a name that somebody has open still, and names.
     pub fn work(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.folder.path().join("data/work")).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect()
+        let work = self.folder.path().join("data/work").canonicalize().unwrap();
+        let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        // One that was closed since it was listed is nothing that is left.
+        let open = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        let named = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().path());
+        open.filter(|path| path.starts_with(&work) && *path != work).chain(named).collect()
     }
 
     pub async fn call(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
@@ -188,8 +196,23 @@ impl Service {
         page.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned()
     }
 
+    /// Waits until the press is at work.
+    pub async fn busy(&self) {
+        let busy = "platen_engine_slots{engine=\"fake\",state=\"busy\"}";
+        let since = Instant::now();
+        while self.metric(busy).await != format!("{busy} 1") {
+            assert!(since.elapsed() < PATIENCE, "the press is not used");
+            tokio::time::sleep(Duration::from_millis(5)).await; // poll
+        }
+    }
+
     pub async fn stop(self) {
-        assert_eq!(self.work(), [""; 0].map(PathBuf::from), "nothing is left between two steps");
+        let since = Instant::now();
+        // A file is closed on a thread of its own.
+        while !self.work().is_empty() {
+            assert!(since.elapsed() < PATIENCE, "left between two steps: {:?}", self.work());
+            tokio::time::sleep(Duration::from_millis(20)).await; // poll
+        }
         self.server.stop(false).await;
         let ended = tokio::time::timeout(PATIENCE, self.app).await.expect("the service ends").unwrap();
         assert!(ended.is_err(), "it was ended from within");

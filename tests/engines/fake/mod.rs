@@ -67,6 +67,14 @@ const ABILITIES: &[Ability] = &[
         heeds: &[&["outline"]],
         asked_by: Some(|options| options.extras.outline),
     },
+    Ability {
+        step: StepKind::Finish,
+        from: DocumentKind::File(FileKind::Png),
+        to: DocumentKind::File(FileKind::Png),
+        cost: 1,
+        heeds: &[&["fullPage"]],
+        asked_by: Some(|options| options.picture.full_page),
+    },
 ];
 
 /// Programs at once, for one account.
@@ -146,7 +154,7 @@ impl StepRunner for Press {
                 self.press("pictures", job, input, made).await
             }
             // One page needs no outline.
-            StepKind::Finish if pages == Some(1) => Ok(input),
+            StepKind::Finish if pages == Some(1) && file == FileKind::Pdf => Ok(input),
             StepKind::Finish => self.press("outline", job, input, file).await,
             StepKind::Print | StepKind::Picture | StepKind::Snapshot => {
                 panic!("the fake has no such ability")
@@ -166,6 +174,37 @@ async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Res
     let mut sink = job.outlet.open().await?;
     sink.write(Bytes::from(text.replace("{{name}}", name))).await?;
     sink.finish(file, None).await
+}
+
+/// Would set LaTeX more cheaply than the press and heeds other options, and is never there.
+pub const RIVAL: Engine = Engine {
+    name: "rival",
+    abilities: &[Ability { cost: 1, heeds: &[&["dpi"]], ..ABILITIES[1] }],
+    requires: &[Requirement {
+        name: "The rival",
+        programs: &["/nowhere/rival"],
+        version: None,
+        package: "fake-rival",
+        command: "scripts/setup --rival",
+    }],
+    fenced: false,
+    start: |_| Box::new(Nobody),
+};
+
+/// Puts a PDF under seal where it is asked for (by the option `tagged`), and is never there.
+pub const SEAL: Engine = Engine {
+    name: "seal",
+    abilities: &[Ability { asked_by: Some(|options| options.extras.tagged == Some(true)), ..ABILITIES[3] }],
+    ..RIVAL
+};
+
+struct Nobody;
+
+#[async_trait(?Send)]
+impl StepRunner for Nobody {
+    async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, StepFault> {
+        panic!("{} is not there", step.name())
+    }
 }
 
 /// Puts a program into the press' place, in one step: one that is being started is whole.
