@@ -51,6 +51,7 @@ impl Parts {
 
     async fn look(&self) -> Checked {
         let (browser, store, index) = tokio::join!(self.browser(), self.store(), self.index());
+        self.catalog.renew().await;
         let reasons: Vec<_> = [browser, store, index].into_iter().filter_map(Result::err).collect();
         if reasons.is_empty() { Ok(self.catalog.lost()) } else { Err(reasons) }
     }

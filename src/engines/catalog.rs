@@ -2,12 +2,14 @@
 //! what is made of it.
 
 use std::fmt::{self, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
 
 use super::Engine;
 use super::plan::{self, Plan};
-use super::requirement::Lack;
+use super::requirement::{Lack, ProgramFile, Requirement};
 use super::step::Step;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
@@ -23,6 +25,8 @@ pub struct Catalog {
     /// Files can be kept from programs here.
     fenced: bool,
     metrics: EngineMetrics,
+    /// Starts programs that are asked for their versions.
+    starter: OnceLock<Starter>,
 }
 
 /// Why there is no plan.
@@ -46,6 +50,8 @@ pub struct Possible {
 struct Entry {
     engine: Engine,
     seen: Mutex<Seen>,
+    /// The files that were asked for their versions, by requirement; none before they were.
+    asked: tokio::sync::Mutex<Option<Vec<Option<ProgramFile>>>>,
 }
 
 /// What was seen of an engine's requirements.
@@ -53,9 +59,9 @@ struct Entry {
 struct Seen {
     at: Instant,
     lack: Option<Lack>,
-    /// A program that said that it is older than it may be; asked once, at the start.
+    /// A program that said that it is older than it may be.
     old: Option<Lack>,
-    /// All of them have been there since the start.
+    /// All of them have been there, and new enough, since the start.
     was_whole: bool,
 }
 
@@ -66,34 +72,37 @@ impl Catalog {
     pub fn new(engines: Vec<Engine>, fenced: bool, metrics: EngineMetrics) -> Self {
         let entry = |engine: Engine| {
             let lack = lack_of(&engine, fenced);
-            let seen = Seen { at: Instant::now(), lack, old: None, was_whole: lack.is_none() };
-            Entry { engine, seen: Mutex::new(seen) }
+            let asked = if has_versions(&engine) { None } else { Some(Vec::new()) };
+            let was_whole = lack.is_none() && asked.is_some();
+            let seen = Seen { at: Instant::now(), lack, old: None, was_whole };
+            Entry { engine, seen: Mutex::new(seen), asked: tokio::sync::Mutex::new(asked) }
         };
-        let catalog = Self { entries: engines.into_iter().map(entry).collect(), fenced, metrics };
+        let catalog = Self {
+            entries: engines.into_iter().map(entry).collect(),
+            fenced,
+            metrics,
+            starter: OnceLock::new(),
+        };
         catalog.look();
         catalog
     }
 
-    /// Asks the programs for their versions, where these matter. One that does not say it is taken as it is: what is
-    /// wrong with it shows when it is used.
+    /// Asks the programs for their versions, where these matter; `renew` asks again by the same starter. One that does
+    /// not say it is taken as it is: what is wrong with it shows when it is used.
     pub async fn ask_versions(&self, starter: &Starter) {
-        for entry in &self.entries {
-            for requirement in entry.engine.requires {
-                match requirement.too_old(starter).await {
-                    Ok(None) => {}
-                    Ok(Some(found)) => {
-                        let mut seen = entry.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                        seen.old = Some(Lack::Version(requirement, found));
-                        (seen.lack, seen.was_whole) = (seen.lack.or(seen.old), false);
-                    }
-                    Err(error) => {
-                        let name = requirement.name;
-                        tracing::warn!(engine.name = entry.engine.name, error = %error, "{name} does not say its version");
-                    }
-                }
-            }
+        let starter = self.starter.get_or_init(|| starter.clone());
+        let asking = self.entries.iter().map(|entry| async move { entry.ask(starter).await });
+        let asked = join_all(asking).await;
+        for (entry, _) in self.entries.iter().zip(asked).filter(|(_, asked)| *asked) {
+            let _ = self.look_again(entry.engine.name);
         }
-        self.look();
+    }
+
+    /// Asks those whose program's file is another one than when they were asked last; a few system calls otherwise.
+    pub async fn renew(&self) {
+        if let Some(starter) = self.starter.get() {
+            self.ask_versions(starter).await;
+        }
     }
 
     /// The engines, in their order.
@@ -240,7 +249,10 @@ impl Catalog {
             return None;
         }
         let lack = entry.look(self.fenced, good_for);
-        self.metrics.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
+        // What was never installed is nobody's loss, and no alert's: it has no series.
+        if entry.seen.lock().unwrap_or_else(PoisonError::into_inner).was_whole {
+            self.metrics.available.of([entry.engine.name]).set(i64::from(lack.is_none()));
+        }
         lack
     }
 }
@@ -272,6 +284,38 @@ impl fmt::Display for Possible {
 }
 
 impl Entry {
+    /// Asks the programs for their versions, where they were not asked or are other files now; whether it did. Who
+    /// asks at the same time waits for the answer.
+    async fn ask(&self, starter: &Starter) -> bool {
+        let mut asked = self.asked.lock().await;
+        let files: Vec<_> = self
+            .engine
+            .requires
+            .iter()
+            .filter(|needed| needed.version.is_some())
+            .map(Requirement::file)
+            .collect();
+        if asked.as_ref() == Some(&files) {
+            return false;
+        }
+        let mut old = None;
+        for requirement in self.engine.requires {
+            match requirement.too_old(starter).await {
+                Ok(found) => old = old.or(found.map(|found| Lack::Version(requirement, found))),
+                Err(error) => {
+                    let name = requirement.name;
+                    tracing::warn!(engine.name = self.engine.name, error = %error, "{name} does not say its version");
+                }
+            }
+        }
+        *asked = Some(files);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.old = old;
+        let lack = seen.lack.filter(|lack| !matches!(lack, Lack::Version(..))).or(old);
+        (seen.lack, seen.was_whole) = (lack, seen.was_whole || lack.is_none());
+        true
+    }
+
     /// What the engine lacks, looked at again where that is longer ago than `good_for`.
     fn look(&self, fenced: bool, good_for: Duration) -> Option<Lack> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -287,9 +331,18 @@ impl Entry {
                 "what an engine lacks has changed"
             );
         }
-        *seen = Seen { at: Instant::now(), lack, was_whole: seen.was_whole || lack.is_none(), ..*seen };
+        *seen = Seen {
+            at: Instant::now(),
+            lack,
+            was_whole: seen.was_whole || (lack.is_none() && !has_versions(&self.engine)),
+            ..*seen
+        };
         lack
     }
+}
+
+fn has_versions(engine: &Engine) -> bool {
+    engine.requires.iter().any(|requirement| requirement.version.is_some())
 }
 
 fn lack_of(engine: &Engine, fenced: bool) -> Option<Lack> {

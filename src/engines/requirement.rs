@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -56,6 +56,14 @@ pub enum Lack {
     Fence,
 }
 
+/// Which file a program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ProgramFile {
+    path: &'static Path,
+    file: (u64, u64),
+    modified: (i64, i64),
+}
+
 impl Requirement {
     /// The first of its programs that is there and may be run.
     #[must_use]
@@ -89,6 +97,20 @@ impl Requirement {
         read?;
         let found = Numbers::in_text(&printed).ok_or_else(|| io::Error::other("it prints no version"))?;
         Ok(Some(found).filter(|found| *found < version.least))
+    }
+}
+
+impl Requirement {
+    /// Its program as a file, where the version matters: another file may be another version.
+    pub(super) fn file(&self) -> Option<ProgramFile> {
+        self.version?;
+        let path = self.program()?;
+        let file = path.metadata().ok()?;
+        Some(ProgramFile {
+            path,
+            file: (file.dev(), file.ino()),
+            modified: (file.mtime(), file.mtime_nsec()),
+        })
     }
 }
 

@@ -221,6 +221,8 @@ impl Progress<'_> {
 pub async fn run(parts: &Parts, input: RunInput, published: impl FnOnce(StoredDocument)) -> RunEnd {
     let progress = Progress { present: Cell::new(Step::Fetch), metrics: &parts.metrics.steps };
     let mut warnings = Warnings::default();
+    // A program that was replaced since may be too old, or new enough.
+    parts.catalog.renew().await;
     let plan = match make::plan(parts, &input) {
         Ok(plan) => plan,
         Err(fault) => return RunEnd::failed(fault),

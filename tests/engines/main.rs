@@ -168,7 +168,7 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
         "'latex' cannot become 'html'; it can become nothing here as it is; png, docx, pdf once the \
                 package fake-press is installed (scripts/setup --press)."
     );
-    assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
+    assert_eq!(service.metric(AVAILABLE).await, "", "what was never there is not counted");
     let ready = service.ready(|_| true).await;
     assert_eq!(ready, json!({"status": "ready"}), "what was never there is nobody's loss");
     machine.install(fake::PRESS);
@@ -280,7 +280,18 @@ async fn an_engine_that_is_too_old_or_cannot_be_fenced_is_not_there() {
     let told = "'latex' cannot become 'pdf' here: The press is too old (it is 2.0, and 2.1 is needed); install a newer \
                 package fake-press: scripts/setup --press.";
     assert_eq!(answer["detail"], told);
-    assert_eq!(service.metric(AVAILABLE).await, format!("{AVAILABLE} 0"));
+    assert_eq!(service.metric(AVAILABLE).await, "");
+    // It heals when a newer one is installed, and is refused again where that was a mistake.
+    machine.install(fake::PRESS);
+    let since = std::time::Instant::now();
+    while service.metric(AVAILABLE).await != format!("{AVAILABLE} 1") {
+        assert!(since.elapsed().as_secs() < 30, "it is new enough now");
+        service.ready(|_| true).await;
+    }
+    let id = service.init(&json!({"type": "latex", "target": "pdf", "data": {"name": "Zoe"}}), "a").await;
+    machine.install("#!/bin/sh\necho 'press, version 2.0.9'\n");
+    let view = service.finish(&id).await;
+    assert!(view["error"].as_str().unwrap().starts_with("The press is too old"), "{view}");
     service.stop().await;
     machine.install(fake::PRESS);
     let catalog = Catalog::new(engines(), false, Metrics::new().engines);

@@ -73,6 +73,10 @@ fn check(job: &JobView, target: Target) -> Result<Shown, String> {
     if let Some(fault) = &job.fault {
         return Err(format!("failed: {}", fault.message));
     }
+    if job.file() != target.file() {
+        let made = job.file().name();
+        return Err(format!("became a {made}, of several pictures, and one {wanted} is wanted"));
+    }
     let output = job.output.as_ref().ok_or("has no document any more")?;
     Ok(Shown { template, version: output.content })
 }
