@@ -61,6 +61,8 @@ struct Seen {
     lack: Option<Lack>,
     /// A program that said that it is older than it may be.
     old: Option<Lack>,
+    /// Its programs were asked, or need not be.
+    is_known: bool,
     /// All of them have been there, and new enough, since the start.
     was_whole: bool,
 }
@@ -73,8 +75,9 @@ impl Catalog {
         let entry = |engine: Engine| {
             let lack = lack_of(&engine, fenced);
             let asked = if has_versions(&engine) { None } else { Some(Vec::new()) };
-            let was_whole = lack.is_none() && asked.is_some();
-            let seen = Seen { at: Instant::now(), lack, old: None, was_whole };
+            let is_known = asked.is_some();
+            let was_whole = lack.is_none() && is_known;
+            let seen = Seen { at: Instant::now(), lack, old: None, is_known, was_whole };
             Entry { engine, seen: Mutex::new(seen), asked: tokio::sync::Mutex::new(asked) }
         };
         let catalog = Self {
@@ -310,7 +313,7 @@ impl Entry {
         }
         *asked = Some(files);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.old = old;
+        (seen.old, seen.is_known) = (old, true);
         let lack = seen.lack.filter(|lack| !matches!(lack, Lack::Version(..))).or(old);
         (seen.lack, seen.was_whole) = (lack, seen.was_whole || lack.is_none());
         true
@@ -334,7 +337,7 @@ impl Entry {
         *seen = Seen {
             at: Instant::now(),
             lack,
-            was_whole: seen.was_whole || (lack.is_none() && !has_versions(&self.engine)),
+            was_whole: seen.was_whole || (lack.is_none() && seen.is_known),
             ..*seen
         };
         lack
