@@ -80,7 +80,8 @@ impl Attack {
     /// Begins it, with the token of its account.
     pub fn begin(&self, program: &Program, token: &str) -> Attackers {
         let body =
-            json!({"type": self.kind, "target": "pdf", "template": self.template, "data": {"name": "Zoe"}}).to_string();
+            json!({"type": self.kind, "target": "pdf", "template": self.template, "data": {"name": "Zoe"}})
+                .to_string();
         let ends = Rc::new(RefCell::new(BTreeMap::new()));
         let clients = (0..self.clients).map(|_| {
             let (body, ends) = (body.clone(), Rc::clone(&ends));

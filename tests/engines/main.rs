@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod fake;
+mod rivals;
 mod service;
 
 use platen::domain::format_opts::PageOptions;
@@ -99,7 +100,7 @@ async fn what_finishes_one_picture_is_left_out_and_told_where_several_were_made(
 #[actix::test]
 async fn what_is_ignored_is_told_by_the_plan_that_ran() {
     let _machine = Machine::with_press().await;
-    let service = Service::start_with(&[], [engines(), vec![fake::RIVAL]].concat()).await;
+    let service = Service::start_with(&[], [engines(), vec![rivals::RIVAL]].concat()).await;
     let (view, _) = service.latex("pdf", "a", json!({"engine": "x", "dpi": 99})).await;
     assert_eq!(texts(&view["warnings"]), ["formatOpts.dpi has no effect on pdf and was ignored"]);
     service.stop().await;
@@ -114,10 +115,10 @@ async fn a_way_around_what_is_missing_keeps_all_that_was_asked_for() {
     };
     let mut options = PageOptions::default();
     options.extras.tagged = Some(false);
-    assert_eq!(plan(&[fake::RIVAL, fake::SEAL], &options).unwrap().route(), "fake > fake");
+    assert_eq!(plan(&[rivals::RIVAL, rivals::SEAL], &options).unwrap().route(), "fake > fake");
     options.extras.tagged = Some(true);
-    for engines in [&[fake::SEAL][..], &[fake::RIVAL, fake::SEAL], &[fake::SEAL, fake::RIVAL]] {
-        let lacking = Unplanned::Lacking(Lack::Program(&fake::RIVAL.requires[0]));
+    for engines in [&[rivals::SEAL][..], &[rivals::RIVAL, rivals::SEAL], &[rivals::SEAL, rivals::RIVAL]] {
+        let lacking = Unplanned::Lacking(Lack::Program(&rivals::RIVAL.requires[0]));
         assert_eq!(plan(engines, &options), Err(lacking));
     }
 }

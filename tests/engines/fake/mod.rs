@@ -34,7 +34,8 @@ pub const PRESS: &str = include_str!("press.sh");
 /// What the program and the shell that reads it are made of.
 const MACHINE: [&str; 6] = ["/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"];
 
-const ABILITIES: &[Ability] = &[
+/// What it can do.
+pub const ABILITIES: &[Ability] = &[
     Ability {
         step: StepKind::Assemble,
         from: DocumentKind::Template(TemplateKind::Latex),
@@ -174,37 +175,6 @@ async fn fill(job: &mut StepContext<'_>, input: Document, file: FileKind) -> Res
     let mut sink = job.outlet.open().await?;
     sink.write(Bytes::from(text.replace("{{name}}", name))).await?;
     sink.finish(file, None).await
-}
-
-/// Would set LaTeX more cheaply than the press and heeds other options, and is never there.
-pub const RIVAL: Engine = Engine {
-    name: "rival",
-    abilities: &[Ability { cost: 1, heeds: &[&["dpi"]], ..ABILITIES[1] }],
-    requires: &[Requirement {
-        name: "The rival",
-        programs: &["/nowhere/rival"],
-        version: None,
-        package: "fake-rival",
-        command: "scripts/setup --rival",
-    }],
-    fenced: false,
-    start: |_| Box::new(Nobody),
-};
-
-/// Puts a PDF under seal where it is asked for (by the option `tagged`), and is never there.
-pub const SEAL: Engine = Engine {
-    name: "seal",
-    abilities: &[Ability { asked_by: Some(|options| options.extras.tagged == Some(true)), ..ABILITIES[3] }],
-    ..RIVAL
-};
-
-struct Nobody;
-
-#[async_trait(?Send)]
-impl StepRunner for Nobody {
-    async fn run(&self, step: &Step, _: &mut StepContext<'_>, _: Document) -> Result<Document, StepFault> {
-        panic!("{} is not there", step.name())
-    }
 }
 
 /// Puts a program into the press' place, in one step: one that is being started is whole.
