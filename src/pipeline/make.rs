@@ -55,16 +55,11 @@ pub(super) async fn make(
         if document.kind == step.to {
             continue;
         }
-        // Several pictures come as an archive: what is made then is that, and what was to be done to a single picture
-        // is left out and told.
-        let behind = &plan.steps()[at + 1..];
-        if behind.iter().any(|step| step.from != step.to) {
-            return Err(astray(step, &document));
-        }
-        for left_out in behind {
-            job.warnings.push(&unfinished(left_out, &document));
-        }
-        break;
+        let Some(behind) = plan.steps().get(at + 1) else { break };
+        // Several pictures come as an archive. What is asked for and would be done to a single one may be a protection,
+        // so that nothing is published without it.
+        let is_finishing = behind.from == behind.to;
+        return Err(if is_finishing { unfinished(behind, &document) } else { astray(step, &document) });
     }
     Ok(document)
 }
@@ -108,10 +103,14 @@ fn unavailable(lack: Lack) -> JobFault {
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string())
 }
 
-/// A finishing step that cannot work on what was made.
-fn unfinished(step: &step::Step, document: &Document) -> String {
-    let (name, wanted, made) = (step.name(), step.from.name(), document.kind.name());
-    format!("the document became a {made}; the step '{name}', which is for a {wanted}, was left out")
+/// What was asked for cannot be done to it.
+fn unfinished(step: &step::Step, document: &Document) -> JobFault {
+    let (made, wanted, told) = (document.kind.name(), step.to.name(), step.name());
+    let sentence = format!(
+        "the document became a {made}, and what formatOpts asks for ({told}) can be done to a {wanted} only; ask for one \
+         page, or leave that option out"
+    );
+    JobFault::new(FaultCode::OptionsInvalid, sentence)
 }
 
 /// The next step could not work on it.

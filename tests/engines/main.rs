@@ -83,17 +83,24 @@ async fn a_file_is_what_was_made_whatever_the_target_is() {
 }
 
 #[actix::test]
-async fn what_finishes_one_picture_is_left_out_and_told_where_several_were_made() {
+async fn what_cannot_be_finished_as_asked_is_not_published() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[]).await;
     let (view, one) = service.latex("png", "one", json!({"fullPage": true})).await;
     assert!(one.text.ends_with("ONE\noutline"), "{}", one.text);
     assert_eq!(texts(&view["warnings"]), [""; 0]);
-    let (view, several) = service.latex("png", "one\u{c}two", json!({"fullPage": true})).await;
-    assert_eq!(several.content_type, "application/zip");
-    assert!(several.text.ends_with("TWO"), "{}", several.text);
-    let told = ["the document became a zip; the step 'fake:finish', which is for a png, was left out"];
-    assert_eq!(texts(&view["warnings"]), told);
+    let job =
+        json!({"type": "latex", "target": "png", "data": {"name": "Zoe"}, "formatOpts": {"fullPage": true}});
+    let several = service.init(&job, "\\documentclass{article} one\u{c}two").await;
+    let view = service.finish(&several).await;
+    assert_eq!(
+        (view["errorCode"].as_str(), &view["output"]),
+        (Some("options_invalid"), &Value::Null),
+        "{view}"
+    );
+    let told = "the document became a zip, and what formatOpts asks for (fake:finish) can be done to a png only; ask for \
+                one page, or leave that option out";
+    assert_eq!(view["error"], told);
     service.stop().await;
 }
 
