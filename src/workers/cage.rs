@@ -27,13 +27,13 @@ const NEWEST_ABI: ABI = ABI::V7;
 /// A cage that is built but not closed yet.
 pub(super) struct Fence {
     files: Option<RulesetCreated>,
-    calls: [BpfProgram; 2],
+    calls: [BpfProgram; 3],
     files_must_be_fenced: bool,
 }
 
 impl Fence {
     /// Opens the paths that shall stay reachable and compiles the filters, with the rights of now.
-    pub fn prepare(cage: &Cage, program: &Path) -> Result<Self, String> {
+    pub fn prepare(cage: &Cage, program: &Path, has_own_user: bool) -> Result<Self, String> {
         let files = match landlock() {
             Landlock::Available => Some(file_rules(cage, program)?),
             Landlock::Missing if cage.files_must_be_fenced => {
@@ -41,7 +41,7 @@ impl Fence {
             }
             Landlock::Missing => None,
         };
-        let calls = calls::of_cage(cage, std::process::id());
+        let calls = calls::of_cage(cage, std::process::id(), has_own_user);
         let calls = calls.map_err(|error| format!("cannot build a filter: {error}"))?;
         Ok(Self { files, calls, files_must_be_fenced: cage.files_must_be_fenced })
     }
@@ -77,8 +77,8 @@ pub fn landlock() -> Landlock {
 /// # Errors
 /// A sentence, when the system refuses.
 pub fn give_up_signals() -> Result<(), String> {
-    let filter = calls::without_signals(std::process::id());
-    apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
+    let filters = calls::without_signals(std::process::id());
+    filters.map_err(|error| format!("cannot build a filter: {error}"))?.iter().try_for_each(apply)
 }
 
 /// Refuses every system call but those of a process that only computes, for good. Opening files, memory

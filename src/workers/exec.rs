@@ -47,9 +47,15 @@ fn become_child(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let mut command = Command::new(&child.program);
     command.args(&child.arguments).env_clear().envs(&child.environment);
     // Made while we still have the service's rights: the child's user may reach none of these paths.
-    let fence = child.cage.as_ref().map(|cage| Fence::prepare(cage, &child.program)).transpose()?;
+    let has_own_user = child.user.is_some();
+    let prepare = |cage| Fence::prepare(cage, &child.program, has_own_user);
+    let fence = child.cage.as_ref().map(prepare).transpose()?;
 
     unistd::setsid().map_err(failed("start a session"))?;
+    if child.yields {
+        // In its new session, and while the system still lets it change that as often as it likes.
+        yield_from_now_on().map_err(|error| format!("cannot yield the processor: {error}"))?;
+    }
     umask(Mode::from_bits_truncate(0o077));
     if let Some(path) = &child.tenant {
         Tenant::of_this_process(child.user)?.write(path)?;
@@ -66,9 +72,6 @@ fn become_child(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     die_with(order.parent, starter)?;
     prctl::set_no_new_privs().map_err(failed("give up new privileges"))?;
     limit(&child.limits)?;
-    if child.yields {
-        yield_from_now_on().map_err(|error| format!("cannot yield the processor: {error}"))?;
-    }
     if child.cage.as_ref().is_some_and(|cage| cage.together) {
         // What loses its parent becomes this process' child and so stays in sight of whoever watches it.
         prctl::set_child_subreaper(true).map_err(failed("keep what it starts together"))?;

@@ -12,7 +12,7 @@ use platen::workers::{Finished, Input, OutputError, ProgramError, ProgramRun};
 use tempfile::TempDir;
 
 use crate::foreign::{Foreign, passable};
-use crate::processes::{is_alive, platen, processes, text, until};
+use crate::processes::{field, is_alive, platen, processes, text, until};
 use crate::programs_scripts::{Attack, End, PRELUDE, attacks};
 use crate::table::{Outcome, report};
 
@@ -104,6 +104,16 @@ fn marked(mark: &str) -> Vec<u32> {
     processes().into_iter().filter(holds).collect()
 }
 
+/// This process' children that are dead and not waited for.
+fn zombies() -> Vec<u32> {
+    let own = std::process::id().to_string();
+    let is_zombie = |pid: &u32| {
+        field(*pid, "PPid:").as_deref() == Some(&own)
+            && field(*pid, "State:").is_some_and(|it| it.starts_with('Z'))
+    };
+    processes().into_iter().filter(is_zombie).collect()
+}
+
 async fn try_attack(world: &World, attack: Attack) -> Outcome {
     let name = format!("{} {}", attack.way, attack.name);
     let mark = format!("mark-{}-{}-end", std::process::id(), name.replace([' ', '/'], "-"));
@@ -175,6 +185,8 @@ async fn what_a_program_tries_ends_at_its_own_run() {
     let outcomes = futures_util::stream::iter(attacks()).map(|attack| try_attack(&world, attack));
     let outcomes = outcomes.buffer_unordered(2).collect().await;
     until("no folder is left", || world.foreign.runs() == 0).await;
+    // A child that nobody knows of is waited for by nobody.
+    until("nobody's dead child is left to this process", || zombies().is_empty()).await;
     let who =
         if nix::unistd::geteuid().is_root() { "as users of their own" } else { "as the service's user" };
     report(&format!("suite I, foreign programs {who}"), outcomes);

@@ -109,6 +109,24 @@ fn files() -> Vec<Attack> {
         ),
         attack(
             way,
+            "rights and times of files",
+            "my $name = \"$secret\"; my ($at, $user, $times) = (-100, $< + 0, pack('q4', 1, 0, 1, 0)); for my $path ($name, \"$open\", '../tenant', '..', '../../lock') { \
+             tried('chmod', chmod(0600, $path)); tried('fchmodat', call(number(268, 53), $at, $path, 0600)); \
+             tried('fchmodat2', call(452, $at, $path, 0600, 0)); tried('chown', chown($<, -1, $path)); \
+             tried('fchownat', call(number(260, 54), $at, $path, $user, -1, 0)); my $i = 0; my $of = $path; \
+             tried('utime', utime(0, 0, $path)); tried('utimensat', call(number(280, 88), $at, $of, $times, 0)); \
+             my ($key, $value) = ('user.a', 'b'); tried('setxattr', call(number(188, 5), $of, $key, $value, 1, 0)); \
+             tried('lsetxattr', call(number(189, 6), $of, $key, $value, 1, 0)); tried('removexattr', call(number(197, 14), $of, $key)); \
+             tried('truncate', truncate($path, 0)); \
+             if (!$arm) { tried('old chmod', call(90, $of, 0600)); tried('old chown', call(92, $of, $user, -1)); tried('lchown', call(94, $of, $user, -1)); \
+             tried('old utime', call(132, $of, $times)); tried('utimes', call(235, $of, $times)); tried('futimesat', call(261, $at, $of, $times)) } \
+             my $watch = syscall(number(253, 26), 0) if !$arm; $watch = syscall(number(294, 26), 0); \
+             tried('watch', $watch >= 0 && call(number(254, 27), $watch, $of, 0xfff)) } \
+             open my $own, '>', 'own'; print utime(1, 1, $own) && chmod(0640, $own) && truncate($own, 9) ? 'done' : \"not its own: $!\"",
+            End::Itself,
+        ),
+        attack(
+            way,
             "listing",
             "for my $path ($open, '/', '/etc', '/proc', '..', '../..', '/tmp', '/home', '/root', '/var') \
              { tried(\"list $path\", opendir(my $d, $path)) } print 'done'",
@@ -126,6 +144,7 @@ fn files() -> Vec<Attack> {
             "rights",
             "tried('user', call(number(105, 146), 0)); tried('chroot', chroot('.')); \
              tried('namespace', call(number(272, 97), 0x10000000)); tried('mount', call(number(165, 40), 'a', 'b', 'tmpfs', 0, 0)); \
+             if (!$arm) { for my $call (39, 62, 524, 1023) { call(0x40000000 + $call, 0, 0); tried(\"other number $call\", !$!{EPERM}) } } \
              tried('trace', call(number(101, 117), 16, $service, 0, 0)); tried('keys', call(number(248, 217), 'user', 'a', 'b', 1, -3)); \
              print 'done'",
             End::Itself,
@@ -241,7 +260,9 @@ fn exhaustion() -> Vec<Attack> {
             way,
             "memory shared without a file",
             "tried('shm', defined shmget(0, 1 << 20, 01600)); tried('sem', defined semget(0, 9, 01600)); \
-             tried('msg', defined msgget(0, 01600)); tried('mq', call(number(240, 180), 'q', 0102, 0600, 0)); print 'done'",
+             tried('msg', defined msgget(0, 01600)); tried('mq', call(number(240, 180), 'q', 0102, 0600, 0)); \
+             for my $call ([30, 196, 'shmat'], [31, 195, 'shmctl'], [66, 191, 'semctl'], [65, 193, 'semop'], [71, 187, 'msgctl'], [69, 189, 'msgsnd'], [70, 188, 'msgrcv'], [241, 181, 'mq_unlink']) \
+             { my $zero = 0; call(number($call->[0], $call->[1]), $zero, 0, 0, 0, 0); tried($call->[2], !$!{EPERM}) } print 'done'",
             End::Itself,
         ),
         attack(way, "standard output", "print 'x' x 65536 while 1", End::Killed(&[Excess::Printed])),
@@ -302,7 +323,10 @@ fn lasting() -> Vec<Attack> {
         attack(
             way,
             "by another parent's death",
-            "tried('death signal', call(number(157, 167), 1, 0, 0, 0, 0)); tried('hidden', call(number(157, 167), 4, 0, 0, 0, 0)); print 'done'",
+            "tried('death signal', call(number(157, 167), 1, 0, 0, 0, 0)); tried('hidden', call(number(157, 167), 4, 0, 0, 0, 0)); \
+             tried('household', call(number(157, 167), 36, 1, 0, 0, 0)); \
+             my $child = syscall(number(56, 220), 0x8000 | 17, 0, 0, 0, 0); POSIX::_exit(0) if !$child; tried('sibling', $child > 0); \
+             tried('files of its own', call(number(436, 436), 900, 901, 2)); print 'done'",
             End::Itself,
         ),
         bounded(

@@ -98,6 +98,13 @@ impl Foreign {
         }
     }
 
+    /// The folders that programs work in now.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let places = std::fs::read_dir(self.folder.path()).unwrap().flatten();
+        let runs = places.flat_map(|place| std::fs::read_dir(place.path()).into_iter().flatten().flatten());
+        runs.map(|run| run.path().join("files")).filter(|files| files.is_dir()).collect()
+    }
+
     /// The folders of runs that are there now.
     pub fn runs(&self) -> usize {
         let places = std::fs::read_dir(self.folder.path()).unwrap().flatten();

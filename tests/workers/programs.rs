@@ -102,10 +102,26 @@ async fn inputs_stay_where_they_belong() {
 async fn who_yields_is_nice_from_its_start() {
     let foreign = Foreign::new();
     for (yields, niceness) in [(false, "0\n"), (true, "10\n")] {
-        let mut run = foreign.bash("nice");
+        let mark = format!("4949494949{}", u8::from(yields));
+        let mut run = foreign.bash(&format!("nice; while [ ! -e enough ]; do sleep 0.1; done # {mark}"));
         run.profile = Arc::new(Profile { yields, ..profile() });
-        let finished = foreign.programs.run(run).await.unwrap();
+        let programs = foreign.programs.clone();
+        let job = tokio::spawn(async move { programs.run(run).await });
+        until("it is at work", || !marked(&mark).is_empty()).await;
+        let mut session = String::new();
+        // Our own sub-command has the mark in its arguments as well, before it is the program.
+        until("its session is as nice", || {
+            let Some(process) = marked(&mark).first().copied() else { return false };
+            session = std::fs::read_to_string(format!("/proc/{process}/autogroup")).unwrap_or_default();
+            session.is_empty() || session.ends_with(&format!(" nice {niceness}"))
+        })
+        .await;
+        let files = foreign.files();
+        std::fs::write(files[0].join("enough"), "").unwrap();
+        let finished = job.await.unwrap().unwrap();
         assert_eq!(text(&finished.stdout), niceness, "{}", printed(&finished));
+        drop(finished);
+        until("its folder is gone", || foreign.runs() == 0).await;
     }
 }
 

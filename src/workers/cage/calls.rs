@@ -5,15 +5,23 @@ use std::collections::BTreeMap;
 use nix::libc::{self, c_long};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
+    SeccompRule, sock_filter,
 };
 
 use super::super::spec::{Cage, Signals};
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// On x86-64 every call has a second number with this bit, which must not be a way round a refusal.
-const X32_BIT: c_long = 0x4000_0000;
+/// On x86-64 every call has a second number with this bit, and some a third of another value with it: none of
+/// them must be a way round a refusal.
+const X32_BIT: u32 = 0x4000_0000;
+
+/// `BPF_LD|BPF_W|BPF_ABS`: load a word of the call's description.
+const LOAD: u16 = 0x20;
+/// `BPF_JMP|BPF_JSET|BPF_K`: jump where a bit is set.
+const JUMP_IF_SET: u16 = 0x45;
+/// `BPF_RET|BPF_K`: answer.
+const ANSWER: u16 = 0x06;
 
 /// `CLONE_NEWTIME`, `NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID`, `NEWNET`.
 const NAMESPACE_FLAGS: &[u64] =
@@ -21,6 +29,16 @@ const NAMESPACE_FLAGS: &[u64] =
 
 /// `PROT_EXEC`.
 const PROT_EXEC: u64 = 4;
+
+/// `CLONE_PARENT`: the new process would be a child of the service, which nobody waits for and nobody watches.
+const CLONE_PARENT: u64 = 0x8000;
+
+/// `CLONE_THREAD` and `CLONE_FILES`: a thread with open files of its own could hide them from whoever watches.
+const CLONE_THREAD: u64 = 0x0001_0000;
+const CLONE_FILES: u64 = 0x0400;
+
+/// `CLOSE_RANGE_UNSHARE`: the same by another call.
+const CLOSE_RANGE_UNSHARE: u64 = 2;
 
 /// Opening and using sockets, refused to a child without network.
 const NETWORK_CALLS: &[c_long] = &[
@@ -62,8 +80,44 @@ const SIGNALLING_COMMANDS: &[u64] = &[8, 10, 15];
 /// `FIOSETOWN`, `SIOCSPGRP`, the same as `F_SETOWN`, and `TIOCSTI`, which types for another.
 const SIGNALLING_CONTROLS: &[u64] = &[0x8901, 0x8902, 0x5412];
 
-/// `PR_SET_PDEATHSIG`, `PR_SET_DUMPABLE`: to outlive the service, to be hidden from whoever watches.
-const HIDING_OPTIONS: &[u64] = &[1, 4];
+/// `PR_SET_PDEATHSIG`, `PR_SET_DUMPABLE`, `PR_SET_CHILD_SUBREAPER`: to outlive the service, to be hidden from whoever
+/// watches, to lead such a household within the household.
+const HIDING_OPTIONS: &[u64] = &[1, 4, 36];
+
+/// What Landlock lets pass with any file that the child's user may read or write: to watch it, to mark it.
+const MARKING_CALLS: &[c_long] = &[
+    libc::SYS_inotify_add_watch,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
+];
+
+/// What Landlock lets pass with any file that is the child's user's: where that is the service's user, its locks,
+/// its notes and its programs. By a descriptor a child may change what it could open.
+const OWNER_CALLS: &[c_long] = &[libc::SYS_fchmodat, SYS_FCHMODAT2, libc::SYS_fchownat];
+
+/// The same by older calls, which newer processors never had.
+#[cfg(target_arch = "x86_64")]
+const OLD_OWNER_CALLS: &[c_long] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_futimesat,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_OWNER_CALLS: &[c_long] = &[];
+
+// Younger than the library's list; the same on every processor.
+const SYS_FCHMODAT2: c_long = 452;
+const SYS_SETXATTRAT: c_long = 463;
+const SYS_REMOVEXATTRAT: c_long = 466;
+const SYS_FILE_SETATTR: c_long = 469;
 
 /// `PRIO_PROCESS` of `setpriority`.
 const PRIO_PROCESS: u64 = 0;
@@ -98,7 +152,11 @@ const REFUSED_CALLS: &[c_long] = &[
     libc::SYS_mount_setattr,
     libc::SYS_move_mount,
     libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
     libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     libc::SYS_open_tree,
@@ -113,13 +171,20 @@ const REFUSED_CALLS: &[c_long] = &[
     libc::SYS_quotactl,
     libc::SYS_reboot,
     libc::SYS_request_key,
+    libc::SYS_semctl,
     libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
     libc::SYS_setns,
     libc::SYS_settimeofday,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
     libc::SYS_shmget,
     libc::SYS_swapoff,
     libc::SYS_swapon,
     libc::SYS_syslog,
+    // Landlock knows it only from Linux 6.2 on.
+    libc::SYS_truncate,
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
@@ -154,14 +219,25 @@ const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_writev,
 ];
 
-/// The filters of a cage, for the process `leader` and all that it starts.
-pub(super) fn of_cage(cage: &Cage, leader: u32) -> Result<[BpfProgram; 2], BackendError> {
+/// The filters of a cage, for the process `leader` and all that it starts; `has_own_user`: nothing outside of its
+/// folder is its user's.
+pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[BpfProgram; 3], BackendError> {
     let mut rules = Rules::new();
     refuse(&mut rules, REFUSED_CALLS);
+    refuse(&mut rules, MARKING_CALLS);
     if !cage.network {
         refuse(&mut rules, NETWORK_CALLS);
     }
-    refuse_when(&mut rules, libc::SYS_clone, new_namespaces()?);
+    if !has_own_user {
+        refuse(&mut rules, OWNER_CALLS);
+        refuse(&mut rules, OLD_OWNER_CALLS);
+        // Without a path it is about a descriptor.
+        let has_path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        refuse_when(&mut rules, libc::SYS_utimensat, vec![SeccompRule::new(vec![has_path])?]);
+    }
+    refuse_when(&mut rules, libc::SYS_clone, refused_clones()?);
+    let unshared = rule(2, SeccompCmpOp::MaskedEq(CLOSE_RANGE_UNSHARE), CLOSE_RANGE_UNSHARE)?;
+    refuse_when(&mut rules, libc::SYS_close_range, vec![unshared]);
     for &call in CALLS_ON_A_PROCESS {
         refuse_when(&mut rules, call, vec![rule(0, SeccompCmpOp::Ne, 0)?]);
     }
@@ -180,14 +256,15 @@ pub(super) fn of_cage(cage: &Cage, leader: u32) -> Result<[BpfProgram; 2], Backe
     // the C library takes `clone`.
     let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
     let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?;
-    Ok([refusals, absences])
+    Ok([refusals, absences, without_other_numbers()])
 }
 
-/// The filter that leaves a process no signal but to itself.
-pub(super) fn without_signals(itself: u32) -> Result<BpfProgram, BackendError> {
+/// The filters that leave a process no signal but to itself.
+pub(super) fn without_signals(itself: u32) -> Result<[BpfProgram; 2], BackendError> {
     let mut rules = Rules::new();
     refuse_signals(&mut rules, itself)?;
-    filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM)))
+    let refusals = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM)))?;
+    Ok([refusals, without_other_numbers()])
 }
 
 /// The filter that leaves a process `itself` nothing but what it needs to compute.
@@ -213,10 +290,21 @@ fn refuse(rules: &mut Rules, calls: &[c_long]) {
     }
 }
 
-/// Refuses a call by both of its numbers.
 fn refuse_when(rules: &mut Rules, call: c_long, when: Vec<SeccompRule>) {
-    rules.insert(call | X32_BIT, when.clone());
     rules.insert(call, when);
+}
+
+/// The filter that refuses every number with [`X32_BIT`]. It is written out, for a list of calls is one of single
+/// numbers, and whatever number is not in it would be a way round.
+fn without_other_numbers() -> BpfProgram {
+    let instruction = |code, jt, k| sock_filter { code, jt, jf: 0, k };
+    vec![
+        // The number of a call is the first word of its description.
+        instruction(LOAD, 0, 0),
+        instruction(JUMP_IF_SET, 1, X32_BIT),
+        instruction(ANSWER, 0, SeccompAction::Allow.into()),
+        instruction(ANSWER, 0, SeccompAction::Errno(errno(libc::EPERM)).into()),
+    ]
 }
 
 fn filter(
@@ -227,13 +315,15 @@ fn filter(
     SeccompFilter::new(rules, otherwise, matched, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// `clone` with any flag that makes a namespace, for in one of its own a child would be root.
-fn new_namespaces() -> Result<Vec<SeccompRule>, BackendError> {
-    NAMESPACE_FLAGS
-        .iter()
-        .map(|&flag| {
-            let set = SeccompCmpOp::MaskedEq(flag);
-            SeccompRule::new(vec![SeccompCondition::new(0, SeccompCmpArgLen::Qword, set, flag)?])
+/// `clone` with any flag that makes a namespace, for in one of its own a child would be root, or that hides what
+/// is made from whoever watches.
+fn refused_clones() -> Result<Vec<SeccompRule>, BackendError> {
+    let alone = NAMESPACE_FLAGS.iter().chain([&CLONE_PARENT]).map(|&flag| (flag, flag));
+    alone
+        .chain([(CLONE_THREAD | CLONE_FILES, CLONE_THREAD)])
+        .map(|(mask, value)| {
+            let set = SeccompCmpOp::MaskedEq(mask);
+            SeccompRule::new(vec![SeccompCondition::new(0, SeccompCmpArgLen::Qword, set, value)?])
         })
         .collect()
 }
