@@ -1,5 +1,4 @@
-//! What `/proc` says of a child and everything it started: memory, processes, files without a name, whether
-//! anybody of its group is left.
+//! What `/proc` says of a child's group: who belongs to it, whether anybody of it is left.
 
 use std::fs;
 use std::io;
@@ -26,24 +25,10 @@ pub(super) struct Standing {
     pub started: u64,
 }
 
-/// What a child holds together with all that it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reading {
-    /// Memory of its own, swapped out or not. What it shares since a fork counts in each process.
-    pub memory_bytes: u64,
-    /// Processes and threads.
-    pub tasks: u64,
-    /// Files that it has open, or writes to by its memory, and that no folder names any more: a look at
-    /// its folder does not see them.
-    pub unnamed_bytes: u64,
-}
-
 /// How long a killed group may take to be gone; longer only where the system hangs.
 const GONE_LIMIT: Duration = Duration::from_secs(5);
 /// Between two looks whether it is.
 const GONE_PAUSE: Duration = Duration::from_millis(2);
-/// The size of a block as `stat` counts them.
-pub(super) const BLOCK_BYTES: u64 = 512;
 
 impl Standing {
     /// Of a process; of one that is gone, nothing.
@@ -52,7 +37,8 @@ impl Standing {
         // Behind the program's name, which may hold anything: the state, then parent, group, session … and
         // as the 20th when it started.
         let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-        let is_zombie = matches!(fields.next()?, "Z" | "X");
+        // A process is dead when all its threads are; what is said here is said of its first one.
+        let is_zombie = matches!(fields.next()?, "Z" | "X") && living_thread(process).is_none();
         let mut numbers = fields.map(|field| field.trim().parse::<i64>().unwrap_or_default());
         let (group, session) = (numbers.nth(1)?, numbers.next()?);
         let started = numbers.nth(15)?;
@@ -65,26 +51,17 @@ impl Standing {
     }
 }
 
-/// What `leader` holds with all that it started; no more than `most` processes are looked at. It reads files
-/// of `/proc`, so it belongs on a thread that may take its time.
-///
-/// Processes are found by their parents, which is cheap: the leader adopts what loses its own
-/// (`PR_SET_CHILD_SUBREAPER`).
-pub(super) fn read(leader: i32, most: u64) -> Reading {
-    let mut reading = Reading::default();
-    let mut pending = vec![leader];
-    while let Some(process) = pending.pop() {
-        let Ok(status) = fs::read_to_string(format!("/proc/{process}/status")) else { continue };
-        reading.tasks += field(&status, "Threads:").unwrap_or(1);
-        let own = ["RssAnon:", "RssShmem:", "VmSwap:"];
-        reading.memory_bytes += own.map(|name| field(&status, name).unwrap_or(0)).iter().sum::<u64>() << 10;
-        reading.unnamed_bytes += unnamed_open(process) + unnamed_mapped(process);
-        if reading.tasks > most {
-            break;
-        }
-        pending.extend(children(process));
+/// A thread of the process that lives: its first one, unless that has ended before the others.
+pub(super) fn living_thread(process: i32) -> Option<i32> {
+    let lives = |thread: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{process}/task/{thread}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    };
+    if lives(&process) {
+        return Some(process);
     }
-    reading
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
+    threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).find(lives)
 }
 
 /// Every process of the group that is not dead.
@@ -149,60 +126,9 @@ pub(super) fn tasks_of(uid: u32) -> io::Result<u64> {
     Ok(tasks)
 }
 
-fn children(process: i32) -> Vec<i32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
-    let of_thread = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children"));
-    let lists: Vec<String> = threads.flatten().filter_map(|thread| of_thread(thread).ok()).collect();
-    lists.iter().flat_map(|list| list.split_ascii_whitespace()).filter_map(|id| id.parse().ok()).collect()
-}
-
-/// Files without a name that the process has open, those in memory (`memfd_create`) among them.
-fn unnamed_open(process: i32) -> u64 {
-    let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return 0 };
-    let files = open.flatten().filter_map(|entry| fs::metadata(entry.path()).ok());
-    files.filter(|file| file.is_file() && file.nlink() == 0).map(|file| file.blocks() * BLOCK_BYTES).sum()
-}
-
-/// Files without a name that are written by memory. Their descriptors may be closed; how much of them is on
-/// the disk nobody tells, so they count whole.
-fn unnamed_mapped(process: i32) -> u64 {
-    let Ok(maps) = fs::read_to_string(format!("/proc/{process}/maps")) else { return 0 };
-    maps.lines().filter_map(unnamed_mapping).sum()
-}
-
-/// `7f1c00000000-7f1c00001000 rw-s 00000000 08:01 42   /tmp/x (deleted)`
-fn unnamed_mapping(line: &str) -> Option<u64> {
-    let mut fields = line.split_ascii_whitespace();
-    let (range, rights, name) = (fields.next()?, fields.next()?, fields.nth(3)?);
-    // Those are memory, and counted as such.
-    let is_memory = ["/dev/zero", "/memfd:", "/SYSV"].iter().any(|begin| name.starts_with(begin));
-    if !rights.starts_with("rw") || !rights.ends_with('s') || is_memory || !line.ends_with(" (deleted)") {
-        return None;
-    }
-    let (begin, end) = range.split_once('-')?;
-    let address = |text| u64::from_str_radix(text, 16).ok();
-    address(end)?.checked_sub(address(begin)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mappings_of_removed_files_count_and_memory_does_not() {
-        let mapping = |rest: &str| unnamed_mapping(&format!("7f1c00000000-7f1c00003000 {rest}"));
-        assert_eq!(mapping("rw-s 00000000 08:01 42                 /tmp/x (deleted)"), Some(0x3000));
-        for other in [
-            "rw-s 00000000 08:01 42 /tmp/x",
-            "r--s 00000000 08:01 42 /tmp/x (deleted)",
-            "rw-p 00000000 08:01 42 /tmp/x (deleted)",
-            "rw-s 00000000 00:01 42 /dev/zero (deleted)",
-            "rw-s 00000000 00:01 42 /memfd:x (deleted)",
-            "rw-p 00000000 00:00 0",
-        ] {
-            assert_eq!(mapping(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_process_stands_where_the_system_says() {
@@ -212,8 +138,6 @@ mod tests {
         assert_eq!(standing.session, nix::unistd::getsid(None).unwrap().as_raw());
         assert!(!standing.is_zombie && standing.started > 0);
         assert!(members(standing.group).contains(&own));
-        let reading = read(own, 1_000);
-        assert!(reading.memory_bytes > 100_000 && reading.tasks >= 2, "{reading:?}");
-        assert!(tasks_of(nix::unistd::geteuid().as_raw()).unwrap() >= reading.tasks);
+        assert_eq!(living_thread(own), Some(own));
     }
 }

@@ -11,6 +11,7 @@ mod cage;
 mod exec;
 mod frame;
 mod group;
+mod holdings;
 mod housing;
 mod pool;
 mod priority;

@@ -44,7 +44,19 @@ struct Request {
     spec: ChildSpec,
     streams: Streams,
     runtime: Handle,
-    answer: oneshot::Sender<io::Result<Child>>,
+    answer: oneshot::Sender<io::Result<Started>>,
+}
+
+/// A child on its way to who has asked for it. Where that is gone meanwhile, it is killed with all it has started.
+#[derive(Debug)]
+struct Started(Option<Child>);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(child) = &self.0 {
+            kill_group(child);
+        }
+    }
 }
 
 impl Starter {
@@ -73,7 +85,8 @@ impl Starter {
         let request = Request { spec, streams, runtime: Handle::current(), answer };
         let gone = || io::Error::other("the thread that starts children has ended");
         self.requests.send(request).map_err(|_| gone())?;
-        started.await.map_err(|_| gone())?
+        let mut started = started.await.map_err(|_| gone())??;
+        started.0.take().ok_or_else(gone)
     }
 }
 
@@ -121,10 +134,13 @@ pub async fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
 
 fn serve(executable: &Path, inbox: &mpsc::Receiver<Request>) {
     while let Ok(request) = inbox.recv() {
+        // Whoever asked may be gone, now or when the child is there: what nobody waits for would go on unwatched.
+        if request.answer.is_closed() {
+            continue;
+        }
         let _context = request.runtime.enter();
         let started = start(executable, request.spec, request.streams);
-        // Whoever asked may be gone; then the child is dropped here, which kills it.
-        let _ = request.answer.send(started);
+        let _ = request.answer.send(started.map(|child| Started(Some(child))));
     }
 }
 

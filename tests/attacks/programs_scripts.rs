@@ -258,6 +258,35 @@ fn exhaustion() -> Vec<Attack> {
         ),
         attack(
             way,
+            "memory behind a first thread that has ended",
+            "use threads; threads->create(sub { my $much = 400_000_000; my $x = 'x' x $much; sleep 60 }); syscall(number(60, 93), 0)",
+            End::Killed(&[Excess::Memory]),
+        ),
+        attack(
+            way,
+            "shared memory that is not mapped in",
+            "my $size = 1 << 28; my $at = syscall(number(9, 222), 0, $size, 3, 0x21, -1, 0); die if $at == -1; \
+             for my $n (0..15) { my $part = $size / 16; call(number(28, 233), $at + $n * $part, $part, 23) or die; \
+             call(number(28, 233), $at + $n * $part, $part, 4) or die } sleep 60",
+            End::Killed(&[Excess::Memory]),
+        ),
+        attack(
+            way,
+            "files of memory that are mapped and closed",
+            "my ($name, $size) = ('x', 7_000_000); for (1..40) { my $fd = syscall(number(319, 279), $name, 0); open my $f, '>&=', $fd or die; \
+             truncate $f, $size or die; my $at = syscall(number(9, 222), 0, $size, 3, 1, $fd, 0); \
+             call(number(28, 233), $at, $size, 23) or die; call(number(28, 233), $at, $size, 4); close $f } sleep 60",
+            End::Killed(&[Excess::Memory, Excess::Written]),
+        ),
+        attack(
+            way,
+            "more mappings than are looked at",
+            "open my $f, '+>', 'x' x 250; syswrite $f, 'x' x 8192; \
+             for (1..60_000) { last if syscall(number(9, 222), 0, 4096, 1, 2, fileno $f, 0) == -1 } sleep 60",
+            End::Killed(&[Excess::Written]),
+        ),
+        attack(
+            way,
             "memory shared without a file",
             "tried('shm', defined shmget(0, 1 << 20, 01600)); tried('sem', defined semget(0, 9, 01600)); \
              tried('msg', defined msgget(0, 01600)); tried('mq', call(number(240, 180), 'q', 0102, 0600, 0)); \

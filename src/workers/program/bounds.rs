@@ -8,7 +8,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::config::WorkersConfig;
-use crate::workers::group::{self, Reading};
+use crate::workers::group;
+use crate::workers::holdings::{self, Reading};
 use crate::workers::scratch::{self, Size, Unseen};
 use crate::workers::spec::Limits;
 
@@ -56,6 +57,8 @@ const OPEN_FILES: u64 = 256;
 const OTHERS_SLACK: u64 = 256;
 /// A look takes no more than this part of the time.
 const LOOK_SHARE: u32 = 10;
+/// But no longer than this it looks away because of that: a program that makes looks long would have much time unseen.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 impl Bounds {
     /// Those of the configuration.
@@ -97,6 +100,7 @@ impl Bounds {
             (reading.tasks > self.processes).then_some(Excess::Processes),
             (size.bytes + reading.unnamed_bytes > self.scratch_bytes).then_some(Excess::Written),
             unseen,
+            reading.is_hidden.then_some(Excess::Written),
         ];
         found.into_iter().flatten().next()
     }
@@ -140,7 +144,7 @@ pub(in crate::workers) async fn excess(
         let Ok(folder) = folder.try_clone() else { continue };
         let looked = spawn_blocking(move || {
             let begun = Instant::now();
-            let reading = group::read(leader, bounds.processes);
+            let reading = holdings::read(leader, bounds.processes);
             let size = scratch::measure(&folder, bounds.scratch_files);
             (bounds.excess(reading, size), begun.elapsed())
         });
@@ -149,7 +153,7 @@ pub(in crate::workers) async fn excess(
         if let Some(excess) = found {
             return excess;
         }
-        pause = interval.max(took * LOOK_SHARE);
+        pause = interval.max((took * LOOK_SHARE).min(LONGEST_PAUSE));
     }
 }
 
@@ -165,13 +169,14 @@ mod tests {
             scratch_bytes: 100,
             ..Bounds::new(&crate::config::Config::default().workers)
         };
-        let reading = Reading { memory_bytes: 10, tasks: 2, unnamed_bytes: 50 };
+        let reading = Reading { memory_bytes: 10, tasks: 2, unnamed_bytes: 50, is_hidden: false };
         let size = Ok(Size { bytes: 50, files: 1 });
         assert_eq!(bounds.excess(reading, size), None);
         let cases = [
             (Reading { memory_bytes: 11, ..reading }, size, Excess::Memory),
             (Reading { tasks: 3, ..reading }, size, Excess::Processes),
             (Reading { unnamed_bytes: 51, ..reading }, size, Excess::Written),
+            (Reading { is_hidden: true, ..reading }, size, Excess::Written),
             (reading, Err(Unseen::Hidden), Excess::Written),
             (reading, Err(Unseen::TooMany), Excess::Files),
         ];

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, Dir, FileType, statat};
 use rustix::io::Errno;
 
 use super::removal::open_folder;
-use crate::workers::group::BLOCK_BYTES;
+use crate::workers::holdings::BLOCK_BYTES;
 
 /// Folders inside folders that are looked into, by a descriptor each.
 const DEPTH_LIMIT: u32 = 32;
