@@ -104,6 +104,7 @@ impl App {
         let templates = start_templates(templates, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
+        actix::spawn(engines.programs.clone().prepare());
         let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 

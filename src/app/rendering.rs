@@ -46,6 +46,8 @@ pub struct Engines {
     pub pool: Addr<BrowserPool>,
     /// What a run works with.
     pub parts: Arc<Parts>,
+    /// Foreign programs, which a service prepares.
+    pub programs: Programs,
 }
 
 impl Engines {
@@ -66,7 +68,7 @@ impl Engines {
             move |_| BrowserPool::new(browser, starter, outbound, metrics).shared(share)
         });
         let children = metrics.children.clone();
-        let programs = Programs::new(starter.clone(), &config.workers, landlock(), children)?;
+        let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);
         let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
         let means = engines::Basis {
             starter: &starter,
@@ -107,7 +109,7 @@ impl Engines {
             limits,
             metrics,
         };
-        Ok(Self { pool, parts: Arc::new(parts) })
+        Ok(Self { pool, parts: Arc::new(parts), programs })
     }
 }
 

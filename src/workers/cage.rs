@@ -27,7 +27,7 @@ const NEWEST_ABI: ABI = ABI::V7;
 /// A cage that is built but not closed yet.
 pub(super) struct Fence {
     files: Option<RulesetCreated>,
-    calls: [BpfProgram; 3],
+    calls: [BpfProgram; 2],
     files_must_be_fenced: bool,
 }
 
@@ -77,8 +77,8 @@ pub fn landlock() -> Landlock {
 /// # Errors
 /// A sentence, when the system refuses.
 pub fn give_up_signals() -> Result<(), String> {
-    let filters = calls::without_signals(std::process::id());
-    filters.map_err(|error| format!("cannot build a filter: {error}"))?.iter().try_for_each(apply)
+    let filter = calls::without_signals(std::process::id());
+    apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
 }
 
 /// Refuses every system call but those of a process that only computes, for good. Opening files, memory

@@ -65,7 +65,8 @@ impl Look {
         let Ok(status) = fs::read_to_string(format!("/proc/{thread}/status")) else { return };
         let own = ["RssAnon:", "VmSwap:"];
         self.reading.tasks += field(&status, "Threads:").unwrap_or(1);
-        self.reading.memory_bytes += own.map(|name| field(&status, name).unwrap_or(0)).iter().sum::<u64>() << 10;
+        self.reading.memory_bytes +=
+            own.map(|name| field(&status, name).unwrap_or(0)).iter().sum::<u64>() << 10;
         let seen = unnamed_open(thread).and_then(|bytes| {
             self.reading.unnamed_bytes += bytes;
             self.add_mappings(thread)

@@ -40,7 +40,7 @@ impl Housing {
     pub(super) async fn furnish(&self, spec: ChildSpec) -> io::Result<(ChildSpec, House)> {
         let Self { programs, profile, bounds } = self;
         let cage = programs.cage(profile).map_err(io::Error::other)?;
-        let scratch = programs.scratch().await?;
+        let scratch = programs.scratch().await.map_err(io::Error::other)?;
         let spec = scratch.house(ChildSpec { yields: profile.yields, ..spec }, cage);
         let (bounds, has_own_user) = (*bounds, spec.user.is_some());
         let limits = spawn_blocking(move || bounds.limits(has_own_user)).await??;

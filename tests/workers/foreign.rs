@@ -61,7 +61,7 @@ impl Foreign {
         change(&mut config);
         let metrics = Metrics::new();
         let children = metrics.children.clone();
-        let programs = Programs::new(starter(), &config, landlock(), children).unwrap();
+        let programs = Programs::new(starter(), &config, landlock(), children);
         Self { programs, folder, metrics }
     }
 

@@ -22,8 +22,8 @@ fn marked(mark: &str) -> Vec<u32> {
     processes().into_iter().filter(holds).collect()
 }
 
-fn sweep(folder: &Path) {
-    drop(Programs::new(starter(), &config(folder), landlock(), Metrics::new().children).unwrap());
+async fn sweep(folder: &Path) {
+    Programs::new(starter(), &config(folder), landlock(), Metrics::new().children).prepare().await;
 }
 
 fn places(folder: &Path) -> usize {
@@ -36,7 +36,7 @@ fn places(folder: &Path) -> usize {
 async fn a_service_that_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let mark = folder.display().to_string();
-    let programs = Programs::new(starter(), &config(&folder), landlock(), Metrics::new().children).unwrap();
+    let programs = Programs::new(starter(), &config(&folder), landlock(), Metrics::new().children);
     let foreign = Foreign { programs, folder: passable(), metrics: Metrics::new() };
     let mut run = foreign
         .perl("$SIG{$_} = 'IGNORE' for keys %SIG; fork; mkdir 'left'; open F, '>left/behind'; sleep 600");
@@ -57,13 +57,13 @@ async fn who_outlives_a_killed_service_is_ended_by_the_next() {
         .unwrap();
     until("the program and its child are there", || marked(&mark).len() == 2).await;
     let begun = marked(&mark);
-    sweep(folder.path());
+    sweep(folder.path()).await;
     assert_eq!(marked(&mark), begun, "who has a service is let alone");
     service.kill().unwrap();
     service.wait().unwrap();
     until("the first dies with the service", || marked(&mark).len() == 1).await;
     assert_eq!(places(folder.path()), 1);
-    sweep(folder.path());
+    sweep(folder.path()).await;
     assert_eq!(marked(&mark), [0; 0], "who outlived it is gone when the next one begins");
     assert_eq!(places(folder.path()), 0, "and their folder");
 }
@@ -115,7 +115,7 @@ async fn nobody_is_taken_for_who_runs_in_a_folder() {
     std::fs::write(broken.join("run/tenant"), "{").unwrap();
     std::os::unix::fs::symlink("/etc", folder.path().join("platen-scratch-link")).unwrap();
     let is_other = somebody_else().is_some_and(|user| chown(&others, Some(user.uid), None).is_ok());
-    sweep(folder.path());
+    sweep(folder.path()).await;
     assert!(is_alive(ids[0]), "another's number");
     assert!(is_alive(ids[1]), "before the last start of the system");
     assert!(is_alive(orphan), "in no cage of ours");

@@ -221,7 +221,7 @@ const COMPUTING_CALLS: &[c_long] = &[
 
 /// The filters of a cage, for the process `leader` and all that it starts; `has_own_user`: nothing outside of its
 /// folder is its user's.
-pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[BpfProgram; 3], BackendError> {
+pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[BpfProgram; 2], BackendError> {
     let mut rules = Rules::new();
     refuse(&mut rules, REFUSED_CALLS);
     refuse(&mut rules, MARKING_CALLS);
@@ -251,20 +251,19 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
     if cage.signals == Signals::Itself {
         refuse_signals(&mut rules, leader)?;
     }
-    let refusals = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM)))?;
+    let refusals = refusals(rules)?;
     // The flags of `clone3` lie in memory, where a filter cannot look. Told that there is no such call,
     // the C library takes `clone`.
     let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
     let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?;
-    Ok([refusals, absences, without_other_numbers()])
+    Ok([refusals, absences])
 }
 
-/// The filters that leave a process no signal but to itself.
-pub(super) fn without_signals(itself: u32) -> Result<[BpfProgram; 2], BackendError> {
+/// The filter that leaves a process no signal but to itself.
+pub(super) fn without_signals(itself: u32) -> Result<BpfProgram, BackendError> {
     let mut rules = Rules::new();
     refuse_signals(&mut rules, itself)?;
-    let refusals = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::EPERM)))?;
-    Ok([refusals, without_other_numbers()])
+    refusals(rules)
 }
 
 /// The filter that leaves a process `itself` nothing but what it needs to compute.
@@ -294,17 +293,20 @@ fn refuse_when(rules: &mut Rules, call: c_long, when: Vec<SeccompRule>) {
     rules.insert(call, when);
 }
 
-/// The filter that refuses every number with [`X32_BIT`]. It is written out, for a list of calls is one of single
-/// numbers, and whatever number is not in it would be a way round.
-fn without_other_numbers() -> BpfProgram {
-    let instruction = |code, jt, k| sock_filter { code, jt, jf: 0, k };
-    vec![
+/// A filter that refuses these calls, and every number with [`X32_BIT`]. The latter is written out before it, for a
+/// list of calls is one of single numbers, and whatever number is not in it would be a way round.
+fn refusals(rules: Rules) -> Result<BpfProgram, BackendError> {
+    let refused = SeccompAction::Errno(errno(libc::EPERM));
+    let instruction = |code, jf, k| sock_filter { code, jt: 0, jf, k };
+    let mut program = vec![
         // The number of a call is the first word of its description.
         instruction(LOAD, 0, 0),
         instruction(JUMP_IF_SET, 1, X32_BIT),
-        instruction(ANSWER, 0, SeccompAction::Allow.into()),
-        instruction(ANSWER, 0, SeccompAction::Errno(errno(libc::EPERM)).into()),
-    ]
+        instruction(ANSWER, 0, refused.clone().into()),
+    ];
+    // Its jumps are relative, so it may stand behind others.
+    program.extend(filter(rules, SeccompAction::Allow, refused)?);
+    Ok(program)
 }
 
 fn filter(

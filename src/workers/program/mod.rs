@@ -16,12 +16,15 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use caps::{CapSet, Capability};
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use super::cage::Landlock;
 use super::scratch::{Output, OutputError, Place, Scratch};
@@ -34,6 +37,10 @@ pub(super) use bounds::excess;
 pub use bounds::{Bounds, Excess};
 use running::Running;
 
+/// Why programs do not run as root without a capability.
+const UNSEEN: &str = "the service is root without CAP_SYS_PTRACE, so it cannot watch what programs of other users hold; \
+                      run it as an unprivileged user, or give it that capability";
+
 /// Runs foreign programs. Cloning shares the seats; the folder of all their folders goes with the last clone.
 #[derive(Clone, Debug)]
 pub struct Programs {
@@ -43,12 +50,22 @@ pub struct Programs {
 #[derive(Debug)]
 struct Inner {
     starter: Starter,
-    seats: Seats,
-    place: Arc<Place>,
+    config: WorkersConfig,
+    /// Made for the first program: who runs none needs neither users nor a folder for them.
+    grounds: OnceCell<Grounds>,
+    /// Whether the system lets us look at what programs of other users hold.
+    sees_programs: bool,
     bounds: Bounds,
     watch: Duration,
     fencing: Fencing,
     metrics: ChildMetrics,
+}
+
+/// Whom programs run as, and where.
+#[derive(Debug)]
+struct Grounds {
+    seats: Arc<Seats>,
+    place: Arc<Place>,
 }
 
 /// Whether the files of this machine are fenced from programs.
@@ -138,40 +155,37 @@ pub enum ProgramError {
 }
 
 impl Programs {
-    /// Seats and a folder for programs; what a killed service of this user has left behind is swept first.
-    /// `landlock` is what the kernel says ([`landlock`](super::landlock)). Reads and writes files.
-    ///
-    /// # Errors
-    /// When the folder cannot be made, or a user of the configured range is somebody.
-    pub fn new(
-        starter: Starter,
-        config: &WorkersConfig,
-        landlock: Landlock,
-        metrics: ChildMetrics,
-    ) -> io::Result<Self> {
-        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let seats = Seats::new(count(config.slots), count(config.first_uid))?;
-        let parent = match config.scratch_dir.as_str() {
-            "" => std::env::temp_dir(),
-            path => PathBuf::from(path),
-        };
-        Place::sweep(&parent);
-        let place = Place::create(&parent, nix::unistd::geteuid().is_root()).map_err(|error| {
-            let parent = parent.display();
-            let sentence =
-                format!("no folder for programs can be made in '{parent}' (workers.scratch_dir): {error}");
-            io::Error::new(error.kind(), sentence)
-        })?;
+    /// Programs whose users and folder are made for the first of them. `landlock` is what the kernel says
+    /// ([`landlock`](super::landlock)).
+    #[must_use]
+    pub fn new(starter: Starter, config: &WorkersConfig, landlock: Landlock, metrics: ChildMetrics) -> Self {
         let inner = Inner {
             starter,
-            seats,
-            place: Arc::new(place),
+            config: config.clone(),
+            grounds: OnceCell::new(),
+            sees_programs: sees_others(),
             bounds: Bounds::new(config),
             watch: Duration::from_millis(config.watch_ms),
             fencing: Fencing::of(landlock, config.allow_unfenced_files),
             metrics,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Sweeps what a killed service of this user has left behind, and logs what keeps programs from running here:
+    /// for a service at its start, in the background. Before the first program it happens in any case.
+    pub async fn prepare(self) {
+        if !self.inner.sees_programs {
+            tracing::error!("{UNSEEN}");
+        }
+        let config = self.inner.config.clone();
+        let prepared = spawn_blocking(move || {
+            Place::sweep(&parent(&config));
+            seats(&config).map(drop)
+        });
+        if let Err(error) = prepared.await.map_err(io::Error::other).flatten() {
+            tracing::error!(%error, "foreign programs cannot run");
+        }
     }
 
     /// What a run may take by the configuration.
@@ -183,13 +197,17 @@ impl Programs {
     /// Whether programs may run here at all.
     ///
     /// # Errors
-    /// [`ProgramError::NotFenced`].
+    /// [`ProgramError::NotFenced`], and [`ProgramError::NotStarted`] where they could not be watched.
     pub fn check(&self) -> Result<(), ProgramError> {
-        if self.inner.fencing == Fencing::Impossible { Err(ProgramError::NotFenced) } else { Ok(()) }
+        match self.inner.fencing {
+            Fencing::Impossible => Err(ProgramError::NotFenced),
+            Fencing::Kept | Fencing::Waived if self.inner.sees_programs => Ok(()),
+            Fencing::Kept | Fencing::Waived => Err(ProgramError::NotStarted(UNSEEN.to_owned())),
+        }
     }
 
     /// Runs a program and waits until it has ended, well or badly: that is in the answer. It waits for a seat
-    /// first; the deadline counts from the program's start. Dropping the future kills the program.
+    /// first; the deadline counts from there, the writing of inputs included. Dropping the future kills the program.
     ///
     /// # Errors
     /// See [`ProgramError`].
@@ -203,15 +221,15 @@ impl Programs {
 
     async fn run_uncounted(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
         let cage = self.cage(&run.profile)?;
-        let mut scratch = self.scratch().await.map_err(ProgramError::System)?;
-        for input in run.inputs {
-            scratch = input.stage(scratch).await.map_err(ProgramError::Input)?;
-        }
+        let scratch = self.scratch().await?;
+        let (begun, mut bounds) = (Instant::now(), run.bounds);
+        let staged = timeout(bounds.deadline, stage_all(run.inputs, scratch, bounds.scratch_bytes));
+        let scratch = staged.await.map_err(|_| ProgramError::Deadline)??;
+        bounds.deadline = bounds.deadline.saturating_sub(begun.elapsed());
         let spec = ChildSpec::new(run.program).arguments(run.arguments);
         let mut spec = ChildSpec { yields: run.profile.yields, ..spec };
         spec.environment.extend(run.environment);
-        let running =
-            Running::start(self, run.name, scratch.house(spec, cage), (scratch, run.bounds)).await?;
+        let running = Running::start(self, run.name, scratch.house(spec, cage), (scratch, bounds)).await?;
         running.finish().await
     }
 
@@ -226,11 +244,68 @@ impl Programs {
     }
 
     /// A folder and whom it belongs to.
-    pub(super) async fn scratch(&self) -> io::Result<Scratch> {
-        let seat = self.inner.seats.take().await?;
-        let place = Arc::clone(&self.inner.place);
-        spawn_blocking(move || Scratch::create(place, seat)).await.map_err(io::Error::other)?
+    pub(super) async fn scratch(&self) -> Result<Scratch, ProgramError> {
+        let grounds = self.inner.grounds.get_or_try_init(|| self.make_grounds()).await;
+        let grounds = grounds.map_err(|error| ProgramError::NotStarted(error.to_string()))?;
+        let seat = Seats::take(&grounds.seats).await.map_err(ProgramError::System)?;
+        let place = Arc::clone(&grounds.place);
+        let scratch = spawn_blocking(move || Scratch::create(place, seat)).await.map_err(io::Error::other);
+        scratch.flatten().map_err(ProgramError::System)
     }
+
+    /// Asks the system for names, kills, removes and makes, each of which may take its time.
+    async fn make_grounds(&self) -> io::Result<Grounds> {
+        let config = self.inner.config.clone();
+        spawn_blocking(move || Grounds::make(&config)).await.map_err(io::Error::other)?
+    }
+}
+
+impl Grounds {
+    fn make(config: &WorkersConfig) -> io::Result<Self> {
+        let (seats, parent) = (seats(config)?, parent(config));
+        Place::sweep(&parent);
+        let place = Place::create(&parent, nix::unistd::geteuid().is_root()).map_err(|error| {
+            let parent = parent.display();
+            let sentence =
+                format!("no folder for programs can be made in '{parent}' (workers.scratch_dir): {error}");
+            io::Error::new(error.kind(), sentence)
+        })?;
+        Ok(Self { seats: Arc::new(seats), place: Arc::new(place) })
+    }
+}
+
+fn seats(config: &WorkersConfig) -> io::Result<Seats> {
+    let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Seats::new(count(config.slots), count(config.first_uid))
+}
+
+fn parent(config: &WorkersConfig) -> PathBuf {
+    match config.scratch_dir.as_str() {
+        "" => std::env::temp_dir(),
+        path => PathBuf::from(path),
+    }
+}
+
+/// Hazard: without that capability root is refused the open files and the mappings of another user's process, so that
+/// what a program hides there would count as nothing. As an unprivileged user programs are the service's own user.
+fn sees_others() -> bool {
+    let may = caps::has_cap(None, CapSet::Effective, Capability::CAP_SYS_PTRACE).unwrap_or(false);
+    may || !nix::unistd::geteuid().is_root()
+}
+
+/// Writes the inputs of a run, which may have `limit_bytes` together.
+async fn stage_all(
+    inputs: Vec<Input>,
+    mut scratch: Scratch,
+    limit_bytes: u64,
+) -> Result<Scratch, ProgramError> {
+    let mut left = limit_bytes;
+    for input in inputs {
+        let (filled, bytes) = input.stage(scratch, left).await.map_err(ProgramError::Input)?;
+        left = left.checked_sub(bytes).ok_or(ProgramError::TooMuch(Excess::Written))?;
+        scratch = filled;
+    }
+    Ok(scratch)
 }
 
 impl Fencing {
@@ -274,14 +349,16 @@ impl Input {
         Self { name: name.into(), content: Box::new(content) }
     }
 
-    async fn stage(mut self, scratch: Scratch) -> io::Result<Scratch> {
+    /// Writes it, one byte more than `limit_bytes` at most; and says how many these are.
+    async fn stage(self, scratch: Scratch, limit_bytes: u64) -> io::Result<(Scratch, u64)> {
         let name = self.name;
         let (scratch, file) =
             spawn_blocking(move || scratch.create_file(&name).map(|file| (scratch, file))).await??;
         let mut file = File::from_std(file);
-        tokio::io::copy(&mut self.content, &mut file).await?;
+        let mut content = self.content.take(limit_bytes.saturating_add(1));
+        let bytes = tokio::io::copy(&mut content, &mut file).await?;
         file.flush().await?;
-        Ok(scratch)
+        Ok((scratch, bytes))
     }
 }
 

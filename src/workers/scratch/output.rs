@@ -10,6 +10,8 @@ use rustix::io::Errno;
 
 use super::INSIDE;
 
+const CLOSED: &str = "a file that cannot be read";
+
 /// A file that a program has made. It stays readable when the folder is gone.
 #[derive(Debug)]
 pub struct Output {
@@ -51,6 +53,8 @@ pub(super) fn open(files: &OwnedFd, name: &str, owner: u32, limit_bytes: u64) ->
         Err(Errno::NOENT | Errno::NOTDIR) => return Err(OutputError::Missing),
         Err(Errno::LOOP) => return Err(OutputError::NoFile("a link")),
         Err(Errno::XDEV) => return Err(OutputError::NoFile("a way out of its folder")),
+        // Whoever made it has taken our right to read it, or to go there.
+        Err(Errno::ACCESS) => return Err(OutputError::NoFile(CLOSED)),
         Err(Errno::NXIO) => return Err(OutputError::NoFile("a socket")),
         Err(errno) => return Err(OutputError::System(errno.into())),
     };
@@ -75,13 +79,15 @@ fn what_else(metadata: &Metadata, owner: u32) -> Option<&'static str> {
         // By another name it may be changed while it is read, or is somebody else's file.
         () if metadata.nlink() != 1 => Some("a file with another name"),
         () if metadata.uid() != owner => Some("somebody else's file"),
+        // Root could read it all the same; it is refused whoever the service is.
+        () if metadata.mode() & 0o400 == 0 => Some(CLOSED),
         () => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::os::unix::net::UnixListener;
 
     use rustix::fs::{CWD, FileType, mknodat};
@@ -99,7 +105,9 @@ mod tests {
     fn only_a_file_of_the_owner_with_one_name_is_taken() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        for (name, content) in [("file", "abc"), ("long", "abcd"), ("one", ""), ("folder/in", "")] {
+        for (name, content) in
+            [("file", "abc"), ("long", "abcd"), ("one", ""), ("folder/in", ""), ("closed", "")]
+        {
             std::fs::create_dir_all(path(name).parent().unwrap()).unwrap();
             std::fs::write(path(name), content).unwrap();
         }
@@ -107,6 +115,7 @@ mod tests {
         symlink("file", path("link")).unwrap();
         symlink("folder", path("way")).unwrap();
         symlink("/proc/self/fd/0", path("magic")).unwrap();
+        std::fs::set_permissions(path("closed"), std::fs::Permissions::from_mode(0o0)).unwrap();
         let _listener = UnixListener::bind(path("socket")).unwrap();
         mknodat(CWD, path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
         let files: OwnedFd = File::open(folder.path()).unwrap().into();
@@ -117,6 +126,7 @@ mod tests {
             ("long", "it has 4 bytes, 3 are the limit"),
             ("one", "the program has made a file with another name in its place"),
             ("two", "the program has made a file with another name in its place"),
+            ("closed", "the program has made a file that cannot be read in its place"),
             ("link", "the program has made a link in its place"),
             ("way/in", "the program has made a link in its place"),
             ("magic", "the program has made a link in its place"),

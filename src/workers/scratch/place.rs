@@ -16,6 +16,8 @@ use crate::clock;
 
 const PREFIX: &str = "platen-scratch-";
 const LOCK: &str = "lock";
+/// So often a place is tried to be made.
+const TRIES: u32 = 8;
 
 /// The folder, whose lock is held as long as the service lives, also through a kill -9: one whose lock is free
 /// was left behind. Dropped, it is removed.
@@ -29,11 +31,32 @@ pub(in crate::workers) struct Place {
 impl Place {
     /// Makes it in `parent`. Others may go through it and not list it, where children have users of their own.
     pub fn create(parent: &Path, for_others: bool) -> io::Result<Self> {
+        // Between the lock's file and the lock another service's sweep may take the place for one left behind, and
+        // remove it. Then a place of another name is made.
+        let mut made = Self::try_create(parent, for_others);
+        for _ in 1..TRIES {
+            let Err(error) = &made else { break };
+            if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
+                || !parent.is_dir()
+            {
+                break;
+            }
+            made = Self::try_create(parent, for_others);
+        }
+        made
+    }
+
+    fn try_create(parent: &Path, for_others: bool) -> io::Result<Self> {
         let path = parent.join(format!("{PREFIX}{}", clock::new_id().simple()));
         DirBuilder::new().mode(0o700).create(&path)?;
         let folder = open_folder(CWD, &CString::new(path.as_os_str().as_encoded_bytes())?)?;
         let lock = File::create_new(path.join(LOCK))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno)?;
+        // A lock on a file that the sweep has removed before holds nobody off.
+        let named = std::fs::symlink_metadata(path.join(LOCK))?;
+        if named.ino() != lock.metadata()?.ino() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         if for_others {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o711))?;
         }
