@@ -52,7 +52,10 @@ fn brief(bounds: Bounds) -> Bounds {
 
 /// The table.
 pub fn attacks() -> Vec<Attack> {
-    [sockets(), files(), links(), signals(), exhaustion(), lasting()].into_iter().flatten().collect()
+    [sockets(), files(), links(), signals(), exhaustion(), memory(), lasting()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn sockets() -> Vec<Attack> {
@@ -243,6 +246,39 @@ fn exhaustion() -> Vec<Attack> {
             ),
             brief,
         ),
+        attack(way, "standard output", "print 'x' x 65536 while 1", End::Killed(&[Excess::Printed])),
+        attack(way, "standard error", "print STDERR 'x' x 65536 while 1", End::Killed(&[Excess::Printed])),
+        attack(way, "one file", "open F, '>f'; print F 'x' x 65536 while 1", End::Killed(&[Excess::Written])),
+        attack(
+            way,
+            "its home",
+            "chdir $ENV{HOME}; my $n; while (1) { open F, '>f' . $n++; print F 'x' x 1_000_000 }",
+            End::Killed(&[Excess::Written, Excess::Files]),
+        ),
+        attack(way, "many files", "my $n; open F, '>f' . $n++ while 1", End::Killed(&[Excess::Files])),
+        attack(way, "deep folders", "while (1) { mkdir 'd'; chdir 'd' }", End::Killed(&[Excess::Files])),
+        attack(
+            way,
+            "hidden files",
+            "mkdir 'h'; chdir 'h'; for (1..40) { open F, \">f$_\"; print F 'x' x 500_000 } chmod 0, '.'; sleep 60",
+            End::Killed(&[Excess::Written]),
+        ),
+        attack(
+            way,
+            "files without a name",
+            "my @f; for (1..40) { open $f[$_], \">f\"; unlink 'f'; print {$f[$_]} 'x' x 500_000 } sleep 60",
+            End::Killed(&[Excess::Written]),
+        ),
+        bounded(attack(way, "processor", "1 while 1", End::Killed(&[Excess::Processor])), |bounds| Bounds {
+            processor_s: 1,
+            ..bounds
+        }),
+    ]
+}
+
+fn memory() -> Vec<Attack> {
+    let way = "takes";
+    vec![
         attack(way, "memory", "my $x = 'x' x 2_000_000_000; sleep 60", End::Killed(&[Excess::Memory])),
         attack(
             way,
@@ -294,33 +330,6 @@ fn exhaustion() -> Vec<Attack> {
              { my $zero = 0; call(number($call->[0], $call->[1]), $zero, 0, 0, 0, 0); tried($call->[2], !$!{EPERM}) } print 'done'",
             End::Itself,
         ),
-        attack(way, "standard output", "print 'x' x 65536 while 1", End::Killed(&[Excess::Printed])),
-        attack(way, "standard error", "print STDERR 'x' x 65536 while 1", End::Killed(&[Excess::Printed])),
-        attack(way, "one file", "open F, '>f'; print F 'x' x 65536 while 1", End::Killed(&[Excess::Written])),
-        attack(
-            way,
-            "its home",
-            "chdir $ENV{HOME}; my $n; while (1) { open F, '>f' . $n++; print F 'x' x 1_000_000 }",
-            End::Killed(&[Excess::Written, Excess::Files]),
-        ),
-        attack(way, "many files", "my $n; open F, '>f' . $n++ while 1", End::Killed(&[Excess::Files])),
-        attack(way, "deep folders", "while (1) { mkdir 'd'; chdir 'd' }", End::Killed(&[Excess::Files])),
-        attack(
-            way,
-            "hidden files",
-            "mkdir 'h'; chdir 'h'; for (1..40) { open F, \">f$_\"; print F 'x' x 500_000 } chmod 0, '.'; sleep 60",
-            End::Killed(&[Excess::Written]),
-        ),
-        attack(
-            way,
-            "files without a name",
-            "my @f; for (1..40) { open $f[$_], \">f\"; unlink 'f'; print {$f[$_]} 'x' x 500_000 } sleep 60",
-            End::Killed(&[Excess::Written]),
-        ),
-        bounded(attack(way, "processor", "1 while 1", End::Killed(&[Excess::Processor])), |bounds| Bounds {
-            processor_s: 1,
-            ..bounds
-        }),
     ]
 }
 
