@@ -69,7 +69,11 @@ impl Running {
         let Some(((stdout, stderr), group)) = printed.zip(number) else {
             return Err(ProgramError::NotStarted("it has no pipes".to_owned()));
         };
-        let ended = group::watch_end(group).map_err(unable)?;
+        let ended = group::watch_end(group).map_err(|error| {
+            // It may have started others already, whom nobody would watch.
+            kill_group(&child);
+            unable(error)
+        })?;
         let is_loud = CancellationToken::new();
         let stdout = tokio::spawn(keep(stdout, bounds.printed_bytes, is_loud.clone()));
         let stderr = tokio::spawn(keep(stderr, bounds.printed_bytes, is_loud.clone()));

@@ -31,6 +31,9 @@ pub static PROGRAM: LazyLock<&str> = LazyLock::new(|| {
 /// The program as it should be.
 pub const PRESS: &str = include_str!("press.sh");
 
+/// What a shell ends with that does not find its script.
+const GONE: i32 = 127;
+
 /// What the program and the shell that reads it are made of.
 const MACHINE: [&str; 6] = ["/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"];
 
@@ -132,6 +135,10 @@ impl Press {
             bounds: self.steps.bounds(),
         };
         let finished = self.steps.run(job, 1, run).await?;
+        if finished.status.code() == Some(GONE) {
+            // Taken away between its start and the shell's look at it.
+            return Err(StepFault::NotStarted("the press is gone".to_owned()));
+        }
         assert!(finished.status.success(), "press {order}: {finished:?}");
         let breaks: u32 = String::from_utf8_lossy(&finished.stdout).trim().parse().expect("a number");
         program_output(&finished, "out", &job.outlet, (file, Some(breaks + 1))).await
