@@ -49,10 +49,11 @@ async fn what_goes_on_when_a_page_is_printed_is_named() {
     let pool = as_shipped();
     let endless = "const go = () => setTimeout(go, 600); go()";
     let frames = "const go = () => requestAnimationFrame(go); go()";
+    // How often it was set again until then depends on how busy the machine is.
     for (script, named) in [
-        (endless, "a timer every 600 ms, set again 6 times"),
-        (&chain(10, 500), "a timer every 500 ms, set again 7 times"),
-        (&chain(40, 100), "a timer every 100 ms, set again 1"),
+        (endless, "a timer every 600 ms, set again "),
+        (&chain(10, 500), "a timer every 500 ms, set again "),
+        (&chain(40, 100), "a timer every 100 ms, set again "),
         (frames, "an animation frame, asked for again"),
         ("setInterval(() => 0, 100)", "an interval of 100 ms"),
         ("new SharedWorker('data:text/javascript,0')", "a shared worker"),
