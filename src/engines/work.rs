@@ -19,7 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use nix::sys::statvfs::statvfs;
 use tokio::fs::File;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::io::ReaderStream;
@@ -28,6 +27,7 @@ use super::step::StepFault;
 use crate::clock;
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault};
+use crate::storage;
 
 /// What an entry is called as long as there is one.
 const PREFIX: &str = "platen-work-";
@@ -115,8 +115,7 @@ impl WorkPlace {
         let path = self.folder.join(format!("{PREFIX}{}", clock::new_id()));
         let (folder, free_bytes) = (self.folder.clone(), self.limits.free_bytes);
         let opened = tokio::task::spawn_blocking(move || {
-            let disk = statvfs(&folder)?;
-            if disk.blocks_available().saturating_mul(disk.fragment_size()) < free_bytes {
+            if storage::free_bytes(&folder)? < free_bytes {
                 return Err(io::Error::new(ErrorKind::StorageFull, full(free_bytes)));
             }
             let mut options = OpenOptions::new();

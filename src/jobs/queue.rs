@@ -117,6 +117,14 @@ struct AccountJobs {
     returned: u64,
 }
 
+impl AccountJobs {
+    /// What it did not use by now is no credit: its charge is raised to the queue's, less what its jobs under way are
+    /// expected to cost, which it pays when they end.
+    fn lose_credit(&mut self, virtual_time: Duration) {
+        self.charged = self.charged.max(virtual_time.saturating_sub(self.expected));
+    }
+}
+
 impl FairQueue {
     /// An empty queue; `level` tells how many jobs there are in it.
     #[must_use]
@@ -216,7 +224,7 @@ impl FairQueue {
         self.engines.end(account, kind);
         if let Some(jobs) = self.accounts.get_mut(&account) {
             if jobs.running >= self.limits.running {
-                jobs.charged = jobs.charged.max(self.virtual_time.saturating_sub(jobs.expected));
+                jobs.lose_credit(self.virtual_time);
             }
             jobs.running = jobs.running.saturating_sub(1);
             jobs.expected = jobs.expected.saturating_sub(estimate);
@@ -251,7 +259,7 @@ impl FairQueue {
         let Some(jobs) = self.accounts.get_mut(&account) else { return };
         let Some(&(_, kind)) = jobs.waiting.front() else { return };
         if self.engines.engine_of(kind) != self.engines.engine_of(before) {
-            jobs.charged = jobs.charged.max(self.virtual_time.saturating_sub(jobs.expected));
+            jobs.lose_credit(self.virtual_time);
         }
     }
 

@@ -18,16 +18,27 @@ pub mod record;
 pub mod s3;
 pub mod walk;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use nix::sys::statvfs::statvfs;
 
 pub use key::{Folder, StorageKey, TemplatePart, Upload};
 pub use landing::Landing;
 pub use quota::{CountedUpload, StorageQuota, StoredBytes};
 
 use crate::problem::{Code, Problem};
+
+/// Bytes that are free for us on the disk of `path`.
+///
+/// # Errors
+/// When the file system does not tell.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let disk = statvfs(path)?;
+    Ok(disk.blocks_available().saturating_mul(disk.fragment_size()))
+}
 
 /// Why the store did not do what was asked.
 #[derive(Debug, thiserror::Error)]

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use nix::sys::statvfs::statvfs;
 use tokio::task::spawn_blocking;
 
-use super::{Folder, ObjectMeta, StorageKey, StoreError};
+use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes};
 use crate::clock;
 
 /// Folders whose names are known to be on the disk; begun anew when there are more.
@@ -66,8 +65,7 @@ impl Place {
 
     /// A new file under a temporary name; none where less than `free_limit_bytes` are left on the disk.
     fn stage(&self) -> Result<StagedFile, StoreError> {
-        let disk = statvfs(&self.staging).map_err(|error| told(&error.into(), &self.staging))?;
-        if disk.blocks_available().saturating_mul(disk.fragment_size()) < self.free_limit_bytes {
+        if free_bytes(&self.staging).map_err(|error| told(&error, &self.staging))? < self.free_limit_bytes {
             return Err(told(&ErrorKind::StorageFull.into(), &self.root));
         }
         let path = self.staging.join(clock::new_id().to_string());

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
-use nix::sys::statvfs::statvfs;
 
 use super::report::Finding;
 use crate::config::Config;
 use crate::outbound::certificate_authorities;
+use crate::storage::free_bytes;
 
 const FOLDER: &str = "Data folder";
 const FILES: &str = "Open files";
@@ -40,8 +40,7 @@ fn folder(configured: &Path, free_limit_bytes: u64) -> Finding {
             "give the folder to the service's user, or set storage.data_dir to one of its own",
         );
     }
-    let free_bytes = statvfs(nearest).map(|disk| disk.blocks_available() * disk.fragment_size());
-    let Ok(free_bytes) = free_bytes else {
+    let Ok(free_bytes) = free_bytes(nearest) else {
         let detail = format!("{}: its free space cannot be told", path.display());
         return Finding::warning(FOLDER, detail).so("this check", "a local file system");
     };

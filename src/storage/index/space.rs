@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, fallocate};
-use nix::sys::statvfs::statvfs;
 
 use super::IndexError;
+use crate::storage::free_bytes;
 
 /// Allocated before a small group is written: four of sled's segments, and what it moves between them.
 const MARGIN_BYTES: u64 = 2 << 20;
@@ -97,8 +97,7 @@ impl DiskSpace {
 /// # Errors
 /// `Full`; `Failed` when the file system does not tell.
 pub(super) fn check_free(path: &Path, free_limit_bytes: u64) -> Result<(), IndexError> {
-    let disk = statvfs(path).map_err(|error| refused(path, &error.into()))?;
-    let free_bytes = disk.blocks_available().saturating_mul(disk.fragment_size());
+    let free_bytes = free_bytes(path).map_err(|error| refused(path, &error))?;
     if free_bytes >= free_limit_bytes {
         return Ok(());
     }
