@@ -27,7 +27,7 @@ pub enum Mode {
     Fail,
     /// Answers 404 and closes, as a proxy does that knows no store.
     NotFound,
-    /// Takes it, and nothing moves any more.
+    /// Takes it, and nothing of that connection moves any more: what was taken never arrives, not later either.
     Hang,
     /// Closes the connection when so many bytes of it have passed, in either direction.
     Cut(u64),
@@ -162,8 +162,10 @@ impl Link {
                     tokio::time::sleep(Duration::from_millis(5)).await; // poll
                     return true;
                 }
-                Mode::Hang if self.mode.changed().await.is_err() => return false,
-                Mode::Hang => {}
+                Mode::Hang => {
+                    let _ = self.mode.changed().await;
+                    return false;
+                }
             }
         }
     }
