@@ -1,25 +1,50 @@
 // Renders one template with EJS inside the assembling child, and says where a fault is.
 //
-// Evaluated once, before the job is there. `host` brings the npm package's two modules as functions, and
-// `read(name)`, which gives undefined or a file of the template: its text, and its script or ''.
-// It makes three functions. `assemble` takes a job and returns ['page', html], ['large'], ['deep', sentence] or
-// ['failed', sentence, message or null]; `compile` takes files and returns the JSON of their scripts; `generated`
-// says how many scripts EJS generated.
+// Evaluated once, before the job is there. `host` brings the npm package's two modules as functions. Nothing here can
+// ask the service for a file while a template runs: what it may include is given before, and a run that wants more is
+// void and done again with it. It makes these functions; what they take and give are strings and numbers:
+//
+//   begin(job)               the JSON of the entry's path, of all paths, of the limits
+//   give(path, text, script) a file that is there, its script where one is kept, else ''; without a text it has none
+//   mentioned()              the JSON of the paths that the given files include by a literal and that are not there
+//   assemble(data)           one character and what belongs to it: 'p' a page, which `part` gives; 'w' the JSON of paths
+//                            that were wanted: the run is void; 'l' the page is too large; 'd' a sentence, includes are
+//                            too deep; 'b' what is wrong with the data; 'f' a sentence, the template's fault; 'm' the
+//                            same, where the engine has not given it memory
+//   part(at)                 the page from `at` on, not all of it at once; '' at its end
+//   report()                 the JSON of {generated: how many scripts EJS generated, included: paths}
+//   compile(files, time)     the JSON of scripts for the JSON of [[path, text], …]
 (function (host) {
   'use strict';
 
+  // A template may replace whatever the realm has. What must hold whatever it does uses these, and objects that inherit
+  // nothing: that its run is void, and what is told of it.
+  const uncurried = (method) => Function.prototype.call.bind(method);
+  const { parse, stringify } = JSON;
+  const { create } = Object;
+  const slice = uncurried(String.prototype.slice);
+  const codeAt = uncurried(String.prototype.charCodeAt);
+  const wellFormed = uncurried(String.prototype.toWellFormed);
+
   const SENTENCE_LIMIT = 1500;
   const CHAIN_LIMIT = 8;
+  const PART_LENGTH = 1 << 20;
+  // A loop may wait for what an include does: a void run ends when it has called so many that are not there.
+  const VOID_CALLS_LIMIT = 1000;
 
-  // The template's files by absolute path ('/index.html'), and what of them has been read.
-  let files = new Set();
-  const texts = new Map();
+  // The template's files by absolute path ('/index.html'), and what of them is there: {text, script, seen}.
+  let job = null;
+  const files = create(null);
+  const given = create(null);
+  const included = create(null);
+  // What was wanted and is not there; null as long as the run is good.
+  let wanted = null;
+  let voidCalls = 0;
+  let page = '';
   // What EJS generated of them in a clean engine, before this job.
-  const sources = new Map();
   let generated = 0;
   // Scripts are made for later jobs, and none is run.
   let ahead = false;
-  let depthLimit = 0;
   let depth = 0;
   // The template that EJS compiles at this moment: {name, text}.
   let compiling = null;
@@ -52,15 +77,18 @@
   };
 
   const fs = {
-    existsSync: (name) => files.has(name),
+    existsSync: (name) => name in files,
     readFileSync(name) {
-      if (texts.has(name)) return texts.get(name);
-      const given = files.has(name) ? host.read(name.slice(1)) : undefined;
-      if (given === undefined) throw new Error(`the template has no file '${name.slice(1)}' to include`);
-      const text = given[0];
-      texts.set(name, text);
-      if (given[1] !== '') sources.set(name, given[1]);
-      return text;
+      if (!(name in files)) throw new Error(`the template has no file '${name.slice(1)}' to include`);
+      included[name] = true;
+      const file = given[name];
+      if (file !== undefined) {
+        if (file.text === undefined) throw new Error('the included file is no text');
+        return file.text;
+      }
+      wanted ??= create(null);
+      wanted[name] = true;
+      return '';
     },
   };
 
@@ -80,8 +108,47 @@
     } catch {
       message = 'an error that cannot be told';
     }
-    if (message === 'string too long') return 'a string grew longer than 1073741823 characters';
-    return message.replace(/^'?([\w$]+)'? is not defined$/, "'$1' is not defined");
+    return inKnownWords(message);
+  }
+
+  // ----- The engine's faults in the words that template authors know -----
+
+  // The name that an expression ends with: what was to be read.
+  function lastName(expression) {
+    const member = /\.([\p{ID_Start}$_][\p{ID_Continue}$]*)$/u.exec(expression);
+    const element = /\[(?:'([^']*)'|"([^"]*)"|(\d+))\]$/.exec(expression);
+    return member ? member[1] : element ? element[1] ?? element[2] ?? element[3] : null;
+  }
+
+  function noObject(what, expression) {
+    const each = /^[^.[(]+ of (.+)$/.exec(expression);
+    if (each) return `${each[1]} is not iterable`;
+    const assigned = /^([\p{ID_Continue}$.[\]'"]+)\s*[+\-*/%&|^?]{0,3}=(?![=>])/u.exec(expression);
+    const name = lastName(assigned ? assigned[1] : expression);
+    const verb = assigned ? ['set', 'setting'] : ['read', 'reading'];
+    const detail = name === null ? '' : ` (${verb[1]} '${name}')`;
+    return `Cannot ${verb[0]} properties of ${what}${detail} in '${expression}'`;
+  }
+
+  const WORDS = [
+    [/^Can't find variable: (.+)$/, (name) => `'${name}' is not defined`],
+    [/^(undefined|null) is not an object \(evaluating '([^]+)'\)$/, noObject],
+    [/^([^]+) is not a function\. \(In '[^]+' is [^]*\)$/, (name) => `${name} is not a function`],
+    [/^undefined is not a function \(near '\.\.\.[^]* of ([^]+)\.\.\.'\)$/, (name) => `${name} is not iterable`],
+    [/^[^]+ is not a constructor \(evaluating 'new ([^(]+)[^]*'\)$/, (name) => `${name} is not a constructor`],
+    [/^Right side of assignment cannot be destructured$/, () => 'Cannot destructure what is undefined or null'],
+    [/^Cannot access uninitialized variable\.$/, () => 'Cannot access a variable before its initialization'],
+    [/^Maximum call stack size exceeded\.$/, () => 'Maximum call stack size exceeded'],
+    [/^JSON\.stringify cannot serialize cyclic structures\.$/, () => 'Converting circular structure to JSON'],
+    [/^Out of memory: BigInt generated/, () => 'Maximum BigInt size exceeded'],
+  ];
+
+  function inKnownWords(message) {
+    for (const [pattern, words] of WORDS) {
+      const match = pattern.exec(message);
+      if (match) return words(match[1], match[2]);
+    }
+    return message;
   }
 
   // Stands in for `Function` inside EJS, which makes a template's code with it: so that we see the code,
@@ -117,11 +184,17 @@
   const MARKER = /^    ; __line = (\d+)$/;
   const END_OF_TEMPLATE = '  return __output;';
 
-  // The line of the code where `error` arose, from 0, or -1.
+  // The line of a template's code where `error` arose, from 0, or -1. An error has the line in the innermost script;
+  // the engine gives a code that was made by `Function` no address, and ours have one.
   function codeLine(error) {
-    const stack = error !== null && typeof error === 'object' ? String(error.stack) : '';
-    const match = /<input>:(\d+)/.exec(stack);
-    return match ? Number(match[1]) - 1 - LINES_BEFORE_BODY : -1;
+    if (error === null || typeof error !== 'object' || typeof error.line !== 'number') return -1;
+    const innermost = String(error.stack).split('\n').find((frame) => !frame.endsWith('@[native code]'));
+    return innermost !== undefined && innermost.endsWith('@') ? syntaxLine(error) : -1;
+  }
+
+  // The same of an error that says what is wrong with a code that was never run.
+  function syntaxLine(error) {
+    return typeof error.line === 'number' ? error.line - 1 - LINES_BEFORE_BODY : -1;
   }
 
   // The template's line of a line of the code; null behind the template's end.
@@ -129,6 +202,8 @@
     if (at < 0 || at >= lines.lastIndexOf(END_OF_TEMPLATE) - 1) return null;
     let token = at;
     while (token > 0 && !lines[token].startsWith(TOKEN)) token -= 1;
+    // The engine knows of some instructions only where the block around them begins, before the first tag.
+    if (!lines[token].startsWith(TOKEN)) return null;
     for (let line = token; line >= 0; line -= 1) {
       const marker = MARKER.exec(lines[line]);
       if (marker) return { start: Number(marker[1]), line: Number(marker[1]) + at - token };
@@ -147,7 +222,7 @@
     const inExpression = badExpression(text);
     if (inExpression !== null) return inExpression;
     const lines = code.split('\n');
-    const at = codeLine(error);
+    const at = syntaxLine(error);
     const found = templateLine(lines, at);
     const bracket = badBracket(lines);
     // The engine may notice a bracket's fault only later, at a token that is innocent.
@@ -178,7 +253,7 @@
         new Function(`return (${code}\n)`);
       } catch (error) {
         const last = code.split('\n').length - 1;
-        const inside = Math.min(Math.max(codeLine(error), 0), last);
+        const inside = Math.min(Math.max(syntaxLine(error), 0), last);
         return { line: tag.line + inside, message: `${messageOf(error)} in '${short(`<%=${tag.code}%>`)}'` };
       }
     }
@@ -272,10 +347,10 @@
   ejs.compile = function (text, options) {
     const outer = compiling;
     compiling = { name: options.filename, text };
-    const source = sources.get(options.filename);
+    const source = given[options.filename]?.script;
     let render;
     try {
-      render = source === undefined ? compile(text, options) : compileKept(text, options, source);
+      render = source ? compileKept(text, options, source) : compile(text, options);
     } catch (error) {
       if (fault === null || !Object.is(fault.error, error)) placeUnclosed(error, text, options.filename);
       throw error;
@@ -283,9 +358,13 @@
       compiling = outer;
     }
     return function (data) {
-      if (depth > depthLimit) {
-        tooDeep = new Error(`includes are nested more than ${depthLimit} deep (assemble.include_depth_limit)`);
+      if (depth > job.depth) {
+        tooDeep = new Error(`includes are nested more than ${job.depth} deep (assemble.include_depth_limit)`);
         throw tooDeep;
+      }
+      if (wanted !== null) {
+        voidCalls += 1;
+        if (voidCalls > VOID_CALLS_LIMIT) throw new Error('void');
       }
       depth += 1;
       try {
@@ -328,20 +407,73 @@
   // Only these options: nothing of the data is one.
   const optionsOf = (filename) => ({ filename, cache: true, root: '/' });
 
-  function assemble(job) {
-    files = new Set(job.files.map((name) => `/${name}`));
-    depthLimit = job.depth;
-    const filename = `/${job.entry}`;
-    if (job.source !== undefined) sources.set(filename, job.source);
-    const text = withoutMark(job.text);
-    try {
-      const render = ejs.compile(text, optionsOf(filename));
-      const html = render(job.data);
-      return html.length > job.limit ? ['large'] : ['page', html.toWellFormed()];
-    } catch (error) {
-      if (tooDeep !== null && Object.is(error, tooDeep)) return ['deep', sentence(error)];
-      return ['failed', sentence(error), messageOf(error)];
+  const INCLUDES = /\binclude\s*\(\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|`([^`\\$\n]*)`)/g;
+
+  function mentioned() {
+    const found = create(null);
+    for (const name in given) {
+      const file = given[name];
+      if (file.seen || !file.text?.includes('include')) continue;
+      file.seen = true;
+      for (const [, ...paths] of file.text.matchAll(INCLUDES)) {
+        const path = paths.find((literal) => literal !== undefined);
+        const full = path.startsWith('/')
+          ? ejs.resolveInclude(path.replace(/^\/*/, ''), '/', true)
+          : ejs.resolveInclude(path, name);
+        if (full in files && !(full in given)) found[full] = true;
+      }
     }
+    return stringify(found);
+  }
+
+  function begin(order) {
+    job = parse(order);
+    for (const name of job.files) files[`/${name}`] = true;
+  }
+
+  function give(path, text, script) {
+    given[path] = { text: text === undefined ? undefined : withoutMark(text), script, seen: false };
+  }
+
+  // What the engine says where it has not given memory.
+  const isMemory = (error) => error instanceof RangeError && error.message === 'Out of memory';
+
+  function assemble(json) {
+    let made = '';
+    try {
+      made = run(json);
+    } catch (error) {
+      if (wanted === null) throw error;
+    }
+    // Whatever became of it.
+    return wanted === null ? made : 'w' + stringify(wanted);
+  }
+
+  function run(json) {
+    const filename = `/${job.entry}`;
+    let data;
+    try {
+      data = parse(json);
+    } catch (error) {
+      return (isMemory(error) ? 'm' : 'b') + messageOf(error);
+    }
+    try {
+      const render = ejs.compile(given[filename].text, optionsOf(filename));
+      const html = render(data);
+      if (html.length > job.limit) return 'l';
+      page = wellFormed(html);
+      return 'p';
+    } catch (error) {
+      if (tooDeep !== null && Object.is(error, tooDeep)) return 'd' + sentence(error);
+      return (isMemory(error) ? 'm' : 'f') + sentence(error);
+    }
+  }
+
+  function part(at) {
+    const end = at + PART_LENGTH;
+    const last = end < page.length ? codeAt(page, end - 1) : 0;
+    // The halves of a character stay together.
+    return slice(page, at, last >= 0xd800 && last < 0xdc00 ? end - 1 : end);
   }
 
   function scriptOf(name, original) {
@@ -360,12 +492,14 @@
   }
 
   // Of all that is in the files nothing runs here, and there is no data: the scripts are for other jobs.
-  function compileAhead(job) {
+  function compileAhead(wanted, time) {
     ahead = true;
-    const end = Date.now() + job.time;
-    const scripts = job.files.map(({ name, text }) => (Date.now() < end ? scriptOf(`/${name}`, text) : null));
-    return JSON.stringify(scripts);
+    const end = Date.now() + time;
+    const scripts = parse(wanted).map(([name, text]) => (Date.now() < end ? scriptOf(`/${name}`, text) : null));
+    return stringify(scripts);
   }
 
-  return { assemble, compile: compileAhead, generated: () => generated };
+  const report = () => stringify({ generated, included });
+
+  return { begin, give, mentioned, assemble, part, report, compile: compileAhead };
 })

@@ -8,6 +8,12 @@ use super::Faults;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AssembleConfig {
+    /// The program that runs template code; empty: `platen-script`, beside the service's own.
+    pub program: String,
+    /// Default locale of template code.
+    pub locale: String,
+    /// Time zone of template code.
+    pub timezone: String,
     /// Until a template and its data have become a page.
     pub timeout_ms: u64,
     /// Processor time after which a template goes on when nobody else has use for the processor.

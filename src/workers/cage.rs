@@ -81,11 +81,16 @@ pub fn give_up_signals() -> Result<(), String> {
     apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
 }
 
-/// Refuses every system call but those of a process that only computes, for good. Opening files, memory
-/// that is written and executed, signals to others are all gone.
-pub(super) fn compute_only() -> Result<(), String> {
+/// Refuses every system call but those of a process that only computes, for good and for all its threads. Opening
+/// files, memory that is written and executed, signals to others are all gone.
+///
+/// # Errors
+/// A sentence, when the system refuses.
+pub fn compute_only() -> Result<(), String> {
     let filter = calls::computing(std::process::id());
-    apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
+    let filter = filter.map_err(|error| format!("cannot build a filter: {error}"))?;
+    seccompiler::apply_filter_all_threads(&filter)
+        .map_err(|error| format!("cannot filter system calls: {error}"))
 }
 
 /// Applies a filter, from now on and for all this process starts.
@@ -135,7 +140,7 @@ mod tests {
     fn what_only_computes_reaches_nothing() {
         let outcome = std::thread::spawn(|| {
             let before = std::fs::read("/etc/hostname").map(|text| text.len());
-            compute_only().unwrap();
+            apply(&calls::computing(std::process::id()).unwrap()).unwrap();
             let refused = [
                 std::fs::read("/etc/hostname").unwrap_err(),
                 std::net::TcpListener::bind("127.0.0.1:0").unwrap_err(),

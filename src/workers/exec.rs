@@ -16,7 +16,6 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{self, Gid, Pid, Uid};
 
 use super::cage::Fence;
-use super::dispatch;
 use super::priority::yield_from_now_on;
 use super::scratch::Tenant;
 use super::spec::{ChildSpec, Limits, OWN_PROGRAM, Order, User};
@@ -27,15 +26,20 @@ pub const EXEC_FAILED: u8 = 125;
 /// What went wrong before the program ran, in a sentence for the log.
 type Failure = String;
 
-/// Runs `platen exec <order>`; another program returns only when it could not be started.
-pub(super) fn run_exec(arguments: &[OsString]) -> ExitCode {
-    become_child(arguments).unwrap_or_else(|failure| {
+/// What runs the commands of the program that is running; `None`: it has no such command.
+pub type Dispatch = fn(&[OsString]) -> Option<ExitCode>;
+
+/// Runs `exec <order>` of a program whose commands `dispatch` knows; another program returns only when it could not be
+/// started.
+#[must_use]
+pub fn run_exec(arguments: &[OsString], dispatch: Dispatch) -> ExitCode {
+    become_child(arguments, dispatch).unwrap_or_else(|failure| {
         let _ = writeln!(std::io::stderr(), "platen exec: {failure}");
         ExitCode::from(EXEC_FAILED)
     })
 }
 
-fn become_child(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+fn become_child(arguments: &[OsString], dispatch: Dispatch) -> Result<ExitCode, Failure> {
     let [order] = arguments else {
         return Err("wants one argument, the child to become; the service calls it, not you".to_owned());
     };

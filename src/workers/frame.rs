@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 /// What a child says: first that it is ready, then what it wants or what came of its job.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Saying<R> {
+pub enum Saying<R> {
     /// Everything is loaded; a job may come.
     Ready,
     /// The child wants the file of this name.
@@ -25,7 +25,7 @@ pub(super) enum Saying<R> {
 
 /// What answers [`Saying::Want`]; the file is the body.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Given {
+pub struct Given {
     /// Whether there is such a file.
     pub found: bool,
     /// How many bytes at the body's end are not the file but what was made of it before.
@@ -39,7 +39,7 @@ const PREFIX_BYTES: usize = 12;
 
 /// A frame could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FrameError {
+pub enum FrameError {
     /// The other side is gone, or the pipe broke.
     #[error("the pipe broke: {0}")]
     Broken(#[from] io::Error),
@@ -52,7 +52,10 @@ pub(super) enum FrameError {
 }
 
 /// Sends a frame from the child's side.
-pub(super) fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// When the pipe breaks, or the header is longer than a frame's may be.
+pub fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
     let head = head(header, body.len())?;
     sink.write_all(&head)?;
     sink.write_all(body)?;
@@ -60,7 +63,10 @@ pub(super) fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) 
 }
 
 /// Reads a frame on the child's side, which trusts the service.
-pub(super) fn read<H: DeserializeOwned>(mut source: impl Read) -> Result<(H, Vec<u8>), FrameError> {
+///
+/// # Errors
+/// See [`FrameError`].
+pub fn read<H: DeserializeOwned>(mut source: impl Read) -> Result<(H, Vec<u8>), FrameError> {
     let mut prefix = [0; PREFIX_BYTES];
     source.read_exact(&mut prefix)?;
     let (header_length, body_length) = lengths(prefix);

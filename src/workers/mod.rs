@@ -8,6 +8,7 @@
 
 pub mod assemble;
 mod cage;
+pub mod child;
 mod exec;
 mod frame;
 mod group;
@@ -43,8 +44,7 @@ pub use worker::{Asked, Job, WorkerFault};
 pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     let (command, rest) = arguments.split_first()?;
     match command.to_str()? {
-        spec::EXEC_COMMAND => Some(exec::run_exec(rest)),
-        assemble::COMMAND => Some(assemble::run(rest)),
+        spec::EXEC_COMMAND => Some(exec::run_exec(rest, dispatch)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The sub-command of our binary that turns an [`Order`] into the program it names.
-pub(super) const EXEC_COMMAND: &str = "exec";
+pub const EXEC_COMMAND: &str = "exec";
 
 /// Our own binary, also where the child's user could not reach it by its name.
 pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -24,6 +24,10 @@ pub struct ChildSpec {
     pub program: PathBuf,
     /// Its arguments, without its own name.
     pub arguments: Vec<String>,
+    /// Which program of ours is started to become the child; `None`: the service's own. It is started by its path with
+    /// the service's rights, so the child's user need not reach it; where [`Self::program`] is `/proc/self/exe`, the
+    /// child is that very process. It has [`Self::environment`] from its start.
+    pub binary: Option<PathBuf>,
     /// Its whole environment.
     pub environment: BTreeMap<String, String>,
     /// Where it starts; entered as the child's user.
@@ -129,6 +133,7 @@ impl ChildSpec {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
+            binary: None,
             arguments: Vec::new(),
             environment: BTreeMap::new(),
             working_directory: PathBuf::from("/"),

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command as StdCommand, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use command_fds::{CommandFdExt, FdMapping};
 use nix::sys::signal::{Signal, kill, killpg};
@@ -24,6 +24,7 @@ use super::spec::{ChildSpec, EXEC_COMMAND, Order};
 #[derive(Clone, Debug)]
 pub struct Starter {
     requests: mpsc::Sender<Request>,
+    executable: Arc<Path>,
 }
 
 /// A child's standard streams, and further descriptors by the numbers they have in the child.
@@ -66,10 +67,17 @@ impl Starter {
     /// When the system gives no thread.
     pub fn new(executable: PathBuf) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel();
+        let beside = Arc::from(executable.as_path());
         std::thread::Builder::new()
             .name("platen-starter".to_owned())
             .spawn(move || serve(&executable, &inbox))?;
-        Ok(Self { requests })
+        Ok(Self { requests, executable: beside })
+    }
+
+    /// The path of another program of ours, which lies beside our own binary.
+    #[must_use]
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.executable.with_file_name(name)
     }
 
     /// Starts a child. Dropping what it returns kills the child, but not what the child has started:
@@ -147,9 +155,15 @@ fn serve(executable: &Path, inbox: &mpsc::Receiver<Request>) {
 fn start(executable: &Path, spec: ChildSpec, streams: Streams) -> io::Result<Child> {
     let descriptors = streams.descriptors.iter().map(|(_, number)| *number).collect();
     let (parent, thread) = (std::process::id(), gettid().as_raw());
+    let executable = spec.binary.as_deref().unwrap_or(executable).to_owned();
+    let mut command = StdCommand::new(&executable);
+    command.env_clear();
+    if spec.binary.is_some() {
+        // Never what tells the dynamic loader where to look: here it still has the service's rights.
+        command.envs(spec.environment.iter().filter(|(name, _)| !name.starts_with("LD_")));
+    }
     let order = serde_json::to_string(&Order { parent, thread, descriptors, child: spec })?;
-    let mut command = StdCommand::new(executable);
-    command.arg(EXEC_COMMAND).arg(order).env_clear();
+    command.arg(EXEC_COMMAND).arg(order);
     command.stdin(streams.stdin).stdout(streams.stdout).stderr(streams.stderr);
     let mappings = streams
         .descriptors

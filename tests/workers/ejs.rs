@@ -80,18 +80,15 @@ async fn tags_of_all_kinds_work() {
 }
 
 #[tokio::test]
-async fn a_locale_is_refused_and_not_ignored() {
+async fn numbers_and_dates_read_as_in_the_locale_they_are_asked_for() {
     let plain = "<%= (1234567.8915).toLocaleString() %>|<%= new Date(0).toLocaleString() %>|\
                  <%= [1e21, -0.5].toLocaleString() %>";
     let expected = "1,234,567.892|1/1/1970, 12:00:00 AM|1,000,000,000,000,000,000,000,-0.5";
     assert_eq!(page(plain, "{}").await, expected);
-    for call in ["(1).toLocaleString('de-DE')", "new Date().toLocaleDateString(undefined, {month: 'long'})"] {
-        let sentence = wrong(&format!("\n<%= {call} %>"), "{}").await;
-        assert!(sentence.starts_with("index.html:2: toLocale"), "{sentence}");
-        assert!(sentence.contains("with a locale or options is not available"), "{sentence}");
-    }
-    let sentence = wrong("<%= new Intl.NumberFormat('de').format(1) %>", "{}").await;
-    assert_eq!(sentence, "index.html:1: 'Intl' is not defined");
+    let german = "<%= (1234.5).toLocaleString('de-DE', {style: 'currency', currency: 'EUR'}) %>|\
+                  <%= new Date(0).toLocaleDateString('de-DE', {dateStyle: 'long', timeZone: 'Europe/Berlin'}) %>|\
+                  <%= ['ä', 'z', 'a'].sort(new Intl.Collator('sv').compare) %>|<%= 'I'.toLocaleLowerCase('tr') %>";
+    assert_eq!(page(german, "{}").await, "1.234,50\u{a0}€|1. Januar 1970|a,z,ä|ı");
 }
 
 #[tokio::test]
@@ -160,9 +157,15 @@ async fn a_runtime_fault_names_file_line_and_chain() {
     let text = "<p>\n<%= name %>\n\n<%= customer.street %>";
     assert_eq!(wrong(text, r#"{"name":1}"#).await, "index.html:4: 'customer' is not defined");
     let sentence = wrong(text, r#"{"name":1,"customer":null}"#).await;
-    assert_eq!(sentence, "index.html:4: cannot read property 'street' of null");
+    assert_eq!(
+        sentence,
+        "index.html:4: Cannot read properties of null (reading 'street') in 'customer.street'"
+    );
     let long = "<p>\n<%\n  const a = 1;\n  const b = 2;\n  a.b.c;\n%>";
-    assert_eq!(wrong(long, "{}").await, "index.html:5: cannot read property 'c' of undefined");
+    assert_eq!(
+        wrong(long, "{}").await,
+        "index.html:5: Cannot read properties of undefined (reading 'c') in 'a.b.c'"
+    );
     let each = "<p>\n<% [1].forEach(function (x) { %>\n  <%= x %>\n  <%= missing %>\n<% }) %>";
     assert_eq!(wrong(each, "{}").await, "index.html:4: 'missing' is not defined");
     assert_eq!(wrong("\n<% throw 'a word' %>", "{}").await, "index.html:2: a word");
@@ -196,7 +199,7 @@ async fn a_syntax_fault_names_file_and_line() {
     let cases = [
         ("a\nb\n<%= foo( %>\nc\n<%= d %>", 3, "in '<%= foo( %>'"),
         ("a\n<%= a b %>", 2, "in '<%= a b %>'"),
-        ("a\n\n<%=\n  1 +\n  ) %>\n", 5, "unexpected"),
+        ("a\n\n<%=\n  1 +\n  ) %>\n", 5, "Unexpected"),
         ("a\n<% let 1x = 2; %>\n", 2, ""),
         ("a\n<%\n let a = 1;\n let = = 2;\n%>\nb", 4, ""),
         ("a\n<% if (true) { %>\nb\n<% for (;;) { %>\n<% } %>\nc\n", 2, "'{' is never closed"),
@@ -335,7 +338,10 @@ async fn memory_is_limited() {
     let doubling = "<% let s = 'x'; for (;;) s += s + 'y' %>";
     let (code, sentence) = limited(doubling, config()).await;
     assert_eq!(code, FaultCode::TemplateError);
-    assert_eq!(sentence, "index.html:1: a string grew longer than 1073741823 characters");
+    assert!(
+        sentence.starts_with("index.html:1: a string grew longer than 2147483647 characters"),
+        "{sentence}"
+    );
     let recursion = "\n<% function f() { return f() + 1 } f() %>";
     let (code, sentence) = limited(recursion, config()).await;
     assert_eq!(code, FaultCode::TemplateError);

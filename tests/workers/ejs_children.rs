@@ -14,7 +14,7 @@ use platen::telemetry::metrics::Metrics;
 use platen::workers::Starter;
 
 use crate::ejs::{assembler, config, site};
-use crate::processes::{field, platen, processes, somebody_else, until};
+use crate::processes::{field, platen, platen_script, processes, somebody_else, until};
 
 #[tokio::test]
 async fn no_job_sees_another() {
@@ -74,6 +74,7 @@ async fn the_program_may_lie_where_the_childs_user_cannot_go() {
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
     let program = folder.path().join("platen");
     std::fs::copy(platen(), &program).unwrap();
+    std::fs::copy(platen_script(), folder.path().join("platen-script")).unwrap();
     let assembler = Assembler::new(
         Starter::new(program).unwrap(),
         &config(),

@@ -14,6 +14,11 @@ pub fn platen() -> PathBuf {
     copy.map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_platen")), PathBuf::from)
 }
 
+/// The program that template code runs in.
+pub fn platen_script() -> PathBuf {
+    platen().with_file_name("platen-script")
+}
+
 pub fn starter() -> Starter {
     Starter::new(platen()).unwrap()
 }

@@ -1,7 +1,8 @@
 //! EJS over a site's entry, with the data's top-level keys as locals: the engine of html, ejs and framework.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +18,9 @@ use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, Order, assemble_child};
+use crate::workers::assemble::{
+    Answer, AssembleJob, AssembleLimits, Assembled, Order, PROGRAM, assemble_child,
+};
 use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
 /// Makes pages. Cloning shares its children.
@@ -49,11 +52,13 @@ impl Assembler {
             // The system counts a process' whole life, so it is the bound of all its jobs together.
             cpu_s: (config.timeout_ms.div_ceil(1_000) + 5).saturating_mul(config.child_jobs),
         };
+        let program =
+            if config.program.is_empty() { starter.beside(PROGRAM) } else { PathBuf::from(&config.program) };
         let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let settings = PoolSettings {
             name: "assemble",
-            spec: assemble_child(limits, user),
+            spec: assemble_child(program, limits, &config.timezone, user),
             spares: count(config.spares),
             kept: count(config.kept),
             child_jobs: config.child_jobs,
@@ -103,15 +108,17 @@ impl Assembler {
         if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
             return Err(self.out_of_memory());
         }
-        let read = Mutex::new(Read::default());
-        let (Answer { outcome, generated }, page) = self.run(&meter, site, [entry, &data], &read).await?;
+        let asked = Mutex::new(Vec::new());
+        let (Answer { outcome, generated, included }, page) =
+            self.run(&meter, site, [entry, &data], &asked).await?;
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         let page = self.outcome(outcome, page)?;
-        let Read { mut paths, doubts } = read.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for doubt in &doubts {
+        let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let read: BTreeMap<_, _> = included.into_iter().filter_map(|at| asked.get(at).cloned()).collect();
+        for doubt in read.values().flatten() {
             warnings.push(doubt);
         }
-        paths.insert(site.entry().to_owned());
+        let paths = read.into_keys().chain([site.entry().to_owned()]).collect();
         self.compile_ahead(meter.account(), site, &paths);
         Ok(page)
     }
@@ -145,7 +152,7 @@ impl Assembler {
         meter: &CostMeter,
         site: &Site,
         [entry, data]: [&Bytes; 2],
-        read: &Mutex<Read>,
+        requests: &Mutex<Vec<Request>>,
     ) -> Result<(Answer, Bytes), JobFault> {
         let script = site.script(site.entry());
         let body = [
@@ -158,12 +165,12 @@ impl Assembler {
             entry_bytes: body[0].len(),
             source_bytes: body[1].len(),
             files: site.paths().map(Cow::Borrowed).collect(),
+            locale: Cow::Borrowed(&self.config.locale),
         });
         let files = |name: &str| {
             let (asked, doubt) = asked(site, name)?;
-            let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
-            read.doubts.extend(doubt);
-            read.paths.insert(name.to_owned());
+            let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+            requests.push((name.to_owned(), doubt));
             Some(asked)
         };
         let done = self.pool.run(meter, Job { header: &order, body: &body, files: &files }).await;
@@ -213,8 +220,9 @@ impl Assembler {
     fn death(&self, status: std::process::ExitStatus, words: &str) -> JobFault {
         use std::os::unix::process::ExitStatusExt as _;
         tracing::warn!(status = %status, words, "a template's child died");
-        let killed = status.signal() == Some(nix::libc::SIGKILL);
-        if killed || words.contains("memory allocation") {
+        let ended_by = |signals: [i32; 3]| status.signal().is_some_and(|signal| signals.contains(&signal));
+        // The engine aborts where it is not given memory; so do our code and its library, which traps.
+        if ended_by([nix::libc::SIGKILL, nix::libc::SIGABRT, nix::libc::SIGTRAP]) {
             self.out_of_memory()
         } else {
             let sentence = "the template engine crashed on this template; look for very deep nesting in it";
@@ -254,13 +262,8 @@ fn object(data: &Bytes) -> Result<Bytes, JobFault> {
     }
 }
 
-/// What a job's template read.
-#[derive(Default)]
-struct Read {
-    paths: BTreeSet<String>,
-    /// What its author should know of the files that it included.
-    doubts: BTreeSet<String>,
-}
+/// A file that a template may include, by its path, and what its author should know of it where it does.
+type Request = (String, Option<String>);
 
 /// The entry's text, whatever its encoding. What is no text goes on as it is: where it must be text, the engine says
 /// which line is not.

@@ -208,11 +208,15 @@ const COMPUTING_CALLS: &[c_long] = &[
     libc::SYS_mmap,
     libc::SYS_mremap,
     libc::SYS_munmap,
+    // The child looks how much memory it has mapped, in a file that it has opened before.
+    libc::SYS_pread64,
     libc::SYS_read,
     libc::SYS_restart_syscall,
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
+    // A spin lock of the script engine's that is taken.
+    libc::SYS_sched_yield,
     libc::SYS_sigaltstack,
     libc::SYS_tgkill,
     libc::SYS_write,

@@ -1,0 +1,368 @@
+//! `platen-script assemble-child`: template and data in, page out, inside the tightest cage we have.
+//!
+//! ```text
+//! warm up ─► give up everything but to compute ─► ready ─► job ─► answer ─► ready …
+//!                                                   └ a machine with EJS waits
+//! ```
+//!
+//! There is no call from a template's code into this program. A file that a template includes is asked for before it
+//! runs, where it says so by a literal; where a run wants another one, that run is void: the file is asked for when it
+//! is over, and the template runs again in a fresh machine.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use javascriptcore6::Value;
+use javascriptcore6::glib::Bytes;
+use nix::sys::prctl;
+use platen::workers::assemble::{
+    Answer, AssembleJob, AssembleLimits, Assembled, COMMAND, CompileJob, Compiled, Order,
+};
+use platen::workers::child::{self, FrameError, Given, Saying};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::machine::{Machine, Thrown};
+use crate::memory::Memory;
+
+const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
+const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
+const RENDERER: &str = include_str!("../../../assets/assemble.js");
+const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
+
+/// So many files are asked for before the first run; what a template includes beyond them by a literal, it wants when
+/// it runs.
+const MENTIONED_LIMIT: usize = 300;
+
+/// A child that needed so much more memory at any time is not kept for a further job.
+const KEPT_GROWTH_BYTES: u64 = 64 << 20;
+
+/// What the engine throws where it has not given memory, also for what no memory would do for.
+const REFUSED: &str = "Out of memory";
+const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
+                        (assemble.memory_limit_mb)";
+
+/// A machine with EJS in it, for one run.
+struct Engine {
+    machine: Machine,
+    functions: Functions,
+}
+
+/// Ours in the machine; kept from before any template's code runs there.
+struct Functions {
+    begin: Value,
+    give: Value,
+    mentioned: Value,
+    assemble: Value,
+    part: Value,
+    report: Value,
+    compile: Value,
+}
+
+/// A file of the template that is there.
+struct File {
+    path: String,
+    /// None: it is no text.
+    text: Option<Bytes>,
+    script: Bytes,
+}
+
+/// What the renderer tells of a run.
+#[derive(Deserialize)]
+struct Report {
+    generated: u64,
+    included: BTreeMap<String, bool>,
+}
+
+/// What came of a run.
+enum Run {
+    Done(Assembled, String),
+    /// It is void: these are wanted.
+    Wants(Vec<String>),
+}
+
+/// Runs `platen-script assemble-child <limits>`.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    match serve(arguments) {
+        // The process ends here: taking the machine apart first would only cost time.
+        Ok(()) => std::process::exit(0),
+        Err(fault) => {
+            let _ = writeln!(io::stderr(), "platen-script {COMMAND}: {fault}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(arguments: &[OsString]) -> Result<(), String> {
+    let [limits] = arguments else {
+        return Err("wants one argument, its limits; the service calls it, not you".to_owned());
+    };
+    let limits: AssembleLimits = serde_json::from_slice(limits.as_encoded_bytes())
+        .map_err(|error| format!("its argument is not a set of limits: {error}"))?;
+    // No process of the same user may trace it or look into its memory.
+    prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
+    warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
+    let mut engine = load()?;
+    let memory = Memory::bound(limits.memory_bytes)?;
+    child::compute_only()?;
+    loop {
+        say(&Saying::<()>::Ready, "")?;
+        let (order, body) = match child::read::<Order<'static>>(io::stdin().lock()) {
+            Ok(order) => order,
+            // Nobody wants anything any more.
+            Err(FrameError::Broken(_)) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        match order {
+            Order::Assemble(job) => {
+                let (answer, page) =
+                    Job { limits: &limits, memory: &memory, job: &job }.assemble(&mut engine, body)?;
+                say(&Saying::Done(answer), &page)?;
+            }
+            Order::Compile(job) => {
+                let (compiled, scripts) = match engine.compile(&job, &body) {
+                    Ok(scripts) => (Compiled::Scripts, scripts),
+                    Err(thrown) => (Compiled::Nothing(thrown.0), String::new()),
+                };
+                say(&Saying::Done(compiled), &scripts)?;
+            }
+        }
+        if memory.has_grown(KEPT_GROWTH_BYTES) {
+            return Ok(());
+        }
+        engine = load()?;
+    }
+}
+
+/// One whole machine: whatever the engine opens when it first needs it, it opens now.
+fn warm_up() -> Result<(), Thrown> {
+    let engine = Engine::load()?;
+    engine.machine.evaluate(WARM_UP, "")?;
+    let job = json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000 }).to_string();
+    let words = |words: &[&str]| words.iter().map(|word| engine.machine.word(word)).collect::<Vec<_>>();
+    engine.machine.call(&engine.functions.begin, &words(&[&job]))?;
+    engine.machine.call(
+        &engine.functions.give,
+        &words(&["/a", "<% for (const x of list) { %>\n<%= x %><% } %>", ""]),
+    )?;
+    let made =
+        engine.machine.text_of(&engine.functions.assemble, &words(&[r#"{"list":["<a>",1.5,null]}"#]))?;
+    if made == "p" { Ok(()) } else { Err(Thrown(made)) }
+}
+
+fn load() -> Result<Engine, String> {
+    Engine::load().map_err(|thrown| format!("EJS does not load: {}", thrown.0))
+}
+
+fn say<R: Serialize>(saying: &Saying<R>, body: &str) -> Result<(), String> {
+    let said = child::write(io::stdout().lock(), saying, body.as_bytes());
+    said.map_err(|error| format!("cannot speak: {error}"))
+}
+
+impl Engine {
+    fn load() -> Result<Self, Thrown> {
+        let machine = Machine::new();
+        let ejs = module(&machine, "(require, module, exports, Function)", EJS)?;
+        let utils = module(&machine, "(require, module, exports)", EJS_UTILS)?;
+        let host = machine.object(&[("ejs", ejs), ("utils", utils)])?;
+        let make = machine.evaluate(RENDERER, "renderer")?;
+        let renderer = machine.call(&make, &[host])?;
+        let function = |name| Machine::member(&renderer, name);
+        let functions = Functions {
+            begin: function("begin")?,
+            give: function("give")?,
+            mentioned: function("mentioned")?,
+            assemble: function("assemble")?,
+            part: function("part")?,
+            report: function("report")?,
+            compile: function("compile")?,
+        };
+        Ok(Self { machine, functions })
+    }
+
+    fn give(&self, file: &File) -> Result<(), Thrown> {
+        let path = self.machine.word(&format!("/{}", file.path));
+        let text =
+            file.text.as_ref().map_or_else(|| self.machine.undefined(), |text| self.machine.text(text));
+        let script = self.machine.text(&file.script);
+        self.machine.call(&self.functions.give, &[path, text, script]).map(drop)
+    }
+
+    /// What the given files mention and is not there.
+    fn mentioned(&self) -> Result<Vec<String>, Thrown> {
+        names(&self.machine.text_of(&self.functions.mentioned, &[])?)
+    }
+
+    /// Generates scripts without running them: their JSON.
+    fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> Result<String, Thrown> {
+        let mut rest = body;
+        let mut files = Vec::new();
+        for (name, bytes) in &job.files {
+            let (text, behind) = rest.split_at_checked(*bytes).unwrap_or((rest, &[]));
+            rest = behind;
+            let text = std::str::from_utf8(text).map_err(|error| Thrown(format!("{name}: {error}")))?;
+            files.push((&**name, text));
+        }
+        let files = serde_json::to_string(&files).map_err(|error| Thrown(error.to_string()))?;
+        let files = self.machine.text(&Bytes::from_owned(files));
+        self.machine.text_of(&self.functions.compile, &[files, self.machine.number(job.time_ms)])
+    }
+
+    fn page(&self, limit_bytes: u64) -> Result<Run, Thrown> {
+        let (mut page, mut at) = (String::new(), 0);
+        loop {
+            let part = self.machine.text_of(&self.functions.part, &[self.machine.number(at)])?;
+            if part.is_empty() {
+                return Ok(Run::Done(Assembled::Page, page));
+            }
+            at += part.encode_utf16().count() as u64;
+            page.push_str(&part);
+            if page.len() as u64 > limit_bytes {
+                return Ok(Run::Done(Assembled::TooLarge, String::new()));
+            }
+        }
+    }
+}
+
+/// A `CommonJS` module as the function that makes it.
+fn module(machine: &Machine, parameters: &str, source: &str) -> Result<Value, Thrown> {
+    machine.evaluate(&format!("(function {parameters} {{{source}\n}})"), "ejs")
+}
+
+/// The paths that are the members of an object, without the slash before them.
+fn names(json: &str) -> Result<Vec<String>, Thrown> {
+    let names: BTreeMap<String, bool> =
+        serde_json::from_str(json).map_err(|error| Thrown(format!("these are no names: {error}")))?;
+    Ok(names.into_keys().map(|name| name.trim_start_matches('/').to_owned()).collect())
+}
+
+/// A job and what bounds it.
+struct Job<'a> {
+    limits: &'a AssembleLimits,
+    memory: &'a Memory,
+    job: &'a AssembleJob<'a>,
+}
+
+impl Job<'_> {
+    /// Does it; the page is empty unless there is one. An error is one of the pipe, or of the engine.
+    fn assemble(&self, engine: &mut Engine, mut body: Vec<u8>) -> Result<(Answer, String), String> {
+        let mut script = body.split_off(self.job.entry_bytes.min(body.len()));
+        let data = Bytes::from_owned(script.split_off(self.job.source_bytes.min(script.len())));
+        let mut answer = Answer { outcome: Assembled::Page, generated: 0, included: Vec::new() };
+        if let Err(error) = std::str::from_utf8(&body) {
+            let line = body[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+            answer.outcome = Assembled::NotText(format!("{}:{line}: this is no text", self.job.entry));
+            return Ok((answer, String::new()));
+        }
+        let entry = File {
+            path: self.job.entry.to_string(),
+            text: Some(Bytes::from_owned(body)),
+            script: Bytes::from_owned(script),
+        };
+        let mut files = vec![entry];
+        loop {
+            let run = self.run(engine, &mut files, &data);
+            let run = match run {
+                Ok(Ok(run)) => run,
+                Ok(Err(thrown)) => Run::Done(self.failed(thrown.0), String::new()),
+                Err(broken) => return Err(broken),
+            };
+            let report = engine.machine.text_of(&engine.functions.report, &[]).ok();
+            let report: Option<Report> = report.and_then(|report| serde_json::from_str(&report).ok());
+            answer.generated += report.as_ref().map_or(0, |report| report.generated);
+            match run {
+                Run::Wants(wanted) => {
+                    for path in wanted {
+                        files.push(ask(path)?);
+                    }
+                    *engine = load()?;
+                }
+                Run::Done(outcome, page) => {
+                    let asked: HashMap<&str, usize> =
+                        files[1..].iter().enumerate().map(|(at, file)| (&*file.path, at)).collect();
+                    let included = report.map(|report| report.included).unwrap_or_default();
+                    answer.included = included
+                        .keys()
+                        .filter_map(|path| asked.get(path.trim_start_matches('/')).copied())
+                        .collect();
+                    answer.outcome = outcome;
+                    return Ok((answer, page));
+                }
+            }
+        }
+    }
+
+    /// One run in a fresh machine. The outer error is one of the pipe.
+    fn run(
+        &self,
+        engine: &Engine,
+        files: &mut Vec<File>,
+        data: &Bytes,
+    ) -> Result<Result<Run, Thrown>, String> {
+        if let Err(thrown) = self.begin(engine, files) {
+            return Ok(Err(thrown));
+        }
+        // Only before the first run: a later one has what was wanted by then.
+        while files.len() <= MENTIONED_LIMIT {
+            let mentioned = match engine.mentioned() {
+                Ok(mentioned) if !mentioned.is_empty() => mentioned,
+                Ok(_) => break,
+                Err(thrown) => return Ok(Err(thrown)),
+            };
+            for path in mentioned {
+                let file = ask(path)?;
+                if let Err(thrown) = engine.give(&file) {
+                    return Ok(Err(thrown));
+                }
+                files.push(file);
+            }
+        }
+        Ok(self.outcome(engine, data))
+    }
+
+    fn begin(&self, engine: &Engine, files: &[File]) -> Result<(), Thrown> {
+        let order = json!({
+            "entry": self.job.entry,
+            "files": self.job.files,
+            "depth": self.limits.include_depth,
+            "limit": self.limits.output_bytes,
+        });
+        let order = engine.machine.text(&Bytes::from_owned(order.to_string()));
+        engine.machine.call(&engine.functions.begin, &[order])?;
+        files.iter().try_for_each(|file| engine.give(file))
+    }
+
+    fn outcome(&self, engine: &Engine, data: &Bytes) -> Result<Run, Thrown> {
+        let data = engine.machine.text(data);
+        let made = engine.machine.text_of(&engine.functions.assemble, &[data])?;
+        let kind = made.chars().next();
+        let rest = made.get(1..).unwrap_or_default().to_owned();
+        Ok(match kind {
+            Some('p') => return engine.page(self.limits.output_bytes),
+            Some('w') => Run::Wants(names(&rest)?),
+            Some('l') => Run::Done(Assembled::TooLarge, String::new()),
+            Some('d') => Run::Done(Assembled::TooDeep(rest), String::new()),
+            Some('b') => Run::Done(Assembled::BadData(rest), String::new()),
+            Some('m') if self.memory.is_short() => Run::Done(Assembled::OutOfMemory, String::new()),
+            Some('m') => Run::Done(Assembled::Failed(rest.replacen(REFUSED, TOO_LONG, 1)), String::new()),
+            _ => Run::Done(Assembled::Failed(rest), String::new()),
+        })
+    }
+
+    /// What the renderer itself could not tell.
+    fn failed(&self, why: String) -> Assembled {
+        let is_memory = why.contains(REFUSED) && self.memory.is_short();
+        if is_memory { Assembled::OutOfMemory } else { Assembled::Failed(why) }
+    }
+}
+
+/// Asks the service for a file of the template: its text, and its script where one is kept.
+fn ask(path: String) -> Result<File, String> {
+    say(&Saying::<()>::Want(path.clone()), "")?;
+    let (given, mut text) = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
+    let script = text.split_off(text.len().saturating_sub(given.made_bytes));
+    let is_text = given.found && std::str::from_utf8(&text).is_ok() && std::str::from_utf8(&script).is_ok();
+    Ok(File { path, text: is_text.then(|| Bytes::from_owned(text)), script: Bytes::from_owned(script) })
+}
