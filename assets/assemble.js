@@ -4,7 +4,7 @@
 // ask the service for a file while a template runs: what it may include is given before, and a run that wants more is
 // void and done again with it. It makes these functions; what they take and give are strings and numbers:
 //
-//   begin(job)               the JSON of the entry's path, of all paths, of the limits
+//   begin(job)               the JSON of the entry's path, of all paths, of the limits, of the process' time zone
 //   give(path, text, script) a file that is there, its script where one is kept, else ''; without a text it has none
 //   mentioned()              the JSON of the paths that the given files include by a literal and that are not there
 //   assemble(data)           one character and what belongs to it: 'p' a page, which `part` gives; 'w' the JSON of paths
@@ -426,8 +426,18 @@
     return stringify(found);
   }
 
+  // The engine would go on with UTC, and every date would be wrong without a word.
+  function checkZone(timeZone) {
+    try {
+      new Intl.DateTimeFormat('en-US', { timeZone });
+    } catch {
+      throw new Error(`the template engine does not know the time zone ${timeZone}; name an older one of the same time`);
+    }
+  }
+
   function begin(order) {
     job = parse(order);
+    if (job.timezone !== 'UTC') checkZone(job.timezone);
     for (const name of job.files) files[`/${name}`] = true;
   }
 

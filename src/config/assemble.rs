@@ -1,8 +1,11 @@
 //! The template engine: EJS in a caged child process.
 
+use std::path::Path;
+
 use serde::Deserialize;
 
 use super::Faults;
+use crate::domain::format_opts::{locale_of, timezone_of};
 
 /// Section `[assemble]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -42,6 +45,30 @@ pub struct AssembleConfig {
 
 impl AssembleConfig {
     pub(super) fn validate(&self, faults: &mut Faults) {
+        if !self.program.is_empty() && !Path::new(&self.program).is_absolute() {
+            faults.add(
+                "assemble.program",
+                "it is not absolute; give the whole path of platen-script, or nothing",
+            );
+        }
+        if locale_of(&self.locale).is_none_or(|tag| tag != self.locale) {
+            faults.add(
+                "assemble.locale",
+                format!(
+                    "'{}' is no language tag (BCP 47); write one such as de, de-CH or zh-Hant-TW",
+                    self.locale
+                ),
+            );
+        }
+        if timezone_of(&self.timezone).is_none_or(|name| name != self.timezone) {
+            faults.add(
+                "assemble.timezone",
+                format!(
+                    "'{}' is no time zone of the IANA database; write a name such as Europe/Berlin",
+                    self.timezone
+                ),
+            );
+        }
         faults.within("assemble.timeout_ms", self.timeout_ms, 10, 600_000);
         faults.within("assemble.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         faults.within("assemble.start_timeout_ms", self.start_timeout_ms, 100, 600_000);

@@ -18,7 +18,7 @@ pub const PROGRAM: &str = "platen-script";
 /// Its command that is this child.
 pub const COMMAND: &str = "assemble-child";
 
-/// The variable that says in which zone a child's dates are.
+/// The variable that says in which zone a child's dates are. It is read once, so a child has one zone.
 pub const ZONE: &str = "TZ";
 
 /// What an assembling child may use.
@@ -58,6 +58,8 @@ pub struct AssembleJob<'a> {
     pub files: Vec<Cow<'a, str>>,
     /// The default locale, a BCP 47 tag.
     pub locale: Cow<'a, str>,
+    /// The zone that the child was started in, an IANA name.
+    pub timezone: Cow<'a, str>,
 }
 
 /// Templates whose scripts are wanted; the body is their texts, one after the other.

@@ -152,7 +152,8 @@ impl Pool {
         drop(wait);
         let turn = Turn { slot, deadline: self.inner.settings.deadline };
         let is_shared = self.inner.housing.is_some();
-        self.run_in(turn, account, job, |shelf| shelf.pick(account, is_shared)).await
+        let environment = job.environment;
+        self.run_in(turn, account, job, |shelf| shelf.pick(account, is_shared, environment)).await
     }
 
     /// Runs what no job waits for: in a slot that no job wants, and in a child that had no job before, so that what
@@ -181,7 +182,7 @@ impl Pool {
     ) -> Result<(R, Bytes), WorkerFault> {
         let worker = match self.take(pick) {
             Some(worker) => worker,
-            None => self.start().await.inspect_err(|fault| self.count_end(fault.name()))?,
+            None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
         let mut lease = Lease::new(self.clone(), account, worker, turn.slot);
         let done =
@@ -206,7 +207,7 @@ impl Pool {
         }
     }
 
-    async fn start(&self) -> Result<Worker, WorkerFault> {
+    async fn start(&self, environment: &[(&'static str, &str)]) -> Result<Worker, WorkerFault> {
         let settings = &self.inner.settings;
         let (spec, house) = match &self.inner.housing {
             None => (settings.spec.clone(), None),
@@ -216,7 +217,9 @@ impl Pool {
                 (spec, Some(house))
             }
         };
-        Worker::start(&self.inner.starter, spec, settings.start_timeout, house).await
+        let spec = environment.iter().fold(spec, |spec, &(name, value)| spec.variable(name, value));
+        let worker = Worker::start(&self.inner.starter, spec, settings.start_timeout, house).await?;
+        Ok(worker.marked(environment))
     }
 
     /// Starts as many children as are missing. A child that cannot start is not tried again here; the
@@ -233,7 +236,7 @@ impl Pool {
         for _ in 0..missing {
             let pool = self.clone();
             tokio::spawn(async move {
-                let started = pool.start().await;
+                let started = pool.start(&[]).await;
                 pool.put(started);
             });
         }
@@ -293,11 +296,20 @@ impl Pool {
 }
 
 impl Shelf {
-    /// The child that worked for the account last, or for anybody where they are shared, else a fresh one.
-    fn pick(&mut self, account: AccountId, is_shared: bool) -> Option<Worker> {
-        let at = self.kept.iter().rposition(|(owner, _)| is_shared || *owner == account);
+    /// The child of this environment that worked for the account last, or for anybody where they are shared, else a
+    /// fresh one.
+    fn pick(
+        &mut self,
+        account: AccountId,
+        is_shared: bool,
+        environment: &[(&'static str, &str)],
+    ) -> Option<Worker> {
+        let fits = |(owner, worker): &(AccountId, Worker)| {
+            (is_shared || *owner == account) && worker.has(environment)
+        };
+        let at = self.kept.iter().rposition(fits);
         let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
-        kept.or_else(|| self.ready.pop_front())
+        kept.or_else(|| if environment.is_empty() { self.ready.pop_front() } else { None })
     }
 }
 

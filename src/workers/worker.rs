@@ -27,6 +27,9 @@ pub struct Job<'a, H> {
     pub body: &'a [Bytes],
     /// The files it may ask for while it works.
     pub files: &'a (dyn Fn(&str) -> Option<Asked> + Sync),
+    /// What its child must have in its environment that others have not; empty: any child will do. A child is started
+    /// for it where none is kept.
+    pub environment: &'a [(&'static str, &'a str)],
 }
 
 /// A file that a child asked for.
@@ -100,6 +103,8 @@ pub(super) struct Worker {
     words: JoinHandle<String>,
     jobs: u64,
     house: Option<House>,
+    /// By what it differs from the pool's other children.
+    environment: Vec<(&'static str, String)>,
 }
 
 impl Worker {
@@ -116,7 +121,15 @@ impl Worker {
         let Some(((input, output), errors)) = streams else {
             return Err(WorkerFault::NotStarted("it has no pipes".to_owned()));
         };
-        let mut worker = Self { child, input, output, words: tokio::spawn(listen(errors)), jobs: 0, house };
+        let mut worker = Self {
+            child,
+            input,
+            output,
+            words: tokio::spawn(listen(errors)),
+            jobs: 0,
+            house,
+            environment: Vec::new(),
+        };
         if let (Some(process), Some(house)) = (worker.process(), &mut worker.house) {
             house.watch(process).map_err(unable)?;
         }
@@ -134,6 +147,18 @@ impl Worker {
     /// Its process; none when it has been waited for.
     pub fn process(&self) -> Option<i32> {
         self.child.id().and_then(|id| i32::try_from(id).ok())
+    }
+
+    /// The same child, marked as one of this environment, with which it was started.
+    pub fn marked(mut self, environment: &[(&'static str, &str)]) -> Self {
+        self.environment = environment.iter().map(|&(name, value)| (name, value.to_owned())).collect();
+        self
+    }
+
+    /// Whether it was started with this environment and no other.
+    pub fn has(&self, environment: &[(&'static str, &str)]) -> bool {
+        let own = self.environment.iter().map(|(name, value)| (*name, value.as_str()));
+        own.eq(environment.iter().copied())
     }
 
     /// How many jobs it was given.

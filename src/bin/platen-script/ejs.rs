@@ -30,7 +30,11 @@ use crate::memory::Memory;
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
+const LOCALE: &str = include_str!("../../../assets/template-locale.js");
 const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
+
+/// The default locale of the engine, whatever its environment says.
+const OWN_LOCALE: &str = "en-US";
 
 /// So many files are asked for before the first run; what a template includes beyond them by a literal, it wants when
 /// it runs.
@@ -140,7 +144,8 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
 fn warm_up() -> Result<(), Thrown> {
     let engine = Engine::load()?;
     engine.machine.evaluate(WARM_UP, "")?;
-    let job = json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000 }).to_string();
+    let job =
+        json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" }).to_string();
     let words = |words: &[&str]| words.iter().map(|word| engine.machine.word(word)).collect::<Vec<_>>();
     engine.machine.call(&engine.functions.begin, &words(&[&job]))?;
     engine.machine.call(
@@ -328,9 +333,14 @@ impl Job<'_> {
             "files": self.job.files,
             "depth": self.limits.include_depth,
             "limit": self.limits.output_bytes,
+            "timezone": self.job.timezone,
         });
         let order = engine.machine.text(&Bytes::from_owned(order.to_string()));
         engine.machine.call(&engine.functions.begin, &[order])?;
+        if self.job.locale != OWN_LOCALE {
+            let localize = engine.machine.evaluate(LOCALE, "locale")?;
+            engine.machine.call(&localize, &[engine.machine.word(&self.job.locale)])?;
+        }
         files.iter().try_for_each(|file| engine.give(file))
     }
 

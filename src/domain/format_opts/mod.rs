@@ -24,7 +24,7 @@ use crate::problem::Fault;
 pub use extras::{Extras, Metadata};
 pub use keys::{Handling, KEYS};
 pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
-pub use scene::{Media, Scene, Viewport};
+pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 
 /// Where `formatOpts` stands in a body.
 const POINTER: &str = "/formatOpts";

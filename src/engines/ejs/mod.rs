@@ -28,6 +28,9 @@ pub const ENGINE: Engine = Engine {
     },
 };
 
+/// What has an effect on template code.
+const FORMATS: &[&str] = &["timezone", "locale"];
+
 /// The options whose text is a template like the page.
 const HEADER: &str = "headerTemplate";
 const FOOTER: &str = "footerTemplate";
@@ -38,7 +41,7 @@ const fn of(kind: TemplateKind) -> Ability {
         from: DocumentKind::Template(kind),
         to: DocumentKind::Page,
         cost: 1,
-        heeds: &[],
+        heeds: &[FORMATS],
         asked_by: None,
     }
 }
@@ -47,10 +50,11 @@ const fn of(kind: TemplateKind) -> Ability {
 impl StepRunner for Assembler {
     async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
         let site = input.into_template()?;
-        let page = self.assemble(job.meter, &site, job.data, job.warnings).await?;
-        let PageOptions { extras, .. } = job.options;
-        let header = self.banner(job, &site, (HEADER, extras.header.as_deref())).await?;
-        let footer = self.banner(job, &site, (FOOTER, extras.footer.as_deref())).await?;
+        let PageOptions { extras, scene, .. } = job.options;
+        let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
+        let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
+        let header = assembler.banner(job, &site, (HEADER, extras.header.as_deref())).await?;
+        let footer = assembler.banner(job, &site, (FOOTER, extras.footer.as_deref())).await?;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))
     }
 }
