@@ -155,6 +155,15 @@ impl Catalog {
         plan::search(self.engines(), (kind, target), options)
     }
 
+    /// Whether nobody makes `target` of `kind` any more where the engines of which `is_without` says so are missing.
+    #[must_use]
+    pub fn needs(&self, kind: TemplateKind, target: Target, is_without: impl Fn(&Engine) -> bool) -> bool {
+        let options = PageOptions::default();
+        let others: Vec<_> = self.engines().filter(|engine| !is_without(engine)).collect();
+        self.route(kind, target, &options).is_some()
+            && plan::search(others.into_iter(), (kind, target), &options).is_none()
+    }
+
     /// Of the engines of `plan` that have `slots` the one that has the fewest, and how many.
     #[must_use]
     pub fn narrowest(
@@ -349,6 +358,6 @@ fn has_versions(engine: &Engine) -> bool {
 }
 
 fn lack_of(engine: &Engine, fenced: bool) -> Option<Lack> {
-    let missing = engine.requires.iter().find(|requirement| requirement.program().is_none());
-    missing.map(Lack::Program).or((engine.fenced && !fenced).then_some(Lack::Fence))
+    let missing = engine.requires.iter().find(|requirement| requirement.installed().is_none());
+    missing.map(Lack::Missing).or((engine.fenced && !fenced).then_some(Lack::Fence))
 }

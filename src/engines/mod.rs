@@ -8,9 +8,11 @@ pub mod catalog;
 pub mod document;
 pub mod ejs;
 pub mod page;
+pub mod plain;
 pub mod plan;
 pub mod program;
 pub mod requirement;
+pub mod script;
 pub mod step;
 pub mod thread;
 pub mod work;
@@ -72,7 +74,7 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, page::ENGINE]
+    vec![ejs::ENGINE, plain::ENGINE, page::ENGINE]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does
@@ -99,8 +101,10 @@ impl Runners {
 #[cfg(test)]
 mod tests {
     use super::catalog::{Catalog, Possible, Unplanned};
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::domain::format_opts::{KEYS, PageOptions};
+    use crate::domain::format_opts::{Handling, KEYS, PageOptions};
     use crate::domain::kinds::{Target, TemplateKind};
 
     fn catalog() -> Catalog {
@@ -128,15 +132,37 @@ mod tests {
         assert_eq!(catalog().plan(TemplateKind::Latex, Target::Pdf, &options), Err(nothing));
     }
 
+    /// The library of template code as one that is nowhere.
+    const NO_LIBRARY: &[Requirement] = &[Requirement { paths: &["/nowhere/lib.so"], ..script::JAVASCRIPT_CORE }];
+
     #[test]
-    fn engines_are_told_apart_and_heed_what_is_known() {
+    fn without_the_engine_of_template_code_pages_that_have_none_are_still_made() {
+        let missing = |engine: Engine| {
+            let needs_it = engine.requires.contains(&script::JAVASCRIPT_CORE);
+            Engine { requires: if needs_it { NO_LIBRARY } else { engine.requires }, ..engine }
+        };
+        let engines = all().into_iter().map(missing).collect();
+        let catalog = Catalog::new(engines, true, Metrics::new().engines);
+        let options = PageOptions::default();
+        for kind in [TemplateKind::Html, TemplateKind::Framework] {
+            let plan = catalog.plan(kind, Target::Pdf, &options).unwrap();
+            assert_eq!(plan.route(), "plain > chromium:print");
+        }
+        let refused = catalog.plan(TemplateKind::Ejs, Target::Pdf, &options).unwrap_err();
+        assert_eq!(refused, Unplanned::Lacking(requirement::Lack::Missing(&NO_LIBRARY[0])));
+        assert!(catalog.possible(TemplateKind::Ejs).to_string().contains("apt-get install libjavascriptcoregtk-6.0-1"));
+    }
+
+    #[test]
+    fn engines_are_told_apart_and_heed_every_key_that_is_read() {
         let engines = all();
         for (at, engine) in engines.iter().enumerate() {
             assert!(engines[..at].iter().all(|other| other.name != engine.name), "{}", engine.name);
-            let heeded = engine.abilities.iter().flat_map(|ability| ability.heeds.concat());
-            let unknown: Vec<_> = heeded.filter(|key| !KEYS.iter().any(|(name, _)| name == key)).collect();
-            assert!(unknown.is_empty(), "{} heeds {unknown:?}", engine.name);
         }
+        let abilities = engines.iter().flat_map(|engine| engine.abilities);
+        let heeded: BTreeSet<_> = abilities.flat_map(|ability| ability.heeds.concat()).collect();
+        let read = KEYS.iter().filter(|(_, handling)| *handling == Handling::Read);
+        assert_eq!(heeded, read.map(|(name, _)| *name).collect::<BTreeSet<_>>());
     }
 
     /// What each target had an effect of before engines said so themselves.

@@ -17,19 +17,30 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 /// How much of what it says is read.
 const ANSWER_LIMIT_BYTES: u64 = 4 << 10;
 
-/// A program that must be installed for an engine.
+/// What must be installed for an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requirement {
     /// How people call it.
     pub name: &'static str,
+    /// What it is.
+    pub part: Part,
     /// Where it lies, from the root; one of them is enough.
-    pub programs: &'static [&'static str],
+    pub paths: &'static [&'static str],
     /// Where not every version will do.
     pub version: Option<Version>,
     /// The package of Debian that brings it.
     pub package: &'static str,
     /// The command that installs it.
     pub command: &'static str,
+}
+
+/// What a requirement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A program, which we start.
+    Program,
+    /// A library, which a program of ours is linked with.
+    Library,
 }
 
 /// The least version that will do.
@@ -48,8 +59,8 @@ pub struct Numbers(pub u32, pub u32);
 /// What an engine lacks here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// A program is not there.
-    Program(&'static Requirement),
+    /// A program or a library is not there.
+    Missing(&'static Requirement),
     /// A program is there, and is older than it may be.
     Version(&'static Requirement, Numbers),
     /// Its programs read files, and nothing keeps files from them.
@@ -65,13 +76,14 @@ pub(super) struct ProgramFile {
 }
 
 impl Requirement {
-    /// The first of its programs that is there and may be run.
+    /// The first of its files that is there and, where it is a program, may be run.
     #[must_use]
-    pub fn program(&self) -> Option<&'static Path> {
-        let runs = |path: &&Path| {
-            path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    pub fn installed(&self) -> Option<&'static Path> {
+        let fits = |path: &&Path| {
+            let may_run = |mode: u32| self.part == Part::Library || mode & 0o111 != 0;
+            path.metadata().is_ok_and(|file| file.is_file() && may_run(file.permissions().mode()))
         };
-        self.programs.iter().map(Path::new).find(runs)
+        self.paths.iter().map(Path::new).find(fits)
     }
 
     /// The version that its program says it is, where that matters and is less than it must be.
@@ -79,7 +91,7 @@ impl Requirement {
     /// # Errors
     /// When the program does not say it.
     pub async fn too_old(&self, starter: &Starter) -> io::Result<Option<Numbers>> {
-        let (Some(version), Some(program)) = (self.version, self.program()) else { return Ok(None) };
+        let (Some(version), Some(program)) = (self.version, self.installed()) else { return Ok(None) };
         let spec = ChildSpec::new(program)
             .arguments(version.arguments.iter().copied())
             .variable("PATH", "/usr/bin:/bin")
@@ -104,7 +116,7 @@ impl Requirement {
     /// Its program as a file, where the version matters: another file may be another version.
     pub(super) fn file(&self) -> Option<ProgramFile> {
         self.version?;
-        let path = self.program()?;
+        let path = self.installed()?;
         let file = path.metadata().ok()?;
         Some(ProgramFile {
             path,
@@ -129,7 +141,7 @@ impl Lack {
     #[must_use]
     pub fn brief(&self) -> String {
         match self {
-            Self::Program(Requirement { name, command, .. }) => format!("missing: {name} ({command})"),
+            Self::Missing(Requirement { name, command, .. }) => format!("missing: {name} ({command})"),
             Self::Version(Requirement { name, command, .. }, found) => {
                 format!("too old: {name} {found} ({command})")
             }
@@ -141,7 +153,7 @@ impl Lack {
     #[must_use]
     pub fn once(&self) -> String {
         match self {
-            Self::Program(Requirement { package, command, .. }) => {
+            Self::Missing(Requirement { package, command, .. }) => {
                 format!("once the package {package} is installed ({command})")
             }
             Self::Version(Requirement { package, command, .. }, _) => {
@@ -162,11 +174,11 @@ impl fmt::Display for Numbers {
 impl fmt::Display for Lack {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Program(Requirement { name, programs, package, command, .. }) => {
-                let programs = programs.join(" or ");
+            Self::Missing(Requirement { name, paths, package, command, .. }) => {
+                let paths = paths.join(" or ");
                 write!(
                     formatter,
-                    "{name} is not installed (there is no {programs}); install the package {package}: {command}"
+                    "{name} is not installed (there is no {paths}); install the package {package}: {command}"
                 )
             }
             Self::Version(Requirement { name, version, package, command, .. }, found) => {

@@ -125,7 +125,7 @@ async fn a_way_around_what_is_missing_keeps_all_that_was_asked_for() {
     assert_eq!(plan(&[rivals::RIVAL, rivals::SEAL], &options).unwrap().route(), "fake > fake");
     options.extras.tagged = Some(true);
     for engines in [&[rivals::SEAL][..], &[rivals::RIVAL, rivals::SEAL], &[rivals::SEAL, rivals::RIVAL]] {
-        let lacking = Unplanned::Lacking(Lack::Program(&rivals::RIVAL.requires[0]));
+        let lacking = Unplanned::Lacking(Lack::Missing(&rivals::RIVAL.requires[0]));
         assert_eq!(plan(engines, &options), Err(lacking));
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use platen::engines::Engine;
 use platen::engines::document::Document;
 use platen::engines::plan::Ability;
-use platen::engines::requirement::Requirement;
+use platen::engines::requirement::{Part, Requirement};
 use platen::engines::step::{Step, StepContext, StepFault, StepRunner};
 
 use crate::fake;
@@ -15,7 +15,8 @@ pub const RIVAL: Engine = Engine {
     abilities: &[Ability { cost: 1, heeds: &[&["dpi"]], ..fake::ABILITIES[1] }],
     requires: &[Requirement {
         name: "The rival",
-        programs: &["/nowhere/rival"],
+        part: Part::Program,
+        paths: &["/nowhere/rival"],
         version: None,
         package: "fake-rival",
         command: "scripts/setup --rival",

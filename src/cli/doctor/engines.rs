@@ -1,31 +1,40 @@
 //! The programs that engines need: which are there, and what cannot be made without the others.
 
 use super::report::Finding;
-use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
 use crate::engines::requirement::{Lack, Requirement};
 
-/// A finding for each program of each engine, and one for each engine that must be fenced and is not.
+/// A finding for each thing that engines need, however many of them need it, and one for each engine that must be
+/// fenced and is not.
 pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
-    let of = |engine: &Engine| -> Vec<_> {
+    let mut seen: Vec<&Requirement> = Vec::new();
+    let mut findings = Vec::new();
+    for engine in catalog.engines() {
         let lack = catalog.lack(engine.name);
-        let of = |requirement| finding(requirement, lack, || disabled(catalog, engine));
-        let unfenced = lack.filter(|lack| *lack == Lack::Fence).map(|lack| {
-            Finding::warning(engine.name, lack.brief()).so(disabled(catalog, engine), lack.to_string())
-        });
-        engine.requires.iter().map(of).chain(unfenced).collect()
-    };
-    catalog.engines().flat_map(of).collect()
+        for requirement in engine.requires {
+            if !seen.contains(&requirement) {
+                seen.push(requirement);
+                let is_without = |engine: &Engine| engine.requires.contains(requirement);
+                findings.push(finding(requirement, lack, || disabled(catalog, is_without)));
+            }
+        }
+        if let Some(lack) = lack.filter(|lack| *lack == Lack::Fence) {
+            let is_without = |other: &Engine| other.name == engine.name;
+            let unfenced = Finding::warning(engine.name, lack.brief());
+            findings.push(unfenced.so(disabled(catalog, is_without), lack.to_string()));
+        }
+    }
+    findings
 }
 
 /// What is missing is a warning: everything else can be made without it.
 fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl Fn() -> String) -> Finding {
     let remedy = || format!("{} (package {})", requirement.command, requirement.package);
     let warning = |detail| Finding::warning(requirement.name, detail).so(disabled(), remedy());
-    match (requirement.program(), lack) {
-        (None, _) => warning(format!("there is no {}", requirement.programs.join(" or "))),
+    match (requirement.installed(), lack) {
+        (None, _) => warning(format!("there is no {}", requirement.paths.join(" or "))),
         (Some(program), Some(Lack::Version(old, found))) if old == requirement => {
             let least =
                 old.version.map(|version| format!("; {} is needed", version.least)).unwrap_or_default();
@@ -35,13 +44,9 @@ fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl
     }
 }
 
-/// What is refused without the engine: `docx: pdf, png`.
-fn disabled(catalog: &Catalog, engine: &Engine) -> String {
-    let options = PageOptions::default();
-    let needs = |kind, target: &Target| {
-        let route = catalog.route(kind, *target, &options);
-        route.is_some_and(|route| route.steps().iter().any(|step| step.engine == engine.name))
-    };
+/// What is refused without the engines of which that is said: `docx to pdf, png`.
+fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
+    let needs = |kind, target: &Target| catalog.needs(kind, *target, &is_without);
     let of_kind = |kind: TemplateKind| {
         let targets: Vec<_> =
             Target::ALL.into_iter().filter(|target| needs(kind, target)).map(Target::name).collect();
@@ -57,6 +62,7 @@ mod tests {
     use crate::domain::kinds::FileKind;
     use crate::engines::document::DocumentKind;
     use crate::engines::plan::Ability;
+    use crate::engines::requirement::Part;
     use crate::engines::step::StepKind;
     use crate::telemetry::metrics::Metrics;
 
@@ -74,14 +80,16 @@ mod tests {
         requires: &[
             Requirement {
                 name: "Shell",
-                programs: &["/nowhere/sh", "/bin/sh"],
+                part: Part::Program,
+                paths: &["/nowhere/sh", "/bin/sh"],
                 version: None,
                 package: "dash",
                 command: "none",
             },
             Requirement {
                 name: "Press",
-                programs: &["/nowhere/press", "/etc"],
+                part: Part::Program,
+                paths: &["/nowhere/press", "/etc"],
                 version: None,
                 package: "press-core",
                 command: "scripts/setup --press",
@@ -113,8 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn our_own_engines_need_nothing_that_is_not_looked_at_otherwise() {
+    fn what_several_of_our_engines_need_is_one_finding() {
         let catalog = Catalog::new(crate::engines::all(), false, Metrics::new().engines);
-        assert_eq!(findings(&catalog), []);
+        let library = crate::engines::script::JAVASCRIPT_CORE.installed().unwrap();
+        assert_eq!(findings(&catalog), [Finding::ok("JavaScriptCore", library.display().to_string())]);
+        // Pages without a tag are made without it.
+        let is_without = |engine: &Engine| !engine.requires.is_empty();
+        assert_eq!(disabled(&catalog, is_without), "ejs to jpg, png, html, pdf; docx to docx");
     }
 }

@@ -1,12 +1,13 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
-//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), which warnings make a job fail
-//! (`fail_on`), what is refused (`promises`). The rest is here.
+//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
+//! (`office`), which warnings make a job fail (`fail_on`), what is refused (`promises`). The rest is here.
 
 mod extras;
 mod fail_on;
 mod keys;
+mod office;
 mod paper;
 mod promises;
 mod scene;
@@ -23,6 +24,7 @@ use crate::problem::Fault;
 
 pub use extras::{Extras, Metadata};
 pub use keys::{Handling, KEYS};
+pub use office::{Delimiters, OfficeOptions};
 pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 
@@ -91,6 +93,8 @@ pub struct PageOptions {
     pub wait_ms: u32,
     /// Warnings of these kinds make the job fail.
     pub fail_on: Vec<WarningKind>,
+    /// How tags of an Office template are read.
+    pub office: OfficeOptions,
 }
 
 /// How an image is made of a page.
@@ -144,6 +148,7 @@ impl Default for PageOptions {
             wait_for_expression: None,
             wait_ms: 0,
             fail_on: Vec::new(),
+            office: OfficeOptions::default(),
         }
     }
 }
@@ -223,6 +228,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
+        office: OfficeOptions::read(members, unknown),
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Assembler {
     pub(super) ahead: Arc<Semaphore>,
 }
 
+/// What every tag begins with.
+pub(in crate::engines) const TAG: &[u8] = b"<%";
+
 /// What an empty array stands for: some clients know no empty map.
 const NO_DATA: &[u8] = b"{}";
 
@@ -118,8 +121,8 @@ impl Assembler {
     ) -> Result<Bytes, JobFault> {
         let meter = meter.into();
         let data = object(data)?;
-        let entry = &entry_of(site, warnings).await?;
-        if memmem::find(entry, b"<%").is_none() {
+        let entry = &entry_text(site, warnings).await?;
+        if memmem::find(entry, TAG).is_none() {
             return Ok(entry.clone());
         }
         if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
@@ -289,7 +292,7 @@ type Request = (String, Option<String>);
 
 /// The entry's text, whatever its encoding. What is no text goes on as it is: where it must be text, the engine says
 /// which line is not.
-async fn entry_of(site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobFault> {
+pub(in crate::engines) async fn entry_text(site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobFault> {
     let entry = site.page().ok_or_else(|| no_entry(site))?;
     let reading = site.clone();
     let text = thread::by_size(entry.len(), move || reading.text(reading.entry())).await?;

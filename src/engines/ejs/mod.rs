@@ -6,20 +6,22 @@ mod assembler;
 use async_trait::async_trait;
 
 pub use assembler::Assembler;
+pub(super) use assembler::{TAG, entry_text};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
 use super::plan::Ability;
+use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 
-/// The engine. It is compiled in, so it needs nothing.
+/// The engine. Without the library, `plain` makes the pages that have no tag.
 pub const ENGINE: Engine = Engine {
     name: "ejs",
     abilities: &[of(TemplateKind::Framework), of(TemplateKind::Html), of(TemplateKind::Ejs)],
-    requires: &[],
+    requires: &[JAVASCRIPT_CORE],
     fenced: false,
     slots: None,
     start: |basis| {
@@ -31,9 +33,8 @@ pub const ENGINE: Engine = Engine {
 /// What has an effect on template code.
 const FORMATS: &[&str] = &["timezone", "locale"];
 
-/// The options whose text is a template like the page.
-const HEADER: &str = "headerTemplate";
-const FOOTER: &str = "footerTemplate";
+/// The options whose text is a template like the page: header and footer.
+pub(super) const BANNERS: [&str; 2] = ["headerTemplate", "footerTemplate"];
 
 const fn of(kind: TemplateKind) -> Ability {
     Ability {
@@ -51,10 +52,11 @@ impl StepRunner for Assembler {
     async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
         let site = input.into_template()?;
         let PageOptions { extras, scene, .. } = job.options;
+        let [header, footer] = BANNERS;
         let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
-        let header = assembler.banner(job, &site, (HEADER, extras.header.as_deref())).await?;
-        let footer = assembler.banner(job, &site, (FOOTER, extras.footer.as_deref())).await?;
+        let header = assembler.banner(job, &site, (header, extras.header.as_deref())).await?;
+        let footer = assembler.banner(job, &site, (footer, extras.footer.as_deref())).await?;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))
     }
 }

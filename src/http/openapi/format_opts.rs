@@ -83,9 +83,9 @@ pub(in super::super) struct FormatOpts {
     page: Option<u32>,
     /// For other kinds of templates.
     dpi: Option<u32>,
-    /// For other kinds of templates.
+    /// What the tags of an Office template begin and end with; `{` and `}` where nothing is said.
     delimiters: Option<Delimiters>,
-    /// For other kinds of templates.
+    /// Whether a name that the data lack fails the job, in the tags of an Office template; otherwise it is empty.
     strict: Option<bool>,
     /// For other kinds of templates.
     engine: Option<String>,

@@ -16,7 +16,7 @@ use platen::domain::kinds::{FileKind, TemplateKind};
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::plan::Ability;
 use platen::engines::program::{ProgramSteps, input as program_input, output as program_output};
-use platen::engines::requirement::{Numbers, Requirement, Version};
+use platen::engines::requirement::{Numbers, Part, Requirement, Version};
 use platen::engines::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use platen::engines::{Basis, Engine};
 use platen::workers::{Profile, ProgramRun};
@@ -88,7 +88,8 @@ const SLOTS: usize = 1;
 pub fn engine() -> Engine {
     let requirement = Requirement {
         name: "The press",
-        programs: Box::leak(Box::new(["/nowhere/press", *PROGRAM])),
+        part: Part::Program,
+        paths: Box::leak(Box::new(["/nowhere/press", *PROGRAM])),
         version: Some(Version { arguments: &["version"], least: Numbers(2, 1) }),
         package: "fake-press",
         command: "scripts/setup --press",

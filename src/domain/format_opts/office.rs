@@ -1,0 +1,96 @@
+//! How tags of an Office template are read.
+
+use crate::domain::members::Members;
+
+/// Longest delimiter in characters.
+const DELIMITER_LIMIT: usize = 8;
+
+/// What is said of the tags of an Office template.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OfficeOptions {
+    /// A name that the data lack fails the job; otherwise it is empty.
+    pub strict: bool,
+    /// What tags begin and end with, where that is not `{` and `}`.
+    pub delimiters: Option<Delimiters>,
+}
+
+/// What tags begin and end with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delimiters {
+    /// Before a tag's text.
+    pub start: String,
+    /// Behind it.
+    pub end: String,
+}
+
+impl OfficeOptions {
+    /// Reads `strict` and `delimiters`; what the latter have beside their own members is added to `unknown`.
+    pub(super) fn read(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Self {
+        Self {
+            strict: members.flag("strict").unwrap_or_default(),
+            delimiters: read_delimiters(members, unknown),
+        }
+    }
+}
+
+fn read_delimiters(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Option<Delimiters> {
+    let mut given = members.nested("delimiters", "an object of start and end")?;
+    if given.raw("start").is_none() && given.raw("end").is_none() {
+        return None;
+    }
+    let (start, end) = (read_delimiter(&mut given, "start"), read_delimiter(&mut given, "end"));
+    unknown.extend(given.unknown(&["start", "end"]).iter().map(|name| format!("delimiters.{name}")));
+    let faults = given.into_faults();
+    let is_whole = faults.is_empty();
+    members.take_over(faults);
+    if is_whole && start == end {
+        members.fault("delimiters", "begins and ends tags with the same text; give two that differ, such as [[ and ]]");
+        return None;
+    }
+    Some(Delimiters { start: start?, end: end? })
+}
+
+/// A text that cannot be a part of what stands between two delimiters: no letter, digit, quote or blank.
+fn read_delimiter(given: &mut Members<'_>, name: &str) -> Option<String> {
+    if given.raw(name).is_none() {
+        given.fault(name, "is missing; give both start and end");
+        return None;
+    }
+    let text = given.text(name).unwrap_or_default();
+    let is_mark = |character: char| {
+        !character.is_alphanumeric() && !character.is_whitespace() && !"\"'`".contains(character)
+    };
+    let fits = (1..=DELIMITER_LIMIT).contains(&text.chars().count()) && text.chars().all(is_mark);
+    if !fits {
+        let detail = format!(
+            "must be 1 to {DELIMITER_LIMIT} characters that are no letters, digits, quotes or blanks, such as [[ or <<"
+        );
+        given.fault(name, detail);
+    }
+    fits.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options, reading};
+    use super::*;
+
+    #[test]
+    fn delimiters_are_two_texts_of_marks() {
+        let of = |start: &str, end: &str| Delimiters { start: start.to_owned(), end: end.to_owned() };
+        let read = options(r#"{"strict":true,"delimiters":{"start":"[[","end":"]]"}}"#).office;
+        assert_eq!(read, OfficeOptions { strict: true, delimiters: Some(of("[[", "]]")) });
+        assert_eq!(options(r#"{"strict":null,"delimiters":null}"#).office, OfficeOptions::default());
+        assert_eq!(options(r#"{"delimiters":[]}"#).office.delimiters, None, "some clients' empty object");
+        assert_eq!(reading(r#"{"delimiters":{"start":"<","end":">","x":1}}"#).unknown, ["delimiters.x"]);
+        let at = "/formatOpts/delimiters";
+        assert_fault(r#"{"delimiters":"{{"}"#, at, "must be an object of start and end");
+        assert_fault(r#"{"delimiters":{"start":"%","end":"%"}}"#, at, "two that differ");
+        assert_fault(r#"{"delimiters":{"start":"%"}}"#, &format!("{at}/end"), "is missing");
+        for wrong in ["a{", "{ {", "'", "", "(((((((((", "7"] {
+            let text = format!(r#"{{"delimiters":{{"start":"{wrong}","end":"}}"}}}}"#);
+            assert_fault(&text, &format!("{at}/start"), "no letters, digits, quotes or blanks");
+        }
+        assert_fault(r#"{"strict":"yes"}"#, "/formatOpts/strict", "true or false");
+    }
+}
