@@ -30,6 +30,7 @@ mod migrating;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod openapi;
+mod office;
 mod options;
 mod owner;
 mod receiver;
