@@ -59,6 +59,8 @@ pub struct Token {
     pub range: Range<usize>,
     /// What stands between the delimiters, with Word's habits undone.
     pub source: String,
+    /// The delimiters that hold where it stands.
+    pub delimiters: Delimiters,
     /// What it means, or what is wrong with it.
     pub tag: Result<Tag, String>,
 }
@@ -108,6 +110,16 @@ const COMMANDS: [Command; 5] = [
     Command { name: "color", fewest: 1, most: 2, usage: "{:color colour} or {:color colour \"cell\"}" },
 ];
 
+impl Token {
+    /// The tag as its author wrote it, for a sentence about it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let Self { range, source, delimiters: Delimiters { start, end }, .. } = self;
+        let is_closed = range.len() >= start.len() + end.len() && range.len() > start.len();
+        format!("{start}{}{}", crate::error::quoted(source), if is_closed { end } else { "" })
+    }
+}
+
 /// The tags of a paragraph's text. A tag that changes the delimiters does so for what follows, also for the next text.
 #[must_use]
 pub fn lex(text: &str, delimiters: &mut Delimiters) -> Vec<Token> {
@@ -127,10 +139,11 @@ pub fn lex(text: &str, delimiters: &mut Delimiters) -> Vec<Token> {
         let source = plain(&text[begin..end]).trim().to_owned();
         let tag = read(&source);
         from = end + delimiters.end.len();
+        let here = delimiters.clone();
         if let Ok(Tag::Delimiters(next)) = &tag {
             delimiters.clone_from(next);
         }
-        tokens.push(Token { range: start..from, source, tag });
+        tokens.push(Token { range: start..from, source, delimiters: here, tag });
     }
     tokens
 }
@@ -150,7 +163,7 @@ fn unclosed(text: &str, start: usize, begin: usize, delimiters: &Delimiters) -> 
     let message = format!(
         "the tag has no {closing} in its paragraph; to print {opening}, write {opening}'{opening}'{closing} or choose other delimiters"
     );
-    Token { range: start..begin, source, tag: Err(message) }
+    Token { range: start..begin, source, delimiters: delimiters.clone(), tag: Err(message) }
 }
 
 /// What a tag's content means.
@@ -245,4 +258,25 @@ fn new_delimiters(rest: &str) -> Result<Tag, String> {
     let delimiters = Delimiters { start: start.to_owned(), end: end.to_owned() };
     delimiters.check()?;
     Ok(Tag::Delimiters(delimiters))
+}
+
+/// The delimiters of a document whose tags are all written `{{…}}`, or all `[[…]]`; `texts` are its paragraphs'.
+pub(crate) fn detect<'a, I: Iterator<Item = &'a str>>(texts: impl Fn() -> I) -> Option<Delimiters> {
+    let is_doubled = |text: &str, letter: char| {
+        let mut letters = text.chars().peekable();
+        while let Some(next) = letters.next() {
+            if next == letter && letters.next() != Some(letter) {
+                return false;
+            }
+        }
+        true
+    };
+    let has = |what: &str| texts().any(|text| text.contains(what));
+    let doubled = |start: char, end: char| texts().all(|text| is_doubled(text, start) && is_doubled(text, end));
+    let delimiters = |start: &str, end: &str| Delimiters { start: start.to_owned(), end: end.to_owned() };
+    if has("{{") && doubled('{', '}') {
+        return Some(delimiters("{{", "}}"));
+    }
+    let is_bracketed = || texts().any(|text| text.split_once("[[").is_some_and(|(_, rest)| rest.contains("]]")));
+    (!has("{") && is_bracketed() && doubled('[', ']')).then(|| delimiters("[[", "]]"))
 }
