@@ -167,13 +167,14 @@ pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 pub fn entries(file: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut archive = ZipArchive::new(Cursor::new(file)).expect("an archive");
+    let count = archive.len();
     let read = |index| {
         let mut entry = archive.by_index(index).expect("an entry");
         let mut content = Vec::new();
         entry.read_to_end(&mut content).expect("an entry is whole");
         (entry.name().expect("a name").into_owned(), content)
     };
-    (0..archive.len()).map(read).collect()
+    (0..count).map(read).collect()
 }
 
 pub fn part(file: &[u8], name: &str) -> String {
