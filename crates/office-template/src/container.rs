@@ -39,7 +39,9 @@ pub(crate) fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Archive<'a>, E
         return Err(Error::limit(&limits.entries, &what));
     }
     if archive.has_duplicate_names() {
-        return Err(Error::NotOffice("two of the files in it have the same name; save it anew in Word".to_owned()));
+        return Err(Error::NotOffice(
+            "two of the files in it have the same name; save it anew in Word".to_owned(),
+        ));
     }
     entries(&archive, file.len() as u64, limits)?;
     if archive.has_overlapping_entries().map_err(|error| damaged("the directory", &error))? {
@@ -73,11 +75,13 @@ fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Er
     let mut names = HashSet::new();
     let mut total = 0_u64;
     for index in 0..archive.len() {
-        let entry = archive.by_index_data(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
+        let entry =
+            archive.by_index_data(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
         let name = entry.name().map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
         let shown = quoted(&name);
         if !is_plain(&name) {
-            let message = format!("the name {shown:?} of a file in it leads out of it, or cannot be a file's name");
+            let message =
+                format!("the name {shown:?} of a file in it leads out of it, or cannot be a file's name");
             return Err(Error::NotOffice(message));
         }
         if !names.insert(name.to_lowercase()) {
@@ -88,14 +92,19 @@ fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Er
             return Err(Error::NotOffice(format!("{shown} in it is encrypted; save it without a password")));
         }
         if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&entry.compression()) {
-            return Err(Error::NotOffice(format!("{shown} in it is packed in a way that Office does not use")));
+            return Err(Error::NotOffice(format!(
+                "{shown} in it is packed in a way that Office does not use"
+            )));
         }
         total = total.saturating_add(entry.size());
         if entry.size() > expanded(entry.compressed_size(), limits) || total > expanded(packed, limits) {
             return Err(ratio(&shown, limits));
         }
         if total > limits.unpacked_bytes.value {
-            return Err(Error::limit(&limits.unpacked_bytes, "the file unpacked is larger than the limit in bytes"));
+            return Err(Error::limit(
+                &limits.unpacked_bytes,
+                "the file unpacked is larger than the limit in bytes",
+            ));
         }
     }
     Ok(())
@@ -113,7 +122,9 @@ fn expanded(packed: u64, limits: &Limits) -> u64 {
 }
 
 fn ratio(name: &str, limits: &Limits) -> Error {
-    let what = format!("{name} in it becomes more times as large when it is unpacked than the limit, as in a zip bomb");
+    let what = format!(
+        "{name} in it becomes more times as large when it is unpacked than the limit, as in a zip bomb"
+    );
     Error::limit(&limits.ratio, &what)
 }
 
@@ -133,11 +144,15 @@ pub(crate) fn unpack(archive: &mut Archive<'_>, index: usize, limits: &Limits) -
 }
 
 /// The container with `changed` in place of the entries of these numbers.
-pub(crate) fn write(archive: &mut Archive<'_>, mut changed: BTreeMap<usize, Vec<u8>>) -> Result<Vec<u8>, Error> {
+pub(crate) fn write(
+    archive: &mut Archive<'_>,
+    mut changed: BTreeMap<usize, Vec<u8>>,
+) -> Result<Vec<u8>, Error> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
-        let name = entry.name().map_or_else(|_| format!("file {}", index + 1), |name| name.into_owned());
+        let entry =
+            archive.by_index_raw(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
+        let name = entry.name().map_or_else(|_| format!("file {}", index + 1), std::borrow::Cow::into_owned);
         let result = match changed.remove(&index) {
             None => writer.raw_copy_file(entry),
             Some(content) => {

@@ -34,7 +34,9 @@ pub(crate) struct TextPart {
 
 /// The parts with text: the main one first.
 pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<Vec<TextPart>, Error> {
-    let Some(index) = archive.index_for_name(LIST) else { return Err(Error::NotOffice(without_list(archive))) };
+    let Some(index) = archive.index_for_name(LIST) else {
+        return Err(Error::NotOffice(without_list(archive)));
+    };
     let list = unpack(archive, index, limits)?;
     let overrides = overrides(&list)?;
     let is_main = |kind: &str| MAIN_PARTS.contains(&kind);
@@ -51,7 +53,9 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
         match entry {
             Some(entry) => parts.push((!is_main(kind), TextPart { name: name.clone(), entry })),
             None if is_main(kind) => {
-                return Err(Error::NotOffice(format!("its main part {name} is missing; save it anew in Word")));
+                return Err(Error::NotOffice(format!(
+                    "its main part {name} is missing; save it anew in Word"
+                )));
             }
             None => {}
         }
@@ -93,11 +97,17 @@ fn overrides(list: &[u8]) -> Result<Vec<(String, String)>, Error> {
                 }
             }
             Ok(Event::DocType(_)) => {
-                return Err(Error::NotOffice(format!("{LIST} has a document type (<!DOCTYPE), which is refused")));
+                return Err(Error::NotOffice(format!(
+                    "{LIST} has a document type (<!DOCTYPE), which is refused"
+                )));
             }
             Ok(Event::Eof) => return Ok(overrides),
             Ok(_) => {}
-            Err(error) => return Err(Error::NotOffice(format!("{LIST} is broken XML ({error}); save it anew in Word"))),
+            Err(error) => {
+                return Err(Error::NotOffice(format!(
+                    "{LIST} is broken XML ({error}); save it anew in Word"
+                )));
+            }
         }
     }
 }

@@ -26,7 +26,8 @@ pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Ex
         match extent(part, opening, closing) {
             Ok(extent) => extents.push(Some(extent)),
             Err(why) => {
-                let message = format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
+                let message =
+                    format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
                 tags.blame(open, name, message);
                 extents.push(None);
             }
@@ -52,13 +53,16 @@ fn extent(part: &Part, opening: &Placed, closing: &Placed) -> Result<Extent, Str
             let row = part.path(common).find(|&id| part.kind(id) == Kind::Row);
             row.map(|row| Extent::Elements(row, row)).ok_or_else(|| "stand in cells without a row".to_owned())
         }
-        (Kind::Row, Kind::Row | Kind::Control) | (Kind::Control, Kind::Row) => Ok(Extent::Elements(first, last)),
-        (Kind::Control, Kind::Control) if part.kind(common) == Kind::Table => Ok(Extent::Elements(first, last)),
+        (Kind::Row, Kind::Row | Kind::Control) | (Kind::Control, Kind::Row) => {
+            Ok(Extent::Elements(first, last))
+        }
+        (Kind::Control, Kind::Control) if part.kind(common) == Kind::Table => {
+            Ok(Extent::Elements(first, last))
+        }
         (one, other) => {
-            let place = |kind| match kind {
-                Kind::Table => Some("a table"),
-                Kind::Control => Some("a content control"),
-                _ => None,
+            let place = |kind| {
+                let places = [(Kind::Table, "a table"), (Kind::Control, "a content control")];
+                places.into_iter().find(|(place, _)| *place == kind).map(|(_, name)| name)
             };
             let place = place(one).or_else(|| place(other)).unwrap_or("a text box");
             Err(format!("must stand both inside or both outside of {place}"))
@@ -102,7 +106,9 @@ fn loosen(part: &Part, tags: &Tags, extents: &mut [Option<Extent>]) {
     loop {
         let before = loose.len();
         for ((pair, extent), is_clean) in tags.pairs.iter().zip(extents.iter_mut()).zip(&clean) {
-            let (Some(opening), Some(closing)) = (tags.all.get(pair.open), tags.all.get(pair.close)) else { continue };
+            let (Some(opening), Some(closing)) = (tags.all.get(pair.open), tags.all.get(pair.close)) else {
+                continue;
+            };
             let &mut Some(Extent::Paragraphs(first, last)) = extent else { continue };
             let is_loose = loose.contains(&opening.paragraph) || loose.contains(&closing.paragraph);
             if is_loose || !is_clean {
@@ -126,7 +132,9 @@ fn is_clean(part: &Part, tags: &Tags, index: usize, is_before: bool) -> bool {
 
 /// Whether a range of a paragraph's text holds nothing but blanks and tags of sections that end in other paragraphs.
 pub(crate) fn is_blank(part: &Part, tags: &Tags, paragraph: usize, range: std::ops::Range<usize>) -> bool {
-    let Some(text) = part.paragraphs.get(paragraph).map(|paragraph| paragraph.text.as_str()) else { return false };
+    let Some(text) = part.paragraphs.get(paragraph).map(|paragraph| paragraph.text.as_str()) else {
+        return false;
+    };
     let mut at = range.start;
     for placed in tags.of(paragraph) {
         if placed.text.start < range.start || placed.text.end > range.end {
@@ -143,5 +151,6 @@ pub(crate) fn is_blank(part: &Part, tags: &Tags, paragraph: usize, range: std::o
 }
 
 fn is_white(text: &str, range: std::ops::Range<usize>) -> bool {
-    text.get(range).is_some_and(|text| text.chars().all(|letter| letter.is_whitespace() || letter == '\u{ad}'))
+    text.get(range)
+        .is_some_and(|text| text.chars().all(|letter| letter.is_whitespace() || letter == '\u{ad}'))
 }

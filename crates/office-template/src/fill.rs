@@ -117,7 +117,8 @@ impl Filler<'_> {
         let Some(local) = last.strip_prefix(b"/").unwrap_or(last).strip_prefix(self.prefix.as_bytes()) else {
             return false;
         };
-        let is_paragraph = matches!(local, [b'p', b'>' | b'/' | b' ', ..]) && (last[0] == b'/' || local.ends_with(b"/>"));
+        let is_paragraph =
+            matches!(local, [b'p', b'>' | b'/' | b' ', ..]) && (last[0] == b'/' || local.ends_with(b"/>"));
         is_paragraph || local == b"sdt>"
     }
 

@@ -272,11 +272,13 @@ pub(crate) fn detect<'a, I: Iterator<Item = &'a str>>(texts: impl Fn() -> I) -> 
         true
     };
     let has = |what: &str| texts().any(|text| text.contains(what));
-    let doubled = |start: char, end: char| texts().all(|text| is_doubled(text, start) && is_doubled(text, end));
+    let doubled =
+        |start: char, end: char| texts().all(|text| is_doubled(text, start) && is_doubled(text, end));
     let delimiters = |start: &str, end: &str| Delimiters { start: start.to_owned(), end: end.to_owned() };
     if has("{{") && doubled('{', '}') {
         return Some(delimiters("{{", "}}"));
     }
-    let is_bracketed = || texts().any(|text| text.split_once("[[").is_some_and(|(_, rest)| rest.contains("]]")));
+    let is_bracketed =
+        || texts().any(|text| text.split_once("[[").is_some_and(|(_, rest)| rest.contains("]]")));
     (!has("{") && is_bracketed() && doubled('[', ']')).then(|| delimiters("[[", "]]"))
 }

@@ -249,14 +249,18 @@ fn parts(file: &[u8], is_told: bool, limits: &Limits) -> Result<(Vec<(TextPart, 
         let xml = container::unpack(&mut archive, text_part.entry, limits)?;
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
-        let may_have_tags = is_told || memchr2(b'{', b'[', &xml).is_some() || memmem::find(&xml, b"&#").is_some();
+        let may_have_tags =
+            is_told || memchr2(b'{', b'[', &xml).is_some() || memmem::find(&xml, b"&#").is_some();
         if !may_have_tags {
             continue;
         }
         let part = word::read(xml, limits.depth.value).map_err(|error| match error {
-            Unreadable::Xml(message) => Error::NotOffice(format!("{} cannot be read: {message}", text_part.name)),
+            Unreadable::Xml(message) => {
+                Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
+            }
             Unreadable::Depth => {
-                let what = format!("the elements of {} stand in each other deeper than the limit", text_part.name);
+                let what =
+                    format!("the elements of {} stand in each other deeper than the limit", text_part.name);
                 Error::limit(&limits.depth, &what)
             }
         })?;

@@ -99,8 +99,11 @@ impl Planner<'_> {
             Some(Extent::Paragraphs(..)) => Some([pair.open, pair.close]),
             _ => None,
         });
-        let paragraphs: BTreeSet<usize> =
-            whole.flatten().filter_map(|index| self.tags.all.get(index)).map(|placed| placed.paragraph).collect();
+        let paragraphs: BTreeSet<usize> = whole
+            .flatten()
+            .filter_map(|index| self.tags.all.get(index))
+            .map(|placed| placed.paragraph)
+            .collect();
         for index in paragraphs {
             let Some(paragraph) = self.part.paragraphs.get(index) else { continue };
             if is_blank(self.part, self.tags, index, 0..paragraph.text.len())
@@ -128,14 +131,20 @@ impl Planner<'_> {
                 && let Some(element) = self.part.element(id)
             {
                 let tag = element.start_tag();
-                self.push(tag.start, FIRST, Action::Insert(format!("<{} xml:space=\"preserve\">", self.part.name(id))));
+                self.push(
+                    tag.start,
+                    FIRST,
+                    Action::Insert(format!("<{} xml:space=\"preserve\">", self.part.name(id))),
+                );
                 self.push(tag.start, FIRST, Action::Skip(tag.end));
             }
         }
     }
 
     fn section(&mut self, open: usize, close: usize, extent: Extent) {
-        let (Some(opening), Some(closing)) = (self.tags.all.get(open), self.tags.all.get(close)) else { return };
+        let (Some(opening), Some(closing)) = (self.tags.all.get(open), self.tags.all.get(close)) else {
+            return;
+        };
         match extent {
             Extent::Between(first, last) => {
                 let (end, begin) = self.cut(opening.element, first);
@@ -165,7 +174,7 @@ impl Planner<'_> {
         let (mut end, mut begin) = (String::new(), String::new());
         for id in self.part.path(element).take_while(|&id| id != above) {
             let name = self.part.name(id);
-            end.push_str(&format!("</{name}>"));
+            end.extend(["</", name, ">"]);
             begin.insert_str(0, &self.again(id, name));
         }
         (end, begin)
@@ -179,7 +188,10 @@ impl Planner<'_> {
         }
         let mut start = self.part.text(element.start_tag()).to_owned();
         for attribute in attributes(start.clone().as_bytes()).collect::<Vec<_>>().into_iter().rev() {
-            if start.get(attribute.name).is_some_and(|name| name.ends_with(":paraId") || name.ends_with(":textId")) {
+            if start
+                .get(attribute.name)
+                .is_some_and(|name| name.ends_with(":paraId") || name.ends_with(":textId"))
+            {
                 start.replace_range(attribute.whole, "");
             }
         }
@@ -208,7 +220,9 @@ impl Planner<'_> {
             .filter(|&row| self.part.kind(row) != Kind::Table)
             .filter_map(|row| self.part.path(row).find(|&id| self.part.kind(id) == Kind::Table))
             .collect();
-        for range in tables.into_iter().filter_map(|id| self.part.element(id)).map(crate::word::Element::range) {
+        for range in
+            tables.into_iter().filter_map(|id| self.part.element(id)).map(crate::word::Element::range)
+        {
             self.push(range.start, LAST - 1, Action::OpenTable);
             self.push(range.end, FIRST, Action::CloseTable);
         }
@@ -229,7 +243,9 @@ impl Planner<'_> {
     fn boxes(&mut self, extents: &[Option<Extent>]) {
         let mut seen = BTreeSet::new();
         for extent in extents {
-            let &Some(Extent::Paragraphs(first, last) | Extent::Elements(first, last)) = extent else { continue };
+            let &Some(Extent::Paragraphs(first, last) | Extent::Elements(first, last)) = extent else {
+                continue;
+            };
             let Some(around) = self.part.element(first).map(|element| element.parent) else { continue };
             let is_kept = matches!(self.part.kind(around), Kind::Cell | Kind::Box | Kind::ControlContent);
             if !is_kept || self.part.kind(last) == Kind::Row || !seen.insert(around) {

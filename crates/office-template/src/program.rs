@@ -95,7 +95,11 @@ fn code(text: &str) -> String {
     match text.strip_prefix('.') {
         Some("") => "$$item".to_owned(),
         Some(rest) if rest.starts_with(|letter: char| letter.is_alphabetic() || "_$[".contains(letter)) => {
-            if rest.starts_with('[') { format!("$$item{rest}") } else { format!("$$item{text}") }
+            if rest.starts_with('[') {
+                format!("$$item{rest}")
+            } else {
+                format!("$$item{text}")
+            }
         }
         _ => text.to_owned(),
     }

@@ -85,7 +85,9 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters) -> Tags {
 /// What this version can fill; what it cannot is said, never dropped.
 fn buildable(tag: Tag) -> Result<Tag, String> {
     let what = match &tag {
-        Tag::Value(_) | Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => return Ok(tag),
+        Tag::Value(_) | Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => {
+            return Ok(tag);
+        }
         Tag::Image(_) => "a picture ({%…})".to_owned(),
         Tag::Qr(_) => "a code ({%qr …})".to_owned(),
         Tag::Barcode(_) => "a code ({%barcode …})".to_owned(),
@@ -162,12 +164,20 @@ impl Tags {
                     self.mark_inline(opening, index);
                     self.pairs.push(Pair { open: opening, close: index });
                 }
-                _ => {}
+                Tag::Value(_)
+                | Tag::Image(_)
+                | Tag::Qr(_)
+                | Tag::Barcode(_)
+                | Tag::Html(_)
+                | Tag::Xml(_)
+                | Tag::Command(..)
+                | Tag::Delimiters(_) => {}
             }
         }
         for index in open {
             let Some(expression) = self.all.get(index).and_then(|placed| list(&placed.tag)) else { continue };
-            let message = format!("the section is never closed; {} is missing", self.closing(index, &expression.text));
+            let message =
+                format!("the section is never closed; {} is missing", self.closing(index, &expression.text));
             self.blame(index, name, message);
         }
         self.pairs.sort_by_key(|pair| pair.open);

@@ -147,7 +147,9 @@ impl Part {
 
     /// What stands once, inside of `range`.
     pub(crate) fn singles_in(&self, range: Range<usize>) -> impl Iterator<Item = &Single> {
-        self.singles.iter().filter(move |single| range.start <= single.range.start && single.range.end <= range.end)
+        self.singles
+            .iter()
+            .filter(move |single| range.start <= single.range.start && single.range.end <= range.end)
     }
 
     /// The part's bytes, as text.

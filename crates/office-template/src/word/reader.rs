@@ -43,7 +43,7 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
     let mut scanner = Scanner::new(&xml, depth);
     scanner.scan()?;
     let Scanner { elements, paragraphs, singles, prefix, .. } = scanner;
-    Ok(Part { elements, paragraphs, singles, prefix, xml })
+    Ok(Part { xml, elements, paragraphs, singles, prefix })
 }
 
 fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
@@ -60,10 +60,20 @@ fn without_sections(xml: &[u8]) -> Result<Vec<u8>, Unreadable> {
         let end = position(&reader);
         match event {
             Event::CData(text) => {
-                out.extend_from_slice(text.escape().map_err(|error| broken(&reader, &error.into()))?.as_ref());
+                out.extend_from_slice(
+                    text.escape().map_err(|error| broken(&reader, &error.into()))?.as_ref(),
+                );
             }
             Event::Eof => return Ok(out),
-            _ => out.extend_from_slice(xml.get(from..end).unwrap_or_default()),
+            Event::Start(_)
+            | Event::End(_)
+            | Event::Empty(_)
+            | Event::Text(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => out.extend_from_slice(xml.get(from..end).unwrap_or_default()),
         }
         from = end;
     }
@@ -120,7 +130,9 @@ impl<'a> Scanner<'a> {
                 Event::Text(_) => self.text(from, end),
                 Event::GeneralRef(reference) => self.reference(&reference, from, end)?,
                 Event::DocType(_) => {
-                    return Err(Unreadable::Xml("it has a document type (<!DOCTYPE), which is refused".to_owned()));
+                    return Err(Unreadable::Xml(
+                        "it has a document type (<!DOCTYPE), which is refused".to_owned(),
+                    ));
                 }
                 Event::Decl(declaration) => {
                     let encoding = declaration.encoding().and_then(Result::ok);
@@ -139,7 +151,13 @@ impl<'a> Scanner<'a> {
         Err(Unreadable::Xml("its XML ends too early".to_owned()))
     }
 
-    fn begin(&mut self, start: &BytesStart<'_>, from: usize, end: usize, is_empty: bool) -> Result<(), Unreadable> {
+    fn begin(
+        &mut self,
+        start: &BytesStart<'_>,
+        from: usize,
+        end: usize,
+        is_empty: bool,
+    ) -> Result<(), Unreadable> {
         if self.open.len() as u64 >= self.depth {
             return Err(Unreadable::Depth);
         }
@@ -165,7 +183,7 @@ impl<'a> Scanner<'a> {
             end: short(end),
             end_end: short(end),
         });
-        self.note(kind, id, parent, name, local);
+        self.note(id, name, local);
         self.open.push(id);
         if is_empty {
             self.end(end, end);
@@ -174,7 +192,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// What the element is to its surroundings.
-    fn note(&mut self, kind: Kind, id: Id, parent: Id, name: &[u8], local: &[u8]) {
+    fn note(&mut self, id: Id, name: &[u8], local: &[u8]) {
+        let Some(&Element { kind, parent, .. }) = self.elements.get(id as usize) else { return };
         let parent_kind = self.elements.get(parent as usize).map_or(Kind::Other, |element| element.kind);
         match kind {
             Kind::Paragraph => {
@@ -189,12 +208,22 @@ impl<'a> Scanner<'a> {
                 }
             }
             Kind::MovedAway => self.moved_away += 1,
-            _ if parent_kind == Kind::Run => self.in_run(id, local),
-            _ if name.ends_with(b":oMath") => self.piece(OBJECT, id, PieceKind::Object),
-            _ if parent_kind == Kind::ParagraphProperties && local == b"sectPr" => {
-                self.piece(OBJECT, id, PieceKind::Object);
+            Kind::Run
+            | Kind::Text
+            | Kind::Table
+            | Kind::Cell
+            | Kind::Box
+            | Kind::Control
+            | Kind::ControlContent
+            | Kind::Other => {
+                if parent_kind == Kind::Run {
+                    self.in_run(id, local);
+                } else if name.ends_with(b":oMath")
+                    || (parent_kind == Kind::ParagraphProperties && local == b"sectPr")
+                {
+                    self.piece(OBJECT, id, PieceKind::Object);
+                }
             }
-            _ => {}
         }
         if name.ends_with(b":docPr") {
             self.number(id);
@@ -228,7 +257,8 @@ impl<'a> Scanner<'a> {
         if self.moved_away > 0 {
             return;
         }
-        let Some(paragraph) = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index)) else {
+        let Some(paragraph) = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index))
+        else {
             return;
         };
         let begin = paragraph.text.len();
@@ -262,7 +292,8 @@ impl<'a> Scanner<'a> {
             _ => reference.resolve_char_ref().ok().flatten(),
         };
         let Some(letter) = named else {
-            let message = format!("it has an entity that is not one of XML's own, at byte {from}, which is refused");
+            let message =
+                format!("it has an entity that is not one of XML's own, at byte {from}, which is refused");
             return Err(Unreadable::Xml(message));
         };
         if let Some(id) = self.open_text() {
@@ -282,8 +313,18 @@ impl<'a> Scanner<'a> {
                 self.open_paragraphs.pop();
             }
             Kind::MovedAway => self.moved_away = self.moved_away.saturating_sub(1),
-            Kind::Run | Kind::Text | Kind::Table | Kind::Row | Kind::Cell => {}
-            _ => self.single(&element),
+            Kind::Other => self.single(&element),
+            Kind::Run
+            | Kind::Text
+            | Kind::Table
+            | Kind::Row
+            | Kind::Cell
+            | Kind::Box
+            | Kind::Control
+            | Kind::ControlContent
+            | Kind::ControlProperties
+            | Kind::ParagraphProperties
+            | Kind::Properties => {}
         }
         let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
         if let Some(piece) = last.and_then(|paragraph| paragraph.pieces.last_mut())
@@ -297,18 +338,22 @@ impl<'a> Scanner<'a> {
     /// Elements that stand once.
     fn single(&mut self, element: &Element) {
         let tag = self.xml.get(element.start_tag()).unwrap_or_default();
-        let Some(local) = tag.get(1..).and_then(|name| name.strip_prefix(self.prefix.as_bytes())) else { return };
+        let Some(local) = tag.get(1..).and_then(|name| name.strip_prefix(self.prefix.as_bytes())) else {
+            return;
+        };
         let parent = self.elements.get(element.parent as usize).map_or(Kind::Other, |parent| parent.kind);
         let is = |name: &[u8]| {
             local.strip_prefix(name).and_then(<[u8]>::first).is_some_and(|byte| !byte.is_ascii_alphanumeric())
         };
-        let kind = if is(b"bookmarkStart") || is(b"bookmarkEnd") || (is(b"id") && parent == Kind::ControlProperties) {
-            SingleKind::First
-        } else if is(b"sectPr") && parent == Kind::ParagraphProperties {
-            SingleKind::Last
-        } else {
-            return;
-        };
+        let kind =
+            if is(b"bookmarkStart") || is(b"bookmarkEnd") || (is(b"id") && parent == Kind::ControlProperties)
+            {
+                SingleKind::First
+            } else if is(b"sectPr") && parent == Kind::ParagraphProperties {
+                SingleKind::Last
+            } else {
+                return;
+            };
         self.singles.push(Single { range: element.range(), kind });
     }
 

@@ -1,11 +1,9 @@
 //! Containers that strangers packed: each is refused with a sentence that says why.
 
-mod support;
-
 use std::io::{Cursor, Write};
 
+use crate::support::{DOCUMENT, document, docx, entries, limits, p, run, zipped};
 use office_template::{Delimiters, Limit, Limits, Template};
-use support::{DOCUMENT, docx, document, entries, limits, p, run, zipped};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -23,7 +21,8 @@ fn changed(files: &[(&str, &[u8])]) -> Vec<u8> {
         all.retain(|(found, _)| found != name);
         all.push((name.to_owned(), content.to_vec()));
     }
-    let all: Vec<(&str, &[u8])> = all.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let all: Vec<(&str, &[u8])> =
+        all.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
     zipped(&all)
 }
 
@@ -38,7 +37,8 @@ fn replaced(file: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 #[test]
 fn what_is_no_word_file_is_called_what_it_is() {
     let types = |kind: &str| {
-        let list = format!("<Types><Override PartName=\"/x.xml\" ContentType=\"application/{kind}\"/></Types>");
+        let list =
+            format!("<Types><Override PartName=\"/x.xml\" ContentType=\"application/{kind}\"/></Types>");
         zipped(&[("[Content_Types].xml", list.as_bytes())])
     };
     let compound = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old".to_vec();
@@ -51,9 +51,18 @@ fn what_is_no_word_file_is_called_what_it_is() {
         (b"{\\rtf1}".to_vec(), "Rich Text Format"),
         (compound, "an old version of Office (.doc)"),
         (encrypted, "protected by a password"),
-        (types("vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"), "this is an Excel workbook"),
-        (types("vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"), "a PowerPoint presentation"),
-        (types("vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"), "its main part x.xml is missing"),
+        (
+            types("vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"),
+            "this is an Excel workbook",
+        ),
+        (
+            types("vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"),
+            "a PowerPoint presentation",
+        ),
+        (
+            types("vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"),
+            "its main part x.xml is missing",
+        ),
         (types("xml"), "names no document of Word's"),
         (zipped(&[("a.txt", b"a")]), "a zip archive and no Word file"),
         (zipped(&[("mimetype", b"application/vnd.oasis.opendocument.text")]), "OpenDocument"),
@@ -65,9 +74,12 @@ fn what_is_no_word_file_is_called_what_it_is() {
 
 #[test]
 fn documents_with_macros_and_templates_are_read_as_documents() {
-    for kind in ["application/vnd.ms-word.document.macroEnabled.main+xml",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"] {
-        let list = format!("<Types><Override PartName=\"/Word/Document.xml\" ContentType=\"{kind}\"/></Types>");
+    for kind in [
+        "application/vnd.ms-word.document.macroEnabled.main+xml",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+    ] {
+        let list =
+            format!("<Types><Override PartName=\"/Word/Document.xml\" ContentType=\"{kind}\"/></Types>");
         let file = changed(&[("[Content_Types].xml", list.as_bytes())]);
         assert!(Template::read(file, None, &limits()).is_ok(), "{kind}");
     }
@@ -76,13 +88,18 @@ fn documents_with_macros_and_templates_are_read_as_documents() {
 #[test]
 fn hostile_names_are_refused() {
     for (name, expected) in [
-        ("../x", "leads out of it"), ("/x", "leads out of it"), ("a\\..\\b", "leads out of it"), ("C:x", "leads out of it"),
-        ("word/../../x", "leads out of it"), ("WORD/Document.XML", "but for capital letters"),
+        ("../x", "leads out of it"),
+        ("/x", "leads out of it"),
+        ("a\\..\\b", "leads out of it"),
+        ("C:x", "leads out of it"),
+        ("word/../../x", "leads out of it"),
+        ("WORD/Document.XML", "but for capital letters"),
     ] {
         let message = refused(changed(&[(name, b"x")]), &limits());
         assert!(message.contains(expected), "{name}: {message}");
     }
-    let twice = replaced(&changed(&[("word/documenu.xml", b"x")]), b"word/documenu.xml", b"word/document.xml");
+    let twice =
+        replaced(&changed(&[("word/documenu.xml", b"x")]), b"word/documenu.xml", b"word/document.xml");
     assert!(refused(twice, &limits()).contains("have the same name"));
 }
 
@@ -107,7 +124,10 @@ fn bombs_are_refused_before_they_go_off() {
     let message = refused(lying, &limits());
     assert!(message.contains("test.ratio") || message.contains("damaged"), "{message}");
     let deep = format!("{}{}{}", "<w:a>".repeat(300), p("{x}"), "</w:a>".repeat(300));
-    assert!(refused(docx(&deep), &limits()).contains("stand in each other deeper than the limit (test.depth = 200)"));
+    assert!(
+        refused(docx(&deep), &limits())
+            .contains("stand in each other deeper than the limit (test.depth = 200)")
+    );
     let many = with(|limits| limits.tags.value = 2);
     assert!(refused(docx(&p("{a}{b}{c}")), &many).contains("(test.tags = 2)"));
 }
@@ -160,7 +180,9 @@ fn encrypted_truncated_and_oddly_packed_files_are_refused() {
     }
     assert!(refused(encrypted, &limits()).contains("is encrypted"));
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    writer.start_file("a", SimpleFileOptions::default().compression_method(CompressionMethod::Stored)).expect("begins");
+    writer
+        .start_file("a", SimpleFileOptions::default().compression_method(CompressionMethod::Stored))
+        .expect("begins");
     writer.write_all(b"a").expect("is written");
     let mut odd = writer.finish().expect("ends").into_inner();
     for at in 0..odd.len() - 12 {
@@ -187,8 +209,16 @@ fn any_change_of_a_byte_is_borne() {
 
 #[test]
 fn an_answer_that_is_another_templates_is_refused() {
-    for answer in ["", "{}", "[]", r#"{"faults":[],"tree":[]}"#, r#"{"faults":[],"tree":["x"]}"#, r#"{"faults":[],"tree":[[["x","y"]]]}"#,
-        r#"{"faults":[],"tree":[[["x"]],"more"]}"#, r#"{"faults":[],"tree":[[[[]]]]}"#] {
+    for answer in [
+        "",
+        "{}",
+        "[]",
+        r#"{"faults":[],"tree":[]}"#,
+        r#"{"faults":[],"tree":["x"]}"#,
+        r#"{"faults":[],"tree":[[["x","y"]]]}"#,
+        r#"{"faults":[],"tree":[[["x"]],"more"]}"#,
+        r#"{"faults":[],"tree":[[[[]]]]}"#,
+    ] {
         let template = Template::read(docx(&p("{#l}{name}{/l}")), None, &limits()).expect("it is read");
         assert!(template.fill(answer).is_err(), "{answer}");
     }

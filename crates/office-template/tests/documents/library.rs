@@ -1,8 +1,6 @@
 //! Names, expressions and filters, in the real engine.
 
-mod support;
-
-use support::{fault, p, say, say_with, table, text};
+use crate::support::{fault, p, say, say_with, table, text};
 
 #[test]
 fn names_are_found_from_the_item_outwards() {
@@ -25,7 +23,14 @@ fn names_are_found_from_the_item_outwards() {
 
 #[test]
 fn a_missing_name_is_a_fault_where_it_is_asked_for() {
-    for (tag, name) in [("{a}", "a"), ("{o.b}", "o.b"), ("{o.b.c}", "o.b"), ("{#a}{/}", "a"), ("{a + 1}", "a"), ("{.a}", ".a")] {
+    for (tag, name) in [
+        ("{a}", "a"),
+        ("{o.b}", "o.b"),
+        ("{o.b.c}", "o.b"),
+        ("{#a}{/}", "a"),
+        ("{a + 1}", "a"),
+        ("{.a}", ".a"),
+    ] {
         assert_eq!(say(tag, r#"{"o":{}}"#).replace("NaN", ""), "", "{tag}");
         let message = fault(&p(tag), r#"{"o":{}}"#, "{strict:true}");
         assert!(message.contains(&format!("'{name}' is not defined")), "{tag}: {message}");
@@ -64,8 +69,18 @@ fn faults_speak_as_people_know() {
 #[test]
 fn sections_follow_the_truth_of_their_values() {
     for (value, expected) in [
-        ("false", "no"), ("null", "no"), ("0", "no"), ("\"\"", "no"), ("[]", "no"), ("true", "yes"), ("1", "yes"),
-        ("\"0\"", "yes"), ("[0]", "yes"), ("[[],null]", "yesyes"), ("{}", "yes"), ("-1", "yes"),
+        ("false", "no"),
+        ("null", "no"),
+        ("0", "no"),
+        ("\"\"", "no"),
+        ("[]", "no"),
+        ("true", "yes"),
+        ("1", "yes"),
+        ("\"0\"", "yes"),
+        ("[0]", "yes"),
+        ("[[],null]", "yesyes"),
+        ("{}", "yes"),
+        ("-1", "yes"),
     ] {
         let data = format!(r#"{{"x":{value}}}"#);
         assert_eq!(say("{#x}yes{/x}{^x}no{/x}", &data), expected, "{value}");
@@ -98,7 +113,11 @@ fn filters_write_dates_in_the_zone() {
     let data = r#"{"d":"2026-11-02","t":"2026-11-02T23:05:09Z","l":"2026-11-02T08:30","m":0,"o":"2026-11-02T23:05:09.250+02:00"}"#;
     for (tag, utc, tokyo) in [
         ("{d | date(\"YYYY-MM-DD\")}", "2026-11-02", "2026-11-02"),
-        ("{d | date(\"D.M.YY dddd [day] MMMM\")}", "2.11.26 Monday day November", "2.11.26 Monday day November"),
+        (
+            "{d | date(\"D.M.YY dddd [day] MMMM\")}",
+            "2.11.26 Monday day November",
+            "2.11.26 Monday day November",
+        ),
         ("{t | date(\"YYYY-MM-DD HH:mm:ss\")}", "2026-11-02 23:05:09", "2026-11-03 08:05:09"),
         ("{t | date(\"h:mm A\")}", "11:05 PM", "8:05 AM"),
         ("{l | date(\"HH:mm\")}", "08:30", "08:30"),
@@ -143,13 +162,28 @@ fn filters_change_texts_and_lists() {
 
 #[test]
 fn hostile_names_are_missing_names() {
-    for name in ["constructor", "__proto__", "toString", "hasOwnProperty", "__defineGetter__", "o.constructor", "o.__proto__.x", "s.constructor"] {
+    for name in [
+        "constructor",
+        "__proto__",
+        "toString",
+        "hasOwnProperty",
+        "__defineGetter__",
+        "o.constructor",
+        "o.__proto__.x",
+        "s.constructor",
+    ] {
         assert_eq!(say(&format!("{{{name}}}"), r#"{"o":{},"s":"x"}"#), "", "{name}");
     }
-    assert_eq!(say("{constructor + ''}{typeof constructor}{typeof toString}", "{}"), "undefinedundefinedundefined");
+    assert_eq!(
+        say("{constructor + ''}{typeof constructor}{typeof toString}", "{}"),
+        "undefinedundefinedundefined"
+    );
     let data = r#"{"__proto__":{"x":1},"constructor":"c","$$item":"i","names":"n","hit":"h","whole":"w","fault":"f"}"#;
     assert_eq!(say("{x}{constructor}{__proto__.x}{names}{hit}{whole}{fault}", data), "c1nhwf");
-    assert_eq!(say("{#l}{$index}{.$index}{$parent.a}{/}", r#"{"a":1,"l":[{"$index":"k","$parent":"q"}]}"#), "0k1");
+    assert_eq!(
+        say("{#l}{$index}{.$index}{$parent.a}{/}", r#"{"a":1,"l":[{"$index":"k","$parent":"q"}]}"#),
+        "0k1"
+    );
 }
 
 #[test]
@@ -173,7 +207,13 @@ fn hostile_expressions_change_only_their_own_values() {
         "this.constructor.prototype.b = ''",
     ] {
         let said = say(&format!("{{{hostile}}}|{{a}}{{#l}}{{.}}{{a + ''}}{{/l}}{{missing}}"), data);
-        let said = said.strip_prefix(if hostile == "a = 5" { "5" } else if hostile == "delete a" { "true" } else { "" });
+        let said = said.strip_prefix(if hostile == "a = 5" {
+            "5"
+        } else if hostile == "delete a" {
+            "true"
+        } else {
+            ""
+        });
         assert_eq!(said, Some("|A1A2A"), "{hostile}");
     }
 }

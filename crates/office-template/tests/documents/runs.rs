@@ -1,11 +1,10 @@
 //! Word cuts text into runs as it likes: where it does so changes nothing.
 
-mod support;
-
+use crate::support::{self, docx, escape, paragraphs, part, try_fill};
 use proptest::prelude::*;
-use support::{docx, escape, paragraphs, part, try_fill};
 
-const DATA: &str = r#"{"name":"N & <M>","items":[{"name":"A","price":1.5},{"name":"B","price":2}],"no":[],"a b":"key"}"#;
+const DATA: &str =
+    r#"{"name":"N & <M>","items":[{"name":"A","price":1.5},{"name":"B","price":2}],"no":[],"a b":"key"}"#;
 
 /// Paragraphs' texts, and what they say when they are filled.
 const TEMPLATES: [&[&str]; 6] = [
@@ -29,7 +28,8 @@ const NOISE: [&str; 6] = [
 
 fn paragraph(text: &str, cuts: &[(usize, usize)]) -> String {
     let letters: Vec<char> = text.chars().collect();
-    let mut at: Vec<(usize, usize)> = cuts.iter().map(|&(cut, noise)| (cut % (letters.len() + 1), noise)).collect();
+    let mut at: Vec<(usize, usize)> =
+        cuts.iter().map(|&(cut, noise)| (cut % (letters.len() + 1), noise)).collect();
     at.sort_unstable();
     let mut xml = String::from("<w:p>");
     let mut from = 0;
@@ -37,7 +37,11 @@ fn paragraph(text: &str, cuts: &[(usize, usize)]) -> String {
         let run: String = letters[from..cut.max(from)].iter().collect();
         let style = if noise % 2 == 0 { "" } else { "<w:rPr><w:i/></w:rPr>" };
         let run = format!("<w:r>{style}<w:t>{}</w:t></w:r>", escape(&run));
-        xml.push_str(&if noise == 5 { format!("<w:hyperlink w:anchor=\"x\">{run}</w:hyperlink>") } else { run });
+        xml.push_str(&if noise == 5 {
+            format!("<w:hyperlink w:anchor=\"x\">{run}</w:hyperlink>")
+        } else {
+            run
+        });
         xml.push_str(NOISE[noise]);
         from = cut.max(from);
     }

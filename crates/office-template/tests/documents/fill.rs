@@ -1,8 +1,6 @@
 //! Documents as people write them, filled by the real engine.
 
-mod support;
-
-use support::{docx, docx_with, fault, fill, p, part, say, say_with, table, text, try_fill};
+use crate::support::{self, docx, docx_with, fault, fill, p, part, say, say_with, table, text, try_fill};
 
 const ITEMS: &str = r#"{"items":[{"name":"A","price":1.5,"tags":["x","y"]},{"name":"B","price":1234.5,"tags":[]}],"no":[],"ok":true,"title":"T"}"#;
 
@@ -16,12 +14,21 @@ fn a_value_takes_the_place_of_its_tag() {
 #[test]
 fn a_value_keeps_the_style_of_the_run_in_which_its_tag_starts() {
     let run = |style: &str, text: &str| format!("<w:r><w:rPr>{style}</w:rPr><w:t>{text}</w:t></w:r>");
-    let body = format!("<w:p>{}{}{}</w:p>", run("<w:b/>", "a {ti"), run("<w:i/>", "tl"), run("<w:u/>", "e} b"));
+    let body =
+        format!("<w:p>{}{}{}</w:p>", run("<w:b/>", "a {ti"), run("<w:i/>", "tl"), run("<w:u/>", "e} b"));
     let filled = fill(&body, ITEMS);
     let preserved = |style: &str, text: &str| {
         format!("<w:r><w:rPr>{style}</w:rPr><w:t xml:space=\"preserve\">{text}</w:t></w:r>")
     };
-    assert_eq!(filled, format!("<w:p>{}{}{}</w:p>", preserved("<w:b/>", "a T"), preserved("<w:i/>", ""), preserved("<w:u/>", " b")));
+    assert_eq!(
+        filled,
+        format!(
+            "<w:p>{}{}{}</w:p>",
+            preserved("<w:b/>", "a T"),
+            preserved("<w:i/>", ""),
+            preserved("<w:u/>", " b")
+        )
+    );
 }
 
 #[test]
@@ -37,7 +44,8 @@ fn values_of_all_kinds_are_written_as_xml_can_hold_them() {
 
 #[test]
 fn an_invoice_of_thirty_rows_is_filled() {
-    let rows: Vec<String> = (1..=30).map(|row| format!(r#"{{"n":"Item {row}","price":{row}234.5}}"#)).collect();
+    let rows: Vec<String> =
+        (1..=30).map(|row| format!(r#"{{"n":"Item {row}","price":{row}234.5}}"#)).collect();
     let data = format!(r#"{{"items":[{}]}}"#, rows.join(","));
     let body = table(&[&["Item", "Price"], &["{#items}{n}", "{price | currency(\"EUR\")}{/items}"]]);
     let filled = support::fill_with(&body, &data, r#"{locale:"de-DE"}"#);
@@ -120,7 +128,9 @@ fn a_cell_or_text_box_never_becomes_empty() {
     let ends_with_table = cell(&[p("{#items}"), table(&[&["{name}"]]), p("{/items}")].concat());
     assert!(fill(&ends_with_table, ITEMS).ends_with("</w:tbl><w:p></w:p></w:tc></w:tr></w:tbl>"));
     let text_box = |content: &str| {
-        format!("<w:p><w:r><w:pict><v:textbox><w:txbxContent>{content}</w:txbxContent></v:textbox></w:pict></w:r></w:p>")
+        format!(
+            "<w:p><w:r><w:pict><v:textbox><w:txbxContent>{content}</w:txbxContent></v:textbox></w:pict></w:r></w:p>"
+        )
     };
     assert_eq!(text(&text_box(&loop_of("no")), ITEMS), "¶");
     assert_eq!(text(&text_box(&loop_of("items")), ITEMS), "¶A¶B");
@@ -178,12 +188,25 @@ fn tags_of_headers_footers_and_notes_are_filled() {
     let parts = [
         ("header1.xml", "header", "hdr", p("{title} {#items}{name}{/}")),
         ("footer1.xml", "footer", "ftr", p("{title}")),
-        ("footnotes.xml", "footnotes", "footnotes", format!("<w:footnote w:id=\"1\">{}</w:footnote>", p("{title}"))),
-        ("endnotes.xml", "endnotes", "endnotes", format!("<w:endnote w:id=\"1\">{}</w:endnote>", p("{title}"))),
+        (
+            "footnotes.xml",
+            "footnotes",
+            "footnotes",
+            format!("<w:footnote w:id=\"1\">{}</w:footnote>", p("{title}")),
+        ),
+        (
+            "endnotes.xml",
+            "endnotes",
+            "endnotes",
+            format!("<w:endnote w:id=\"1\">{}</w:endnote>", p("{title}")),
+        ),
     ];
-    let others: Vec<_> = parts.iter().map(|(name, kind, root, text)| (*name, *kind, *root, text.as_str())).collect();
+    let others: Vec<_> =
+        parts.iter().map(|(name, kind, root, text)| (*name, *kind, *root, text.as_str())).collect();
     let filled = try_fill(docx_with(&p("{title}"), &others), ITEMS, "{}").expect("it is filled");
-    let texts = parts.iter().map(|(name, ..)| support::paragraphs(&part(&filled.file, &format!("word/{name}"))).concat());
+    let texts = parts
+        .iter()
+        .map(|(name, ..)| support::paragraphs(&part(&filled.file, &format!("word/{name}"))).concat());
     assert_eq!(texts.collect::<Vec<_>>(), ["T AB", "T", "T", "T"]);
 }
 
@@ -217,10 +240,15 @@ fn texts_that_are_no_tags_stay() {
 #[test]
 fn delimiters_are_changed_given_or_found() {
     assert_eq!(text(&[p("{title}{=[[ ]]=}"), p("[[title]] {title}")].concat(), ITEMS), "T¶T {title}");
-    let filled = try_fill(docx(&p("{{title}} {{#items}}{{name}}{{/items}}")), ITEMS, "{}").expect("it is filled");
+    let filled =
+        try_fill(docx(&p("{{title}} {{#items}}{{name}}{{/items}}")), ITEMS, "{}").expect("it is filled");
     assert_eq!(support::paragraphs(&part(&filled.file, support::DOCUMENT)), ["T AB"]);
     assert!(filled.warnings[0].contains("written {{…}}"), "{:?}", filled.warnings);
-    let template = office_template::Template::read(docx(&p("<title> {x}")), Some(support::delimiters("<", ">")), &support::limits());
+    let template = office_template::Template::read(
+        docx(&p("<title> {x}")),
+        Some(support::delimiters("<", ">")),
+        &support::limits(),
+    );
     let template = template.expect("it is read");
     let answer = support::run(template.program(), ITEMS, "{}");
     let filled = template.fill(&answer).expect("it is filled");
@@ -229,7 +257,8 @@ fn delimiters_are_changed_given_or_found() {
 
 #[test]
 fn faults_are_told_all_at_once_with_their_places() {
-    let body = [p("{ok"), p("{#items}"), p("{%logo}{:pagebreak}"), p("{/nothing}"), p("{/}{#no}{a | 3}")].concat();
+    let body =
+        [p("{ok"), p("{#items}"), p("{%logo}{:pagebreak}"), p("{/nothing}"), p("{/}{#no}{a | 3}")].concat();
     let message = fault(&body, ITEMS, "{}");
     for part in [
         "word/document.xml, paragraph 1, {ok: the tag has no } in its paragraph",
@@ -245,13 +274,22 @@ fn faults_are_told_all_at_once_with_their_places() {
     let many = p(&"{%x}".repeat(100));
     assert!(fault(&many, ITEMS, "{}").ends_with("; and 80 more"));
     let crossing = [table(&[&["{#items}"]]), p("{/items}")].concat();
-    assert!(fault(&crossing, ITEMS, "{}").contains("{#items}: it and {/items} of paragraph 2 must stand both inside or both outside of a table"));
+    assert!(fault(&crossing, ITEMS, "{}").contains(
+        "{#items}: it and {/items} of paragraph 2 must stand both inside or both outside of a table"
+    ));
 }
 
 #[test]
 fn faults_of_expressions_name_their_tags() {
-    let message = fault(&[p("{title}"), p("{price | curency}{customer.name.first()}")].concat(), r#"{"price":1}"#, "{}");
-    assert!(message.contains("paragraph 2, {price | curency}: 'curency' is neither a filter (there are default,"), "{message}");
+    let message = fault(
+        &[p("{title}"), p("{price | curency}{customer.name.first()}")].concat(),
+        r#"{"price":1}"#,
+        "{}",
+    );
+    assert!(
+        message.contains("paragraph 2, {price | curency}: 'curency' is neither a filter (there are default,"),
+        "{message}"
+    );
     assert!(message.contains("paragraph 2, {customer.name.first()}: 'customer' is not defined"), "{message}");
     assert!(fault(&p("{a b}"), "{}", "{}").contains("'a b' is neither a name in the data nor an expression"));
     assert_eq!(say_with("{a b}", r#"{"a b":5}"#, "{strict:true}"), "5");
