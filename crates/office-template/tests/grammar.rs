@@ -81,8 +81,7 @@ fn described(tag: &Tag) -> String {
         Tag::Html(value) => expression("html", value),
         Tag::Xml(value) => expression("xml", value),
         Tag::Command(command, arguments) => {
-            let arguments: String = arguments.iter().map(|argument| format!(" ‹{argument}›")).collect();
-            format!("command {}{arguments}", command.name)
+            format!("command {}{}", command.name, listed(arguments))
         }
         Tag::Delimiters(delimiters) => format!("delimiters ‹{}› ‹{}›", delimiters.start, delimiters.end),
     }
@@ -91,8 +90,13 @@ fn described(tag: &Tag) -> String {
 fn expression(kind: &str, expression: &Expression) -> String {
     let mut text = format!("{kind} ‹{}›", expression.text);
     for filter in &expression.filters {
-        let arguments: String = filter.arguments.iter().map(|argument| format!(" ‹{argument}›")).collect();
-        write!(text, " · filter {}{arguments}", filter.name).expect("a text grows");
+        text += " · filter ";
+        text += &filter.name;
+        text += &listed(&filter.arguments);
     }
     text
+}
+
+fn listed(arguments: &[String]) -> String {
+    arguments.iter().flat_map(|argument| [" ‹", argument, "›"]).collect()
 }

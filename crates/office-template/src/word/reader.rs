@@ -266,12 +266,11 @@ impl<'a> Scanner<'a> {
         paragraph.pieces.push(Piece { text: begin..paragraph.text.len(), raw, element, kind });
     }
 
-    /// The `w:t` that is open, if it is a run's.
+    /// The `w:t` that is open, if one is.
     fn open_text(&self) -> Option<Id> {
         let &id = self.open.last()?;
         let element = self.elements.get(id as usize)?;
-        let parent = self.elements.get(element.parent as usize)?;
-        (element.kind == Kind::Text && parent.kind == Kind::Run).then_some(id)
+        (element.kind == Kind::Text).then_some(id)
     }
 
     fn text(&mut self, from: usize, end: usize) {

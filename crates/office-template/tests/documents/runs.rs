@@ -37,11 +37,9 @@ fn paragraph(text: &str, cuts: &[(usize, usize)]) -> String {
         let run: String = letters[from..cut.max(from)].iter().collect();
         let style = if noise % 2 == 0 { "" } else { "<w:rPr><w:i/></w:rPr>" };
         let run = format!("<w:r>{style}<w:t>{}</w:t></w:r>", escape(&run));
-        xml.push_str(&if noise == 5 {
-            format!("<w:hyperlink w:anchor=\"x\">{run}</w:hyperlink>")
-        } else {
-            run
-        });
+        let (begin, end) =
+            if noise == 5 { ("<w:hyperlink w:anchor=\"x\">", "</w:hyperlink>") } else { ("", "") };
+        xml.extend([begin, &run, end]);
         xml.push_str(NOISE[noise]);
         from = cut.max(from);
     }

@@ -2,7 +2,8 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the many events of XML, a few matter")]
 
-use std::io::{Cursor, Read, Write};
+use std::fmt::Write as _;
+use std::io::{Cursor, Read, Write as _};
 
 use javascriptcore6::{Context, VirtualMachine};
 use office_template::{Delimiters, Error, Filled, LIBRARY, Limit, Limits, Template};
@@ -109,12 +110,15 @@ pub fn docx_with(body: &str, others: &[(&str, &str, &str, &str)]) -> Vec<u8> {
     let mut links = String::new();
     let mut files = Vec::new();
     for (index, (name, kind, root, content)) in others.iter().enumerate() {
-        types += &format!("<Override PartName=\"/word/{name}\" ContentType=\"{main}.{kind}+xml\"/>");
-        links += &format!(
+        write!(types, "<Override PartName=\"/word/{name}\" ContentType=\"{main}.{kind}+xml\"/>")
+            .expect("a text grows");
+        write!(
+            links,
             "<Relationship Id=\"rId{}\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}\" \
              Target=\"{name}\"/>",
             index + 1
-        );
+        )
+        .expect("a text grows");
         files.push((format!("word/{name}"), format!("<w:{root} {NAMESPACES}>{content}</w:{root}>")));
     }
     let relationships = "http://schemas.openxmlformats.org/package/2006/relationships";
