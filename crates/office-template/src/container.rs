@@ -18,9 +18,6 @@ use crate::limits::Limits;
 /// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
 const RATIO_FREE_BYTES: u64 = 1 << 20;
 
-/// How hard filled parts are packed, of 9. A document of 10,000 rows takes a third of the time of level 6 and is a tenth larger.
-const DEFLATE_LEVEL: i64 = 3;
-
 /// An old Office file, or an encrypted new one.
 const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
@@ -158,7 +155,6 @@ pub(crate) fn write(
             Some(content) => {
                 let options = SimpleFileOptions::default()
                     .compression_method(CompressionMethod::Deflated)
-                    .compression_level(Some(DEFLATE_LEVEL))
                     .large_file(u32::try_from(content.len()).is_err());
                 let options = match entry.last_modified() {
                     Some(time) => options.last_modified_time(time),

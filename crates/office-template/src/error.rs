@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::limits::Limit;
 
-/// So many faults are told; of the others only how many there are.
+/// So many faults are reported; of the others only how many there are.
 const FAULTS: usize = 20;
 
 /// The longest tag that is quoted whole, in characters.

@@ -28,7 +28,7 @@ pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Ex
             Err(why) => {
                 let message =
                     format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
-                tags.blame(open, name, message);
+                tags.report(open, name, message);
                 extents.push(None);
             }
         }

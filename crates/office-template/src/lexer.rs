@@ -11,7 +11,7 @@ use scan::{end_of, is_name, outside, plain};
 /// The longest delimiter, in characters.
 const DELIMITER_CHARACTERS: usize = 8;
 
-/// Beginnings without an end that are told of one text: each of them is looked for to the text's end.
+/// Beginnings without an end that are reported of one text: each of them is looked for to the text's end.
 const UNCLOSED_TAGS: u32 = 100;
 
 /// What a tag begins and ends with.

@@ -151,7 +151,7 @@ impl Template {
         if nodes.is_none() && tags.faults.is_empty() && !tags.all.is_empty() {
             let message = "sections cross each other at this one; let one of them stand inside of the other";
             let index = tags.pairs.first().map_or(0, |pair| pair.open);
-            tags.blame(index, &name, message.to_owned());
+            tags.report(index, &name, message.to_owned());
         }
         let places = tags.all.iter();
         self.tags.extend(places.map(|placed| TagPlace {
@@ -231,17 +231,17 @@ impl Template {
         let count = faults.len();
         let mut faults = faults;
         faults.sort_by_key(|&(id, _)| id);
-        let told = faults.into_iter().filter_map(|(id, message)| {
+        let reported = faults.into_iter().filter_map(|(id, message)| {
             let place = self.tags.get(id)?;
             let part = self.parts.get(place.part).map(|part| part.name.clone())?;
             Some(Fault { part, paragraph: place.paragraph, tag: place.shown.clone(), message })
         });
-        Faults::new(told.collect(), count)
+        Faults::new(reported.collect(), count)
     }
 }
 
 /// The parts that may have tags, read, and the first number that no picture has.
-fn parts(file: &[u8], is_told: bool, limits: &Limits) -> Result<(Vec<(TextPart, Part)>, u64), Error> {
+fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart, Part)>, u64), Error> {
     let mut archive = container::open(file, limits)?;
     let mut parts = Vec::new();
     let mut largest = 0;
@@ -250,7 +250,7 @@ fn parts(file: &[u8], is_told: bool, limits: &Limits) -> Result<(Vec<(TextPart, 
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
         let may_have_tags =
-            is_told || memchr2(b'{', b'[', &xml).is_some() || memmem::find(&xml, b"&#").is_some();
+            are_given || memchr2(b'{', b'[', &xml).is_some() || memmem::find(&xml, b"&#").is_some();
         if !may_have_tags {
             continue;
         }

@@ -53,7 +53,7 @@
   const GLOBALS = setOf(ownKeys(globalThis));
   const METHODS = setOf([String, Number, Array, Date, Object, Boolean].flatMap((type) => ownKeys(type.prototype)));
   const STYLES = setOf(["full", "long", "medium", "short"]);
-  // So many tags are told of; the others of a template that is wrong throughout would say the same.
+  // So many tags are reported; the others of a template that is wrong throughout would say the same.
   const FAULTS = 100;
 
   const fail = (message) => { throw { __proto__: null, fault: message }; };
@@ -374,13 +374,13 @@
       }
       return stringify(whole);
     };
-    let told = 0;
+    let reported = 0;
     let faults = "";
     const faulty = { __proto__: null };
-    const blame = (tag, error) => {
+    const report = (tag, error) => {
       faulty[tag.id] = true;
-      told += 1;
-      if (told <= FAULTS) faults += `${faults === "" ? "" : ","}[${tag.id},${quote(explained(error, tag))}]`;
+      reported += 1;
+      if (reported <= FAULTS) faults += `${faults === "" ? "" : ","}[${tag.id},${quote(explained(error, tag))}]`;
     };
     const isTrue = (value) => !!value && !(isArray(value) && value.length === 0);
     const inside = (item, tag, index, count) => {
@@ -405,7 +405,7 @@
         value = evaluate(tag);
         if (isValue) return quote(text(value));
       } catch (error) {
-        blame(tag, error);
+        report(tag, error);
         return isValue ? '""' : "[]";
       }
       return `[${section(tag, value)}]`;
