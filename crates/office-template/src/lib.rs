@@ -146,13 +146,14 @@ impl Template {
             return Err(Error::limit(&self.limits.tags, "the template has more tags than the limit"));
         }
         let extents = extent::extents(&part, &name, &mut tags);
-        let nodes = if tags.faults.is_empty() { plan::plan(&part, &tags, &extents) } else { None };
+        let planned =
+            if tags.faults.is_empty() { plan::plan(&part, &tags, &extents) } else { Ok(Vec::new()) };
         let first = self.tags.len();
-        if nodes.is_none() && tags.faults.is_empty() && !tags.all.is_empty() {
-            let message = "sections cross each other at this one; let one of them stand inside of the other";
-            let index = tags.pairs.first().map_or(0, |pair| pair.open);
+        let nodes = planned.unwrap_or_else(|index| {
+            let message = "what it repeats is in part what another section repeats; let one of them stand inside of the other";
             tags.report(index, &name, message.to_owned());
-        }
+            Vec::new()
+        });
         let places = tags.all.iter();
         self.tags.extend(places.map(|placed| TagPlace {
             part: self.parts.len(),
@@ -161,7 +162,6 @@ impl Template {
         }));
         tags.faults.sort_by_key(|fault| fault.paragraph);
         faults.append(&mut tags.faults);
-        let nodes = nodes.unwrap_or_default();
         let steps = program::steps(&nodes, &tags.all, first);
         let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
         let Part { xml, prefix, .. } = part;

@@ -65,9 +65,9 @@ struct Planner<'a> {
     dropped: BTreeMap<usize, usize>,
 }
 
-/// The tree of a part, or `None` where sections cross in a way that their extents did not tell. Numbers of tags are their places
+/// The tree of a part, or the opening tag of a section that crosses another one, as rows do that two sections share in part. Numbers of tags are their places
 /// in `tags.all`.
-pub(crate) fn plan(part: &Part, tags: &Tags, extents: &[Option<Extent>]) -> Option<Vec<Node>> {
+pub(crate) fn plan(part: &Part, tags: &Tags, extents: &[Option<Extent>]) -> Result<Vec<Node>, usize> {
     let mut planner = Planner { part, tags, changes: Vec::new(), dropped: BTreeMap::new() };
     planner.drop_paragraphs(extents);
     planner.tags();
@@ -269,12 +269,12 @@ struct Frame {
     nodes: Vec<Node>,
 }
 
-fn sweep(part: &Part, changes: Vec<Change>) -> Option<Vec<Node>> {
+fn sweep(part: &Part, changes: Vec<Change>) -> Result<Vec<Node>, usize> {
     let mut frames = vec![Frame { section: None, nodes: Vec::new() }];
     let mut sections = 0_usize;
     let mut cursor = 0;
     for Change { at, action, .. } in changes {
-        let top = frames.last_mut()?;
+        let top = frames.last_mut().ok_or(0_usize)?;
         let is_gone = at < cursor;
         if at > cursor {
             top.nodes.push(Node::Raw(cursor..at));
@@ -287,13 +287,16 @@ fn sweep(part: &Part, changes: Vec<Change>) -> Option<Vec<Node>> {
             }
             Action::OpenTable => frames.push(Frame { section: None, nodes: Vec::new() }),
             Action::Close(tag) => {
-                sections = sections.checked_sub(1)?;
-                let frame = frames.pop().filter(|frame| frame.section == Some(tag))?;
-                frames.last_mut()?.nodes.push(Node::Section(tag, frame.nodes));
+                sections = sections.checked_sub(1).ok_or(tag)?;
+                let frame = frames.pop().filter(|frame| frame.section == Some(tag)).ok_or(tag)?;
+                frames.last_mut().ok_or(tag)?.nodes.push(Node::Section(tag, frame.nodes));
             }
             Action::CloseTable => {
-                let frame = frames.pop().filter(|frame| frame.section.is_none())?;
-                frames.last_mut()?.nodes.push(Node::Table(frame.nodes));
+                let frame = frames.pop().ok_or(0_usize)?;
+                if let Some(tag) = frame.section {
+                    return Err(tag);
+                }
+                frames.last_mut().ok_or(0_usize)?.nodes.push(Node::Table(frame.nodes));
             }
             _ if is_gone => {}
             Action::Skip(end) => cursor = cursor.max(end),
@@ -316,7 +319,7 @@ fn sweep(part: &Part, changes: Vec<Change>) -> Option<Vec<Node>> {
             Action::Paragraph(text) => top.nodes.push(Node::Paragraph(text)),
         }
     }
-    let mut whole = frames.pop().filter(|frame| frames.is_empty() && frame.section.is_none())?;
+    let mut whole = frames.pop().filter(|frame| frame.section.is_none()).ok_or(0_usize)?;
     whole.nodes.push(Node::Raw(cursor..part.xml.len()));
-    Some(whole.nodes)
+    Ok(whole.nodes)
 }

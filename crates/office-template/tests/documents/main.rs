@@ -7,4 +7,5 @@ mod corpus;
 mod fill;
 mod library;
 mod runs;
+mod structure;
 mod support;
