@@ -1,0 +1,180 @@
+//! The zip file around a document.
+//!
+//! Hazard: a stranger packed it. Names, sizes and methods of all entries are looked at before the first one is unpacked, and what
+//! counts when one is unpacked is what comes out, not what it says of itself. Entries that no tag touches are copied as they are
+//! packed, so nothing in them can change.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{Cursor, Read, Write};
+
+use memchr::memmem;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::error::{Error, quoted};
+use crate::limits::Limits;
+
+/// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
+const RATIO_FREE_BYTES: u64 = 1 << 20;
+
+/// An old Office file, or an encrypted new one.
+const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+pub(crate) type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+/// Opens a container; all of its entries are within the limits and can be unpacked.
+pub(crate) fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Archive<'a>, Error> {
+    if let Some(message) = other_kind(file) {
+        return Err(Error::NotOffice(message.to_owned()));
+    }
+    let mut archive = ZipArchive::new(Cursor::new(file)).map_err(|error| {
+        Error::NotOffice(format!("this is no Word file, or a damaged one ({})", cause(&error)))
+    })?;
+    if archive.len() as u64 > limits.entries.value {
+        let what = format!("the file contains {} files, more than the limit", archive.len());
+        return Err(Error::limit(&limits.entries, &what));
+    }
+    if archive.has_duplicate_names() {
+        return Err(Error::NotOffice(
+            "two of the files in it have the same name; save it anew in Word".to_owned(),
+        ));
+    }
+    entries(&archive, file.len() as u64, limits)?;
+    if archive.has_overlapping_entries().map_err(|error| damaged("the directory", &error))? {
+        return Err(Error::NotOffice("two of the files in it share bytes, as in a zip bomb".to_owned()));
+    }
+    Ok(archive)
+}
+
+/// What the file is, if its first bytes say that it is no container.
+fn other_kind(file: &[u8]) -> Option<&'static str> {
+    const ENCRYPTED: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";
+    let is_container = file.starts_with(b"PK");
+    if file.starts_with(COMPOUND_FILE) {
+        let is_encrypted = memmem::find(file, ENCRYPTED).is_some();
+        return Some(if is_encrypted {
+            "the file is protected by a password; save it without one"
+        } else {
+            "this is a file of an old version of Office (.doc); save it as .docx"
+        });
+    }
+    match file {
+        [] => Some("the file is empty"),
+        [b'%', b'P', b'D', b'F', ..] => Some("this is a PDF and no Word file"),
+        [b'{', b'\\', b'r', b't', b'f', ..] => Some("this is a file in Rich Text Format; save it as .docx"),
+        _ if is_container => None,
+        _ => Some("this is no Word file: a .docx begins with PK"),
+    }
+}
+
+fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Error> {
+    let mut names = HashSet::new();
+    let mut total = 0_u64;
+    for index in 0..archive.len() {
+        let entry =
+            archive.by_index_data(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
+        let name = entry.name().map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
+        let shown = quoted(&name);
+        if !is_plain(&name) {
+            let message =
+                format!("the name {shown:?} of a file in it leads out of it, or cannot be a file's name");
+            return Err(Error::NotOffice(message));
+        }
+        if !names.insert(name.to_lowercase()) {
+            let message = format!("the name {shown:?} is another one's in it but for capital letters");
+            return Err(Error::NotOffice(message));
+        }
+        if entry.encrypted() {
+            return Err(Error::NotOffice(format!("{shown} in it is encrypted; save it without a password")));
+        }
+        if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&entry.compression()) {
+            return Err(Error::NotOffice(format!(
+                "{shown} in it is packed in a way that Office does not use"
+            )));
+        }
+        total = total.saturating_add(entry.size());
+        if entry.size() > expanded(entry.compressed_size(), limits) || total > expanded(packed, limits) {
+            return Err(ratio(&shown, limits));
+        }
+        if total > limits.unpacked_bytes.value {
+            return Err(Error::limit(
+                &limits.unpacked_bytes,
+                "the file unpacked is larger than the limit in bytes",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name stays inside of the container, on every system.
+fn is_plain(name: &str) -> bool {
+    let is_absolute = name.starts_with('/') || name.contains([':', '\\', '\0']);
+    !name.is_empty() && !is_absolute && name.split('/').all(|part| part != ".." && part != ".")
+}
+
+/// What so many packed bytes may become.
+fn expanded(packed: u64, limits: &Limits) -> u64 {
+    packed.saturating_mul(limits.ratio.value).saturating_add(RATIO_FREE_BYTES)
+}
+
+fn ratio(name: &str, limits: &Limits) -> Error {
+    let what = format!(
+        "{name} in it becomes more times as large when it is unpacked than the limit, as in a zip bomb"
+    );
+    Error::limit(&limits.ratio, &what)
+}
+
+/// An entry's content.
+pub(crate) fn unpack(archive: &mut Archive<'_>, index: usize, limits: &Limits) -> Result<Vec<u8>, Error> {
+    let entry = archive.by_index(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
+    let name = entry.name().map_or_else(|_| format!("file {}", index + 1), |name| quoted(&name));
+    let allowed = expanded(entry.compressed_size(), limits).min(limits.unpacked_bytes.value);
+    let likely = entry.size().min(allowed).min(entry.compressed_size().saturating_mul(16));
+    let mut content = Vec::with_capacity(usize::try_from(likely).unwrap_or_default());
+    let read = entry.take(allowed.saturating_add(1)).read_to_end(&mut content);
+    read.map_err(|error| damaged(&name, &ZipError::Io(error)))?;
+    if content.len() as u64 > allowed {
+        return Err(ratio(&name, limits));
+    }
+    Ok(content)
+}
+
+/// The container with `changed` in place of the entries of these numbers.
+pub(crate) fn write(
+    archive: &mut Archive<'_>,
+    mut changed: BTreeMap<usize, Vec<u8>>,
+) -> Result<Vec<u8>, Error> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for index in 0..archive.len() {
+        let entry =
+            archive.by_index_raw(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
+        let name = entry.name().map_or_else(|_| format!("file {}", index + 1), std::borrow::Cow::into_owned);
+        let result = match changed.remove(&index) {
+            None => writer.raw_copy_file(entry),
+            Some(content) => {
+                let options = SimpleFileOptions::default()
+                    .compression_method(CompressionMethod::Deflated)
+                    .large_file(u32::try_from(content.len()).is_err());
+                let options = match entry.last_modified() {
+                    Some(time) => options.last_modified_time(time),
+                    None => options,
+                };
+                writer
+                    .start_file(name.as_str(), options)
+                    .and_then(|()| writer.write_all(&content).map_err(ZipError::Io))
+            }
+        };
+        result.map_err(|error| damaged(&name, &error))?;
+    }
+    let file = writer.finish().map_err(|error| damaged("the document", &error))?;
+    Ok(file.into_inner())
+}
+
+fn damaged(name: &str, error: &ZipError) -> Error {
+    Error::NotOffice(format!("the file is damaged at {name} ({}); save it anew in Word", cause(error)))
+}
+
+fn cause(error: &ZipError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,156 @@
+//! What a section repeats: it follows from where its two tags stand.
+
+use std::collections::BTreeSet;
+
+use crate::lexer::Tag;
+use crate::tags::{Pair, Placed, Tags};
+use crate::word::{Id, Kind, NONE, Part};
+
+/// What a section repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What stands between the tags; both are cut out of what they stand in, up to this element of each.
+    Between(Id, Id),
+    /// From the first paragraph to the last one.
+    Paragraphs(Id, Id),
+    /// From the first element to the last one, rows as a rule.
+    Elements(Id, Id),
+}
+
+/// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault.
+pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Extent>> {
+    let mut extents = Vec::with_capacity(tags.pairs.len());
+    for index in 0..tags.pairs.len() {
+        let Some(&Pair { open, close }) = tags.pairs.get(index) else { continue };
+        let (Some(opening), Some(closing)) = (tags.all.get(open), tags.all.get(close)) else { continue };
+        match extent(part, opening, closing) {
+            Ok(extent) => extents.push(Some(extent)),
+            Err(why) => {
+                let message =
+                    format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
+                tags.report(open, name, message);
+                extents.push(None);
+            }
+        }
+    }
+    loosen(part, tags, &mut extents);
+    extents
+}
+
+fn extent(part: &Part, opening: &Placed, closing: &Placed) -> Result<Extent, String> {
+    if let Tag::Section(_, Some(element)) = &opening.tag {
+        return named(part, opening, closing, element);
+    }
+    let common = common(part, opening.element, closing.element);
+    if opening.paragraph == closing.paragraph {
+        return Ok(Extent::Between(common, common));
+    }
+    let (first, last) = (below(part, opening.element, common), below(part, closing.element, common));
+    match (part.kind(first), part.kind(last)) {
+        (Kind::Paragraph, Kind::Paragraph) => Ok(Extent::Paragraphs(first, last)),
+        // Different cells of a row, or of one that is wrapped in content controls.
+        (one, other) if [one, other].contains(&Kind::Cell) || part.kind(common) == Kind::Row => {
+            let row = part.path(common).find(|&id| part.kind(id) == Kind::Row);
+            row.map(|row| Extent::Elements(row, row)).ok_or_else(|| "stand in cells without a row".to_owned())
+        }
+        (Kind::Row, Kind::Row | Kind::Control) | (Kind::Control, Kind::Row) => {
+            Ok(Extent::Elements(first, last))
+        }
+        (Kind::Control, Kind::Control) if part.kind(common) == Kind::Table => {
+            Ok(Extent::Elements(first, last))
+        }
+        (one, other) => {
+            let place = |kind| {
+                let places = [(Kind::Table, "a table"), (Kind::Control, "a content control")];
+                places.into_iter().find(|(place, _)| *place == kind).map(|(_, name)| name)
+            };
+            let place = place(one).or_else(|| place(other)).unwrap_or("a text box");
+            Err(format!("must stand both inside or both outside of {place}"))
+        }
+    }
+}
+
+/// `{-w:tr list}`: the element of that name around each of the tags.
+fn named(part: &Part, opening: &Placed, closing: &Placed, name: &str) -> Result<Extent, String> {
+    let around = |tag: &Placed| part.path(tag.element).find(|&id| part.name(id) == name);
+    let (Some(first), Some(last)) = (around(opening), around(closing)) else {
+        return Err(format!("do not both stand in a <{name}>"));
+    };
+    let parent = |id| part.element(id).map_or(NONE, |element| element.parent);
+    if parent(first) == parent(last) {
+        return Ok(Extent::Elements(first, last));
+    }
+    Err(format!("stand in a <{name}> each, but these do not stand side by side"))
+}
+
+/// The innermost element around both.
+fn common(part: &Part, one: Id, other: Id) -> Id {
+    let around: BTreeSet<Id> = part.path(one).collect();
+    part.path(other).find(|id| around.contains(id)).unwrap_or(0)
+}
+
+/// The child of `above` that `id` stands in; `above` itself where it is that.
+fn below(part: &Part, id: Id, above: Id) -> Id {
+    part.path(id).take_while(|&id| id != above).last().unwrap_or(above)
+}
+
+/// Paragraphs are repeated whole where nothing but blanks stands outside of the tags. Where something does, it is what
+/// stands between the tags, and so it is for every other section that has a tag in one of these paragraphs: else the two would cross.
+fn loosen(part: &Part, tags: &Tags, extents: &mut [Option<Extent>]) {
+    let clean: Vec<bool> = tags
+        .pairs
+        .iter()
+        .map(|pair| is_clean(part, tags, pair.open, true) && is_clean(part, tags, pair.close, false))
+        .collect();
+    let mut loose = BTreeSet::new();
+    loop {
+        let before = loose.len();
+        for ((pair, extent), is_clean) in tags.pairs.iter().zip(extents.iter_mut()).zip(&clean) {
+            let (Some(opening), Some(closing)) = (tags.all.get(pair.open), tags.all.get(pair.close)) else {
+                continue;
+            };
+            let &mut Some(Extent::Paragraphs(first, last)) = extent else { continue };
+            let is_loose = loose.contains(&opening.paragraph) || loose.contains(&closing.paragraph);
+            if is_loose || !is_clean {
+                loose.extend([opening.paragraph, closing.paragraph]);
+                *extent = Some(Extent::Between(first, last));
+            }
+        }
+        if loose.len() == before {
+            return;
+        }
+    }
+}
+
+/// Whether nothing but blanks and tags of sections stands before the tag in its paragraph, or behind it.
+fn is_clean(part: &Part, tags: &Tags, index: usize, is_before: bool) -> bool {
+    let Some(placed) = tags.all.get(index) else { return false };
+    let Some(paragraph) = part.paragraphs.get(placed.paragraph) else { return false };
+    let range = if is_before { 0..placed.text.start } else { placed.text.end..paragraph.text.len() };
+    is_blank(part, tags, placed.paragraph, range)
+}
+
+/// Whether a range of a paragraph's text holds nothing but blanks and tags of sections that end in other paragraphs.
+pub(crate) fn is_blank(part: &Part, tags: &Tags, paragraph: usize, range: std::ops::Range<usize>) -> bool {
+    let Some(text) = part.paragraphs.get(paragraph).map(|paragraph| paragraph.text.as_str()) else {
+        return false;
+    };
+    let mut at = range.start;
+    for placed in tags.of(paragraph) {
+        if placed.text.start < range.start || placed.text.end > range.end {
+            continue;
+        }
+        let is_of_section =
+            matches!(placed.tag, Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_));
+        if !is_of_section || placed.is_inline || !is_white(text, at..placed.text.start) {
+            return false;
+        }
+        at = placed.text.end;
+    }
+    is_white(text, at..range.end)
+}
+
+fn is_white(text: &str, range: std::ops::Range<usize>) -> bool {
+    text.get(range)
+        .is_some_and(|text| text.chars().all(|letter| letter.is_whitespace() || letter == '\u{ad}'))
+}

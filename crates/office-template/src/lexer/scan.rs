@@ -1,0 +1,112 @@
+//! How far strings and brackets go: as much of JavaScript as it takes to find where a tag ends and its filters begin.
+
+/// A longer tag ends at the first end delimiter: what does not pair is not followed through a whole text for every tag.
+const TAG_CHARACTERS: usize = 20_000;
+
+/// Follows strings and brackets letter by letter.
+#[derive(Default)]
+struct Nesting {
+    brackets: Vec<char>,
+    quote: Option<char>,
+    is_escaped: bool,
+    previous: Option<char>,
+}
+
+impl Nesting {
+    /// Whether `letter` stands outside of strings and brackets, or is a bracket there; `None` where brackets do not pair.
+    fn pass(&mut self, letter: char) -> Option<bool> {
+        let previous = self.previous.replace(letter);
+        if let Some(quote) = self.quote {
+            if letter == quote && !self.is_escaped {
+                self.quote = None;
+            }
+            self.is_escaped = letter == '\\' && !self.is_escaped;
+            return Some(false);
+        }
+        let is_top = self.brackets.is_empty();
+        match letter {
+            '`' => self.quote = Some(letter),
+            // Behind a letter or a digit it is an apostrophe, or a sign for inches: no string begins there.
+            '"' | '\'' if !previous.is_some_and(char::is_alphanumeric) => self.quote = Some(letter),
+            '(' => self.brackets.push(')'),
+            '[' => self.brackets.push(']'),
+            '{' => self.brackets.push('}'),
+            ')' | ']' | '}' => {
+                if self.brackets.pop() != Some(letter) {
+                    return None;
+                }
+                return Some(self.brackets.is_empty());
+            }
+            _ => {}
+        }
+        Some(is_top && self.quote.is_none())
+    }
+
+    fn is_over(&self) -> bool {
+        self.brackets.is_empty() && self.quote.is_none()
+    }
+}
+
+/// Where the tag whose content begins at `begin` has its end delimiter: the first one outside of strings and brackets, and
+/// where these do not pair, the first one.
+pub(super) fn end_of(text: &str, begin: usize, end: &str) -> Option<usize> {
+    let first = begin + text[begin..].find(end)?;
+    let mut nesting = Nesting::default();
+    for (at, letter) in text[begin..].char_indices().take(TAG_CHARACTERS) {
+        if nesting.is_over() && text[begin + at..].starts_with(end) {
+            return Some(begin + at);
+        }
+        if let Some(letter) = straight(letter)
+            && nesting.pass(letter).is_none()
+        {
+            return Some(first);
+        }
+    }
+    Some(first)
+}
+
+/// The letters outside of strings and brackets, with the outermost brackets; `None` where something does not pair.
+pub(super) fn outside(text: &str) -> Option<Vec<(usize, char)>> {
+    let mut nesting = Nesting::default();
+    let mut found = Vec::new();
+    for (at, letter) in text.char_indices() {
+        if nesting.pass(letter)? {
+            found.push((at, letter));
+        }
+    }
+    nesting.is_over().then_some(found)
+}
+
+/// A tag's content without what Word does to what is typed.
+pub(super) fn plain(content: &str) -> String {
+    content.chars().filter_map(straight).collect()
+}
+
+fn straight(letter: char) -> Option<char> {
+    match letter {
+        '\u{201c}'..='\u{201f}' => Some('"'),
+        '\u{2018}'..='\u{201b}' => Some('\''),
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' | '\n' | '\r' => {
+            Some(' ')
+        }
+        // Soft hyphens, zero-width blanks, marks of direction, and where a picture is anchored. The joiners U+200C and
+        // U+200D are parts of words and emoji, and of keys that are written with them.
+        '\u{ad}'
+        | '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{fffc}' => None,
+        _ => Some(letter),
+    }
+}
+
+/// A name of XML without a prefix, or of a filter.
+pub(super) fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|first| first.is_alphabetic() || "_$".contains(first))
+        && letters.all(|letter| letter.is_alphanumeric() || "_$".contains(letter))
+}

@@ -1,0 +1,281 @@
+//! Reads the tags of a Word file as a program, and fills the file with what the program answers.
+//!
+//! ```text
+//! file ──container──▶ parts ──word──▶ paragraphs' texts ──lexer──▶ tags ──extent──▶ what sections repeat
+//!                                                                    │                      │
+//!              program (JSON) ◀──program── tree over the parts' bytes ◀──────plan──────────┘
+//!                   │                          │
+//!    an engine runs `LIBRARY` ──answers──▶ fill: the tree is written, everything else is copied ──container──▶ file
+//! ```
+//!
+//! The dialect is `docs/office-tags.md`. This crate knows nothing of engines, files, threads or clocks: bytes go in and come out, so it may
+//! run where nothing else is allowed.
+
+mod answer;
+mod container;
+mod content_types;
+mod error;
+mod extent;
+mod fill;
+pub mod lexer;
+mod limits;
+mod plan;
+mod program;
+mod tags;
+mod word;
+
+use std::collections::BTreeMap;
+
+use memchr::{memchr2, memmem};
+
+use answer::{Answer, Answers};
+use content_types::TextPart;
+pub use error::{Error, Fault, Faults};
+use fill::Filler;
+pub use lexer::Delimiters;
+pub use limits::{Limit, Limits};
+use plan::Node;
+use word::attribute::attribute;
+use word::{Part, Unreadable};
+
+/// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
+///
+/// To be evaluated before the job's own code. `program` is the text of [`Template::program`], `data` the parsed JSON, `settings`
+/// `{ locale: string | undefined, timeZone: string | undefined, strict: boolean }`. What it returns is for [`Template::fill`].
+pub const LIBRARY: &str = include_str!("library.js");
+
+/// Pictures' numbers go up to here; a larger one is an error of who wrote it.
+const LARGEST_NUMBER: u64 = 0x7fff_0000;
+
+/// A Word file whose tags have been found.
+pub struct Template {
+    file: Vec<u8>,
+    limits: Limits,
+    parts: Vec<PartPlan>,
+    /// All tags, by their numbers.
+    tags: Vec<TagPlace>,
+    program: String,
+    next_number: u64,
+    warnings: Vec<String>,
+}
+
+/// A part with tags.
+struct PartPlan {
+    name: String,
+    entry: usize,
+    xml: Vec<u8>,
+    prefix: String,
+    nodes: Vec<Node>,
+}
+
+/// Where a tag stands, for what is to be said of it.
+struct TagPlace {
+    part: usize,
+    paragraph: usize,
+    shown: String,
+}
+
+/// A filled document.
+#[derive(Debug)]
+pub struct Filled {
+    /// The Word file.
+    pub file: Vec<u8>,
+    /// What its author should know, in sentences.
+    pub warnings: Vec<String>,
+}
+
+impl Template {
+    /// Reads a Word file and finds its tags.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOffice`] for what is no Word file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
+    /// of all tags that cannot be read.
+    pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
+        if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
+            return Err(Error::Delimiters(message));
+        }
+        let (parts, next_number) = parts(&file, delimiters.is_some(), limits)?;
+        let mut warnings = Vec::new();
+        let delimiters = delimiters.unwrap_or_else(|| {
+            let texts = || parts.iter().flat_map(|(_, part)| &part.paragraphs).map(|one| one.text.as_str());
+            let found = lexer::detect(texts).unwrap_or_default();
+            if found != Delimiters::default() {
+                let Delimiters { start, end } = &found;
+                warnings.push(format!(
+                    "all tags of the document are written {start}…{end}, so these are taken for its delimiters; \
+                     say so by formatOpts.delimiters"
+                ));
+            }
+            found
+        });
+        let mut template = Self {
+            file: Vec::new(),
+            limits: *limits,
+            parts: Vec::new(),
+            tags: Vec::new(),
+            program: String::new(),
+            next_number,
+            warnings,
+        };
+        let mut steps = Vec::new();
+        let mut faults = Vec::new();
+        for (text_part, part) in parts {
+            steps.extend(template.add(text_part, part, &delimiters, &mut faults)?);
+        }
+        if !faults.is_empty() {
+            let count = faults.len();
+            return Err(Error::Tags(Faults::new(faults, count)));
+        }
+        template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
+        template.file = file;
+        Ok(template)
+    }
+
+    /// Finds the tags of a part, and what the engine runs for them.
+    fn add(
+        &mut self,
+        text_part: TextPart,
+        part: Part,
+        delimiters: &Delimiters,
+        faults: &mut Vec<Fault>,
+    ) -> Result<Vec<program::Step>, Error> {
+        let TextPart { name, entry } = text_part;
+        let mut tags = tags::find(&part, &name, delimiters);
+        if (self.tags.len() + tags.all.len()) as u64 > self.limits.tags.value {
+            return Err(Error::limit(&self.limits.tags, "the template has more tags than the limit"));
+        }
+        let extents = extent::extents(&part, &name, &mut tags);
+        let planned =
+            if tags.faults.is_empty() { plan::plan(&part, &tags, &extents) } else { Ok(Vec::new()) };
+        let first = self.tags.len();
+        let nodes = planned.unwrap_or_else(|index| {
+            let message = "what it repeats is in part what another section repeats; let one of them stand inside of the other";
+            tags.report(index, &name, message.to_owned());
+            Vec::new()
+        });
+        let places = tags.all.iter();
+        self.tags.extend(places.map(|placed| TagPlace {
+            part: self.parts.len(),
+            paragraph: placed.paragraph + 1,
+            shown: placed.shown.clone(),
+        }));
+        tags.faults.sort_by_key(|fault| fault.paragraph);
+        faults.append(&mut tags.faults);
+        let steps = program::steps(&nodes, &tags.all, first);
+        let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
+        let Part { xml, prefix, .. } = part;
+        self.parts.push(PartPlan { name, entry, xml, prefix, nodes });
+        Ok(steps)
+    }
+
+    /// What the engine runs: JSON.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The document with `answer`, what the program answered, in the places of its tags.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Tags`] with the tags whose expressions failed, [`Error::Limit`] where the document becomes too large, [`Error::Answer`] where
+    /// the answer is another template's.
+    pub fn fill(self, answer: &str) -> Result<Filled, Error> {
+        let Answers { faults, tree } = serde_json::from_str(answer)
+            .map_err(|error| Error::Answer(format!("what the program answered cannot be read ({error})")))?;
+        if !faults.is_empty() {
+            return Err(Error::Tags(self.faults(faults)));
+        }
+        let mut answers = tree.iter();
+        let mut changed = BTreeMap::new();
+        let mut next_number = self.next_number;
+        let mut room = usize::try_from(self.limits.output_bytes.value).unwrap_or(usize::MAX);
+        for part in self.parts.iter().filter(|part| !part.nodes.is_empty()) {
+            let out = self.fill_part(part, &mut answers, &mut next_number, room)?;
+            room = room.saturating_sub(out.len());
+            changed.insert(part.entry, out);
+        }
+        if answers.next().is_some() {
+            return Err(Error::Answer("what the program answered is not this template's".to_owned()));
+        }
+        if changed.is_empty() {
+            return Ok(Filled { file: self.file, warnings: self.warnings });
+        }
+        let mut archive = container::open(&self.file, &self.limits)?;
+        let file = container::write(&mut archive, changed)?;
+        Ok(Filled { file, warnings: self.warnings })
+    }
+
+    fn fill_part<'a>(
+        &self,
+        part: &PartPlan,
+        answers: &mut impl Iterator<Item = &'a Answer<'a>>,
+        next_number: &mut u64,
+        room: usize,
+    ) -> Result<Vec<u8>, Error> {
+        let mut filler = Filler {
+            prefix: &part.prefix,
+            xml: &part.xml,
+            out: Vec::with_capacity(part.xml.len()),
+            next_number: *next_number,
+            room,
+            limit: &self.limits.output_bytes,
+        };
+        filler.part(&part.nodes, answers)?;
+        *next_number = filler.next_number;
+        Ok(filler.out)
+    }
+
+    fn faults(&self, faults: Vec<(usize, String)>) -> Faults {
+        let count = faults.len();
+        let mut faults = faults;
+        faults.sort_by_key(|&(id, _)| id);
+        let reported = faults.into_iter().filter_map(|(id, message)| {
+            let place = self.tags.get(id)?;
+            let part = self.parts.get(place.part).map(|part| part.name.clone())?;
+            Some(Fault { part, paragraph: place.paragraph, tag: place.shown.clone(), message })
+        });
+        Faults::new(reported.collect(), count)
+    }
+}
+
+/// The parts that may have tags, read, and the first number that no picture has.
+fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart, Part)>, u64), Error> {
+    let mut archive = container::open(file, limits)?;
+    let mut parts = Vec::new();
+    let mut largest = 0;
+    for text_part in content_types::text_parts(&mut archive, limits)? {
+        let xml = container::unpack(&mut archive, text_part.entry, limits)?;
+        largest = largest.max(largest_number(&xml));
+        // Without one of these there is no tag of the usual kinds, and nothing to read.
+        let may_have_tags =
+            are_given || memchr2(b'{', b'[', &xml).is_some() || memmem::find(&xml, b"&#").is_some();
+        if !may_have_tags {
+            continue;
+        }
+        let part = word::read(xml, limits.depth.value).map_err(|error| match error {
+            Unreadable::Xml(message) => {
+                Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
+            }
+            Unreadable::Depth => {
+                let what =
+                    format!("the elements of {} stand in each other deeper than the limit", text_part.name);
+                Error::limit(&limits.depth, &what)
+            }
+        })?;
+        parts.push((text_part, part));
+    }
+    Ok((parts, largest + 1))
+}
+
+/// The largest number of a picture (`wp:docPr`) in a part.
+fn largest_number(xml: &[u8]) -> u64 {
+    let numbers = memmem::find_iter(xml, b":docPr").filter_map(|at| {
+        let rest = xml.get(at..)?;
+        let tag = rest.get(..memchr::memchr(b'>', rest)?)?;
+        let value = tag.get(attribute(tag, "id")?.value)?;
+        std::str::from_utf8(value).ok()?.parse().ok().filter(|&number: &u64| number < LARGEST_NUMBER)
+    });
+    numbers.max().unwrap_or_default()
+}

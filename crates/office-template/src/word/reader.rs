@@ -1,0 +1,418 @@
+//! One pass over a part's XML: elements, paragraphs' texts, and what must not be repeated.
+//!
+//! Hazard: the part comes from a stranger. Document types (and with them entities) are refused, depth is bounded; that names match is
+//! checked by the parser, so that what is copied from the part piece by piece is well-formed again.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+
+use super::attribute::{attribute, attributes};
+use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind, Single, SingleKind};
+
+/// The namespaces of Word's elements: as everybody writes it, and the strict one.
+const WORD: [&[u8]; 2] = [
+    b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    b"http://purl.oclc.org/ooxml/wordprocessingml/main",
+];
+
+/// Stands in a paragraph's text for what is no text.
+const OBJECT: &str = "\u{fffc}";
+
+/// Why a part cannot be read.
+pub(crate) enum Unreadable {
+    /// What is wrong with its XML.
+    Xml(String),
+    /// Elements inside of elements go deeper than the limit.
+    Depth,
+}
+
+/// Reads a part.
+pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
+    if xml.starts_with(b"\xef\xbb\xbf") {
+        xml.drain(..3);
+    }
+    if u32::try_from(xml.len()).is_err() {
+        return Err(Unreadable::Xml("it is larger than 4 GiB".to_owned()));
+    }
+    if std::str::from_utf8(&xml).is_err() {
+        return Err(Unreadable::Xml("it is not written in UTF-8".to_owned()));
+    }
+    if memchr::memmem::find(&xml, b"<![CDATA[").is_some() {
+        xml = without_sections(&xml)?;
+    }
+    let mut scanner = Scanner::new(&xml, depth);
+    scanner.scan()?;
+    let Scanner { elements, paragraphs, singles, prefix, .. } = scanner;
+    Ok(Part { xml, elements, paragraphs, singles, prefix })
+}
+
+fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
+    Unreadable::Xml(format!("its XML is broken at byte {} ({error})", reader.error_position()))
+}
+
+/// The same XML with its CDATA sections written as other text is: Word writes none, and a tag in one could not be cut.
+fn without_sections(xml: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    let mut out = Vec::with_capacity(xml.len());
+    let mut reader = Reader::from_reader(xml);
+    let mut from = 0;
+    loop {
+        let event = reader.read_event().map_err(|error| broken(&reader, &error))?;
+        let end = position(&reader);
+        match event {
+            Event::CData(text) => {
+                out.extend_from_slice(
+                    text.escape().map_err(|error| broken(&reader, &error.into()))?.as_ref(),
+                );
+            }
+            Event::Eof => return Ok(out),
+            Event::Start(_)
+            | Event::End(_)
+            | Event::Empty(_)
+            | Event::Text(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => out.extend_from_slice(xml.get(from..end).unwrap_or_default()),
+        }
+        from = end;
+    }
+}
+
+fn position(reader: &Reader<&[u8]>) -> usize {
+    usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX)
+}
+
+/// The part's length fits, as has been checked.
+fn short(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
+struct Scanner<'a> {
+    xml: &'a [u8],
+    depth: u64,
+    elements: Vec<Element>,
+    paragraphs: Vec<Paragraph>,
+    singles: Vec<Single>,
+    prefix: String,
+    /// The elements that are open.
+    open: Vec<Id>,
+    /// Those of them that are paragraphs, by their place in `paragraphs`: a text box has paragraphs inside of one.
+    open_paragraphs: Vec<usize>,
+    moved_away: u32,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(xml: &'a [u8], depth: u64) -> Self {
+        Self {
+            xml,
+            depth,
+            elements: Vec::with_capacity(xml.len() / 64),
+            paragraphs: Vec::new(),
+            singles: Vec::new(),
+            prefix: "w:".to_owned(),
+            open: Vec::new(),
+            open_paragraphs: Vec::new(),
+            moved_away: 0,
+        }
+    }
+
+    fn scan(&mut self) -> Result<(), Unreadable> {
+        let mut reader = Reader::from_reader(self.xml);
+        let mut from = 0;
+        loop {
+            let event = reader.read_event().map_err(|error| broken(&reader, &error))?;
+            let end = position(&reader);
+            match event {
+                Event::Start(start) => self.begin(&start, from, end, false)?,
+                Event::Empty(start) => self.begin(&start, from, end, true)?,
+                Event::End(_) => self.end(from, end),
+                Event::Text(_) => self.text(from, end),
+                Event::GeneralRef(reference) => self.reference(&reference, from, end)?,
+                Event::DocType(_) => {
+                    return Err(Unreadable::Xml(
+                        "it has a document type (<!DOCTYPE), which is refused".to_owned(),
+                    ));
+                }
+                Event::Decl(declaration) => {
+                    let encoding = declaration.encoding().and_then(Result::ok);
+                    if encoding.is_some_and(|name| !name.eq_ignore_ascii_case(b"utf-8")) {
+                        return Err(Unreadable::Xml("it is not written in UTF-8".to_owned()));
+                    }
+                }
+                Event::Eof => break,
+                Event::CData(_) | Event::Comment(_) | Event::PI(_) => {}
+            }
+            from = end;
+        }
+        if self.open.is_empty() && !self.elements.is_empty() {
+            return Ok(());
+        }
+        Err(Unreadable::Xml("its XML ends too early".to_owned()))
+    }
+
+    fn begin(
+        &mut self,
+        start: &BytesStart<'_>,
+        from: usize,
+        end: usize,
+        is_empty: bool,
+    ) -> Result<(), Unreadable> {
+        if self.open.len() as u64 >= self.depth {
+            return Err(Unreadable::Depth);
+        }
+        let tag = self.xml.get(from..end).unwrap_or_default();
+        // Copies of start tags are put together anew, so what only looks like one is refused here.
+        if let Some(Err(error)) = start.attributes().with_checks(false).find(Result::is_err) {
+            return Err(Unreadable::Xml(format!("its XML is broken at byte {from} ({error})")));
+        }
+        if self.elements.is_empty() {
+            self.prefix = prefix(tag);
+        }
+        let name = start.name().into_inner();
+        let local = name.strip_prefix(self.prefix.as_bytes()).unwrap_or_default();
+        let kind = kind(local);
+        let id = short(self.elements.len());
+        let parent = self.open.last().copied().unwrap_or(NONE);
+        self.elements.push(Element {
+            kind,
+            parent,
+            properties: NONE,
+            begin: short(from),
+            begin_end: short(end),
+            end: short(end),
+            end_end: short(end),
+        });
+        self.note(id, name, local);
+        self.open.push(id);
+        if is_empty {
+            self.end(end, end);
+        }
+        Ok(())
+    }
+
+    /// What the element is to its surroundings.
+    fn note(&mut self, id: Id, name: &[u8], local: &[u8]) {
+        let Some(&Element { kind, parent, .. }) = self.elements.get(id as usize) else { return };
+        let parent_kind = self.elements.get(parent as usize).map_or(Kind::Other, |element| element.kind);
+        match kind {
+            Kind::Paragraph => {
+                self.open_paragraphs.push(self.paragraphs.len());
+                self.paragraphs.push(Paragraph { element: id, text: String::new(), pieces: Vec::new() });
+                self.drop_ids(id);
+            }
+            Kind::Row => self.drop_ids(id),
+            Kind::Properties | Kind::ParagraphProperties | Kind::ControlProperties => {
+                if let Some(parent) = self.elements.get_mut(parent as usize) {
+                    parent.properties = id;
+                }
+            }
+            Kind::MovedAway => self.moved_away += 1,
+            Kind::Run
+            | Kind::Text
+            | Kind::Table
+            | Kind::Cell
+            | Kind::Box
+            | Kind::Control
+            | Kind::ControlContent
+            | Kind::Other => {
+                if parent_kind == Kind::Run {
+                    self.in_run(id, local);
+                } else if name.ends_with(b":oMath")
+                    || (parent_kind == Kind::ParagraphProperties && local == b"sectPr")
+                {
+                    self.piece(OBJECT, id, PieceKind::Object);
+                }
+            }
+        }
+        if name.ends_with(b":docPr") {
+            self.number(id);
+        }
+    }
+
+    /// A run's child that is not its text.
+    fn in_run(&mut self, id: Id, local: &[u8]) {
+        let tag = self.elements.get(id as usize).and_then(|element| self.xml.get(element.start_tag()));
+        let tag = tag.unwrap_or_default();
+        let value = |name| attribute(tag, name).and_then(|attribute| tag.get(attribute.value));
+        match local {
+            b"t" | b"delText" | b"lastRenderedPageBreak" => {}
+            b"br" if matches!(value("type"), Some(b"page" | b"column")) => {
+                self.piece(OBJECT, id, PieceKind::Object);
+            }
+            b"tab" | b"br" | b"cr" => self.piece(" ", id, PieceKind::Character),
+            b"noBreakHyphen" => self.piece("-", id, PieceKind::Character),
+            b"softHyphen" => self.piece("\u{ad}", id, PieceKind::Character),
+            _ => self.piece(OBJECT, id, PieceKind::Object),
+        }
+    }
+
+    /// Adds to the text of the paragraph; where in the part it ends is known when its element does.
+    fn piece(&mut self, text: &str, element: Id, kind: PieceKind) {
+        let raw = self.elements.get(element as usize).map_or(0..0, Element::range);
+        self.add(text, raw, element, kind);
+    }
+
+    fn add(&mut self, text: &str, raw: std::ops::Range<usize>, element: Id, kind: PieceKind) {
+        if self.moved_away > 0 {
+            return;
+        }
+        let Some(paragraph) = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index))
+        else {
+            return;
+        };
+        let begin = paragraph.text.len();
+        paragraph.text.push_str(text);
+        paragraph.pieces.push(Piece { text: begin..paragraph.text.len(), raw, element, kind });
+    }
+
+    /// The `w:t` that is open, if one is.
+    fn open_text(&self) -> Option<Id> {
+        let &id = self.open.last()?;
+        let element = self.elements.get(id as usize)?;
+        (element.kind == Kind::Text).then_some(id)
+    }
+
+    fn text(&mut self, from: usize, end: usize) {
+        let xml = self.xml;
+        let text = xml.get(from..end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        if let (Some(id), Some(text)) = (self.open_text(), text) {
+            self.add(text, from..end, id, PieceKind::Text);
+        }
+    }
+
+    fn reference(&mut self, reference: &BytesRef<'_>, from: usize, end: usize) -> Result<(), Unreadable> {
+        let named = match &**reference {
+            b"amp" => Some('&'),
+            b"lt" => Some('<'),
+            b"gt" => Some('>'),
+            b"quot" => Some('"'),
+            b"apos" => Some('\''),
+            _ => reference.resolve_char_ref().ok().flatten(),
+        };
+        let Some(letter) = named else {
+            let message =
+                format!("it has an entity that is not one of XML's own, at byte {from}, which is refused");
+            return Err(Unreadable::Xml(message));
+        };
+        if let Some(id) = self.open_text() {
+            self.add(letter.encode_utf8(&mut [0; 4]), from..end, id, PieceKind::Character);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, from: usize, end: usize) {
+        let Some(id) = self.open.pop() else { return };
+        let Some(element) = self.elements.get_mut(id as usize) else { return };
+        element.end = short(from);
+        element.end_end = short(end);
+        let element = *element;
+        match element.kind {
+            Kind::Paragraph => {
+                self.open_paragraphs.pop();
+            }
+            Kind::MovedAway => self.moved_away = self.moved_away.saturating_sub(1),
+            Kind::Other => self.single(&element),
+            Kind::Run
+            | Kind::Text
+            | Kind::Table
+            | Kind::Row
+            | Kind::Cell
+            | Kind::Box
+            | Kind::Control
+            | Kind::ControlContent
+            | Kind::ControlProperties
+            | Kind::ParagraphProperties
+            | Kind::Properties => {}
+        }
+        let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
+        if let Some(piece) = last.and_then(|paragraph| paragraph.pieces.last_mut())
+            && piece.element == id
+            && element.kind != Kind::Text
+        {
+            piece.raw = element.range();
+        }
+    }
+
+    /// Elements that stand once.
+    fn single(&mut self, element: &Element) {
+        let tag = self.xml.get(element.start_tag()).unwrap_or_default();
+        let Some(local) = tag.get(1..).and_then(|name| name.strip_prefix(self.prefix.as_bytes())) else {
+            return;
+        };
+        let parent = self.elements.get(element.parent as usize).map_or(Kind::Other, |parent| parent.kind);
+        let is = |name: &[u8]| {
+            local.strip_prefix(name).and_then(<[u8]>::first).is_some_and(|byte| !byte.is_ascii_alphanumeric())
+        };
+        let kind =
+            if is(b"bookmarkStart") || is(b"bookmarkEnd") || (is(b"id") && parent == Kind::ControlProperties)
+            {
+                SingleKind::First
+            } else if is(b"sectPr") && parent == Kind::ParagraphProperties {
+                SingleKind::Last
+            } else {
+                return;
+            };
+        self.singles.push(Single { range: element.range(), kind });
+    }
+
+    /// Word's marks of paragraphs and rows for edits by many: each stands once, and none is as good.
+    fn drop_ids(&mut self, id: Id) {
+        let Some(tag) = self.elements.get(id as usize).map(Element::start_tag) else { return };
+        let begin = tag.start;
+        let bytes = self.xml.get(tag).unwrap_or_default();
+        for attribute in attributes(bytes) {
+            let name = bytes.get(attribute.name).unwrap_or_default().trim_ascii_end();
+            if name.ends_with(b":paraId") || name.ends_with(b":textId") {
+                let range = begin + attribute.whole.start..begin + attribute.whole.end;
+                self.singles.push(Single { range, kind: SingleKind::First });
+            }
+        }
+    }
+
+    /// The number of a picture.
+    fn number(&mut self, id: Id) {
+        let Some(tag) = self.elements.get(id as usize).map(Element::start_tag) else { return };
+        let begin = tag.start;
+        if let Some(attribute) = attribute(self.xml.get(tag).unwrap_or_default(), "id") {
+            let range = begin + attribute.value.start..begin + attribute.value.end;
+            self.singles.push(Single { range, kind: SingleKind::Number });
+        }
+    }
+}
+
+/// What Word's names begin with in this part: its root says so.
+fn prefix(root: &[u8]) -> String {
+    for attribute in attributes(root) {
+        let name = root.get(attribute.name).unwrap_or_default().trim_ascii_end();
+        let value = root.get(attribute.value).unwrap_or_default();
+        if WORD.contains(&value) {
+            if name == b"xmlns" {
+                return String::new();
+            }
+            if let Some(prefix) = name.strip_prefix(b"xmlns:") {
+                return format!("{}:", String::from_utf8_lossy(prefix));
+            }
+        }
+    }
+    "w:".to_owned()
+}
+
+fn kind(local: &[u8]) -> Kind {
+    match local {
+        b"p" => Kind::Paragraph,
+        b"r" => Kind::Run,
+        b"t" => Kind::Text,
+        b"tbl" => Kind::Table,
+        b"tr" => Kind::Row,
+        b"tc" => Kind::Cell,
+        b"txbxContent" | b"hdr" | b"ftr" | b"footnote" | b"endnote" | b"comment" => Kind::Box,
+        b"sdt" => Kind::Control,
+        b"sdtContent" => Kind::ControlContent,
+        b"sdtPr" => Kind::ControlProperties,
+        b"pPr" => Kind::ParagraphProperties,
+        b"rPr" => Kind::Properties,
+        b"moveFrom" => Kind::MovedAway,
+        _ => Kind::Other,
+    }
+}

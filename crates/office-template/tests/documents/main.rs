@@ -1,0 +1,11 @@
+//! Word files, filled with what the real engine makes of their programs.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod containers;
+mod corpus;
+mod fill;
+mod library;
+mod runs;
+mod structure;
+mod support;
