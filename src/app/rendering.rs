@@ -70,8 +70,10 @@ impl Engines {
         let children = metrics.children.clone();
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);
         let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
+        let script = ScriptPool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
         let means = engines::Basis {
             starter: &starter,
+            script: &script,
             programs: &programs,
             pool: &pool,
             share,

@@ -12,6 +12,7 @@ mod http;
 mod jobs;
 mod log;
 mod metrics;
+mod office;
 mod outbound;
 mod s3;
 mod storage;
@@ -33,6 +34,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
+pub use office::OfficeConfig;
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
@@ -55,6 +57,8 @@ pub struct Config {
     pub browser: BrowserConfig,
     /// Section `[assemble]`.
     pub assemble: AssembleConfig,
+    /// Section `[office]`.
+    pub office: OfficeConfig,
     /// Section `[engines]`.
     pub engines: EnginesConfig,
     /// Section `[workers]`.
@@ -148,6 +152,7 @@ impl Config {
         self.jobs.validate(faults);
         self.browser.validate(faults);
         self.assemble.validate(faults);
+        self.office.validate(faults);
         self.engines.validate(faults);
         self.workers.validate(faults);
         self.templates.validate(faults);

@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod document;
 pub mod ejs;
+pub mod office;
 pub mod page;
 pub mod plain;
 pub mod plan;
@@ -21,6 +22,7 @@ use actix::Addr;
 
 use self::plan::Ability;
 use self::requirement::Requirement;
+use self::script::ScriptPool;
 use self::step::StepRunner;
 use crate::browser::BrowserPool;
 use crate::config::Config;
@@ -54,6 +56,8 @@ pub struct Basis<'a> {
     pub starter: &'a Starter,
     /// Runs foreign programs in the cage.
     pub programs: &'a Programs,
+    /// Runs template code.
+    pub script: &'a ScriptPool,
     /// Leases tabs.
     pub pool: &'a Addr<BrowserPool>,
     /// How much of a resource one account gets while others want some.
@@ -74,7 +78,7 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, plain::ENGINE, page::ENGINE]
+    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, page::ENGINE]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does

@@ -1,6 +1,27 @@
-//! What runs the code of templates, of whatever kind: a library that must be installed, and the processes that use it.
+//! What runs the code of templates, of whatever kind: a library that must be installed, and the processes that use it,
+//! which all engines share.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use nix::libc;
+use serde::de::DeserializeOwned;
 
 use super::requirement::{Part, Requirement};
+use super::step::StepFault;
+use crate::config::AssembleConfig;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::format_opts::Scene;
+use crate::domain::ids::AccountId;
+use crate::slots::AccountShare;
+use crate::slots::meter::CostMeter;
+use crate::telemetry::ChildMetrics;
+use crate::workers::assemble::{AssembleLimits, Order, PROGRAM, ZONE, assemble_child};
+use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
 /// The engine of template code (docs/decisions/001-template-code.md).
 pub const JAVASCRIPT_CORE: Requirement = Requirement {
@@ -16,3 +37,181 @@ pub const JAVASCRIPT_CORE: Requirement = Requirement {
     package: "libjavascriptcoregtk-6.0-1",
     command: "apt-get install libjavascriptcoregtk-6.0-1",
 };
+
+/// Processes that run template code, with a locale and a time zone. Cloning shares the processes.
+#[derive(Clone)]
+pub struct ScriptPool {
+    pool: Pool,
+    config: Arc<AssembleConfig>,
+    locale: Arc<str>,
+    timezone: Arc<str>,
+}
+
+/// What a process may ask for while it works: a file by its path.
+pub type Files<'a> = dyn Fn(&str) -> Option<Asked> + Sync + 'a;
+
+impl ScriptPool {
+    /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
+    /// runtime.
+    #[must_use]
+    pub fn new(starter: Starter, config: &AssembleConfig, share: AccountShare, metrics: ChildMetrics) -> Self {
+        let limits = AssembleLimits {
+            memory_bytes: config.memory_limit_mb << 20,
+            output_bytes: config.output_limit_bytes,
+            include_depth: config.include_depth_limit,
+            // The system counts a process' whole life, so it is the bound of all its jobs together.
+            cpu_s: (config.timeout_ms.div_ceil(1_000) + 5).saturating_mul(config.child_jobs),
+        };
+        let program =
+            if config.program.is_empty() { starter.beside(PROGRAM) } else { PathBuf::from(&config.program) };
+        let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let settings = PoolSettings {
+            name: "assemble",
+            spec: assemble_child(program, limits, &config.timezone, user),
+            spares: count(config.spares),
+            kept: count(config.kept),
+            child_jobs: config.child_jobs,
+            // One of them is always left to other accounts.
+            processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
+            share,
+            start_timeout: Duration::from_millis(config.start_timeout_ms),
+            undisturbed: Duration::from_millis(config.yield_after_ms),
+            deadline: Duration::from_millis(config.timeout_ms),
+            answer_limit_bytes: config.output_limit_bytes,
+        };
+        Self {
+            pool: Pool::new(starter, settings, metrics),
+            locale: config.locale.as_str().into(),
+            timezone: config.timezone.as_str().into(),
+            config: Arc::new(config.clone()),
+        }
+    }
+
+    /// The same for templates with the locale and the time zone of `scene`: the defaults of what their code formats. Where
+    /// it says nothing, those of the configuration (`assemble.locale`, `assemble.timezone`).
+    #[must_use]
+    pub fn localized(&self, scene: &Scene) -> Self {
+        let chosen = |given: &Option<String>, key: &str| given.as_deref().unwrap_or(key).into();
+        Self {
+            locale: chosen(&scene.locale, &self.config.locale),
+            timezone: chosen(&scene.timezone, &self.config.timezone),
+            ..self.clone()
+        }
+    }
+
+    /// The locale, a BCP 47 tag.
+    #[must_use]
+    pub fn locale(&self) -> &str {
+        &self.locale
+    }
+
+    /// The time zone, an IANA name.
+    #[must_use]
+    pub fn timezone(&self) -> &str {
+        &self.timezone
+    }
+
+    /// How many processes wait for a job.
+    #[must_use]
+    pub fn spares(&self) -> usize {
+        self.pool.spares()
+    }
+
+    /// How many processes wait for a further job of their account.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.pool.kept()
+    }
+
+    /// Has `order` done with `body` for the job of `meter`.
+    ///
+    /// # Errors
+    /// By who can do something about it; the sentences name the limit that was met.
+    pub async fn run<R: DeserializeOwned>(
+        &self,
+        meter: &CostMeter,
+        (order, body): (&Order<'_>, &[Bytes]),
+        files: &Files<'_>,
+    ) -> Result<(R, Bytes), StepFault> {
+        // A process learns its zone when it starts.
+        let zone = [(ZONE, self.timezone())];
+        let is_usual = *self.timezone == *self.config.timezone;
+        let environment = if is_usual { &[][..] } else { &zone[..] };
+        let job = Job { header: order, body, files, environment };
+        self.pool.run(meter, job).await.map_err(|fault| self.fault(fault))
+    }
+
+    /// Has `order` done where no job waits for it: in a process that has had no job, when one is free.
+    ///
+    /// # Errors
+    /// See [`WorkerFault`]; `None` when there was no room within `limit`.
+    pub async fn run_aside<R: DeserializeOwned>(
+        &self,
+        account: AccountId,
+        (order, body): (&Order<'_>, &[Bytes]),
+        limit: Duration,
+    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
+        let job = Job { header: order, body, files: &|_| None, environment: &[] };
+        self.pool.run_aside(account, job, limit).await
+    }
+
+    /// Refuses inputs of so many bytes that they alone are more than the memory.
+    ///
+    /// # Errors
+    /// `template_limit`.
+    pub fn check_size(&self, bytes: usize) -> Result<(), JobFault> {
+        if bytes as u64 > self.config.memory_limit_mb << 20 { Err(self.out_of_memory()) } else { Ok(()) }
+    }
+
+    /// What a job fails with whose template needs more memory than it may have.
+    #[must_use]
+    pub fn out_of_memory(&self) -> JobFault {
+        let limit = self.config.memory_limit_mb;
+        let sentence =
+            format!("the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)");
+        JobFault::new(FaultCode::TemplateLimit, sentence)
+    }
+
+    /// What a job fails with that makes more than it may.
+    #[must_use]
+    pub fn too_large(&self) -> JobFault {
+        let limit = self.config.output_limit_bytes;
+        let sentence = format!("the document is larger than {limit} bytes (assemble.output_limit_bytes)");
+        JobFault::new(FaultCode::TemplateLimit, sentence)
+    }
+
+    fn fault(&self, fault: WorkerFault) -> StepFault {
+        match fault {
+            WorkerFault::Deadline => {
+                let limit = self.config.timeout_ms;
+                let sentence = format!(
+                    "the template did not become a document within {limit} ms (assemble.timeout_ms); look for a loop \
+                     that does not end, or shorten the data"
+                );
+                JobFault::new(FaultCode::TemplateLimit, sentence).into()
+            }
+            WorkerFault::TooLong => self.too_large().into(),
+            WorkerFault::Died { status, words } => self.death(status, &words).into(),
+            WorkerFault::NotStarted(cause) => StepFault::NotStarted(cause),
+            WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => StepFault::internal(&fault.to_string()),
+        }
+    }
+
+    /// A process ends by itself only where a limit strikes below the engine, or by a fault in it.
+    fn death(&self, status: ExitStatus, words: &str) -> JobFault {
+        tracing::warn!(status = %status, words, "a template's process died");
+        match status.signal() {
+            // The engine aborts where it is not given memory; so do our code and its library, which traps.
+            Some(libc::SIGKILL | libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
+            _ => {
+                let sentence = "the template engine crashed on this template; look for very deep nesting in it";
+                JobFault::new(FaultCode::TemplateError, sentence)
+            }
+        }
+    }
+}
+
+fn count(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

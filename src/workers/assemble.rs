@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::fill::FillJob;
 use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
 
 /// The program's name.
@@ -43,6 +44,8 @@ pub enum Order<'a> {
     Assemble(AssembleJob<'a>),
     /// To generate what later jobs run; answered by [`Compiled`].
     Compile(CompileJob<'a>),
+    /// To fill an Office file; answered by [`Filled`](super::fill::Filled).
+    Fill(FillJob<'a>),
 }
 
 /// A page to make; the body is the entry, its script where there is one, and the data.

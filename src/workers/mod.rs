@@ -7,6 +7,7 @@
 //! what the child shall not have and becomes the program. Everything here is safe code.
 
 pub mod assemble;
+pub mod fill;
 mod cage;
 pub mod child;
 mod exec;

@@ -8,6 +8,8 @@ use crate::domain::fault::Warnings;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::ejs::Assembler;
+use crate::engines::requirement::Lack;
+use crate::engines::script::JAVASCRIPT_CORE;
 use crate::slots::AccountShare;
 use crate::telemetry::metrics::Metrics;
 use crate::workers::{Landlock, Starter, landlock};
@@ -17,6 +19,10 @@ const DATA: &str = r#"{"six": 6}"#;
 const PAGE: &[u8] = b"<p>42</p>";
 
 pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Finding {
+    if JAVASCRIPT_CORE.installed().is_none() {
+        // What it is, what it disables and what installs it is a finding of its own.
+        return Finding::warning("Template engine", Lack::Missing(&JAVASCRIPT_CORE).brief());
+    }
     let config = AssembleConfig { spares: 0, kept: 0, ..config.clone() };
     let assembler = Assembler::new(starter.clone(), &config, AccountShare::whole(), Metrics::new().children);
     let site = Site::single("index.html", Bytes::from_static(TEMPLATE.as_bytes()));
@@ -28,7 +34,7 @@ pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Findi
         Err(fault) => fault.to_string(),
     };
     Finding::missing("Template engine", wrong).so(
-        "html, ejs and framework: nothing can be rendered",
+        "templates with tags (<%) and Office templates: none can be rendered",
         "a kernel with CONFIG_SECCOMP_FILTER, and memory for assemble.memory_limit_mb; the service's log has the cause",
     )
 }

@@ -1,0 +1,82 @@
+//! Fills an Office file: its tags are the program of one machine, and what that answers is written into the file here.
+
+use javascriptcore6::glib::Bytes;
+use office_template::{Delimiters, Error, LIBRARY, Limit, Limits, Template};
+use platen::workers::fill::{FillJob, FillLimits, Filled};
+use serde_json::json;
+
+use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED};
+use crate::machine::{Machine, Thrown};
+use crate::memory::Memory;
+
+/// Does the job in `machine`, in which no template's code has run; the file is empty unless there is a document.
+pub fn fill(machine: &Machine, memory: &Memory, (job, mut body): (&FillJob<'_>, Vec<u8>)) -> (Filled, Vec<u8>) {
+    let data = Bytes::from_owned(body.split_off(job.file_bytes.min(body.len())));
+    let of = |(start, end): &(_, _)| Delimiters { start: str::to_owned(start), end: str::to_owned(end) };
+    let delimiters = job.delimiters.as_ref().map(of);
+    let filled = (|| {
+        let template = Template::read(body, delimiters, &limits(&job.limits))?;
+        let answer = run(machine, job, template.program(), &data)?;
+        Ok(template.fill(&answer)?)
+    })();
+    match filled {
+        Ok(filled) => (Filled::Document(filled.warnings), filled.file),
+        Err(fault) => (told(fault, memory), Vec::new()),
+    }
+}
+
+/// Why there is no document.
+enum Fault {
+    Template(Error),
+    Data(Thrown),
+    Library(Thrown),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Template(error)
+    }
+}
+
+/// What the program of the tags answers.
+fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Result<String, Fault> {
+    // Before the default locale is another one: it formats by the one that it is given.
+    let library = machine.evaluate(LIBRARY, "library").map_err(Fault::Library)?;
+    let parse = machine.evaluate("JSON.parse", "").map_err(Fault::Library)?;
+    let settings = json!({ "locale": job.locale, "timeZone": job.timezone, "strict": job.strict }).to_string();
+    let settings = machine.call(&parse, &[machine.word(&settings)]).map_err(Fault::Library)?;
+    if job.locale != OWN_LOCALE {
+        let localize = machine.evaluate(LOCALE, "locale").map_err(Fault::Library)?;
+        machine.call(&localize, &[machine.word(&job.locale)]).map_err(Fault::Library)?;
+    }
+    let data = machine.call(&parse, &[machine.text(data)]).map_err(Fault::Data)?;
+    machine.text_of(&library, &[machine.word(program), data, settings]).map_err(Fault::Library)
+}
+
+fn told(fault: Fault, memory: &Memory) -> Filled {
+    match fault {
+        Fault::Template(Error::NotOffice(sentence)) => Filled::NotOffice(sentence),
+        Fault::Template(Error::Limit(sentence)) => Filled::Limit(sentence),
+        Fault::Template(Error::Delimiters(sentence)) => Filled::BadOptions(sentence),
+        Fault::Template(Error::Tags(faults)) => Filled::Failed(faults.to_string()),
+        Fault::Template(Error::Answer(sentence)) => Filled::Broken(sentence),
+        Fault::Data(thrown) | Fault::Library(thrown) if thrown.0.contains(REFUSED) && memory.is_short() => {
+            Filled::OutOfMemory
+        }
+        Fault::Data(thrown) => Filled::BadData(thrown.0),
+        // Every tag's own fault is told with the tag: this is of what is around them all.
+        Fault::Library(thrown) => Filled::Failed(thrown.0),
+    }
+}
+
+fn limits(given: &FillLimits) -> Limits {
+    let limit = |name, value| Limit { value, name };
+    Limits {
+        entries: limit("templates.archive_entries_limit", given.entries),
+        unpacked_bytes: limit("templates.archive_bytes_limit", given.unpacked_bytes),
+        ratio: limit("templates.archive_ratio_limit", given.ratio),
+        depth: limit("office.depth_limit", given.depth),
+        tags: limit("office.tags_limit", given.tags),
+        output_bytes: limit("assemble.output_limit_bytes", given.output_bytes),
+    }
+}

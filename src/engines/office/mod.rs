@@ -1,0 +1,105 @@
+//! Office files with tags: filled with the data by template code, in a child as pages are.
+
+use std::borrow::Cow;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::Engine;
+use super::document::{Document, DocumentKind};
+use super::plan::Ability;
+use super::script::{JAVASCRIPT_CORE, ScriptPool};
+use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use crate::config::Config;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::format_opts::Delimiters;
+use crate::domain::kinds::{FileKind, TemplateKind};
+use crate::domain::site::Site;
+use crate::workers::assemble::Order;
+use crate::workers::fill::{FillJob, FillLimits, Filled};
+
+/// The engine.
+pub const ENGINE: Engine = Engine {
+    name: "office",
+    abilities: &[Ability {
+        step: StepKind::Assemble,
+        from: DocumentKind::Template(TemplateKind::Docx),
+        to: DocumentKind::File(FileKind::Docx),
+        cost: 1,
+        heeds: &[&["strict", "delimiters", "locale", "timezone"]],
+        asked_by: None,
+    }],
+    requires: &[JAVASCRIPT_CORE],
+    fenced: false,
+    slots: None,
+    start: |basis| Box::new(Office { script: basis.script.clone(), limits: limits(basis.config) }),
+};
+
+/// Fills Office files.
+struct Office {
+    script: ScriptPool,
+    limits: FillLimits,
+}
+
+#[async_trait(?Send)]
+impl StepRunner for Office {
+    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
+        let (kind, site) = (step.file()?, input.into_template()?);
+        let file = self.fill(job, &site).await?;
+        let mut sink = job.outlet.open().await?;
+        sink.write(file).await?;
+        sink.finish(kind, None).await
+    }
+}
+
+impl Office {
+    async fn fill(&self, job: &mut StepContext<'_>, site: &Site) -> Result<Bytes, StepFault> {
+        let Some(file) = site.page() else {
+            let sentence = format!("the template has no file '{}'", site.entry());
+            return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
+        };
+        self.script.check_size(file.len() + job.data.len())?;
+        let office = &job.options.office;
+        let script = self.script.localized(&job.options.scene);
+        let pair = |Delimiters { start, end }| (Cow::Borrowed(&**start), Cow::Borrowed(&**end));
+        let order = Order::Fill(FillJob {
+            file_bytes: file.len(),
+            delimiters: office.delimiters.as_ref().map(pair),
+            strict: office.strict,
+            locale: Cow::Borrowed(script.locale()),
+            timezone: Cow::Borrowed(script.timezone()),
+            limits: self.limits,
+        });
+        let body = [file.clone(), job.data.clone()];
+        let (filled, file) = script.run(job.meter, (&order, &body), &|_| None).await?;
+        match filled {
+            Filled::Document(warnings) => {
+                warnings.iter().for_each(|warning| job.warnings.push(warning));
+                Ok(file)
+            }
+            Filled::Failed(sentence) => fault(FaultCode::TemplateError, sentence),
+            Filled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),
+            Filled::BadOptions(sentence) => fault(FaultCode::OptionsInvalid, sentence),
+            Filled::BadData(why) => fault(FaultCode::DataInvalid, format!("the data cannot be read: {why}")),
+            Filled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
+            Filled::OutOfMemory => Err(self.script.out_of_memory().into()),
+            Filled::Broken(cause) => Err(StepFault::internal(&cause)),
+        }
+    }
+}
+
+fn fault(code: FaultCode, sentence: String) -> Result<Bytes, StepFault> {
+    Err(JobFault::new(code, sentence).into())
+}
+
+fn limits(config: &Config) -> FillLimits {
+    let (templates, office) = (&config.templates, &config.office);
+    FillLimits {
+        entries: templates.archive_entries_limit,
+        unpacked_bytes: templates.archive_bytes_limit,
+        ratio: templates.archive_ratio_limit,
+        depth: office.depth_limit,
+        tags: office.tags_limit,
+        output_bytes: config.assemble.output_limit_bytes,
+    }
+}
