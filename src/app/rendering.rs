@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use crate::browser::BrowserPool;
 use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
+use crate::engines::script::ScriptPool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
 use crate::outbound::Outbound;

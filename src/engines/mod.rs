@@ -137,7 +137,8 @@ mod tests {
     }
 
     /// The library of template code as one that is nowhere.
-    const NO_LIBRARY: &[Requirement] = &[Requirement { paths: &["/nowhere/lib.so"], ..script::JAVASCRIPT_CORE }];
+    const NO_LIBRARY: &[Requirement] =
+        &[Requirement { paths: &["/nowhere/lib.so"], ..script::JAVASCRIPT_CORE }];
 
     #[test]
     fn without_the_engine_of_template_code_pages_that_have_none_are_still_made() {
@@ -154,7 +155,12 @@ mod tests {
         }
         let refused = catalog.plan(TemplateKind::Ejs, Target::Pdf, &options).unwrap_err();
         assert_eq!(refused, Unplanned::Lacking(requirement::Lack::Missing(&NO_LIBRARY[0])));
-        assert!(catalog.possible(TemplateKind::Ejs).to_string().contains("apt-get install libjavascriptcoregtk-6.0-1"));
+        assert!(
+            catalog
+                .possible(TemplateKind::Ejs)
+                .to_string()
+                .contains("apt-get install libjavascriptcoregtk-6.0-1")
+        );
     }
 
     #[test]

@@ -11,8 +11,7 @@ use bytes::Bytes;
 use nix::libc;
 use serde::de::DeserializeOwned;
 
-use super::requirement::{Part, Requirement};
-use super::step::StepFault;
+use super::requirement::{Lack, Part, Requirement};
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::Scene;
@@ -54,7 +53,12 @@ impl ScriptPool {
     /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
     /// runtime.
     #[must_use]
-    pub fn new(starter: Starter, config: &AssembleConfig, share: AccountShare, metrics: ChildMetrics) -> Self {
+    pub fn new(
+        starter: Starter,
+        config: &AssembleConfig,
+        share: AccountShare,
+        metrics: ChildMetrics,
+    ) -> Self {
         let limits = AssembleLimits {
             memory_bytes: config.memory_limit_mb << 20,
             output_bytes: config.output_limit_bytes,
@@ -92,10 +96,10 @@ impl ScriptPool {
     /// it says nothing, those of the configuration (`assemble.locale`, `assemble.timezone`).
     #[must_use]
     pub fn localized(&self, scene: &Scene) -> Self {
-        let chosen = |given: &Option<String>, key: &str| given.as_deref().unwrap_or(key).into();
+        let chosen = |given: Option<&str>, key: &str| given.unwrap_or(key).into();
         Self {
-            locale: chosen(&scene.locale, &self.config.locale),
-            timezone: chosen(&scene.timezone, &self.config.timezone),
+            locale: chosen(scene.locale.as_deref(), &self.config.locale),
+            timezone: chosen(scene.timezone.as_deref(), &self.config.timezone),
             ..self.clone()
         }
     }
@@ -133,13 +137,13 @@ impl ScriptPool {
         meter: &CostMeter,
         (order, body): (&Order<'_>, &[Bytes]),
         files: &Files<'_>,
-    ) -> Result<(R, Bytes), StepFault> {
+    ) -> Result<(R, Bytes), JobFault> {
         // A process learns its zone when it starts.
         let zone = [(ZONE, self.timezone())];
         let is_usual = *self.timezone == *self.config.timezone;
         let environment = if is_usual { &[][..] } else { &zone[..] };
         let job = Job { header: order, body, files, environment };
-        self.pool.run(meter, job).await.map_err(|fault| self.fault(fault))
+        self.pool.run(meter, job).await.map_err(|fault| self.fault(&fault))
     }
 
     /// Has `order` done where no job waits for it: in a process that has had no job, when one is free.
@@ -168,8 +172,9 @@ impl ScriptPool {
     #[must_use]
     pub fn out_of_memory(&self) -> JobFault {
         let limit = self.config.memory_limit_mb;
-        let sentence =
-            format!("the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)");
+        let sentence = format!(
+            "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)"
+        );
         JobFault::new(FaultCode::TemplateLimit, sentence)
     }
 
@@ -181,7 +186,7 @@ impl ScriptPool {
         JobFault::new(FaultCode::TemplateLimit, sentence)
     }
 
-    fn fault(&self, fault: WorkerFault) -> StepFault {
+    fn fault(&self, fault: &WorkerFault) -> JobFault {
         match fault {
             WorkerFault::Deadline => {
                 let limit = self.config.timeout_ms;
@@ -189,12 +194,16 @@ impl ScriptPool {
                     "the template did not become a document within {limit} ms (assemble.timeout_ms); look for a loop \
                      that does not end, or shorten the data"
                 );
-                JobFault::new(FaultCode::TemplateLimit, sentence).into()
+                JobFault::new(FaultCode::TemplateLimit, sentence)
             }
-            WorkerFault::TooLong => self.too_large().into(),
-            WorkerFault::Died { status, words } => self.death(status, &words).into(),
-            WorkerFault::NotStarted(cause) => StepFault::NotStarted(cause),
-            WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => StepFault::internal(&fault.to_string()),
+            WorkerFault::TooLong => self.too_large(),
+            WorkerFault::Died { status, words } => self.death(*status, words),
+            WorkerFault::NotStarted(_) => not_started(fault),
+            WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => {
+                tracing::error!(error = %fault, "template code could not be run");
+                let sentence = "the template engine failed; its operator finds the cause in the log";
+                JobFault::new(FaultCode::Internal, sentence)
+            }
         }
     }
 
@@ -205,11 +214,23 @@ impl ScriptPool {
             // The engine aborts where it is not given memory; so do our code and its library, which traps.
             Some(libc::SIGKILL | libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
             _ => {
-                let sentence = "the template engine crashed on this template; look for very deep nesting in it";
+                let sentence =
+                    "the template engine crashed on this template; look for very deep nesting in it";
                 JobFault::new(FaultCode::TemplateError, sentence)
             }
         }
     }
+}
+
+/// The library may be gone since the job was accepted; otherwise only the log can say why.
+fn not_started(fault: &WorkerFault) -> JobFault {
+    tracing::error!(error = %fault, "template code could not be run");
+    let sentence = if JAVASCRIPT_CORE.installed().is_none() {
+        Lack::Missing(&JAVASCRIPT_CORE).to_string()
+    } else {
+        "the engine of template code could not be started; the service's log has the cause".to_owned()
+    };
+    JobFault::new(FaultCode::EngineUnavailable, sentence)
 }
 
 fn count(value: u64) -> usize {

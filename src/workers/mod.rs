@@ -7,10 +7,10 @@
 //! what the child shall not have and becomes the program. Everything here is safe code.
 
 pub mod assemble;
-pub mod fill;
 mod cage;
 pub mod child;
 mod exec;
+pub mod fill;
 mod frame;
 mod group;
 mod holdings;

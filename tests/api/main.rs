@@ -29,8 +29,8 @@ mod metrics;
 mod migrating;
 #[path = "../objects/mod.rs"]
 mod objects;
-mod openapi;
 mod office;
+mod openapi;
 mod options;
 mod owner;
 mod receiver;

@@ -49,7 +49,8 @@ fn paragraphs(docx: &[u8]) -> Vec<String> {
     let mut xml = String::new();
     archive.by_name(DOCUMENT).unwrap().read_to_string(&mut xml).unwrap();
     let texts = |paragraph: &str| {
-        let runs = paragraph.split("<w:t>").flat_map(|part| part.split("<w:t xml:space=\"preserve\">")).skip(1);
+        let runs =
+            paragraph.split("<w:t>").flat_map(|part| part.split("<w:t xml:space=\"preserve\">")).skip(1);
         runs.filter_map(|run| run.split_once("</w:t>")).map(|(text, _)| text).collect::<String>()
     };
     xml.split("</w:p>").map(texts).collect()
@@ -62,7 +63,10 @@ async fn fill(app: &TestApp, docx: Vec<u8>, (data, opts): (Value, Value)) -> (Va
     let view = app.finish(&job.id).await;
     let Some(url) = view["output"]["data"]["url"].as_str() else { return (view, Vec::new()) };
     let answer = app.client.get(url).send().await.unwrap();
-    assert_eq!(answer.headers()["content-disposition"].to_str().unwrap().split(';').next(), Some("attachment"));
+    assert_eq!(
+        answer.headers()["content-disposition"].to_str().unwrap().split(';').next(),
+        Some("attachment")
+    );
     (view, answer.bytes().await.unwrap().to_vec())
 }
 
@@ -122,7 +126,8 @@ async fn what_is_wrong_with_a_word_template_is_told_to_its_author() {
     let (status, problem) = app.post("/v1/documents/init", &json!({"type": "docx", "target": "pdf"})).await;
     assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("docx"), "it can become itself: {problem}");
-    let wrong = json!({"type": "docx", "target": "docx", "formatOpts": {"delimiters": {"start": "a", "end": "]"}}});
+    let wrong =
+        json!({"type": "docx", "target": "docx", "formatOpts": {"delimiters": {"start": "a", "end": "]"}}});
     let (status, problem) = app.post("/v1/documents/init", &wrong).await;
     assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/formatOpts/delimiters/start")));
 }

@@ -26,15 +26,16 @@ use serde_json::json;
 
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
+use crate::office;
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
-const LOCALE: &str = include_str!("../../../assets/template-locale.js");
+pub const LOCALE: &str = include_str!("../../../assets/template-locale.js");
 const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
 
 /// The default locale of the engine, whatever its environment says.
-const OWN_LOCALE: &str = "en-US";
+pub const OWN_LOCALE: &str = "en-US";
 
 /// So many files are asked for before the first run; what a template includes beyond them by a literal, it wants when
 /// it runs.
@@ -44,7 +45,7 @@ const MENTIONED_LIMIT: usize = 300;
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
 
 /// What the engine throws where it has not given memory, also for what no memory would do for.
-const REFUSED: &str = "Out of memory";
+pub const REFUSED: &str = "Out of memory";
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
@@ -112,7 +113,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
     loop {
-        say(&Saying::<()>::Ready, "")?;
+        say(&Saying::<()>::Ready, b"")?;
         let (order, body) = match child::read::<Order<'static>>(io::stdin().lock()) {
             Ok(order) => order,
             // Nobody wants anything any more.
@@ -123,14 +124,18 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
             Order::Assemble(job) => {
                 let (answer, page) =
                     Job { limits: &limits, memory: &memory, job: &job }.assemble(&mut engine, body)?;
-                say(&Saying::Done(answer), &page)?;
+                say(&Saying::Done(answer), page.as_bytes())?;
             }
             Order::Compile(job) => {
                 let (compiled, scripts) = match engine.compile(&job, &body) {
                     Ok(scripts) => (Compiled::Scripts, scripts),
                     Err(thrown) => (Compiled::Nothing(thrown.0), String::new()),
                 };
-                say(&Saying::Done(compiled), &scripts)?;
+                say(&Saying::Done(compiled), scripts.as_bytes())?;
+            }
+            Order::Fill(job) => {
+                let (filled, file) = office::fill(&engine.machine, &memory, (&job, body));
+                say(&Saying::Done(filled), &file)?;
             }
         }
         if memory.has_grown(KEPT_GROWTH_BYTES) {
@@ -161,8 +166,8 @@ fn load() -> Result<Engine, String> {
     Engine::load().map_err(|thrown| format!("EJS does not load: {}", thrown.0))
 }
 
-fn say<R: Serialize>(saying: &Saying<R>, body: &str) -> Result<(), String> {
-    let said = child::write(io::stdout().lock(), saying, body.as_bytes());
+fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> Result<(), String> {
+    let said = child::write(io::stdout().lock(), saying, body);
     said.map_err(|error| format!("cannot speak: {error}"))
 }
 
@@ -370,7 +375,7 @@ impl Job<'_> {
 
 /// Asks the service for a file of the template: its text, and its script where one is kept.
 fn ask(path: String) -> Result<File, String> {
-    say(&Saying::<()>::Want(path.clone()), "")?;
+    say(&Saying::<()>::Want(path.clone()), b"")?;
     let (given, mut text) = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
     let script = text.split_off(text.len().saturating_sub(given.made_bytes));
     let is_text = given.found && std::str::from_utf8(&text).is_ok() && std::str::from_utf8(&script).is_ok();

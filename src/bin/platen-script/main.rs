@@ -4,6 +4,7 @@
 mod ejs;
 mod machine;
 mod memory;
+mod office;
 
 use std::ffi::OsString;
 use std::io::Write as _;

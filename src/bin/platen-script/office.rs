@@ -10,10 +10,15 @@ use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
 
 /// Does the job in `machine`, in which no template's code has run; the file is empty unless there is a document.
-pub fn fill(machine: &Machine, memory: &Memory, (job, mut body): (&FillJob<'_>, Vec<u8>)) -> (Filled, Vec<u8>) {
+pub fn fill(
+    machine: &Machine,
+    memory: &Memory,
+    (job, mut body): (&FillJob<'_>, Vec<u8>),
+) -> (Filled, Vec<u8>) {
     let data = Bytes::from_owned(body.split_off(job.file_bytes.min(body.len())));
-    let of = |(start, end): &(_, _)| Delimiters { start: str::to_owned(start), end: str::to_owned(end) };
-    let delimiters = job.delimiters.as_ref().map(of);
+    let delimiters = job.delimiters.clone();
+    let delimiters =
+        delimiters.map(|(start, end)| Delimiters { start: start.into_owned(), end: end.into_owned() });
     let filled = (|| {
         let template = Template::read(body, delimiters, &limits(&job.limits))?;
         let answer = run(machine, job, template.program(), &data)?;
@@ -43,7 +48,8 @@ fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Res
     // Before the default locale is another one: it formats by the one that it is given.
     let library = machine.evaluate(LIBRARY, "library").map_err(Fault::Library)?;
     let parse = machine.evaluate("JSON.parse", "").map_err(Fault::Library)?;
-    let settings = json!({ "locale": job.locale, "timeZone": job.timezone, "strict": job.strict }).to_string();
+    let settings =
+        json!({ "locale": job.locale, "timeZone": job.timezone, "strict": job.strict }).to_string();
     let settings = machine.call(&parse, &[machine.word(&settings)]).map_err(Fault::Library)?;
     if job.locale != OWN_LOCALE {
         let localize = machine.evaluate(LOCALE, "locale").map_err(Fault::Library)?;

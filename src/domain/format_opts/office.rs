@@ -44,7 +44,10 @@ fn read_delimiters(members: &mut Members<'_>, unknown: &mut Vec<String>) -> Opti
     let is_whole = faults.is_empty();
     members.take_over(faults);
     if is_whole && start == end {
-        members.fault("delimiters", "begins and ends tags with the same text; give two that differ, such as [[ and ]]");
+        members.fault(
+            "delimiters",
+            "begins and ends tags with the same text; give two that differ, such as [[ and ]]",
+        );
         return None;
     }
     Some(Delimiters { start: start?, end: end? })

@@ -11,8 +11,8 @@ use super::assembler::Assembler;
 use crate::domain::ids::AccountId;
 use crate::domain::scripts::{Made, Script};
 use crate::domain::site::Site;
+use crate::workers::WorkerFault;
 use crate::workers::assemble::{CompileJob, Compiled, MadeScript, Order};
-use crate::workers::{Job, WorkerFault};
 
 /// So much of the engine's memory may be texts: their scripts, and the JSON of these, are several times as large.
 const MEMORY_SHARE: u64 = 16;
@@ -69,11 +69,9 @@ impl Assembler {
             files: files.iter().map(|(path, text)| (Cow::Borrowed(*path), text.len())).collect(),
             time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
         });
-        let job = Job { header: &header, body: &body, files: &|_| None, environment: &[] };
         let limit = Duration::from_millis(self.config.ahead_timeout_ms);
-        let Some((compiled, answer)) = self.pool.run_aside(account, job, limit).await? else {
-            return Ok(None);
-        };
+        let done = self.script.run_aside::<Compiled>(account, (&header, &body), limit).await?;
+        let Some((compiled, answer)) = done else { return Ok(None) };
         let made: Vec<Option<MadeScript>> = match compiled {
             Compiled::Scripts => {
                 serde_json::from_slice(&answer).map_err(|error| WorkerFault::Astray(error.to_string()))?

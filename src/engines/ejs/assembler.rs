@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -12,26 +10,22 @@ use tokio::sync::Semaphore;
 
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::format_opts::Scene;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
+use crate::engines::script::ScriptPool;
 use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{
-    Answer, AssembleJob, AssembleLimits, Assembled, Order, PROGRAM, ZONE, assemble_child,
-};
-use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
+use crate::workers::assemble::{Answer, AssembleJob, Assembled, Order};
+use crate::workers::{Asked, Starter};
 
-/// Makes pages. Cloning shares its children.
+/// Makes pages. Cloning shares its processes.
 #[derive(Clone)]
 pub struct Assembler {
-    pub(super) pool: Pool,
+    pub(super) script: ScriptPool,
     pub(super) config: AssembleConfig,
-    /// What numbers, dates and texts read as where a template names no locale.
-    locale: Arc<str>,
-    /// The zone of the templates' dates.
-    timezone: Arc<str>,
     pub(super) metrics: ChildMetrics,
     /// Whose scripts are made: one template's at a time.
     pub(super) ahead: Arc<Semaphore>,
@@ -44,7 +38,7 @@ pub(in crate::engines) const TAG: &[u8] = b"<%";
 const NO_DATA: &[u8] = b"{}";
 
 impl Assembler {
-    /// An assembler whose spares start at once, and of whose processes an account gets its `share`; must be called inside a runtime.
+    /// An assembler with processes of its own, whose spares start at once; must be called inside a runtime.
     #[must_use]
     pub fn new(
         starter: Starter,
@@ -52,58 +46,31 @@ impl Assembler {
         share: AccountShare,
         metrics: ChildMetrics,
     ) -> Self {
-        let limits = AssembleLimits {
-            memory_bytes: config.memory_limit_mb << 20,
-            output_bytes: config.output_limit_bytes,
-            include_depth: config.include_depth_limit,
-            // The system counts a process' whole life, so it is the bound of all its jobs together.
-            cpu_s: (config.timeout_ms.div_ceil(1_000) + 5).saturating_mul(config.child_jobs),
-        };
-        let program =
-            if config.program.is_empty() { starter.beside(PROGRAM) } else { PathBuf::from(&config.program) };
-        let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let settings = PoolSettings {
-            name: "assemble",
-            spec: assemble_child(program, limits, &config.timezone, user),
-            spares: count(config.spares),
-            kept: count(config.kept),
-            child_jobs: config.child_jobs,
-            // One of them is always left to other accounts.
-            processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
-            share,
-            start_timeout: Duration::from_millis(config.start_timeout_ms),
-            undisturbed: Duration::from_millis(config.yield_after_ms),
-            deadline: Duration::from_millis(config.timeout_ms),
-            answer_limit_bytes: config.output_limit_bytes,
-        };
-        let ahead = Arc::new(Semaphore::new(1));
-        let (locale, timezone) = (config.locale.as_str().into(), config.timezone.as_str().into());
-        let pool = Pool::new(starter, settings, metrics.clone());
-        Self { pool, config: config.clone(), locale, timezone, metrics, ahead }
+        Self::on(ScriptPool::new(starter, config, share, metrics.clone()), config, metrics)
     }
 
-    /// The same for templates of another locale (a BCP 47 tag) or time zone (an IANA name): the defaults of what they
-    /// format. `None`: those of the configuration (`assemble.locale`, `assemble.timezone`).
+    /// An assembler on `script`, which others use too.
     #[must_use]
-    pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
-        Self {
-            locale: locale.unwrap_or(&self.config.locale).into(),
-            timezone: timezone.unwrap_or(&self.config.timezone).into(),
-            ..self.clone()
-        }
+    pub fn on(script: ScriptPool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
+        Self { script, config: config.clone(), metrics, ahead: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// The same for templates with the locale and the time zone of `scene`.
+    #[must_use]
+    pub fn localized(&self, scene: &Scene) -> Self {
+        Self { script: self.script.localized(scene), ..self.clone() }
     }
 
     /// How many engine processes wait for a job.
     #[must_use]
     pub fn spares(&self) -> usize {
-        self.pool.spares()
+        self.script.spares()
     }
 
     /// How many engine processes wait for a further job of their account.
     #[must_use]
     pub fn kept(&self) -> usize {
-        self.pool.kept()
+        self.script.kept()
     }
 
     /// The page that the site's entry and the data make, in UTF-8, for the job of `meter`. A page without a tag is its
@@ -125,9 +92,7 @@ impl Assembler {
         if memmem::find(entry, TAG).is_none() {
             return Ok(entry.clone());
         }
-        if (entry.len() + data.len()) as u64 > self.config.memory_limit_mb << 20 {
-            return Err(self.out_of_memory());
-        }
+        self.script.check_size(entry.len() + data.len())?;
         let asked = Mutex::new(Vec::new());
         let (Answer { outcome, generated, included }, page) =
             self.run(&meter, site, [entry, &data], &asked).await?;
@@ -185,8 +150,8 @@ impl Assembler {
             entry_bytes: body[0].len(),
             source_bytes: body[1].len(),
             files: site.paths().map(Cow::Borrowed).collect(),
-            locale: Cow::Borrowed(&*self.locale),
-            timezone: Cow::Borrowed(&*self.timezone),
+            locale: Cow::Borrowed(self.script.locale()),
+            timezone: Cow::Borrowed(self.script.timezone()),
         });
         let files = |name: &str| {
             let (asked, doubt) = asked(site, name)?;
@@ -194,12 +159,7 @@ impl Assembler {
             requests.push((name.to_owned(), doubt));
             Some(asked)
         };
-        // Which zone a process is in it learns at its start.
-        let zone = [(ZONE, &*self.timezone)];
-        let environment = if *self.timezone == self.config.timezone { &[][..] } else { &zone[..] };
-        let job = Job { header: &order, body: &body, files: &files, environment };
-        let done = self.pool.run(meter, job).await;
-        done.map_err(|fault| self.worker_fault(&fault))
+        self.script.run(meter, (&order, &body), &files).await
     }
 
     fn outcome(&self, assembled: Assembled, page: Bytes) -> Result<Bytes, JobFault> {
@@ -214,63 +174,9 @@ impl Assembler {
                 Err(JobFault::new(FaultCode::DataInvalid, format!("the data cannot be read: {why}")))
             }
             Assembled::TooDeep(sentence) => Err(JobFault::new(FaultCode::TemplateLimit, sentence)),
-            Assembled::OutOfMemory => Err(self.out_of_memory()),
-            Assembled::TooLarge => Err(self.too_large()),
+            Assembled::OutOfMemory => Err(self.script.out_of_memory()),
+            Assembled::TooLarge => Err(self.script.too_large()),
         }
-    }
-
-    fn worker_fault(&self, fault: &WorkerFault) -> JobFault {
-        match fault {
-            WorkerFault::Deadline => JobFault::new(
-                FaultCode::TemplateLimit,
-                format!(
-                    "the template did not become a page within {} ms (assemble.timeout_ms); look for a loop \
-                     that does not end, or shorten the data",
-                    self.config.timeout_ms
-                ),
-            ),
-            WorkerFault::TooLong => self.too_large(),
-            WorkerFault::Died { status, words } => self.death(*status, words),
-            WorkerFault::NotStarted(_) | WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => {
-                tracing::error!(error = %fault, "assembling failed");
-                JobFault::new(
-                    FaultCode::Internal,
-                    "the template engine failed; its operator finds the cause in the log",
-                )
-            }
-        }
-    }
-
-    /// A child ends by itself only where a limit strikes below the script engine, or by a fault in it.
-    fn death(&self, status: std::process::ExitStatus, words: &str) -> JobFault {
-        use std::os::unix::process::ExitStatusExt as _;
-        tracing::warn!(status = %status, words, "a template's child died");
-        let ended_by = |signals: [i32; 3]| status.signal().is_some_and(|signal| signals.contains(&signal));
-        // The engine aborts where it is not given memory; so do our code and its library, which traps.
-        if ended_by([nix::libc::SIGKILL, nix::libc::SIGABRT, nix::libc::SIGTRAP]) {
-            self.out_of_memory()
-        } else {
-            let sentence = "the template engine crashed on this template; look for very deep nesting in it";
-            JobFault::new(FaultCode::TemplateError, sentence)
-        }
-    }
-
-    fn out_of_memory(&self) -> JobFault {
-        let limit = self.config.memory_limit_mb;
-        JobFault::new(
-            FaultCode::TemplateLimit,
-            format!(
-                "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb)"
-            ),
-        )
-    }
-
-    fn too_large(&self) -> JobFault {
-        let limit = self.config.output_limit_bytes;
-        JobFault::new(
-            FaultCode::TemplateLimit,
-            format!("the page is larger than {limit} bytes (assemble.output_limit_bytes)"),
-        )
     }
 }
 
@@ -320,8 +226,4 @@ fn asked(site: &Site, name: &str) -> Option<(Asked, Option<String>)> {
 
 fn no_entry(site: &Site) -> JobFault {
     JobFault::new(FaultCode::TemplateInvalid, format!("the template has no file '{}'", site.entry()))
-}
-
-fn count(value: u64) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -43,7 +43,12 @@ struct Office {
 
 #[async_trait(?Send)]
 impl StepRunner for Office {
-    async fn run(&self, step: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        input: Document,
+    ) -> Result<Document, StepFault> {
         let (kind, site) = (step.file()?, input.into_template()?);
         let file = self.fill(job, &site).await?;
         let mut sink = job.outlet.open().await?;
@@ -61,7 +66,7 @@ impl Office {
         self.script.check_size(file.len() + job.data.len())?;
         let office = &job.options.office;
         let script = self.script.localized(&job.options.scene);
-        let pair = |Delimiters { start, end }| (Cow::Borrowed(&**start), Cow::Borrowed(&**end));
+        let pair = |given: &Delimiters| (Cow::Owned(given.start.clone()), Cow::Owned(given.end.clone()));
         let order = Order::Fill(FillJob {
             file_bytes: file.len(),
             delimiters: office.delimiters.as_ref().map(pair),
