@@ -27,6 +27,7 @@ mod lanes;
 mod list;
 mod metrics;
 mod migrating;
+mod missing_engine;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod office;

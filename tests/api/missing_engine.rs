@@ -1,0 +1,64 @@
+//! A machine without the library that runs template code: the service starts, says what is missing, and works on. In a
+//! mount namespace of the test's own, where something else lies over the library.
+
+use std::process::Command;
+
+use platen::engines::script::JAVASCRIPT_CORE;
+use serde_json::json;
+
+use crate::app::TestApp;
+use crate::small_disk::told_inside;
+
+/// Puts what is no file over the library, and takes it away again.
+struct Hidden;
+
+impl Hidden {
+    fn hide() -> Self {
+        mount(&["mount", "--bind", "/dev/null"]);
+        Self
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        mount(&["umount"]);
+    }
+}
+
+fn mount(command: &[&str]) {
+    let library = JAVASCRIPT_CORE.paths.iter().find(|path| std::path::Path::new(path).exists()).unwrap();
+    let library = std::fs::canonicalize(library).unwrap();
+    let status = Command::new(command[0]).args(&command[1..]).arg(library).status().unwrap();
+    assert!(status.success(), "{command:?}");
+}
+
+#[actix_web::test]
+async fn without_the_library_the_service_says_so_and_works_on() {
+    if told_inside("missing_engine::without_the_library_the_service_says_so_and_works_on").is_some() {
+        return;
+    }
+    let hidden = Hidden::hide();
+    let app = TestApp::start().await;
+    // Whatever has no code is made.
+    let (view, pdf) = app.render("pdf", "<p>no tag at all", json!({})).await;
+    assert!(view["success"] == true && app.text_of(&pdf).contains("no tag at all"), "{view}");
+    let (view, _) = app.render("pdf", "<p><%= name %>", json!({"name": "x"})).await;
+    assert_eq!((&view["success"], &view["errorCode"]), (&json!(false), &json!("engine_unavailable")), "{view}");
+    let named = |text: &str| text.contains("apt-get install libjavascriptcoregtk-6.0-1");
+    assert!(named(view["error"].as_str().unwrap()), "package and command: {view}");
+    // What is nothing but code is refused before anything is uploaded.
+    for (kind, target) in [("ejs", "pdf"), ("docx", "docx")] {
+        let (status, problem) =
+            app.post("/v1/documents/init", &json!({"type": kind, "target": target})).await;
+        assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
+        assert!(named(problem["detail"].as_str().unwrap()), "{problem}");
+    }
+    // It was never there, so nothing is lost.
+    assert_eq!(app.get("/health/ready").await.0, 200);
+    // Installed while the service runs, it is used.
+    drop(hidden);
+    app.until("the library is seen", async || {
+        app.render("pdf", "<p><%= name %>", json!({"name": "x"})).await.0["success"] == true
+    })
+    .await;
+}
