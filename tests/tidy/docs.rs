@@ -185,7 +185,8 @@ fn works_on(catalog: &Catalog, key: &str) -> String {
         let route = |kind| catalog.route(kind, *target, &PageOptions::default());
         TemplateKind::ALL.into_iter().filter_map(route).any(|route| route.heeds(key))
     };
-    let targets = [Target::Pdf, Target::Png, Target::Jpg, Target::Html];
+    let targets =
+        [Target::Pdf, Target::Png, Target::Jpg, Target::Html, Target::Docx, Target::Xlsx, Target::Pptx];
     targets.iter().filter(|target| heeds(target)).map(|target| target.name()).collect::<Vec<_>>().join(", ")
 }
 
