@@ -43,7 +43,11 @@ async fn without_the_library_the_service_says_so_and_works_on() {
     let (view, pdf) = app.render("pdf", "<p>no tag at all", json!({})).await;
     assert!(view["success"] == true && app.text_of(&pdf).contains("no tag at all"), "{view}");
     let (view, _) = app.render("pdf", "<p><%= name %>", json!({"name": "x"})).await;
-    assert_eq!((&view["success"], &view["errorCode"]), (&json!(false), &json!("engine_unavailable")), "{view}");
+    assert_eq!(
+        (&view["success"], &view["errorCode"]),
+        (&json!(false), &json!("engine_unavailable")),
+        "{view}"
+    );
     let named = |text: &str| text.contains("apt-get install libjavascriptcoregtk-6.0-1");
     assert!(named(view["error"].as_str().unwrap()), "package and command: {view}");
     // What is nothing but code is refused before anything is uploaded.
