@@ -10,8 +10,10 @@ use crate::support::{DOCUMENT, entries, limits, paragraphs, part, run, well_form
 
 #[test]
 fn real_templates_are_filled_or_refused_with_a_reason() {
-    let Some(folder) = std::env::var_os("PLATEN_CORPUS").map(PathBuf::from) else {
-        println!("PLATEN_CORPUS is not set: no real templates are tried");
+    // 'none' says aloud that there are none, as `.ci/run` does.
+    let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
+    let Some(folder) = named.map(PathBuf::from) else {
+        eprintln!("NOT TESTED: real Word templates, for PLATEN_CORPUS names no folder of them");
         return;
     };
     let mut counts = [0; 4];
@@ -32,7 +34,8 @@ fn real_templates_are_filled_or_refused_with_a_reason() {
     }
     let [same, other, refused, unread] = counts;
     println!("same text {same}, other text {other}, refused {refused}, no Word file {unread}");
-    assert!(same > 0);
+    // Of 92, with this version's forms.
+    assert!(same >= 60, "fewer templates than before have the text that was recorded with them");
 }
 
 /// Which of the counts it belongs to, and why.
