@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use memchr::memmem;
+use nix::libc;
 use tokio::sync::Semaphore;
 
 use crate::config::AssembleConfig;
@@ -218,14 +219,7 @@ impl Assembler {
 
     fn worker_fault(&self, fault: &WorkerFault) -> JobFault {
         match fault {
-            WorkerFault::Deadline => JobFault::new(
-                FaultCode::TemplateLimit,
-                format!(
-                    "the template did not become a page within {} ms (assemble.timeout_ms); look for a loop \
-                     that does not end, or shorten the data",
-                    self.config.timeout_ms
-                ),
-            ),
+            WorkerFault::Deadline => self.too_long(),
             WorkerFault::TooLong => self.too_large(),
             WorkerFault::Died { status, words } => self.death(*status, words),
             WorkerFault::NotStarted(_) | WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => {
@@ -242,14 +236,32 @@ impl Assembler {
     fn death(&self, status: std::process::ExitStatus, words: &str) -> JobFault {
         use std::os::unix::process::ExitStatusExt as _;
         tracing::warn!(status = %status, words, "a template's child died");
-        let ended_by = |signals: [i32; 3]| status.signal().is_some_and(|signal| signals.contains(&signal));
-        // The engine aborts where it is not given memory; so do our code and its library, which traps.
-        if ended_by([nix::libc::SIGKILL, nix::libc::SIGABRT, nix::libc::SIGTRAP]) {
-            self.out_of_memory()
-        } else {
-            let sentence = "the template engine crashed on this template; look for very deep nesting in it";
-            JobFault::new(FaultCode::TemplateError, sentence)
+        let limit = self.config.memory_limit_mb;
+        match status.signal() {
+            // The engine aborts where it is not given memory; so does our code, and its library traps.
+            Some(libc::SIGKILL | libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
+            // In many places it does not look whether it was given any, and writes to where there is none.
+            Some(libc::SIGSEGV | libc::SIGBUS | libc::SIGILL) => JobFault::new(
+                FaultCode::TemplateLimit,
+                format!(
+                    "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb), or \
+                     crashed the template engine"
+                ),
+            ),
+            Some(libc::SIGXCPU) => self.too_long(),
+            _ => JobFault::new(FaultCode::TemplateError, "the template engine crashed on this template"),
         }
+    }
+
+    fn too_long(&self) -> JobFault {
+        JobFault::new(
+            FaultCode::TemplateLimit,
+            format!(
+                "the template did not become a page within {} ms (assemble.timeout_ms); look for a loop that does not \
+                 end, or shorten the data",
+                self.config.timeout_ms
+            ),
+        )
     }
 
     fn out_of_memory(&self) -> JobFault {
