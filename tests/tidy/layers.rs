@@ -4,7 +4,8 @@ use crate::tree::{Rule, Source, has_extension};
 
 /// From the highest to the lowest; one may name its own level and everything below.
 const LAYERS: &[&[&str]] = &[
-    &["cli"],
+    // Programs of ours beside the service, and its commands.
+    &["bin", "cli"],
     &["app"],
     &["http"],
     &["jobs"],
@@ -21,6 +22,8 @@ const LAYERS: &[&[&str]] = &[
 const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
     ("headless_chrome", &["browser"]),
+    // The service starts where its library is missing.
+    ("javascriptcore6", &["bin"]),
     // Two ways out, of two kinds: `outbound` decides where callers may send us, `storage` knows one address, which the
     // operator configured, and streams to it what the library of the store would hash three times.
     ("reqwest", &["outbound", "storage"]),

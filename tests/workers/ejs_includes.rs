@@ -29,7 +29,7 @@ async fn names_that_are_computed_in_a_loop_take_one_more_run() {
     let files: Vec<(&str, &str)> =
         parts.iter().map(|part| (part.as_str(), "[<%= n %>]")).chain([("index.html", index)]).collect();
     let (page, generated) = render(&files, "{}").await;
-    let expected: String = (0..40).map(|n| format!("[{n}]")).collect();
+    let expected = (0..40).map(|n| format!("[{n}]")).collect::<Vec<_>>().concat();
     assert_eq!(page.unwrap(), expected);
     assert_eq!(generated, 2 * 41, "two runs, not forty");
 }
