@@ -4,7 +4,7 @@ FROM rust:1.95-trixie AS build
 # The newest of a stable distribution: its security updates keep the name and change the version.
 # hadolint ignore=DL3008
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends npm \
+ && apt-get install --yes --no-install-recommends libjavascriptcoregtk-6.0-dev npm pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The template engine, which build.rs puts into the program.
@@ -17,8 +17,8 @@ COPY crates crates
 COPY src src
 # What is compiled stays in the builder's cache, so that a changed line costs a minute and not ten.
 RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/build/target \
-    cargo build --release --locked --bin platen \
- && cp target/release/platen /usr/local/bin/platen
+    cargo build --release --locked --bins \
+ && cp target/release/platen target/release/platen-script /usr/local/bin/
 
 FROM debian:trixie-slim
 # Fonts for Latin, Greek, Cyrillic, Arabic and most other scripts, Chinese, Japanese, Korean, emoji, formulas.
@@ -27,7 +27,7 @@ FROM debian:trixie-slim
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      ca-certificates chromium-headless-shell fontconfig tini \
+      ca-certificates chromium-headless-shell fontconfig libjavascriptcoregtk-6.0-1 tini \
       fonts-dejavu-core fonts-liberation fonts-lmodern fonts-noto-cjk fonts-noto-color-emoji \
       fonts-noto-core fonts-open-sans \
  && rm -rf /var/lib/apt/lists/* \
@@ -35,7 +35,7 @@ RUN apt-get update \
  && useradd --system --uid 10001 --gid platen --no-create-home --home-dir /nonexistent \
       --shell /usr/sbin/nologin platen \
  && install --directory --owner=platen --group=platen --mode=0700 /var/lib/platen
-COPY --from=build /usr/local/bin/platen /usr/local/bin/platen
+COPY --from=build /usr/local/bin/platen /usr/local/bin/platen-script /usr/local/bin/
 ENV PLATEN__HTTP__BIND=0.0.0.0:8080 \
     PLATEN__STORAGE__DATA_DIR=/var/lib/platen
 USER 10001:10001

@@ -105,12 +105,11 @@ pub fn chromium_groups(service: u32) -> Vec<i32> {
 
 /// The service's template engines. One that has ended has no arguments any more, but still its name.
 fn engines(service: u32) -> Vec<u32> {
-    let name_of = |id| Stat::of(id).map(|stat| stat.program);
-    let own_name = name_of(service);
+    let is_named = |id| Stat::of(id).is_some_and(|stat| stat.program == "platen-script");
     let is_engine = |id: &u32| {
         let arguments = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
         arguments.split('\0').any(|argument| argument == "assemble-child")
-            || (arguments.is_empty() && name_of(*id) == own_name)
+            || (arguments.is_empty() && is_named(*id))
     };
     children(service).into_iter().filter(is_engine).collect()
 }

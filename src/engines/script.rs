@@ -14,7 +14,6 @@ use serde::de::DeserializeOwned;
 use super::requirement::{Lack, Part, Requirement};
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault};
-use crate::domain::format_opts::Scene;
 use crate::domain::ids::AccountId;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
@@ -92,14 +91,13 @@ impl ScriptPool {
         }
     }
 
-    /// The same for templates with the locale and the time zone of `scene`: the defaults of what their code formats. Where
-    /// it says nothing, those of the configuration (`assemble.locale`, `assemble.timezone`).
+    /// The same for templates of another locale (a BCP 47 tag) or time zone (an IANA name): the defaults of what their code
+    /// formats. `None`: those of the configuration (`assemble.locale`, `assemble.timezone`).
     #[must_use]
-    pub fn localized(&self, scene: &Scene) -> Self {
-        let chosen = |given: Option<&str>, key: &str| given.unwrap_or(key).into();
+    pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self {
-            locale: chosen(scene.locale.as_deref(), &self.config.locale),
-            timezone: chosen(scene.timezone.as_deref(), &self.config.timezone),
+            locale: locale.unwrap_or(&self.config.locale).into(),
+            timezone: timezone.unwrap_or(&self.config.timezone).into(),
             ..self.clone()
         }
     }
@@ -188,14 +186,7 @@ impl ScriptPool {
 
     fn fault(&self, fault: &WorkerFault) -> JobFault {
         match fault {
-            WorkerFault::Deadline => {
-                let limit = self.config.timeout_ms;
-                let sentence = format!(
-                    "the template did not become a document within {limit} ms (assemble.timeout_ms); look for a loop \
-                     that does not end, or shorten the data"
-                );
-                JobFault::new(FaultCode::TemplateLimit, sentence)
-            }
+            WorkerFault::Deadline => self.too_late(),
             WorkerFault::TooLong => self.too_large(),
             WorkerFault::Died { status, words } => self.death(*status, words),
             WorkerFault::NotStarted(_) => not_started(fault),
@@ -210,15 +201,30 @@ impl ScriptPool {
     /// A process ends by itself only where a limit strikes below the engine, or by a fault in it.
     fn death(&self, status: ExitStatus, words: &str) -> JobFault {
         tracing::warn!(status = %status, words, "a template's process died");
+        let limit = self.config.memory_limit_mb;
         match status.signal() {
-            // The engine aborts where it is not given memory; so do our code and its library, which traps.
+            // The engine aborts where it is not given memory; so does our code, and its library traps.
             Some(libc::SIGKILL | libc::SIGABRT | libc::SIGTRAP) => self.out_of_memory(),
-            _ => {
-                let sentence =
-                    "the template engine crashed on this template; look for very deep nesting in it";
-                JobFault::new(FaultCode::TemplateError, sentence)
+            // In many places it does not look whether it was given any, and writes to where there is none.
+            Some(libc::SIGSEGV | libc::SIGBUS | libc::SIGILL) => {
+                let sentence = format!(
+                    "the template and its data need more than {limit} MB of memory (assemble.memory_limit_mb), or crashed \
+                     the template engine"
+                );
+                JobFault::new(FaultCode::TemplateLimit, sentence)
             }
+            Some(libc::SIGXCPU) => self.too_late(),
+            _ => JobFault::new(FaultCode::TemplateError, "the template engine crashed on this template"),
         }
+    }
+
+    fn too_late(&self) -> JobFault {
+        let limit = self.config.timeout_ms;
+        let sentence = format!(
+            "the template did not become a document within {limit} ms (assemble.timeout_ms); look for a loop that does \
+             not end, or shorten the data"
+        );
+        JobFault::new(FaultCode::TemplateLimit, sentence)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Template and data in, page out, in a child of its own: the protocol, and how the child is started.
 //!
-//! The child is another program of ours, `platen-script`, which alone is linked with JavaScriptCore: the service starts
+//! The child is another program of ours, `platen-script`, which alone is linked with `JavaScriptCore`: the service starts
 //! and says what is missing where the library is not installed. The child makes a machine and throws it away, gives up
 //! every system call but reading, writing and memory, says that it is ready, and then reads a job. Each job has a
 //! machine of its own, made before the job is read and thrown away after it.
@@ -125,7 +125,7 @@ pub enum Assembled {
     TooLarge,
 }
 
-/// What tells JavaScriptCore to be one thread that only interprets, with all its memory from the system's allocator:
+/// What tells `JavaScriptCore` to be one thread that only interprets, with all its memory from the system's allocator:
 /// then one limit of the address space bounds all of it, and nothing ever asks for memory that is executed.
 const ENGINE_OPTIONS: [(&str, &str); 7] = [
     ("Malloc", "1"),

@@ -40,6 +40,7 @@ mod table;
 #[path = "../api/template.rs"]
 #[expect(dead_code, reason = "shared with the tests of the interface")]
 mod template;
+mod template_code;
 mod traces;
 mod traces_kept;
 mod ways;

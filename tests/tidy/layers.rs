@@ -4,8 +4,8 @@ use crate::tree::{Rule, Source, has_extension};
 
 /// From the highest to the lowest; one may name its own level and everything below.
 const LAYERS: &[&[&str]] = &[
-    &["bin"],
-    &["cli"],
+    // Programs of ours beside the service, and its commands.
+    &["bin", "cli"],
     &["app"],
     &["http"],
     &["jobs"],
@@ -21,11 +21,11 @@ const LAYERS: &[&[&str]] = &[
 /// A crate and the modules that may name it.
 const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
-    // The service must start where the library is not installed.
-    ("javascriptcore6", &["bin"]),
     // Strangers' Office files are read in the cage.
     ("office_template", &["bin"]),
     ("headless_chrome", &["browser"]),
+    // The service starts where its library is missing.
+    ("javascriptcore6", &["bin"]),
     // Two ways out, of two kinds: `outbound` decides where callers may send us, `storage` knows one address, which the
     // operator configured, and streams to it what the library of the store would hash three times.
     ("reqwest", &["outbound", "storage"]),

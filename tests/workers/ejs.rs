@@ -354,7 +354,7 @@ async fn the_page_is_limited() {
     for text in ["<%- 'x'.repeat(2001) %>", "<%- 'ä'.repeat(1001) %>"] {
         let (code, sentence) = limited(text, small.clone()).await;
         assert_eq!(code, FaultCode::TemplateLimit);
-        assert_eq!(sentence, "the page is larger than 2000 bytes (assemble.output_limit_bytes)");
+        assert_eq!(sentence, "the document is larger than 2000 bytes (assemble.output_limit_bytes)");
     }
     let page = assembler(&small)
         .assemble(

@@ -11,10 +11,11 @@ use platen::domain::ids::AccountId;
 use platen::engines::ejs::Assembler;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
-use platen::workers::Starter;
+use platen::workers::assemble::{AssembleLimits, assemble_child};
+use platen::workers::{Job, Pool, PoolSettings, Starter, WorkerFault};
 
 use crate::ejs::{assembler, config, site};
-use crate::processes::{field, platen, platen_script, processes, somebody_else, until};
+use crate::processes::{DEADLINE, field, platen, platen_script, processes, somebody_else, starter, until};
 
 #[tokio::test]
 async fn no_job_sees_another() {
@@ -130,5 +131,49 @@ async fn jobs_run_side_by_side() {
         } else {
             assert_eq!(page.unwrap(), (n * 2).to_string());
         }
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_start_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("platen-script");
+    let lost = folder.path().join("lost");
+    // What the dynamic loader says where a library is missing.
+    let said =
+        "error while loading shared libraries: libjavascriptcoregtk-6.0.so.1: cannot open shared object file";
+    std::fs::write(&lost, format!("#!/bin/sh\necho '{said}' >&2\nexit 127\n")).unwrap();
+    std::fs::set_permissions(&lost, Permissions::from_mode(0o755)).unwrap();
+    let limits = AssembleLimits { memory_bytes: 64 << 20, output_bytes: 1_000, include_depth: 1, cpu_s: 1 };
+    for (program, words) in [(missing, "No such file or directory"), (lost, "libjavascriptcoregtk-6.0.so.1")]
+    {
+        let metrics = Metrics::new();
+        let path = program.display().to_string();
+        let settings = PoolSettings {
+            name: "assemble",
+            spec: assemble_child(program, limits, "UTC", None),
+            spares: 1,
+            kept: 0,
+            child_jobs: 1,
+            processes: 1,
+            share: AccountShare::whole(),
+            start_timeout: DEADLINE,
+            undisturbed: DEADLINE,
+            deadline: DEADLINE,
+            answer_limit_bytes: 1_000,
+        };
+        let pool = Pool::new(starter(), settings, metrics.children.clone());
+        for _ in 0..3 {
+            let job = Job { header: &(), body: &[], files: &|_| None, environment: &[] };
+            let fault = pool.run::<_, ()>(AccountId::generate(), job).await.unwrap_err();
+            let told = fault.to_string();
+            assert!(matches!(fault, WorkerFault::NotStarted(_)), "{told}");
+            assert!(told.contains(words), "{told}");
+            assert!(words.starts_with("lib") || told.contains(&path), "{told}");
+        }
+        // A spare is tried once at the start, and not again by itself.
+        let starting = metrics.children.children.of(["assemble", "starting"]);
+        until("nothing is being started", || starting.get() == 0).await;
+        assert_eq!(pool.spares(), 0);
     }
 }

@@ -123,7 +123,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
         match order {
             Order::Assemble(job) => {
                 let (answer, page) =
-                    Job { limits: &limits, memory: &memory, job: &job }.assemble(&mut engine, body)?;
+                    Job { limits: &limits, memory: &memory, order: &job }.assemble(&mut engine, body)?;
                 say(&Saying::Done(answer), page.as_bytes())?;
             }
             Order::Compile(job) => {
@@ -252,22 +252,22 @@ fn names(json: &str) -> Result<Vec<String>, Thrown> {
 struct Job<'a> {
     limits: &'a AssembleLimits,
     memory: &'a Memory,
-    job: &'a AssembleJob<'a>,
+    order: &'a AssembleJob<'a>,
 }
 
 impl Job<'_> {
     /// Does it; the page is empty unless there is one. An error is one of the pipe, or of the engine.
     fn assemble(&self, engine: &mut Engine, mut body: Vec<u8>) -> Result<(Answer, String), String> {
-        let mut script = body.split_off(self.job.entry_bytes.min(body.len()));
-        let data = Bytes::from_owned(script.split_off(self.job.source_bytes.min(script.len())));
+        let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
+        let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
         let mut answer = Answer { outcome: Assembled::Page, generated: 0, included: Vec::new() };
         if let Err(error) = std::str::from_utf8(&body) {
             let line = body[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-            answer.outcome = Assembled::NotText(format!("{}:{line}: this is no text", self.job.entry));
+            answer.outcome = Assembled::NotText(format!("{}:{line}: this is no text", self.order.entry));
             return Ok((answer, String::new()));
         }
         let entry = File {
-            path: self.job.entry.to_string(),
+            path: self.order.entry.to_string(),
             text: Some(Bytes::from_owned(body)),
             script: Bytes::from_owned(script),
         };
@@ -334,17 +334,17 @@ impl Job<'_> {
 
     fn begin(&self, engine: &Engine, files: &[File]) -> Result<(), Thrown> {
         let order = json!({
-            "entry": self.job.entry,
-            "files": self.job.files,
+            "entry": self.order.entry,
+            "files": self.order.files,
             "depth": self.limits.include_depth,
             "limit": self.limits.output_bytes,
-            "timezone": self.job.timezone,
+            "timezone": self.order.timezone,
         });
         let order = engine.machine.text(&Bytes::from_owned(order.to_string()));
         engine.machine.call(&engine.functions.begin, &[order])?;
-        if self.job.locale != OWN_LOCALE {
+        if self.order.locale != OWN_LOCALE {
             let localize = engine.machine.evaluate(LOCALE, "locale")?;
-            engine.machine.call(&localize, &[engine.machine.word(&self.job.locale)])?;
+            engine.machine.call(&localize, &[engine.machine.word(&self.order.locale)])?;
         }
         files.iter().try_for_each(|file| engine.give(file))
     }

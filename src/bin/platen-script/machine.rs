@@ -1,4 +1,4 @@
-//! A virtual machine of JavaScriptCore with one realm: what is evaluated in it, and what it throws.
+//! A virtual machine of `JavaScriptCore` with one realm: what is evaluated in it, and what it throws.
 
 use javascriptcore6::glib::Bytes;
 use javascriptcore6::{Context, Value, VirtualMachine};

@@ -1,4 +1,4 @@
-//! `platen-script`: template code in its cage. The one program of ours that is linked with JavaScriptCore, so that the
+//! `platen-script`: template code in its cage. The one program of ours that is linked with `JavaScriptCore`, so that the
 //! service starts where the library is not installed; the service starts it, not you.
 
 mod ejs;

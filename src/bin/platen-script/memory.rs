@@ -1,6 +1,6 @@
 //! How much memory this process has mapped, and the bound of it.
 //!
-//! JavaScriptCore reserves gigabytes of address space when its first machine is made, and uses next to nothing of them.
+//! `JavaScriptCore` reserves gigabytes of address space when its first machine is made, and uses next to nothing of them.
 //! So the bound is set here, once that is done, and on top of it; a limit that the service could set before the start
 //! would have to leave a hostile template those gigabytes.
 

@@ -10,7 +10,6 @@ use tokio::sync::Semaphore;
 
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::format_opts::Scene;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
 use crate::engines::script::ScriptPool;
@@ -55,10 +54,10 @@ impl Assembler {
         Self { script, config: config.clone(), metrics, ahead: Arc::new(Semaphore::new(1)) }
     }
 
-    /// The same for templates with the locale and the time zone of `scene`.
+    /// The same for templates of another locale or time zone.
     #[must_use]
-    pub fn localized(&self, scene: &Scene) -> Self {
-        Self { script: self.script.localized(scene), ..self.clone() }
+    pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
+        Self { script: self.script.localized(locale, timezone), ..self.clone() }
     }
 
     /// How many engine processes wait for a job.

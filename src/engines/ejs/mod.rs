@@ -53,7 +53,7 @@ impl StepRunner for Assembler {
         let site = input.into_template()?;
         let PageOptions { extras, scene, .. } = job.options;
         let [header, footer] = BANNERS;
-        let assembler = self.localized(scene);
+        let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
         let header = assembler.banner(job, &site, (header, extras.header.as_deref())).await?;
         let footer = assembler.banner(job, &site, (footer, extras.footer.as_deref())).await?;

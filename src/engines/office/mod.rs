@@ -64,8 +64,8 @@ impl Office {
             return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
         };
         self.script.check_size(file.len() + job.data.len())?;
-        let office = &job.options.office;
-        let script = self.script.localized(&job.options.scene);
+        let (office, scene) = (&job.options.office, &job.options.scene);
+        let script = self.script.localized(scene.locale.as_deref(), scene.timezone.as_deref());
         let pair = |given: &Delimiters| (Cow::Owned(given.start.clone()), Cow::Owned(given.end.clone()));
         let order = Order::Fill(FillJob {
             file_bytes: file.len(),
