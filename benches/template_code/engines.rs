@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::common::program::{Program, make_account};
-use crate::common::usage::{Stat, children_time, process_time, processes};
+use crate::common::usage::{children_time, engines, process_time};
 use crate::templates::Template;
 
 /// One process at work, and one of each kind that waits.
@@ -59,11 +59,20 @@ impl Engines {
     /// Processor time of the engine's processes for a job, their starts included.
     pub fn cpu_ms_a_job(&self, template: &Template, jobs: usize) -> io::Result<f64> {
         let service = self.program.id();
-        let used = || children_time(service, || engines_of(service));
+        let used = || children_time(service, || engines(service));
         let before = used();
         self.run(template, jobs)?;
         let used = used().saturating_sub(before);
         Ok(used.as_secs_f64() * 1_000.0 / f64::from(u32::try_from(jobs).unwrap_or(u32::MAX)))
+    }
+
+    /// Processor time of a start: of the process that had no job.
+    pub fn start_ms(&self) -> f64 {
+        let spare = self.settle(1).first().copied();
+        // Finer than the ticks of `stat`; of the first thread, and there is no other.
+        let text = spare.and_then(|id| std::fs::read_to_string(format!("/proc/{id}/schedstat")).ok());
+        let used_ns = text.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+        used_ns.unwrap_or(f64::NAN) / 1e6
     }
 
     /// Anonymous memory of the process that had no job.
@@ -83,7 +92,7 @@ impl Engines {
         loop {
             std::thread::sleep(Duration::from_millis(300));
             let mut now: Vec<_> =
-                engines_of(self.program.id()).into_iter().map(|id| (process_time(id), id)).collect();
+                engines(self.program.id()).into_iter().map(|id| (process_time(id), id)).collect();
             now.sort_unstable();
             let is_settled = now.len() == count && now == before;
             if is_settled || begun.elapsed() > PATIENCE {
@@ -92,12 +101,6 @@ impl Engines {
             before = now;
         }
     }
-}
-
-/// The service's children that are no browser.
-fn engines_of(service: u32) -> Vec<u32> {
-    let is_child = |stat: &Stat| stat.number(1) == Some(service) && !stat.program.contains("chrom");
-    processes().filter(|(_, stat)| is_child(stat)).map(|(id, _)| id).collect()
 }
 
 fn anonymous_mib(process: Option<u32>) -> f64 {

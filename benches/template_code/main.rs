@@ -38,6 +38,7 @@ struct Line {
 
 #[derive(Default)]
 struct Found {
+    start_ms: f64,
     spare_mib: f64,
     first_mib: f64,
     kept_mib: f64,
@@ -68,31 +69,31 @@ fn main() -> io::Result<()> {
 
 /// Reads the memory of a process before its first job, after it, and after many; nothing where the page is refused.
 fn memory(engines: &Engines, template: &Template) -> Option<Found> {
-    let spare_mib = engines.spare_mib();
+    let (start_ms, spare_mib) = (engines.start_ms(), engines.spare_mib());
     if let Err(error) = engines.run(template, 1) {
         println!("{} is refused: {error}", template.name);
         return None;
     }
     let first_mib = engines.kept_mib();
     engines.run(template, JOBS_BEFORE_MEMORY - 1).ok()?;
-    Some(Found { spare_mib, first_mib, kept_mib: engines.kept_mib(), cpu_ms: Vec::new() })
+    Some(Found { start_ms, spare_mib, first_mib, kept_mib: engines.kept_mib(), cpu_ms: Vec::new() })
 }
 
 fn print(lines: &[Line]) {
     println!(
-        "\n| template | CPU ms a job | MiB of a spare | MiB after a job | MiB after {JOBS_BEFORE_MEMORY} | program |"
+        "\n| template | CPU ms a job | a start | MiB of a spare | MiB after a job | MiB after {JOBS_BEFORE_MEMORY} | program |"
     );
-    println!("|:--|--:|--:|--:|--:|:--|");
+    println!("|:--|--:|--:|--:|--:|--:|:--|");
     for Line { program, template, found, .. } in lines {
         let name = template.name;
         match found {
-            Some(Found { spare_mib, first_mib, kept_mib, cpu_ms }) => {
+            Some(Found { start_ms, spare_mib, first_mib, kept_mib, cpu_ms }) => {
                 let cpu = middle(cpu_ms);
                 println!(
-                    "| {name} | {cpu:.2} | {spare_mib:.1} | {first_mib:.1} | {kept_mib:.1} | {program} |"
+                    "| {name} | {cpu:.2} | {start_ms:.1} | {spare_mib:.1} | {first_mib:.1} | {kept_mib:.1} | {program} |"
                 );
             }
-            None => println!("| {name} | fails | | | | {program} |"),
+            None => println!("| {name} | fails | | | | | {program} |"),
         }
     }
 }

@@ -78,6 +78,7 @@ async fn template_code_answers_as_chromium_does_in_every_locale() {
         report.compare(locales, &template, &script);
     }
     assert!(locales.len() >= 40 && report.compared() >= locales.len() * 40, "{} answers", report.compared());
+    println!("{}", report.differences());
     report.judge();
 }
 
@@ -92,6 +93,7 @@ async fn default_locale_and_zone_are_those_of_the_options_in_template_code_and_s
             report.compare(&[format!("{locale} {zone}")], &template, &script);
         }
     }
+    println!("{}", report.differences());
     report.judge();
 }
 
@@ -113,6 +115,7 @@ async fn without_options_template_code_has_the_locale_and_zone_of_the_configurat
         let (_, script) =
             ask(&app, DEFAULTS, &json!([null]), json!({"locale": "fr-FR", "timezone": zone})).await;
         report.compare(&[format!("fr-FR {zone}")], &template, &script);
+        println!("{}", report.differences());
         report.judge();
     }
 }

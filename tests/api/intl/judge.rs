@@ -96,11 +96,21 @@ impl Report {
         self.compared
     }
 
-    /// Prints what differs and passes; fails where something must not differ.
+    /// What differs and passes.
+    pub fn differences(&self) -> String {
+        let Self { compared, passed, known, .. } = self;
+        format!(
+            "of {compared} answers {} differ between the versions of the data:\n{}\nand {} as is known:\n{}",
+            passed.len(),
+            passed.join("\n"),
+            known.len(),
+            known.join("\n")
+        )
+    }
+
+    /// Fails where something must not differ.
     pub fn judge(&self) {
         let Self { compared, passed, known, failed } = self;
-        println!("of {compared} answers {} differ between the versions of the data:", passed.len());
-        println!("{}\nand {} as is known:\n{}", passed.join("\n"), known.len(), known.join("\n"));
         assert!(
             failed.is_empty(),
             "{} answers of template code are not Chromium's. Are they of a new version of the locale data, then \
