@@ -99,8 +99,8 @@ async fn default_locale_and_zone_are_those_of_the_options_in_template_code_and_s
 
 #[tokio::test]
 async fn without_options_template_code_has_the_locale_and_zone_of_the_configuration() {
-    let zoned = [("assemble.locale", "de-CH"), ("assemble.timezone", "America/St_Johns")];
-    for (settings, locale, zone) in [(&[][..], "en-US", "UTC"), (&zoned, "de-CH", "America/St_Johns")] {
+    let zoned = [("assemble.locale", "de-AT"), ("assemble.timezone", "America/St_Johns")];
+    for (settings, locale, zone) in [(&[][..], "en-US", "UTC"), (&zoned, "de-AT", "America/St_Johns")] {
         let app = TestApp::with(settings).await;
         let (bare, _) = ask(&app, DEFAULTS, &json!([null]), json!({})).await;
         let same = json!({"locale": locale, "timezone": zone});

@@ -26,11 +26,13 @@ const CALLS = {
     () => Intl.DateTimeFormat().resolvedOptions().timeZone,
     () => new Intl.DateTimeFormat([], {}).resolvedOptions().timeZone,
     () => new Intl.NumberFormat().resolvedOptions().locale,
-    () => ['NumberFormat', 'DateTimeFormat', 'Collator', 'PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Segmenter', 'DurationFormat']
+    () => ['NumberFormat', 'DateTimeFormat', 'PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Segmenter', 'DurationFormat']
       .map((name) => new Intl[name]().resolvedOptions().locale).join(),
-    () => ['NumberFormat', 'DateTimeFormat', 'Collator', 'PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Segmenter', 'DurationFormat']
+    () => ['NumberFormat', 'DateTimeFormat', 'PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Segmenter', 'DurationFormat']
       .map((name) => new Intl[name]([]).resolvedOptions().locale).join(),
     () => new Intl.DisplayNames(undefined, { type: 'region' }).resolvedOptions().locale,
+    // Chromium's default resolves to its whole name, the same name given to `fr` where the order is that of `fr`.
+    () => [new Intl.Collator(), new Intl.Collator([])].map((it) => new Intl.Locale(it.resolvedOptions().locale).language).join(),
     () => ['NumberFormat', 'DateTimeFormat', 'Collator', 'PluralRules', 'ListFormat', 'Segmenter']
       .map((name) => [new Intl[name]('ja') instanceof Intl[name], Intl[name].name, Intl[name].length, Intl[name].prototype.constructor === Intl[name],
         Intl[name].supportedLocalesOf(['de', 'xx']).join(), Object.prototype.toString.call(new Intl[name]())].join(' ')).join(),
