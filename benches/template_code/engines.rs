@@ -43,7 +43,8 @@ impl Engines {
 
     /// Makes the page so many times, one after the other.
     pub fn run(&self, template: &Template, jobs: usize) -> io::Result<()> {
-        let body = json!({"type": "ejs", "target": "html", "template": template.text, "data": template.data});
+        let body = json!({"type": "ejs", "target": "html", "template": template.text, "data": template.data,
+            "formatOpts": template.options});
         let body = body.to_string();
         self.program.runtime.block_on(async {
             for _ in 0..jobs {

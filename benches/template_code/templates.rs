@@ -18,6 +18,8 @@ pub struct Template {
     pub name: &'static str,
     pub text: String,
     pub data: Value,
+    /// `formatOpts`.
+    pub options: Value,
     pub mark: &'static str,
 }
 
@@ -26,14 +28,18 @@ pub fn all() -> io::Result<Vec<Template>> {
     let read = |name| std::fs::read_to_string(format!("{INVOICE}/{name}"));
     let (text, data): (_, Value) = (read("index.html")?, serde_json::from_str(&read("data.json")?)?);
     let amounts = format!("{text}{AMOUNTS}");
+    let zoned = json!({"locale": "de-DE", "timezone": "Europe/Berlin"});
+    let template = |name, text: &str, options: &Value, mark| Template {
+        name,
+        text: text.to_owned(),
+        data: data.clone(),
+        options: options.clone(),
+        mark,
+    };
     Ok(vec![
-        Template { name: "invoice", text, data: data.clone(), mark: "Müller" },
-        Template { name: "invoice and 60 amounts", text: amounts, data, mark: "72.839,04" },
-        Template {
-            name: "880 calls of `Intl`",
-            text: CALLS.to_owned(),
-            data: json!({}),
-            mark: "880 answers",
-        },
+        template("invoice", &text, &json!({}), "Müller"),
+        template("invoice, in de-DE and Berlin", &text, &zoned, "Müller"),
+        template("invoice and 60 amounts", &amounts, &json!({}), "72.839,04"),
+        template("880 calls of `Intl`", CALLS, &json!({}), "880 answers"),
     ])
 }
