@@ -93,6 +93,35 @@ fn the_tour_works_as_it_stands_in_the_readme() {
 }
 
 #[test]
+fn numbers_money_and_dates_read_as_the_readme_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, passage) = section("## Templates and data").split_once("### Numbers, money and dates\n").unwrap();
+    let (passage, _) = passage.split_once("\n### ").unwrap();
+    let (template, order) = (blocks(passage, "ejs"), blocks(passage, "json"));
+    let order: serde_json::Value = serde_json::from_str(&order).unwrap();
+    let files = [
+        ("a.ejs", &template),
+        ("d.json", &order["data"].to_string()),
+        ("o.json", &order["formatOpts"].to_string()),
+    ];
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let line = [
+        "render", "a.ejs", "--type", "ejs", "--data", "d.json", "--opts", "o.json", "--target", "html", "-o",
+        "-",
+    ];
+    let output = command(folder.path(), PROGRAM).args(line).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).unwrap().replace(['\u{a0}', '\u{202f}'], " ");
+    let lines: Vec<_> = page.lines().filter_map(|line| line.split_once("<!--")).collect();
+    assert_eq!(lines.len(), template.lines().count(), "{page}");
+    for (found, wanted) in lines {
+        assert_eq!(found.trim(), wanted.trim_end_matches("-->").trim(), "{page}");
+    }
+}
+
+#[test]
 fn a_block_is_what_stands_between_its_fences() {
     assert_eq!(blocks("a\n```sh\nb\nc\n```\nd\n```json\n{}\n```\n```sh\ne\n```\n", "sh"), "b\nc\ne\n");
 }

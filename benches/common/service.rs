@@ -12,7 +12,7 @@ use crate::common::clients::at_once;
 use crate::common::document::Document;
 use crate::common::figures::{Figures, Used, warm_up};
 use crate::common::program::{Program, make_account};
-use crate::common::usage::{Stat, children_time, group_time, process_time};
+use crate::common::usage::{children_time, engines, group_time, process_time};
 
 /// How often a measurement in which Chromium ended is taken.
 const ATTEMPTS: usize = 3;
@@ -101,17 +101,6 @@ pub fn chromium_groups(service: u32) -> Vec<i32> {
         children(service).into_iter().filter(is_chromium).filter_map(|id| i32::try_from(id).ok()).collect();
     groups.sort_unstable();
     groups
-}
-
-/// The service's template engines. One that has ended has no arguments any more, but still its name.
-fn engines(service: u32) -> Vec<u32> {
-    let is_named = |id| Stat::of(id).is_some_and(|stat| stat.program == "platen-script");
-    let is_engine = |id: &u32| {
-        let arguments = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        arguments.split('\0').any(|argument| argument == "assemble-child")
-            || (arguments.is_empty() && is_named(*id))
-    };
-    children(service).into_iter().filter(is_engine).collect()
 }
 
 fn children(service: u32) -> Vec<u32> {

@@ -87,3 +87,9 @@ pub fn children_time(id: u32, children: impl Fn() -> Vec<u32>) -> Duration {
         }
     }
 }
+
+/// A service's template engines: its children that are no browser. One that has ended still has its name.
+pub fn engines(service: u32) -> Vec<u32> {
+    let is_engine = |stat: &Stat| stat.number(1) == Some(service) && !stat.program.contains("chrom");
+    processes().filter(|(_, stat)| is_engine(stat)).map(|(id, _)| id).collect()
+}

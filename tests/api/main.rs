@@ -23,6 +23,7 @@ mod flow;
 mod full_disk;
 mod hostile;
 mod idempotency;
+mod intl;
 mod lanes;
 mod list;
 mod metrics;
