@@ -150,22 +150,20 @@ impl Link {
     /// Waits as long as it must; whether the bytes may pass then.
     async fn may_pass(&mut self, length: usize) -> bool {
         let passed = self.passed.fetch_add(length as u64, Ordering::Relaxed);
-        loop {
-            let mode = *self.mode.borrow_and_update();
-            if mode != Mode::Pass {
-                self.met.fetch_add(1, Ordering::Relaxed);
+        let mode = *self.mode.borrow_and_update();
+        if mode != Mode::Pass {
+            self.met.fetch_add(1, Ordering::Relaxed);
+        }
+        match mode {
+            Mode::Pass | Mode::Fail | Mode::NotFound => true,
+            Mode::Cut(limit) => passed < limit,
+            Mode::Slow => {
+                tokio::time::sleep(Duration::from_millis(5)).await; // poll
+                true
             }
-            match mode {
-                Mode::Pass | Mode::Fail | Mode::NotFound => return true,
-                Mode::Cut(limit) => return passed < limit,
-                Mode::Slow => {
-                    tokio::time::sleep(Duration::from_millis(5)).await; // poll
-                    return true;
-                }
-                Mode::Hang => {
-                    let _ = self.mode.changed().await;
-                    return false;
-                }
+            Mode::Hang => {
+                let _ = self.mode.changed().await;
+                false
             }
         }
     }
