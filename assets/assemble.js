@@ -330,11 +330,63 @@
   modules.utils = load(host.utils);
   const ejs = load(host.ejs);
 
-  const generateSource = ejs.Template.prototype.generateSource;
-  ejs.Template.prototype.generateSource = function () {
-    generated += 1;
-    return generateSource.call(this);
-  };
+  // Without a just-in-time compiler a regular expression takes a step a character, and EJS runs seven of them over each
+  // text: most of what making a script costs. These do the same by searching.
+  const { generateSource } = ejs.Template.prototype;
+  Object.assign(ejs.Template.prototype, {
+    createRegex: quiet,
+
+    generateSource() {
+      generated += 1;
+      const text = this.templateText;
+      const cutsBlanks = text.includes('<%_') || text.includes('_%>');
+      // EJS replaces blanks around these marks; where there is none, it is given a text that stays what it is.
+      if (!cutsBlanks) this.templateText = { replace: () => this.templateText };
+      this.parseTemplateText = () => tokensOf(cutsBlanks ? this.templateText : text);
+      try {
+        return generateSource.call(this);
+      } finally {
+        if (!cutsBlanks) this.templateText = text;
+      }
+    },
+
+    parseTemplateText() {
+      return tokensOf(this.templateText);
+    },
+
+    _addOutput(line) {
+      const text = this.truncate ? line.slice(line.startsWith('\r\n') ? 2 : /^[\r\n]/.test(line) ? 1 : 0) : line;
+      this.truncate = false;
+      if (text !== '') this.source += `    ; __append(${stringify(text)})\n`;
+    },
+  });
+
+  // A template's tags and what is between them: the parts by which <%% %%> <%= <%- <%_ <%# <% -%> _%> %> divide it.
+  function tokensOf(text) {
+    const tokens = [];
+    let from = 0;
+    for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', Math.max(at + 1, from))) {
+      const before = at > from ? text[at - 1] : '';
+      const behind = text[at + 1];
+      let begin = at;
+      let end = -1;
+      if (before === '<') {
+        begin = at - 1;
+        end = behind !== undefined && '%=-_#'.includes(behind) ? at + 2 : at + 1;
+      } else if (behind === '%' && text[at + 2] === '>') {
+        end = at + 3;
+      } else if (behind === '>') {
+        begin = before === '-' || before === '_' ? at - 1 : at;
+        end = at + 2;
+      }
+      if (end === -1) continue;
+      if (begin > from) tokens.push(text.slice(from, begin));
+      tokens.push(text.slice(begin, end));
+      from = end;
+    }
+    if (from < text.length) tokens.push(text.slice(from));
+    return tokens;
+  }
 
   const compile = ejs.compile;
   function compileKept(text, options, source) {

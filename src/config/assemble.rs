@@ -25,6 +25,8 @@ pub struct AssembleConfig {
     pub start_timeout_ms: u64,
     /// Until the EJS of a saved template is generated for further jobs; longer, and each job generates it.
     pub ahead_timeout_ms: u64,
+    /// Memory for the scripts of templates that an account sends again and again.
+    pub recent_scripts_mb: u64,
     /// Memory of the template engine.
     pub memory_limit_mb: u64,
     /// Largest page a template may make (100 MiB).
@@ -73,6 +75,7 @@ impl AssembleConfig {
         faults.within("assemble.yield_after_ms", self.yield_after_ms, 1, 86_400_000);
         faults.within("assemble.start_timeout_ms", self.start_timeout_ms, 100, 600_000);
         faults.within("assemble.ahead_timeout_ms", self.ahead_timeout_ms, 10, 60_000);
+        faults.within("assemble.recent_scripts_mb", self.recent_scripts_mb, 1, 4_096);
         faults.within("assemble.memory_limit_mb", self.memory_limit_mb, 32, 16_384);
         faults.within("assemble.output_limit_bytes", self.output_limit_bytes, 1_024, 1 << 30);
         // Both go to the browser in one call.

@@ -78,6 +78,18 @@ impl Site {
         Self { scripts: scripts.map(Arc::new), ..self }
     }
 
+    /// The same site with `scripts`, which are those of a site of the same content.
+    #[must_use]
+    pub fn with_scripts(self, scripts: Arc<Scripts>) -> Self {
+        Self { scripts: Some(scripts), ..self }
+    }
+
+    /// The entry, where it is the only file.
+    #[must_use]
+    pub fn only_file(&self) -> Option<&Bytes> {
+        if self.files.len() == 1 && self.page.is_none() { self.files.get(&*self.entry) } else { None }
+    }
+
     /// Room for the scripts of its templates; none in a site that is used once.
     #[must_use]
     pub fn scripts(&self) -> Option<&Arc<Scripts>> {

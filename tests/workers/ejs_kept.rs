@@ -274,9 +274,13 @@ async fn no_job_has_a_say_in_what_another_runs() {
 async fn scripts_are_made_in_a_child_without_a_past() {
     let lab = Lab::new(&AssembleConfig { spares: 0, kept: 4, processes: 2, ..config() });
     let account = AccountId::generate();
-    let (once, data) = (site(&[("index.html", "<%= 1 %>")]), Bytes::from_static(b"{}"));
-    let job = async || lab.assembler.assemble(account, &once, &data, &mut Warnings::default()).await;
-    let jobs = tokio::join!(job(), job());
+    let data = Bytes::from_static(b"{}");
+    // Of two that are the same the script would be made as well.
+    let job = async |text| {
+        let once = site(&[("index.html", text)]);
+        lab.assembler.assemble(account, &once, &data, &mut Warnings::default()).await
+    };
+    let jobs = tokio::join!(job("<%= 1 %>"), job("<%= 2 %>"));
     assert!(jobs.0.is_ok() && jobs.1.is_ok());
     until("two children are kept", || lab.assembler.kept() == 2).await;
     let kept = kept(&[("index.html", "<%= 1 %>")]);
@@ -303,8 +307,8 @@ async fn nothing_of_a_template_runs_while_scripts_are_made() {
 
 #[tokio::test]
 async fn limits_hold_for_the_making_too() {
-    // EJS looks for blanks before a tag from every blank anew.
-    let slow = format!("{}<%= 1 %>", " ".repeat(10_000));
+    // EJS looks for blanks before such a tag from every blank anew.
+    let slow = format!("{}<%= 1 %><%_ _%>", " ".repeat(10_000));
     let files = [("index.html", "<%- include('slow').trim() %>"), ("slow.ejs", &slow)];
     let lab = Lab::new(&AssembleConfig { timeout_ms: 60_000, ahead_timeout_ms: 10, ..config() });
     let kept = kept(&files);
@@ -314,4 +318,27 @@ async fn limits_hold_for_the_making_too() {
     assert_eq!(lab.assemble(&kept.site, "{}").await.unwrap(), "1");
     assert!(kept.site.scripts().unwrap().lacks("index.html"));
     assert_eq!(lab.generated(), (4, 0), "it is not tried again");
+}
+
+/// What comes with each job again is generated in two of them, whatever their data.
+#[tokio::test]
+async fn a_text_that_an_account_sends_again_and_again_is_generated_once_for_all() {
+    let lab = Lab::new(&AssembleConfig { spares: 1, ..config() });
+    let account = AccountId::generate();
+    let job = async |text: &str, data: &'static str| {
+        let (site, data) = (site(&[("index.html", text)]), Bytes::from_static(data.as_bytes()));
+        let page = lab.assembler.assemble(account, &site, &data, &mut Warnings::default()).await;
+        page.map(|page| String::from_utf8(page.to_vec()).unwrap())
+    };
+    let text = "<p>\n<% for (const x of list) { %>\n<b><%= x %></b><% } %>\n<%= customer.name %></p>";
+    let data = r#"{"list":["<a>",2],"customer":{"name":"Ö"}}"#;
+    let page = job(text, data).await.unwrap();
+    assert_eq!(page, "<p>\n\n<b>&lt;a&gt;</b>\n<b>2</b>\nÖ</p>");
+    assert_eq!(job(text, data).await.unwrap(), page);
+    until("its script is made", || lab.generated() == (2, 1)).await;
+    assert_eq!(job(text, data).await.unwrap(), page);
+    // What fails is told as ever: by EJS, which is loaded for it.
+    let told = job(text, r#"{"list":[]}"#).await.unwrap_err().to_string();
+    assert!(told.contains("index.html:4: 'customer' is not defined"), "{told}");
+    assert_eq!(lab.generated(), (2, 1));
 }

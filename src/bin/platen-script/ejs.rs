@@ -9,6 +9,7 @@
 //! runs, where it says so by a literal; where a run wants another one, that run is void: the file is asked for when it
 //! is over, and the template runs again in a fresh machine.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
+use memchr::memmem;
 use nix::sys::prctl;
 use platen::workers::assemble::{
     Answer, AssembleJob, AssembleLimits, Assembled, COMMAND, CompileJob, Compiled, Order,
@@ -31,6 +33,7 @@ use crate::office;
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
+const RUNNER: &str = include_str!("../../../assets/run.js");
 pub const LOCALE: &str = include_str!("../../../assets/template-locale.js");
 const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
 
@@ -49,13 +52,20 @@ pub const REFUSED: &str = "Out of memory";
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
-/// A machine with EJS in it, for one run.
+/// A machine for one run: what runs a script that is there, and EJS once something needs it.
 struct Engine {
     machine: Machine,
-    functions: Functions,
+    runner: Runner,
+    functions: OnceCell<Functions>,
 }
 
-/// Ours in the machine; kept from before any template's code runs there.
+/// Ours in every machine; kept from before any template's code runs there.
+struct Runner {
+    run: Value,
+    part: Value,
+}
+
+/// Ours in a machine with EJS.
 struct Functions {
     begin: Value,
     give: Value,
@@ -152,13 +162,13 @@ fn warm_up() -> Result<(), Thrown> {
     let job =
         json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" }).to_string();
     let words = |words: &[&str]| words.iter().map(|word| engine.machine.word(word)).collect::<Vec<_>>();
-    engine.machine.call(&engine.functions.begin, &words(&[&job]))?;
+    engine.machine.call(&engine.functions()?.begin, &words(&[&job]))?;
     engine.machine.call(
-        &engine.functions.give,
+        &engine.functions()?.give,
         &words(&["/a", "<% for (const x of list) { %>\n<%= x %><% } %>", ""]),
     )?;
     let made =
-        engine.machine.text_of(&engine.functions.assemble, &words(&[r#"{"list":["<a>",1.5,null]}"#]))?;
+        engine.machine.text_of(&engine.functions()?.assemble, &words(&[r#"{"list":["<a>",1.5,null]}"#]))?;
     if made == "p" { Ok(()) } else { Err(Thrown(made)) }
 }
 
@@ -174,8 +184,20 @@ fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> Result<(), String> {
 impl Engine {
     fn load() -> Result<Self, Thrown> {
         let machine = Machine::new();
-        let ejs = module(&machine, "(require, module, exports, Function)", EJS)?;
-        let utils = module(&machine, "(require, module, exports)", EJS_UTILS)?;
+        let runner = machine.call(&machine.evaluate(RUNNER, "runner")?, &[])?;
+        let function = |name| Machine::member(&runner, name);
+        let runner = Runner { run: function("run")?, part: function("part")? };
+        Ok(Self { machine, runner, functions: OnceCell::new() })
+    }
+
+    /// EJS, loaded where it was not. Only in a machine in which no template's code has run.
+    fn functions(&self) -> Result<&Functions, Thrown> {
+        if let Some(functions) = self.functions.get() {
+            return Ok(functions);
+        }
+        let machine = &self.machine;
+        let ejs = module(machine, "(require, module, exports, Function)", EJS)?;
+        let utils = module(machine, "(require, module, exports)", EJS_UTILS)?;
         let host = machine.object(&[("ejs", ejs), ("utils", utils)])?;
         let make = machine.evaluate(RENDERER, "renderer")?;
         let renderer = machine.call(&make, &[host])?;
@@ -189,7 +211,7 @@ impl Engine {
             report: function("report")?,
             compile: function("compile")?,
         };
-        Ok(Self { machine, functions })
+        Ok(self.functions.get_or_init(|| functions))
     }
 
     fn give(&self, file: &File) -> Result<(), Thrown> {
@@ -197,12 +219,18 @@ impl Engine {
         let text =
             file.text.as_ref().map_or_else(|| self.machine.undefined(), |text| self.machine.text(text));
         let script = self.machine.text(&file.script);
-        self.machine.call(&self.functions.give, &[path, text, script]).map(drop)
+        self.machine.call(&self.functions()?.give, &[path, text, script]).map(drop)
     }
 
     /// What the given files mention and is not there.
     fn mentioned(&self) -> Result<Vec<String>, Thrown> {
-        names(&self.machine.text_of(&self.functions.mentioned, &[])?)
+        names(&self.machine.text_of(&self.functions()?.mentioned, &[])?)
+    }
+
+    /// What the renderer tells of its run.
+    fn report(&self) -> Option<Report> {
+        let report = self.machine.text_of(&self.functions.get()?.report, &[]).ok()?;
+        serde_json::from_str(&report).ok()
     }
 
     /// Generates scripts without running them: their JSON.
@@ -217,13 +245,13 @@ impl Engine {
         }
         let files = serde_json::to_string(&files).map_err(|error| Thrown(error.to_string()))?;
         let files = self.machine.text(&Bytes::from_owned(files));
-        self.machine.text_of(&self.functions.compile, &[files, self.machine.number(job.time_ms)])
+        self.machine.text_of(&self.functions()?.compile, &[files, self.machine.number(job.time_ms)])
     }
 
-    fn page(&self, limit_bytes: u64) -> Result<Run, Thrown> {
+    fn page(&self, part: &Value, limit_bytes: u64) -> Result<Run, Thrown> {
         let (mut page, mut at) = (String::new(), 0);
         loop {
-            let part = self.machine.text_of(&self.functions.part, &[self.machine.number(at)])?;
+            let part = self.machine.text_of(part, &[self.machine.number(at)])?;
             if part.is_empty() {
                 return Ok(Run::Done(Assembled::Page, page));
             }
@@ -271,6 +299,13 @@ impl Job<'_> {
             text: Some(Bytes::from_owned(body)),
             script: Bytes::from_owned(script),
         };
+        if may_run_alone(&entry) {
+            if let Some(page) = self.run_script(engine, &entry, &data) {
+                return Ok((answer, page));
+            }
+            // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
+            *engine = load()?;
+        }
         let mut files = vec![entry];
         loop {
             let run = self.run(engine, &mut files, &data);
@@ -279,8 +314,7 @@ impl Job<'_> {
                 Ok(Err(thrown)) => Run::Done(self.failed(thrown.0), String::new()),
                 Err(broken) => return Err(broken),
             };
-            let report = engine.machine.text_of(&engine.functions.report, &[]).ok();
-            let report: Option<Report> = report.and_then(|report| serde_json::from_str(&report).ok());
+            let report = engine.report();
             answer.generated += report.as_ref().map_or(0, |report| report.generated);
             match run {
                 Run::Wants(wanted) => {
@@ -302,6 +336,34 @@ impl Job<'_> {
                 }
             }
         }
+    }
+
+    /// The page of a script that is there, where all goes well: without EJS, whose loading is a third of a job.
+    fn run_script(&self, engine: &Engine, entry: &File, data: &Bytes) -> Option<String> {
+        let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
+        self.localize(machine).ok()?;
+        let arguments = [
+            machine.word(&format!("/{}", entry.path)),
+            machine.text(entry.text.as_ref()?),
+            machine.text(&entry.script),
+            machine.text(data),
+            machine.number(limit_bytes),
+            machine.word(&self.order.timezone),
+        ];
+        let made = machine.text_of(&engine.runner.run, &arguments).ok()?;
+        match engine.page(&engine.runner.part, limit_bytes).ok()? {
+            Run::Done(Assembled::Page, page) if made == "p" => Some(page),
+            Run::Done(..) | Run::Wants(_) => None,
+        }
+    }
+
+    /// Makes the job's locale the default of what its template formats.
+    fn localize(&self, machine: &Machine) -> Result<(), Thrown> {
+        if self.order.locale == OWN_LOCALE {
+            return Ok(());
+        }
+        let localize = machine.evaluate(LOCALE, "locale")?;
+        machine.call(&localize, &[machine.word(&self.order.locale)]).map(drop)
     }
 
     /// One run in a fresh machine. The outer error is one of the pipe.
@@ -341,21 +403,18 @@ impl Job<'_> {
             "timezone": self.order.timezone,
         });
         let order = engine.machine.text(&Bytes::from_owned(order.to_string()));
-        engine.machine.call(&engine.functions.begin, &[order])?;
-        if self.order.locale != OWN_LOCALE {
-            let localize = engine.machine.evaluate(LOCALE, "locale")?;
-            engine.machine.call(&localize, &[engine.machine.word(&self.order.locale)])?;
-        }
+        engine.machine.call(&engine.functions()?.begin, &[order])?;
+        self.localize(&engine.machine)?;
         files.iter().try_for_each(|file| engine.give(file))
     }
 
     fn outcome(&self, engine: &Engine, data: &Bytes) -> Result<Run, Thrown> {
         let data = engine.machine.text(data);
-        let made = engine.machine.text_of(&engine.functions.assemble, &[data])?;
+        let made = engine.machine.text_of(&engine.functions()?.assemble, &[data])?;
         let kind = made.chars().next();
         let rest = made.get(1..).unwrap_or_default().to_owned();
         Ok(match kind {
-            Some('p') => return engine.page(self.limits.output_bytes),
+            Some('p') => return engine.page(&engine.functions()?.part, self.limits.output_bytes),
             Some('w') => Run::Wants(names(&rest)?),
             Some('l') => Run::Done(Assembled::TooLarge, String::new()),
             Some('d') => Run::Done(Assembled::TooDeep(rest), String::new()),
@@ -371,6 +430,11 @@ impl Job<'_> {
         let is_memory = why.contains(REFUSED) && self.memory.is_short();
         if is_memory { Assembled::OutOfMemory } else { Assembled::Failed(why) }
     }
+}
+
+/// Whether the file's script needs nothing of EJS.
+fn may_run_alone(entry: &File) -> bool {
+    !entry.script.is_empty() && memmem::find(&entry.script, b"include").is_none()
 }
 
 /// Asks the service for a file of the template: its text, and its script where one is kept.

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use memchr::memmem;
 use tokio::sync::Semaphore;
 
+use super::recent::Recent;
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::scripts::Script;
@@ -28,6 +29,7 @@ pub struct Assembler {
     pub(super) metrics: ChildMetrics,
     /// Whose scripts are made: one template's at a time.
     pub(super) ahead: Arc<Semaphore>,
+    recent: Recent,
 }
 
 /// What every tag begins with.
@@ -51,7 +53,8 @@ impl Assembler {
     /// An assembler on `script`, which others use too.
     #[must_use]
     pub fn on(script: ScriptPool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
-        Self { script, config: config.clone(), metrics, ahead: Arc::new(Semaphore::new(1)) }
+        let recent = Recent::new(config.recent_scripts_mb << 20);
+        Self { script, config: config.clone(), metrics, ahead: Arc::new(Semaphore::new(1)), recent }
     }
 
     /// The same for templates of another locale or time zone.
@@ -92,6 +95,10 @@ impl Assembler {
             return Ok(entry.clone());
         }
         self.script.check_size(entry.len() + data.len())?;
+        // Not cloned otherwise: how many hold its scripts tells whether anybody keeps them.
+        let recent =
+            self.recent.scripts(meter.account(), site).map(|scripts| site.clone().with_scripts(scripts));
+        let site = recent.as_ref().unwrap_or(site);
         let asked = Mutex::new(Vec::new());
         let (Answer { outcome, generated, included }, page) =
             self.run(&meter, site, [entry, &data], &asked).await?;

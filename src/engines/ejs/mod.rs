@@ -2,6 +2,7 @@
 
 mod ahead;
 mod assembler;
+mod recent;
 
 use async_trait::async_trait;
 
