@@ -4,6 +4,7 @@
 // that is used is taken at load time, before the first expression runs, objects of ours have no prototype, lists that they see are
 // written by `define` (an index of Array.prototype may be a setter), and the answer is put together as text: nothing of it passes
 // through an object that a setter or a toJSON of theirs could see.
+// ASCII only: any other letter doubles the source in the engine's memory, and its parsing is most of what loading costs.
 (() => {
   "use strict";
 
@@ -60,7 +61,7 @@
   const fail = (message) => { throw { __proto__: null, fault: message }; };
   const isNothing = (value) => value === null || value === undefined || value === "";
   const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
-  const cut = (text, length) => (text.length > length ? `${slice(text, 0, length)}…` : text);
+  const cut = (text, length) => (text.length > length ? `${slice(text, 0, length)}\u2026` : text);
   const define = (list, index, value) => {
     defineProperty(list, index, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
   };
@@ -296,7 +297,7 @@
       const base = { __proto__: null, timeZone: zone, calendar: "gregory", numberingSystem: "latn" };
       if (name === "MMMM" || name === "MMM") {
         const month = name === "MMMM" ? "long" : "short";
-        // Beside a day, many languages write the month in another case; where it is a number there, the name says more (11月).
+        // Beside a day, many languages write the month in another case; where it is a number there, the name says more (11 and a sign).
         const beside = hasDay ? part({ ...base, __proto__: null, month, day: "numeric" }, time, "month") : "";
         return isFinite(NumberOf(beside)) ? shownBy({ ...base, __proto__: null, month }, time) : beside;
       }
@@ -384,7 +385,9 @@
       return groups;
     };
     const sorted = (value, key, direction) => {
-      if (!isNothing(direction) && direction !== "asc" && direction !== "desc") fail(`sort takes "asc" or "desc", and not ${show(direction)}`);
+      if (!isNothing(direction) && direction !== "asc" && direction !== "desc") {
+        fail(`sort takes "asc" or "desc", and not ${show(direction)}`);
+      }
       const sign = direction === "desc" ? -1 : 1;
       const copy = [];
       for (let index = 0; index < value.length; index += 1) define(copy, index, value[index]);
