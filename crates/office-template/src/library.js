@@ -1,8 +1,10 @@
 // Runs the program of a Word template over its data: an expression that evaluates to (program, data, settings) => JSON.
 //
 // Hazard: expressions and data come from strangers and share this realm; an expression may replace any builtin. So every builtin
-// that is used is taken at load time, before the first expression runs, objects of ours have no prototype, and the answer is put
-// together as text: nothing of it passes through an object that a setter or a toJSON of theirs could see.
+// that is used is taken at load time, before the first expression runs, objects of ours have no prototype, lists that they see are
+// written by `define` (an index of Array.prototype may be a setter), and the answer is put together as text: nothing of it passes
+// through an object that a setter or a toJSON of theirs could see.
+// ASCII only: any other letter doubles the source in the engine's memory, and its parsing is most of what loading costs.
 (() => {
   "use strict";
 
@@ -11,16 +13,16 @@
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const { isFinite } = Number;
-  const { apply, ownKeys } = Reflect;
+  const { apply, ownKeys, defineProperty } = Reflect;
   const { NumberFormat, DateTimeFormat, Collator } = Intl;
-  const { min } = Math;
   const FunctionOf = Function;
   const ProxyOf = Proxy;
   const DateOf = Date;
   const MapOf = Map;
   const TextOf = String;
   const NumberOf = Number;
-  const { UTC, parse: parseDate } = Date;
+  const { toPrimitive } = Symbol;
+  const objectText = Object.prototype.toString;
   const hasOwn = uncurry(Object.prototype.hasOwnProperty);
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
@@ -32,11 +34,10 @@
   const toLocaleUpperCase = uncurry(String.prototype.toLocaleUpperCase);
   const toLocaleLowerCase = uncurry(String.prototype.toLocaleLowerCase);
   const execute = uncurry(RegExp.prototype.exec);
-  const push = uncurry(Array.prototype.push);
-  const copy = uncurry(Array.prototype.slice);
   const sortInPlace = uncurry(Array.prototype.sort);
   const getTime = uncurry(Date.prototype.getTime);
-  const getUTCDate = uncurry(Date.prototype.getUTCDate);
+  const getUTCMonth = uncurry(Date.prototype.getUTCMonth);
+  const setUTCFullYear = uncurry(Date.prototype.setUTCFullYear);
   const mapGet = uncurry(Map.prototype.get);
   const mapSet = uncurry(Map.prototype.set);
   const numberFormat = getter(NumberFormat.prototype, "format");
@@ -44,29 +45,57 @@
   const dateParts = uncurry(DateTimeFormat.prototype.formatToParts);
   const compareOf = getter(Collator.prototype, "compare");
 
-  const setOf = (names) => {
-    const set = { __proto__: null };
-    for (const name of names) if (typeof name === "string") set[name] = true;
-    return set;
+  // The language's own names. What is not among them and not in the data is missing: `constructor`, and what the engine has besides.
+  const GLOBALS = {
+    __proto__: null, Math: 1, Number: 1, String: 1, Boolean: 1, Array: 1, Object: 1, Date: 1, JSON: 1, Intl: 1, BigInt: 1, RegExp: 1,
+    Map: 1, Set: 1, parseInt: 1, parseFloat: 1, isNaN: 1, isFinite: 1, NaN: 1, Infinity: 1, undefined: 1,
+    encodeURI: 1, encodeURIComponent: 1, decodeURI: 1, decodeURIComponent: 1,
   };
-  // The language's own names: what is not among them and not in the data is missing, also `constructor`.
-  const GLOBALS = setOf(ownKeys(globalThis));
-  const METHODS = setOf([String, Number, Array, Date, Object, Boolean].flatMap((type) => ownKeys(type.prototype)));
-  const STYLES = setOf(["full", "long", "medium", "short"]);
+  const TYPES = [String.prototype, Number.prototype, Array.prototype, Date.prototype, Object.prototype, Boolean.prototype];
+  const STYLES = { __proto__: null, full: 1, long: 1, medium: 1, short: 1 };
   // So many tags are reported; the others of a template that is wrong throughout would say the same.
   const FAULTS = 100;
+  const MESSAGE_CHARACTERS = 300;
+  const SHOWN_CHARACTERS = 40;
 
   const fail = (message) => { throw { __proto__: null, fault: message }; };
-  const missing = (name) => fail(`'${name}' is not defined`);
   const isNothing = (value) => value === null || value === undefined || value === "";
   const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
+  const cut = (text, length) => (text.length > length ? `${slice(text, 0, length)}\u2026` : text);
+  const define = (list, index, value) => {
+    defineProperty(list, index, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  };
+  // What a value prints. Lists are put together here, as Array.prototype.toString does, for that one may be replaced.
+  const printed = (value) => {
+    if (value === null || value === undefined) return "";
+    if (!isObject(value)) return TextOf(value);
+    if (isArray(value)) {
+      let joined = "";
+      for (let index = 0; index < value.length; index += 1) joined += (index === 0 ? "" : ",") + printed(value[index]);
+      return joined;
+    }
+    if (typeof value === "function") return fail("a function has no text; call it with its arguments in parentheses");
+    const { toString } = value;
+    const hasText = (typeof toString === "function" && toString !== objectText) || value[toPrimitive] !== undefined;
+    return hasText ? TextOf(value) : fail("an object has no text; name one of its members, as in customer.name");
+  };
+  const show = (value) => {
+    if (isObject(value)) return isArray(value) ? "a list" : typeof value === "function" ? "a function" : "an object";
+    return `'${cut(TextOf(value), SHOWN_CHARACTERS)}'`;
+  };
 
   return (program, data, settings) => {
     const { locale = "en-US", timeZone = "UTC", strict = false } = settings;
+    // The engine makes a list of a single name by [[Set]], of these it reads.
+    const locales = { __proto__: null, 0: locale, length: 1 };
+    const latin = { __proto__: null, 0: "en-US-u-ca-gregory-nu-latn", length: 1 };
     let scope = { __proto__: null, item: data, isLoop: false, outer: null };
     let hit;
+    let isStrict = strict;
 
     // --- Names
+
+    const missing = (name) => (isStrict ? fail(`'${name}' is not defined`) : undefined);
 
     const local = (name) => {
       if (name === "$parent") return scope.outer !== null && ((hit = scope.outer.item), true);
@@ -94,10 +123,14 @@
         name += index === 0 ? key : `.${key}`;
         if (index === 0 && !own) {
           if (find(key)) value = hit;
-          else if (key in GLOBALS) return run(tag.code);
-          else return strict ? missing(name) : undefined;
+          else if (!(key in GLOBALS)) return missing(name);
+          else {
+            value = run(tag.code);
+            // `{Date}` asks for data, not for the constructor.
+            return path.length === 1 && isObject(value) ? missing(name) : value;
+          }
         } else {
-          if (value === null || value === undefined || !hasOwn(value, key)) return strict ? missing(name) : undefined;
+          if (value === null || value === undefined || !hasOwn(value, key)) return missing(name);
           value = value[key];
         }
       }
@@ -112,25 +145,31 @@
       get: (_, name) => {
         if (typeof name !== "string") return undefined;
         if (name === "$$item") return scope.item;
-        if (find(name)) return hit;
-        return strict ? missing(name) : undefined;
+        return find(name) ? hit : missing(name);
       },
       set: () => true,
       deleteProperty: () => true,
       defineProperty: () => true,
     });
     const compiled = { __proto__: null };
-    const run = (code) => {
-      compiled[code] ??= new FunctionOf("names", `with (names) return (${code}\n);`);
-      return apply(compiled[code], scope.item, [names]);
+    const compile = (code) => {
+      const compiled = new FunctionOf("names", `with (names) return (${code}\n);`);
+      // `n); (z` closes the parenthesis of ours, but not a bracket as well: what compiles in both is one expression.
+      new FunctionOf(`[${code}\n]`);
+      return compiled;
     };
+    const run = (code) => apply((compiled[code] ??= compile(code)), scope.item, [names]);
     const evaluate = (tag) => {
       const { whole, text, filters } = tag;
       if (find(whole)) return hit;
+      // A missing name may be asked for where something is said to stand in its place.
+      isStrict = strict;
+      for (let index = 0; index < filters.length; index += 1) if (filters[index].name === "default") isStrict = false;
       let value = text !== whole && find(text) ? hit : tag.path === null ? run(tag.code) : walk(tag);
+      isStrict = strict;
       for (let index = 0; index < filters.length; index += 1) {
         const { name, codes } = filters[index];
-        const given = [];
+        const given = { __proto__: null, length: codes.length };
         for (let at = 0; at < codes.length; at += 1) given[at] = run(codes[at]);
         value = filter(name, value, given);
       }
@@ -141,21 +180,21 @@
 
     const formats = { __proto__: null };
     const format = (kind, Format, options) => {
-      const key = kind + stringify(options);
-      return (formats[key] ??= new Format(locale, options));
+      let key = kind;
+      for (const name in options) key += `,${stringify(name)}:${typeof options[name]} ${stringify(TextOf(options[name]))}`;
+      return (formats[key] ??= new Format(locales, options));
     };
     const number = (name, value) => {
       if (typeof value === "number" || typeof value === "bigint") return value;
       // A text goes on as it is: it may have more digits than a number can.
       if (typeof value === "string" && trim(value) !== "" && isFinite(NumberOf(value))) return trim(value);
-      return fail(`${name} takes a number, and '${show(value)}' is none`);
+      return fail(`${name} takes a number, and ${show(value)} is none`);
     };
-    const list = (name, value) => (isArray(value) ? value : fail(`${name} takes a list, and '${show(value)}' is none`));
-    const show = (value) => { const shown = TextOf(value); return shown.length > 40 ? `${slice(shown, 0, 40)}…` : shown; };
+    const list = (name, value) => (isArray(value) ? value : fail(`${name} takes a list, and ${show(value)} is none`));
     const pick = (item, key) => {
       if (key === undefined) return item;
       if (typeof key === "function") return key(item);
-      const path = TextOf(key);
+      const path = printed(key);
       let value = item;
       for (let from = 0; from <= path.length; ) {
         const dot = indexOf(path, ".", from);
@@ -177,7 +216,7 @@
         else if (letter === "," && !isBehind) useGrouping = true;
         else if (letter === "." && !isBehind) isBehind = true;
         else if (letter === "%" && index === pattern.length - 1) isPercent = true;
-        else fail(`number("${show(pattern)}"): a pattern is written as 0,0.00 or #,##0.## or 0%`);
+        else fail(`number(${show(pattern)}): a pattern is written as 0,0.00 or #,##0.## or 0%`);
       }
       return {
         __proto__: null, style: isPercent ? "percent" : "decimal", useGrouping,
@@ -185,60 +224,89 @@
         minimumFractionDigits: least, maximumFractionDigits: most,
       };
     };
-    const optionsOf = (given, defaults) => {
+    // Options of Intl, `ours` before the `given`. Plain values only: a format is cached by what its options say.
+    const optionsOf = (given, ours) => {
       const options = { __proto__: null };
-      const names = isObject(given) ? ownKeys(given) : [];
+      const names = isObject(given) ? ownKeys(given) : { __proto__: null, length: 0 };
       for (let index = 0; index < names.length; index += 1) {
-        if (typeof names[index] === "string") options[names[index]] = given[names[index]];
+        const name = names[index];
+        if (typeof name !== "string") continue;
+        const value = given[name];
+        if (isObject(value) || typeof value === "symbol" || typeof value === "bigint") {
+          fail(`the option ${cut(name, SHOWN_CHARACTERS)} takes a text, a number, true or false`);
+        }
+        if (value !== undefined) options[name] = value;
       }
-      for (const name in defaults) options[name] ??= defaults[name];
+      for (const name in ours) options[name] = ours[name];
       return options;
     };
 
-    // A day without a time, or a time without a zone, is the same in every zone: it is counted in UTC and shown in it.
-    const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?)?$/;
+    const ISO = /^(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:(Z)|([+-])(\d\d):?(\d\d)?)?)?)?$/i;
     const moment = (value) => {
-      if (typeof value === "number") return { __proto__: null, time: value, zone: timeZone };
-      if (typeof value === "string") {
-        const found = execute(ISO, trim(value));
-        if (found === null) return { __proto__: null, time: parseDate(trim(value)), zone: timeZone };
-        const fraction = found[7] === undefined ? 0 : NumberOf(`0.${found[7]}`) * 1000;
-        const time = UTC(found[1], found[2] - 1, found[3], found[4] ?? 0, found[5] ?? 0, found[6] ?? 0, fraction);
-        return { __proto__: null, time: getUTCDate(new DateOf(time)) === +found[3] ? time : NaN, zone: "UTC" };
+      let time = NaN;
+      if (typeof value === "number") time = value;
+      else if (typeof value !== "string") try { time = getTime(value); } catch { /* No date: NaN says so. */ }
+      if (typeof value !== "string") return { __proto__: null, time, zone: timeZone };
+      const found = execute(ISO, trim(value));
+      if (found === null) return { __proto__: null, time, zone: timeZone };
+      const field = (index, none = 0) => (found[index] === undefined ? none : +found[index]);
+      const month = field(2) - 1, minute = field(5), second = field(6);
+      const day = new DateOf(0);
+      setUTCFullYear(day, field(1), month, field(3, 1));
+      const seconds = (field(4) * 60 + minute) * 60 + second;
+      const offset = (field(10) * 60 + field(11)) * (found[9] === "-" ? -1 : 1);
+      // A day that the month does not have has become one of another month.
+      if (getUTCMonth(day) === month && minute < 60 && second < 60 && seconds <= 86400 && field(10) < 24 && field(11) < 60) {
+        time = getTime(day) + (seconds - offset * 60) * 1000 + +slice(`${found[7] ?? ""}000`, 0, 3);
       }
-      try { return { __proto__: null, time: getTime(value), zone: timeZone }; } catch { return { __proto__: null, time: NaN, zone: timeZone }; }
+      // A day without a time, or a time without a zone, is the same in every zone: it is counted in UTC and shown in it.
+      return { __proto__: null, time, zone: found[8] === undefined && found[9] === undefined ? "UTC" : timeZone };
     };
-    const part = (kind, options, time, of) => {
-      const parts = dateParts(format(kind, DateTimeFormat, options), time);
-      for (let index = 0; index < parts.length; index += 1) if (parts[index].type === of) return parts[index].value;
+    const shownBy = (options, time) => dateFormat(format("date", DateTimeFormat, options))(time);
+    const part = (options, time, of) => {
+      const parts = dateParts(format("date", DateTimeFormat, options), time);
+      for (let index = 0; index < parts.length; index += 1) {
+        // The engine fills this list as theirs are filled: past a setter of theirs it has no members.
+        if (hasOwn(parts, index) && parts[index].type === of) return parts[index].value;
+      }
       return "";
     };
+    // A pattern's letters, with the place of their number in what `digits` writes: 11/22/2026, 23:05:09.250
+    const PLACES = { __proto__: null, M: 0, D: 1, Y: 2, H: 3, h: 3, m: 4, s: 5, S: 6 };
     const digits = { __proto__: null };
-    const numeric = (zone, time, of) => {
-      digits[zone] ??= new DateTimeFormat("en-US-u-ca-gregory-nu-latn", {
+    const numeric = (zone, time, place) => {
+      digits[zone] ??= dateFormat(new DateTimeFormat(latin, {
         __proto__: null, timeZone: zone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
         hour: "numeric", minute: "numeric", second: "numeric", fractionalSecondDigits: 3,
-      });
-      const parts = dateParts(digits[zone], time);
-      for (let index = 0; index < parts.length; index += 1) if (parts[index].type === of) return parts[index].value;
-      return "";
+      }));
+      const shown = digits[zone](time);
+      let value = 0, run = -1, isInside = false;
+      for (let at = 0; at < shown.length && run <= place; at += 1) {
+        const digit = charCodeAt(shown, at) - 48;
+        const isDigit = digit >= 0 && digit <= 9;
+        if (isDigit && !isInside) run += 1;
+        if (isDigit && run === place) value = value * 10 + digit;
+        isInside = isDigit;
+      }
+      return value;
     };
-    const pad = (text, length) => { let padded = TextOf(+text); while (padded.length < length) padded = `0${padded}`; return padded; };
+    const pad = (number, length) => { let padded = TextOf(number); while (padded.length < length) padded = `0${padded}`; return padded; };
     const TOKENS = ["YYYY", "YY", "MMMM", "MMM", "MM", "M", "dddd", "ddd", "DD", "D", "HH", "H", "hh", "h", "mm", "m", "ss", "s", "SSS", "A", "a"];
     const token = (name, zone, time, hasDay) => {
-      const of = { __proto__: null, Y: "year", M: "month", D: "day", H: "hour", h: "hour", m: "minute", s: "second", S: "fractionalSecond" }[name[0]];
+      // Beside numbers of this calendar, names of another one would be another day.
+      const base = { __proto__: null, timeZone: zone, calendar: "gregory", numberingSystem: "latn" };
       if (name === "MMMM" || name === "MMM") {
         const month = name === "MMMM" ? "long" : "short";
-        // Beside a day, many languages write the month in another case.
-        const options = { __proto__: null, timeZone: zone, month, ...(hasDay ? { day: "numeric" } : null) };
-        return part("date", options, time, "month");
+        // Beside a day, many languages write the month in another case; where it is a number there, the name says more (11 and a sign).
+        const beside = hasDay ? part({ ...base, __proto__: null, month, day: "numeric" }, time, "month") : "";
+        return isFinite(NumberOf(beside)) ? shownBy({ ...base, __proto__: null, month }, time) : beside;
       }
-      if (name[0] === "d") return part("date", { __proto__: null, timeZone: zone, weekday: name === "dddd" ? "long" : "short" }, time, "weekday");
+      if (name[0] === "d") return shownBy({ ...base, __proto__: null, weekday: name === "dddd" ? "long" : "short" }, time);
+      const value = numeric(zone, time, PLACES[name[0]] ?? PLACES.H);
       if (name === "A" || name === "a") {
-        const half = part("date", { __proto__: null, timeZone: zone, hour: "numeric", hour12: true }, time, "dayPeriod");
-        return name === "a" ? toLocaleLowerCase(half, locale) : half;
+        const half = part({ ...base, __proto__: null, hour: "numeric", hour12: true }, time, "dayPeriod") || (value < 12 ? "AM" : "PM");
+        return name === "a" ? toLocaleLowerCase(half, locales) : half;
       }
-      const value = +numeric(zone, time, of);
       if (name === "YY") return pad(value % 100, 2);
       return pad(name[0] === "h" ? (value + 11) % 12 + 1 : value, name.length);
     };
@@ -257,14 +325,21 @@
       }
       return out;
     };
-    const date = (value, style = "medium", timeStyle = undefined) => {
+    const date = (value, given, timeStyle) => {
       const { time, zone } = moment(value);
-      if (!(time >= -864e13 && time <= 864e13)) return fail(`'${show(value)}' is no date; write it as 2026-11-22 or 2026-11-22T10:00:00Z`);
-      let options;
-      if (isObject(style)) options = optionsOf(style, { __proto__: null, timeZone: zone });
-      else if (style in STYLES) options = { __proto__: null, timeZone: zone, dateStyle: style, timeStyle };
-      else return pattern(TextOf(style), zone, time);
-      return dateFormat(format("date", DateTimeFormat, options))(time);
+      if (!(time >= -864e13 && time <= 864e13)) {
+        fail(`${show(value)} is no date; write it as ISO 8601 does, 2026-11-22 or 2026-11-22T10:00:00Z, or as milliseconds since 1970`);
+      }
+      const style = given ?? "medium";
+      if (isObject(style)) {
+        const options = optionsOf(style);
+        options.timeZone ??= zone;
+        return shownBy(options, time);
+      }
+      if (typeof style !== "string") return fail('date takes a pattern as "YYYY-MM-DD", one of full, long, medium and short, or options');
+      if (!(style in STYLES)) return pattern(style, zone, time);
+      const options = { __proto__: null, timeZone: zone, dateStyle: style };
+      return shownBy(optionsOf({ __proto__: null, timeStyle: timeStyle ?? undefined }, options), time);
     };
 
     const title = (text) => {
@@ -273,16 +348,18 @@
       for (let at = 0; at < text.length; ) {
         const lead = charCodeAt(text, at);
         const letter = slice(text, at, at + (lead >= 0xd800 && lead < 0xdc00 ? 2 : 1));
-        out += isInside ? letter : toLocaleUpperCase(letter, locale);
+        out += isInside ? letter : toLocaleUpperCase(letter, locales);
         isInside = trim(letter) !== "" && indexOf("-/([{\"", letter) < 0;
         at += letter.length;
       }
       return out;
     };
+    let compare;
     const order = (one, other) => {
       if (isNothing(one) || isNothing(other)) return isNothing(one) - isNothing(other);
       if (typeof one !== "string" && typeof other !== "string") return one < other ? -1 : one > other ? 1 : 0;
-      return compareOf(format("order", Collator, { __proto__: null, numeric: true }))(TextOf(one), TextOf(other));
+      compare ??= compareOf(new Collator(locales, { __proto__: null, numeric: true }));
+      return compare(TextOf(one), TextOf(other));
     };
     const total = (value, key) => {
       let sum = 0;
@@ -301,55 +378,71 @@
         if (group === undefined) {
           group = { key: of, items: [] };
           mapSet(known, of, group);
-          push(groups, group);
+          define(groups, groups.length, group);
         }
-        push(group.items, value[index]);
+        define(group.items, group.items.length, value[index]);
       }
       return groups;
+    };
+    const sorted = (value, key, direction) => {
+      if (!isNothing(direction) && direction !== "asc" && direction !== "desc") {
+        fail(`sort takes "asc" or "desc", and not ${show(direction)}`);
+      }
+      const sign = direction === "desc" ? -1 : 1;
+      const copy = [];
+      for (let index = 0; index < value.length; index += 1) define(copy, index, value[index]);
+      return sortInPlace(copy, (one, other) => sign * order(pick(one, key), pick(other, key)));
+    };
+    const count = (value) => {
+      if (isNothing(value)) return 0;
+      if (isArray(value) || typeof value === "string") return value.length;
+      return isObject(value) ? ownKeys(value).length : fail(`count takes a list, a text or an object, and ${show(value)} is none`);
     };
     const FILTERS = {
       __proto__: null,
       number: (value, shape) => {
-        const options = isObject(shape) ? optionsOf(shape) : shape === undefined ? { __proto__: null } : numberOptions(TextOf(shape));
+        const options = isObject(shape) ? optionsOf(shape) : isNothing(shape) ? { __proto__: null } : numberOptions(printed(shape));
         return numberFormat(format("number", NumberFormat, options))(number("number", value));
       },
-      currency: (value, code, options) => {
+      currency: (value, code, given) => {
         if (typeof code !== "string") fail('currency takes the currency\'s code, as in currency("EUR")');
-        const all = optionsOf(options, { __proto__: null, style: "currency", currency: code });
-        return numberFormat(format("number", NumberFormat, all))(number("currency", value));
+        const options = optionsOf(given, { __proto__: null, style: "currency", currency: code });
+        return numberFormat(format("number", NumberFormat, options))(number("currency", value));
       },
-      percent: (value, count = 0) => {
-        const options = isObject(count) ? optionsOf(count, { __proto__: null, style: "percent" })
-          : { __proto__: null, style: "percent", minimumFractionDigits: count, maximumFractionDigits: count };
+      percent: (value, places) => {
+        const least = places ?? 0;
+        const given = isObject(least) ? least : { __proto__: null, minimumFractionDigits: least, maximumFractionDigits: least };
+        const options = optionsOf(given, { __proto__: null, style: "percent" });
         return numberFormat(format("number", NumberFormat, options))(number("percent", value));
       },
       date,
-      upper: (value) => toLocaleUpperCase(TextOf(value), locale),
-      lower: (value) => toLocaleLowerCase(TextOf(value), locale),
-      title: (value) => title(TextOf(value)),
-      trim: (value) => trim(TextOf(value)),
-      join: (value, between = ", ", key = undefined) => {
+      upper: (value) => toLocaleUpperCase(printed(value), locales),
+      lower: (value) => toLocaleLowerCase(printed(value), locales),
+      title: (value) => title(printed(value)),
+      trim: (value) => trim(printed(value)),
+      join: (value, between, key) => {
+        const { length } = list("join", value);
         let joined = "";
-        for (let index = 0; index < list("join", value).length; index += 1) {
-          joined += (index === 0 ? "" : TextOf(between)) + text(pick(value[index], key));
+        for (let index = 0; index < length; index += 1) {
+          joined += (index === 0 ? "" : printed(between ?? ", ")) + printed(pick(value[index], key));
         }
         return joined;
       },
-      sort: (value, key, direction) => {
-        const sign = direction === "desc" ? -1 : 1;
-        return sortInPlace(copy(list("sort", value)), (one, other) => sign * order(pick(one, key), pick(other, key)));
-      },
+      sort: (value, key, direction) => sorted(list("sort", value), key, direction),
       group: (value, key) => grouped(list("group", value), key),
       first: (value) => (typeof value === "string" ? value[0] : list("first", value)[0]),
       last: (value) => (typeof value === "string" ? value[value.length - 1] : list("last", value)[value.length - 1]),
     };
     const filter = (name, value, given) => {
       if (name === "default") return isNothing(value) || value !== value ? given[0] : value;
-      if (name === "count") return isNothing(value) ? 0 : isArray(value) || typeof value === "string" ? value.length : ownKeys(value).length;
+      if (name === "count") return count(value);
       if (name === "sum") return isNothing(value) ? 0 : total(list("sum", value), given[0]);
       const known = FILTERS[name];
       if (known !== undefined) return isNothing(value) ? value : known(value, given[0], given[1]);
-      if (value === null || value === undefined) return name in METHODS ? value : unknown(name);
+      if (value === null || value === undefined) {
+        for (let index = 0; index < TYPES.length; index += 1) if (hasOwn(TYPES[index], name)) return value;
+        return unknown(name);
+      }
       const method = value[name];
       return typeof method === "function" ? apply(method, value, given) : unknown(name);
     };
@@ -361,7 +454,6 @@
 
     // --- The tree
 
-    const text = (value) => (value === null || value === undefined ? "" : TextOf(value));
     const quote = (value) => {
       if (isWellFormed(value)) return stringify(value);
       let whole = "";
@@ -380,7 +472,8 @@
     const report = (tag, error) => {
       faulty[tag.id] = true;
       reported += 1;
-      if (reported <= FAULTS) faults += `${faults === "" ? "" : ","}[${tag.id},${quote(explained(error, tag))}]`;
+      const message = cut(explained(error, tag), MESSAGE_CHARACTERS);
+      if (reported <= FAULTS) faults += `${faults === "" ? "" : ","}[${tag.id},${quote(message)}]`;
     };
     const isTrue = (value) => !!value && !(isArray(value) && value.length === 0);
     const inside = (item, tag, index, count) => {
@@ -388,27 +481,42 @@
       scope = { __proto__: null, item, isLoop: index !== null, index, count, outer };
       try { return render(tag.body); } finally { scope = outer; }
     };
-    const section = (tag, value) => {
-      if (tag.kind === "otherwise") return isTrue(value) ? "" : render(tag.body);
-      if (!isTrue(value)) return "";
-      if (!isArray(value)) return typeof value === "object" ? inside(value, tag, null, null) : render(tag.body);
-      const count = value.length;
+    // What a section's body is said for, copied: reading a list of theirs may fail.
+    const itemsOf = (tag, value) => {
+      const isOn = isTrue(value) === (tag.kind !== "otherwise");
+      const items = { __proto__: null, length: isOn ? 1 : 0, isLoop: false, isItem: false };
+      if (!isOn || tag.kind === "otherwise") return items;
+      if (isArray(value)) {
+        items.length = value.length;
+        items.isLoop = true;
+        for (let index = 0; index < items.length; index += 1) items[index] = value[index];
+      } else items[0] = value;
+      items.isItem = value !== true && typeof value !== "function";
+      return items;
+    };
+    const section = (tag, items) => {
+      const { length, isLoop, isItem } = items;
       let out = "";
-      for (let index = 0; index < count; index += 1) out += (index === 0 ? "" : ",") + inside(value[index], tag, index, count);
+      for (let index = 0; index < length; index += 1) {
+        if (index > 0) out += ",";
+        out += isItem ? inside(items[index], tag, isLoop ? index : null, length) : render(tag.body);
+      }
       return out;
     };
     const answer = (tag) => {
       const isValue = tag.kind === "value";
-      let value;
-      if (tag.id in faulty) return isValue ? '""' : "[]";
+      const nothing = isValue ? '""' : "[]";
+      let items;
+      if (tag.id in faulty) return nothing;
       try {
-        value = evaluate(tag);
-        if (isValue) return quote(text(value));
+        const value = evaluate(tag);
+        if (isValue) return quote(printed(value));
+        items = itemsOf(tag, value);
       } catch (error) {
         report(tag, error);
-        return isValue ? '""' : "[]";
+        return nothing;
       }
-      return `[${section(tag, value)}]`;
+      return `[${section(tag, items)}]`;
     };
     const render = (tags) => {
       let out = "[";
@@ -416,7 +524,7 @@
       return `${out}]`;
     };
     const tree = render(parse(program));
-    return `{"faults":[${faults}],"tree":${tree}}`;
+    return `{"count":${reported},"faults":[${faults}],"tree":${tree}}`;
   };
 
   // What an error says, in the words that people know from other engines.
@@ -444,7 +552,7 @@
     }
     const called = indexOf(message, " is not a function");
     if (called > 0) return `'${slice(message, 0, called)}' is not a function`;
-    if (isSyntax) return `'${tag.text}' is neither a name in the data nor an expression of JavaScript (${trim(message)})`;
-    return slice(message, 0, min(message.length, 300));
+    if (isSyntax) return `'${cut(tag.text, SHOWN_CHARACTERS)}' is neither a name in the data nor an expression of JavaScript (${trim(message)})`;
+    return message;
   }
 })()

@@ -19,9 +19,9 @@ fn real_templates_are_filled_or_refused_with_a_reason() {
     let mut counts = [0; 4];
     for from in ["docxtemplater", "easy-template-x"] {
         let files = std::fs::read_dir(folder.join(from)).expect("the corpus is there");
-        let mut names: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
-        names.sort();
-        for data in names.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        let mut paths: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+        paths.sort();
+        for data in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
             let template = data.with_extension("template.docx");
             if let Ok(file) = std::fs::read(&template) {
                 let (outcome, why) = tried(data, file);
@@ -35,7 +35,7 @@ fn real_templates_are_filled_or_refused_with_a_reason() {
     let [same, other, refused, unread] = counts;
     println!("same text {same}, other text {other}, refused {refused}, no Word file {unread}");
     // Of 92, with this version's forms.
-    assert!(same >= 60, "fewer templates than before have the text that was recorded with them");
+    assert!(same >= 64, "fewer templates than before have the text that was recorded with them");
 }
 
 /// Which of the counts it belongs to, and why.

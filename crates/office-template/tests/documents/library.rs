@@ -1,6 +1,11 @@
 //! Names, expressions and filters, in the real engine.
 
-use crate::support::{fault, p, say, say_with, table, text};
+use office_template::Template;
+
+use crate::support::{docx, fault, limits, p, run, say, say_with, table, text};
+
+/// What the language has besides its names is found all the same, by who looks for it.
+const GLOBALS: &str = "(() => {}).constructor('return this')()";
 
 #[test]
 fn names_are_found_from_the_item_outwards() {
@@ -23,17 +28,22 @@ fn names_are_found_from_the_item_outwards() {
 
 #[test]
 fn a_missing_name_is_a_fault_where_it_is_asked_for() {
-    for (tag, name) in [
-        ("{a}", "a"),
-        ("{o.b}", "o.b"),
-        ("{o.b.c}", "o.b"),
-        ("{#a}{/}", "a"),
-        ("{a + 1}", "a"),
-        ("{.a}", ".a"),
+    for (tag, name, lenient) in [
+        ("{a}", "a", ""),
+        ("{o.b}", "o.b", ""),
+        ("{o.b.c}", "o.b", ""),
+        ("{#a}x{/}", "a", ""),
+        ("{a + 1}", "a", "NaN"),
+        ("{.a}", ".a", ""),
+        ("{Date}", "Date", ""),
+        ("{'' | default(a)}", "a", ""),
     ] {
-        assert_eq!(say(tag, r#"{"o":{}}"#).replace("NaN", ""), "", "{tag}");
+        assert_eq!(say(tag, r#"{"o":{}}"#), lenient, "{tag}");
         let message = fault(&p(tag), r#"{"o":{}}"#, "{strict:true}");
         assert!(message.contains(&format!("'{name}' is not defined")), "{tag}: {message}");
+    }
+    for tag in ["{a | default('x')}", "{o.b.c | upper | default('x')}", "{a || o.b | default('x')}"] {
+        assert_eq!(say_with(tag, r#"{"o":{}}"#, "{strict:true}"), "x", "{tag}");
     }
     assert_eq!(say_with("{a}{o}", r#"{"a":null,"o":""}"#, "{strict:true}"), "");
 }
@@ -52,15 +62,33 @@ fn faults_speak_as_people_know() {
         ("{(function f() { return f() + 1 })()}", "Maximum call stack size exceeded"),
         ("{let y; y}", "nor an expression of JavaScript"),
         ("{a +}", "nor an expression of JavaScript"),
-        ("{o | upper | nothing}", "'nothing' is neither a filter"),
+        ("{'' + o | upper | nothing}", "'nothing' is neither a filter"),
         ("{'x' | number}", "number takes a number, and 'x' is none"),
         ("{1 | currency}", "currency takes the currency's code"),
         ("{1 | number(\"0x\")}", "a pattern is written as 0,0.00"),
         ("{'soon' | date}", "'soon' is no date"),
         ("{'2026-02-31' | date}", "is no date"),
+        ("{'2026-13-01' | date}", "is no date"),
+        ("{'2026-11-22T25:00' | date}", "is no date"),
+        ("{'11/02/2026' | date}", "'11/02/2026' is no date; write it as ISO 8601 does"),
+        ("{o | date}", "an object is no date"),
+        ("{'2026-11-22' | date(5)}", "date takes a pattern"),
+        ("{5 | count}", "count takes a list, a text or an object, and '5' is none"),
+        ("{[2, 1] | sort('', 'DESC')}", "sort takes \"asc\" or \"desc\", and not 'DESC'"),
+        (
+            "{1 | number({ minimumFractionDigits: {} })}",
+            "the option minimumFractionDigits takes a text, a number",
+        ),
+        ("{o}", "an object has no text; name one of its members"),
+        ("{[1, o]}", "an object has no text"),
+        ("{Math.max}", "a function has no text"),
+        ("{1); (2}", "nor an expression of JavaScript"),
+        ("{#new (Proxy)([1], { get() { throw 'x' } })}{/}", "}: x"),
+        ("{#Object.defineProperty([1], 0, { get() { throw 'x' } })}{/}", "}: x"),
         ("{'x' | sum}", "sum takes a list, and 'x' is none"),
     ] {
-        let message = fault(&p(tag), r#"{"o":{},"n":null}"#, "{}");
+        let tag = tag.replace("Proxy", &format!("{GLOBALS}.Proxy"));
+        let message = fault(&p(&tag), r#"{"o":{},"n":null}"#, "{}");
         assert!(message.contains(expected), "{tag}: {message}");
         assert!(!message.contains("Can't find"), "{message}");
     }
@@ -89,6 +117,18 @@ fn sections_follow_the_truth_of_their_values() {
 }
 
 #[test]
+fn a_text_or_a_number_is_the_item_of_its_section() {
+    let data = r#"{"name":"Ann","n":5,"is":true,"a":"A","l":[{"a":"B","is":true}]}"#;
+    for (tag, expected) in [
+        ("{#name}Dear {.} {a}{$parent.n}{/name}", "Dear Ann A5"),
+        ("{#n}{this * 2}{/}{#n > 4}{.a}{/}", "10A"),
+        ("{#l}{#is}{.a}{$index}{$parent.a}{/}{#a}{.}{$index}{$parent.a}{/}{/}", "B0AB0B"),
+    ] {
+        assert_eq!(say(tag, data), expected, "{tag}");
+    }
+}
+
+#[test]
 fn filters_write_numbers_as_the_locale_does() {
     let data = r#"{"n":1234567.891,"s":"12345678901234567890.5","z":0,"e":"","b":0.195}"#;
     for (tag, en, de) in [
@@ -101,6 +141,16 @@ fn filters_write_numbers_as_the_locale_does() {
         ("{n | currency(\"JPY\", { currencyDisplay: 'code' })}", "JPY\u{a0}1,234,568", "1.234.568\u{a0}JPY"),
         ("{b | percent}{b | percent(1)}", "20%19.5%", "20\u{a0}%19,5\u{a0}%"),
         ("{b | number(\"0.0%\")}", "19.5%", "19,5\u{a0}%"),
+        (
+            "{n | currency(\"EUR\", { currency: 'USD', style: 'decimal' })}",
+            "€1,234,567.89",
+            "1.234.567,89\u{a0}€",
+        ),
+        (
+            "{n | number({ maximumFractionDigits: 0, toJSON: 1 })} {n | number({ maximumFractionDigits: 1, toJSON: 1 })}",
+            "1,234,568 1,234,567.9",
+            "1.234.568 1.234.567,9",
+        ),
         ("{e | number}{missing | currency(\"EUR\")}", "", ""),
     ] {
         assert_eq!(say(tag, data), en, "{tag}");
@@ -126,6 +176,11 @@ fn filters_write_dates_in_the_zone() {
         ("{d | date(\"long\")}", "November 2, 2026", "November 2, 2026"),
         ("{t | date(\"short\")}", "11/2/26", "11/3/26"),
         ("{d | date}", "Nov 2, 2026", "Nov 2, 2026"),
+        ("{d | date(null)}", "Nov 2, 2026", "Nov 2, 2026"),
+        ("{'0099-01-01' | date(\"YYYY-MM-DD\")}", "0099-01-01", "0099-01-01"),
+        ("{'2026-11' | date(\"MMMM YYYY\")}", "November 2026", "November 2026"),
+        ("{'2026-11-02T23:05-0230' | date(\"DD HH:mm\")}", "03 01:35", "03 10:35"),
+        ("{new Date(0) | date(\"HH\")}", "00", "09"),
     ] {
         assert_eq!(say(tag, data), utc, "{tag}");
         assert_eq!(say_with(tag, data, r#"{timeZone:"Asia/Tokyo"}"#), tokyo, "{tag}");
@@ -133,6 +188,11 @@ fn filters_write_dates_in_the_zone() {
     assert_eq!(say_with("{d | date(\"D MMMM YYYY\")}", data, r#"{locale:"pl"}"#), "2 listopada 2026");
     assert_eq!(say_with("{d | date(\"full\")}", data, r#"{locale:"de-AT"}"#), "Montag, 2. November 2026");
     assert_eq!(say_with("{d | date(\"MMMM YYYY\")}", data, r#"{locale:"pl"}"#), "listopad 2026");
+    // Numbers and names are of one calendar, and a month's name is a name.
+    assert_eq!(say_with("{d | date(\"D MMMM YYYY\")}", data, r#"{locale:"fa"}"#), "2 نوامبر 2026");
+    assert_eq!(say_with("{d | date(\"D MMMM YYYY\")}", data, r#"{locale:"ar-SA"}"#), "2 نوفمبر 2026");
+    assert_eq!(say_with("{d | date(\"YYYY年MMMMD日\")}", data, r#"{locale:"ja"}"#), "2026年11月2日");
+    assert_eq!(say_with("{d | date(\"YYYY年MMMM\")}", data, r#"{locale:"ja"}"#), "2026年11月");
 }
 
 #[test]
@@ -171,6 +231,10 @@ fn hostile_names_are_missing_names() {
         "o.constructor",
         "o.__proto__.x",
         "s.constructor",
+        "console",
+        "escape",
+        "globalThis",
+        "Map",
     ] {
         assert_eq!(say(&format!("{{{name}}}"), r#"{"o":{},"s":"x"}"#), "", "{name}");
     }
@@ -195,18 +259,20 @@ fn hostile_expressions_change_only_their_own_values() {
         "(Object.prototype.toJSON = () => 'X', Array.prototype.toJSON = () => 'X', String.prototype.toJSON = () => 'X', '')",
         "(JSON.stringify = JSON.parse = () => 'X', '')",
         "(Object.defineProperty(Array.prototype, 0, { set() {}, get() { return 'X' } }), '')",
-        "(Array.isArray = () => false, Reflect.apply = String = Function = Proxy = null, '')",
+        "(Array.isArray = () => false, G.Reflect.apply = G.String = G.Function = G.Proxy = null, '')",
         "(String.prototype.trim = String.prototype.slice = String.prototype.charCodeAt = () => 'X', '')",
         "(Object.prototype.hasOwnProperty = () => true, Object.prototype.filters = [{}], Object.prototype.fault = 'X', '')",
         "(Object.prototype.a = 'X', Object.prototype.item = 'X', Object.prototype.isLoop = true, '')",
-        "(Function.prototype.call = Function.prototype.apply = Function.prototype.bind = () => 'X', '')",
+        "(f => (f.call = f.apply = f.bind = () => 'X', ''))(G.Function.prototype)",
         "(Object.defineProperty(Object.prototype, 'id', { set() {}, get() { return 99 } }), '')",
-        "(Array.prototype[Symbol.iterator] = null, String.prototype.isWellFormed = () => true, '')",
-        "(globalThis.a = 'X', Symbol.unscopables, '')",
+        "(Array.prototype[G.Symbol.iterator] = null, String.prototype.isWellFormed = () => true, '')",
+        "(Array.prototype.map = () => 'X', Array.prototype.toString = Array.prototype.join = () => 'X', '')",
+        "(G.a = 'X', G.Symbol.unscopables, '')",
         "(RegExp.prototype.exec = RegExp.prototype.test = null, '')",
         "this.constructor.prototype.b = ''",
     ] {
-        let said = say(&format!("{{{hostile}}}|{{a}}{{#l}}{{.}}{{a + ''}}{{/l}}{{missing}}"), data);
+        let code = hostile.replace('G', GLOBALS);
+        let said = say(&format!("{{{code}}}|{{a}}{{#l}}{{.}}{{a + ''}}{{/l}}{{missing}}{{[l]}}"), data);
         let said = said.strip_prefix(if hostile == "a = 5" {
             "5"
         } else if hostile == "delete a" {
@@ -214,17 +280,37 @@ fn hostile_expressions_change_only_their_own_values() {
         } else {
             ""
         });
-        assert_eq!(said, Some("|A1A2A"), "{hostile}");
+        assert_eq!(said, Some("|A1A2A1,2"), "{hostile}");
     }
 }
 
 #[test]
 fn filters_go_on_when_builtins_are_replaced() {
-    let data = r#"{"n":1234.5,"d":"2026-11-02","l":[{"k":2},{"k":1}]}"#;
-    let hostile = "{(Intl.NumberFormat = Intl.DateTimeFormat = Date = Map = null, Array.prototype.sort = Array.prototype.slice = null, \
-                   RegExp.prototype.exec = () => null, String.prototype.indexOf = () => 0, '')}";
-    let tags = "{n | currency(\"EUR\")} {d | date(\"D.M.YYYY\")} {l | sort('k') | join('', 'k')} {#l | group('k')}{key}{/}";
-    assert_eq!(say(&format!("{hostile}{tags}"), data), "€1,234.50 2.11.2026 12 21");
+    let data = r#"{"n":1234.5,"d":"2026-11-02","l":[{"k":2},{"k":1}],"s":"x"}"#;
+    let tags = "{n | number('0,0.00')} {n | currency(\"EUR\")} {d | date(\"D.M.YYYY\")} {d | date(\"D MMMM\")} {l | sort('k') | join('', 'k')} \
+                {#l | group('k')}{key}{items | count}{/} {s | padStart(3, '-') | upper | title}";
+    for hostile in [
+        "Intl.NumberFormat = Intl.DateTimeFormat = Date = Map = null, Array.prototype.sort = Array.prototype.slice = null",
+        "RegExp.prototype.exec = () => null, String.prototype.indexOf = () => 0",
+        "Object.defineProperty(Array.prototype, 0, { set() {}, get() { return 'X' }, configurable: true })",
+        "Object.defineProperty(Object.prototype, 0, { set() {}, get() { return 'X' }, configurable: true })",
+        "Array.prototype.constructor = { [G.Symbol.species]: function() { return Object.freeze([]) } }",
+        "Array.prototype.push = Array.prototype.map = () => 'X'",
+    ] {
+        let hostile = hostile.replace('G', GLOBALS);
+        let said = say(&format!("{{({hostile}, '')}}{tags}"), data);
+        assert_eq!(said, "1,234.50 €1,234.50 2.11.2026 2 November 12 2111 --X", "{hostile}");
+    }
+}
+
+#[test]
+fn faults_are_bounded_and_counted() {
+    let message = fault(&p("{(() => { throw { fault: 'x'.repeat(2e7) } })()}"), "{}", "{}");
+    assert!(message.len() < 500, "{}", message.len());
+    let template = Template::read(docx(&p(&"{this.x.y}".repeat(150))), None, &limits()).expect("a template");
+    let answer = run(template.program(), "{}", "{}");
+    let answer: serde_json::Value = serde_json::from_str(&answer).expect("the answer is JSON");
+    assert_eq!((&answer["count"], answer["faults"].as_array().map(Vec::len)), (&150.into(), Some(100)));
 }
 
 #[test]
