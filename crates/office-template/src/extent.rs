@@ -2,9 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::quoted;
 use crate::lexer::Tag;
 use crate::tags::{Pair, Placed, Tags};
 use crate::word::{Id, Kind, NONE, Part};
+
+/// What can be named to be repeated: of these any number may stand where one does, and what stands around them can do without.
+const NAMED: [(&str, Kind); 5] = [
+    ("w:p", Kind::Paragraph),
+    ("w:tr", Kind::Row),
+    ("w:tc", Kind::Cell),
+    ("w:tbl", Kind::Table),
+    ("w:r", Kind::Run),
+];
 
 /// What a section repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +82,11 @@ fn extent(part: &Part, opening: &Placed, closing: &Placed) -> Result<Extent, Str
 
 /// `{-w:tr list}`: the element of that name around each of the tags.
 fn named(part: &Part, opening: &Placed, closing: &Placed, name: &str) -> Result<Extent, String> {
-    let around = |tag: &Placed| part.path(tag.element).find(|&id| part.name(id) == name);
+    let Some(&(_, kind)) = NAMED.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = NAMED.iter().map(|&(known, _)| known).collect();
+        return Err(format!("cannot repeat a <{}>; what can be named is {}", quoted(name), known.join(", ")));
+    };
+    let around = |tag: &Placed| part.path(tag.element).find(|&id| part.kind(id) == kind);
     let (Some(first), Some(last)) = (around(opening), around(closing)) else {
         return Err(format!("do not both stand in a <{name}>"));
     };

@@ -4,6 +4,7 @@
 
 mod containers;
 mod corpus;
+mod costs;
 mod fill;
 mod library;
 mod runs;
