@@ -36,16 +36,13 @@ pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
 use plan::Node;
 use word::attribute::attribute;
-use word::{Part, Unreadable};
+use word::{LARGEST_NUMBER, Part, Unreadable};
 
 /// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
 ///
 /// To be evaluated before the job's own code. `program` is the text of [`Template::program`], `data` the parsed JSON, `settings`
 /// `{ locale: string | undefined, timeZone: string | undefined, strict: boolean }`. What it returns is for [`Template::fill`].
 pub const LIBRARY: &str = include_str!("library.js");
-
-/// Pictures' numbers go up to here; a larger one is an error of who wrote it.
-const LARGEST_NUMBER: u64 = 0x7fff_0000;
 
 /// A Word file whose tags have been found.
 pub struct Template {
@@ -80,12 +77,14 @@ struct Reading {
     faults: Vec<Fault>,
     /// So many tags may follow.
     tags_left: usize,
+    /// So many pieces of elements that are ended and begun again.
+    cuts_left: usize,
 }
 
 impl Reading {
     fn new(limits: &Limits) -> Self {
         let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
-        Self { faults: Vec::new(), tags_left }
+        Self { faults: Vec::new(), tags_left, cuts_left: plan::CUTS }
     }
 }
 
@@ -159,11 +158,13 @@ impl Template {
         let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
             .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
         let extents = extent::extents(&part, &name, &mut tags);
-        let planned =
-            if tags.faults.is_empty() { plan::plan(&part, &tags, &extents) } else { Ok(Vec::new()) };
+        let planned = if tags.faults.is_empty() {
+            plan::plan(&part, &tags, &extents, &mut reading.cuts_left)
+        } else {
+            Ok(Vec::new())
+        };
         let first = self.tags.len();
-        let nodes = planned.unwrap_or_else(|index| {
-            let message = "what it repeats is in part what another section repeats; let one of them stand inside of the other";
+        let nodes = planned.unwrap_or_else(|(index, message)| {
             tags.report(index, &name, message.to_owned());
             Vec::new()
         });
@@ -227,17 +228,11 @@ impl Template {
         next_number: &mut u64,
         room: usize,
     ) -> Result<Vec<u8>, Error> {
-        let mut filler = Filler {
-            prefix: &part.prefix,
-            xml: &part.xml,
-            out: Vec::with_capacity(part.xml.len()),
-            next_number: *next_number,
-            room,
-            limit: &self.limits.output_bytes,
-        };
-        filler.part(&part.nodes, answers)?;
+        let mut filler =
+            Filler::new(&part.xml, &part.prefix, *next_number, (room, &self.limits.output_bytes));
+        let out = filler.part(&part.nodes, answers)?;
         *next_number = filler.next_number;
-        Ok(filler.out)
+        Ok(out)
     }
 
     fn faults(&self, mut faults: Vec<(usize, String)>, count: usize) -> Faults {
@@ -277,6 +272,7 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
                 Error::limit(&limits.depth, &what)
             }
         })?;
+        largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
     Ok((parts, largest + 1))

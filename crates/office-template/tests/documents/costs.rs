@@ -81,3 +81,71 @@ fn what_the_parts_have_in_all_is_limited() {
     limits.unpacked_bytes.value = size(DOCUMENT) - 1;
     assert!(is_of_limit(read(file, &limits), "test.unpacked"));
 }
+
+fn run(text: &str) -> String {
+    format!("<w:r><w:t>{text}</w:t></w:r>")
+}
+
+#[test]
+fn what_is_cut_again_and_again_is_no_text() {
+    // Runs with a megabyte of properties: 50 sections begin in one, and end in another.
+    let heavy =
+        |text: &str| format!("<w:r><w:rPr>{}</w:rPr><w:t>{text}</w:t></w:r>", "<w:b/>".repeat(200_000));
+    let body = format!("<w:p>{}{}</w:p>", heavy(&"{#a}".repeat(50)), heavy(&"{/}".repeat(50)));
+    let mut limits = generous();
+    limits.output_bytes.value = 20 << 20;
+    let template = read(docx(&body), &limits).expect("it is read");
+    let answer = format!("{}{}", "[".repeat(50), "]".repeat(50)).replace("[]", "[[]]");
+    let filled = template.fill(&format!("{{\"faults\":[],\"tree\":[{answer}]}}"));
+    assert!(filled.is_err(), "the answer or the limit is refused");
+    let nest = |content: &str| {
+        format!(
+            "{}{content}{}",
+            "<w:sdt><w:sdtPr/><w:sdtContent>".repeat(60),
+            "</w:sdtContent></w:sdt>".repeat(60)
+        )
+    };
+    let marks = "<w:bookmarkStart w:id=\"1\" w:name=\"x\"/>".repeat(100_000);
+    let cuts = format!("<w:p>{marks}{}</w:p>", (nest(&run("{#a}")) + &run("{/}")).repeat(200));
+    assert!(read(docx(&cuts), &generous()).is_ok());
+    let controls =
+        nest("").replace("<w:sdtPr/>", &format!("<w:sdtPr>{}</w:sdtPr>", "<w:id w:val=\"1\"/>".repeat(500)));
+    let controls = controls.replace("</w:sdtContent></w:sdt>", "");
+    let end = "</w:sdtContent></w:sdt>".repeat(60);
+    let body = format!("<w:p>{}</w:p>", [controls, run("{#a}"), end, run("{/}")].concat().repeat(40));
+    let read = read(docx(&body), &generous());
+    assert!(read.err().expect("it is refused").to_string().contains("inside of too many elements"));
+}
+
+#[test]
+fn attributes_and_chains_are_gone_through_once() {
+    let doubled = format!("<w:p><w:r{}>{}</w:r></w:p>", " a=\"\"".repeat(80_000), "<w:t>{a}</w:t>");
+    assert!(
+        matches!(read(docx(&doubled), &generous()), Err(Error::NotOffice(message)) if message.contains("twice"))
+    );
+    let mut limits = generous();
+    limits.tags.value = 100_000;
+    let chain = [p("{#a}"), p("{/}{#a}").repeat(20_000), p("{/}x")].concat();
+    assert!(read(docx(&chain), &limits).is_ok());
+}
+
+#[test]
+fn a_value_is_not_written_far_beyond_the_limit() {
+    let mut limits = limits();
+    limits.output_bytes.value = 1 << 20;
+    let template = read(docx(&p("{a}")), &limits).expect("it is read");
+    let begin = Instant::now();
+    let answer = format!("{{\"faults\":[],\"tree\":[\"{}\"]}}", "\\t".repeat(20_000_000));
+    let built = begin.elapsed();
+    let error = template.fill(&answer).expect_err("it is too large");
+    assert!(error.to_string().contains("test.output") && begin.elapsed() < built + Duration::from_secs(20));
+}
+
+#[test]
+fn faults_of_an_answer_are_cut_and_counted() {
+    let template = read(docx(&p("{a}{b}")), &limits()).expect("it is read");
+    let answer =
+        format!("{{\"faults\":[[0,\"{}\"]],\"count\":7,\"tree\":[\"\",\"\"]}}", "x".repeat(1_000_000));
+    let error = template.fill(&answer).expect_err("it failed").to_string();
+    assert!(error.len() < 1000 && error.ends_with("…; and 6 more"), "{error}");
+}
