@@ -189,7 +189,6 @@ fn cause(error: &ZipError) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use super::{open, unpack};
     use crate::error::Error;

@@ -56,7 +56,7 @@ pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Ex
         let Some(&Pair { open, close }) = tags.pairs.get(index) else { continue };
         let Some(closing) = tags.all.get(close) else { continue };
         let message = format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
-        tags.report(open, name, message);
+        tags.report(open, name, &message);
     }
     extents
 }

@@ -165,7 +165,7 @@ impl Template {
         };
         let first = self.tags.len();
         let nodes = planned.unwrap_or_else(|(index, message)| {
-            tags.report(index, &name, message.to_owned());
+            tags.report(index, &name, message);
             Vec::new()
         });
         let places = tags.all.iter();

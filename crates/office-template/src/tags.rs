@@ -145,18 +145,18 @@ impl Tags {
                 Tag::Section(..) | Tag::Otherwise(_) => {
                     if open.len() == SECTION_DEPTH {
                         let message = format!("sections go no deeper than {SECTION_DEPTH}");
-                        self.report(index, name, message);
+                        self.report(index, name, &message);
                     }
                     open.push(index);
                 }
                 Tag::End(closed) => {
                     let closed = closed.clone();
                     let Some(opening) = open.pop() else {
-                        self.report(index, name, "no section is open here that it could close".to_owned());
+                        self.report(index, name, "no section is open here that it could close");
                         continue;
                     };
                     if let Some(message) = self.mismatch(opening, closed.as_deref()) {
-                        self.report(index, name, message);
+                        self.report(index, name, &message);
                     }
                     self.mark_inline(opening, index);
                     self.pairs.push(Pair { open: opening, close: index });
@@ -175,7 +175,7 @@ impl Tags {
             let Some(expression) = self.all.get(index).and_then(|placed| list(&placed.tag)) else { continue };
             let message =
                 format!("the section is never closed; {} is missing", self.closing(index, &expression.text));
-            self.report(index, name, message);
+            self.report(index, name, &message);
         }
         self.pairs.sort_by_key(|pair| pair.open);
     }
@@ -217,9 +217,9 @@ impl Tags {
         ))
     }
 
-    pub(crate) fn report(&mut self, index: usize, name: &str, message: String) {
+    pub(crate) fn report(&mut self, index: usize, name: &str, message: &str) {
         if let Some(placed) = self.all.get(index) {
-            self.faults.push(Fault::new(name, placed.paragraph + 1, &placed.shown, &message));
+            self.faults.push(Fault::new(name, placed.paragraph + 1, &placed.shown, message));
         }
     }
 }

@@ -333,8 +333,8 @@ impl<'a> Scanner<'a> {
             | Kind::Properties => {}
         }
         let parent = self.elements.get(element.parent as usize);
-        let (kind, around) = parent.map_or((Kind::Other, NONE), |parent| (parent.kind, parent.parent));
-        self.uniques.look_at(self.xml, &self.prefix, &element, kind, around);
+        let parent = parent.map_or((Kind::Other, NONE), |parent| (parent.kind, parent.parent));
+        self.uniques.look_at(self.xml, &self.prefix, &element, parent);
         let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
         if let Some(piece) = last.and_then(|paragraph| paragraph.pieces.last_mut())
             && piece.element == id

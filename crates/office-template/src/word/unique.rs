@@ -67,7 +67,13 @@ pub(super) struct Finder {
 
 impl Finder {
     /// Looks at an element that has ended. `parent` is what it stands in, and `around` what that does.
-    pub(super) fn look_at(&mut self, xml: &[u8], prefix: &str, element: &Element, parent: Kind, around: Id) {
+    pub(super) fn look_at(
+        &mut self,
+        xml: &[u8],
+        prefix: &str,
+        element: &Element,
+        (parent, around): (Kind, Id),
+    ) {
         let range = element.start_tag();
         let tag = xml.get(range.clone()).unwrap_or_default();
         let is_over = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>' || *byte == b'/';

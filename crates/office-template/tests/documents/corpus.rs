@@ -13,15 +13,15 @@ fn real_templates_are_filled_or_refused_with_a_reason() {
     // 'none' says aloud that there are none, as `.ci/run` does.
     let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
     let Some(folder) = named.map(PathBuf::from) else {
-        eprintln!("NOT TESTED: real Word templates, for PLATEN_CORPUS names no folder of them");
+        eprintln!("NOT TESTED: real Word templates, for PLATEN_CORPUS paths no folder of them");
         return;
     };
     let mut counts = [0; 4];
     for from in ["docxtemplater", "easy-template-x"] {
         let files = std::fs::read_dir(folder.join(from)).expect("the corpus is there");
-        let mut names: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
-        names.sort();
-        for data in names.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        let mut paths: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+        paths.sort();
+        for data in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "json")) {
             let template = data.with_extension("template.docx");
             if let Ok(file) = std::fs::read(&template) {
                 let (outcome, why) = tried(data, file);

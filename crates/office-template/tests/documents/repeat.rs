@@ -113,7 +113,7 @@ fn in_nested_sections_the_first_and_the_last_copy_are_those_of_all() {
     let section = "<w:p><w:pPr><w:sectPr><w:type w:val=\"nextPage\"/></w:sectPr></w:pPr><w:r><w:t>{.}</w:t></w:r></w:p>";
     let bookmark = "<w:p><w:bookmarkStart w:id=\"4\" w:name=\"b\"/><w:bookmarkEnd w:id=\"4\"/></w:p>";
     let body = [&p("{#items}"), &p("{#l}"), section, bookmark, &p("{/l}"), &p("{/items}")]
-        .map(|one| one.to_owned())
+        .map(ToOwned::to_owned)
         .concat();
     for data in [r#"{"items":[{"l":[1,2]},{"l":[]}]}"#, r#"{"items":[{"l":[]},{"l":[1,2]}]}"#] {
         let filled = fill(&body, data);
