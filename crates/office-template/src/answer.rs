@@ -11,6 +11,9 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 pub(crate) struct Answers<'a> {
     /// Tags that failed, by their numbers, with what is wrong.
     pub faults: Vec<(usize, String)>,
+    /// All that failed, where not all are told.
+    #[serde(default)]
+    pub count: usize,
     /// One for each tag outside of all sections.
     #[serde(borrow)]
     pub tree: Vec<Answer<'a>>,

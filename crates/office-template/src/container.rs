@@ -98,10 +98,7 @@ fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Er
             return Err(ratio(&shown, limits));
         }
         if total > limits.unpacked_bytes.value {
-            return Err(Error::limit(
-                &limits.unpacked_bytes,
-                "the file unpacked is larger than the limit in bytes",
-            ));
+            return Err(too_large(limits));
         }
     }
     Ok(())
@@ -118,6 +115,10 @@ fn expanded(packed: u64, limits: &Limits) -> u64 {
     packed.saturating_mul(limits.ratio.value).saturating_add(RATIO_FREE_BYTES)
 }
 
+fn too_large(limits: &Limits) -> Error {
+    Error::limit(&limits.unpacked_bytes, "the file unpacked is larger than the limit in bytes")
+}
+
 fn ratio(name: &str, limits: &Limits) -> Error {
     let what = format!(
         "{name} in it becomes more times as large when it is unpacked than the limit, as in a zip bomb"
@@ -125,18 +126,26 @@ fn ratio(name: &str, limits: &Limits) -> Error {
     Error::limit(&limits.ratio, &what)
 }
 
-/// An entry's content.
-pub(crate) fn unpack(archive: &mut Archive<'_>, index: usize, limits: &Limits) -> Result<Vec<u8>, Error> {
+/// An entry's content. `room` is what all that is unpacked may have in bytes; it becomes less.
+pub(crate) fn unpack(
+    archive: &mut Archive<'_>,
+    index: usize,
+    room: &mut u64,
+    limits: &Limits,
+) -> Result<Vec<u8>, Error> {
     let entry = archive.by_index(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
     let name = entry.name().map_or_else(|_| format!("file {}", index + 1), |name| quoted(&name));
-    let allowed = expanded(entry.compressed_size(), limits).min(limits.unpacked_bytes.value);
+    let by_ratio = expanded(entry.compressed_size(), limits);
+    let allowed = by_ratio.min(*room);
     let likely = entry.size().min(allowed).min(entry.compressed_size().saturating_mul(16));
     let mut content = Vec::with_capacity(usize::try_from(likely).unwrap_or_default());
     let read = entry.take(allowed.saturating_add(1)).read_to_end(&mut content);
     read.map_err(|error| damaged(&name, &ZipError::Io(error)))?;
-    if content.len() as u64 > allowed {
+    let length = content.len() as u64;
+    if length > by_ratio {
         return Err(ratio(&name, limits));
     }
+    *room = room.checked_sub(length).ok_or_else(|| too_large(limits))?;
     Ok(content)
 }
 
@@ -177,4 +186,44 @@ fn damaged(name: &str, error: &ZipError) -> Error {
 
 fn cause(error: &ZipError) -> String {
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{open, unpack};
+    use crate::error::Error;
+    use crate::limits::{Limit, Limits};
+    use std::io::{Cursor, Write};
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    fn limits(ratio: u64) -> Limits {
+        let limit = |name| Limit { name, value: 1 << 30 };
+        Limits {
+            entries: limit("entries"),
+            unpacked_bytes: limit("unpacked"),
+            ratio: Limit { name: "ratio", value: ratio },
+            depth: limit("depth"),
+            tags: limit("tags"),
+            output_bytes: limit("output"),
+        }
+    }
+
+    #[test]
+    fn what_comes_out_counts_and_not_what_the_directory_says() {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        writer.start_file("a", SimpleFileOptions::default()).expect("begins");
+        writer.write_all(&vec![b' '; 3 << 20]).expect("is written");
+        let file = writer.finish().expect("ends").into_inner();
+        // Opened while the limits let it pass, as if the directory had lied.
+        let mut archive = open(&file, &limits(10_000)).expect("opens");
+        let refused =
+            |result| matches!(result, Err(Error::Limit(message)) if str::contains(&message, "ratio"));
+        assert!(refused(unpack(&mut archive, 0, &mut (1 << 30), &limits(1))));
+        let mut room = 5 << 20;
+        assert_eq!(unpack(&mut archive, 0, &mut room, &limits(10_000)).expect("unpacks").len(), 3 << 20);
+        let error =
+            unpack(&mut archive, 0, &mut room, &limits(10_000)).expect_err("there is no room for another");
+        assert!(matches!(error, Error::Limit(message) if message.contains("unpacked")));
+    }
 }

@@ -1,5 +1,7 @@
 //! Which parts of a container hold Word's text: `[Content_Types].xml` says so (ECMA-376, part 2, 10.1.2).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -37,21 +39,25 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
     let Some(index) = archive.index_for_name(LIST) else {
         return Err(Error::NotOffice(without_list(archive)));
     };
-    let list = unpack(archive, index, limits)?;
-    let overrides = overrides(&list)?;
+    let mut room = limits.unpacked_bytes.value;
+    let list = unpack(archive, index, &mut room, limits)?;
+    let overrides = overrides(&list, limits)?;
     let is_main = |kind: &str| MAIN_PARTS.contains(&kind);
     if !overrides.iter().any(|(_, kind)| is_main(kind)) {
         return Err(Error::NotOffice(other_document(&overrides)));
     }
+    // Names of parts are the same whatever their case.
+    let names = (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
+    let entries: BTreeMap<String, usize> =
+        names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect();
     let mut parts = Vec::new();
     for (name, kind) in &overrides {
         if !is_main(kind) && !OTHER_PARTS.iter().any(|end| kind.ends_with(end)) {
             continue;
         }
         // A part that is listed and not there is Word's to complain of; the main one cannot be done without.
-        let entry = entry(archive, name);
-        match entry {
-            Some(entry) => parts.push((!is_main(kind), TextPart { name: name.clone(), entry })),
+        match entries.get(&name.to_ascii_lowercase()) {
+            Some(&entry) => parts.push((!is_main(kind), TextPart { name: name.clone(), entry })),
             None if is_main(kind) => {
                 return Err(Error::NotOffice(format!(
                     "its main part {name} is missing; save it anew in Word"
@@ -63,22 +69,13 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
     parts.sort_by(|(one_is_other, one), (two_is_other, two)| {
         (one_is_other, &one.name).cmp(&(two_is_other, &two.name))
     });
-    let mut parts: Vec<TextPart> = parts.into_iter().map(|(_, part)| part).collect();
-    parts.dedup_by_key(|part| part.entry);
-    Ok(parts)
-}
-
-/// An entry by its part's name: names of parts are the same whatever their case.
-fn entry(archive: &Archive<'_>, name: &str) -> Option<usize> {
-    let is_same = |index: &usize| {
-        let found = archive.name_for_index(*index).and_then(Result::ok);
-        found.is_some_and(|found| found.eq_ignore_ascii_case(name))
-    };
-    archive.index_for_name(name).or_else(|| (0..archive.len()).find(is_same))
+    // However often it is named, and as whatever: a part is filled once.
+    let mut seen = BTreeSet::new();
+    Ok(parts.into_iter().map(|(_, part)| part).filter(|part| seen.insert(part.entry)).collect())
 }
 
 /// The parts that are named, without their leading slash, and their content types in lower case.
-fn overrides(list: &[u8]) -> Result<Vec<(String, String)>, Error> {
+fn overrides(list: &[u8], limits: &Limits) -> Result<Vec<(String, String)>, Error> {
     let mut reader = Reader::from_reader(list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list));
     let mut overrides = Vec::new();
     loop {
@@ -94,6 +91,12 @@ fn overrides(list: &[u8]) -> Result<Vec<(String, String)>, Error> {
                 };
                 if let (Some(name), Some(kind)) = (value("PartName"), value("ContentType")) {
                     overrides.push((name.trim_start_matches('/').to_owned(), kind.to_lowercase()));
+                }
+                if overrides.len() as u64 > limits.entries.value {
+                    return Err(Error::limit(
+                        &limits.entries,
+                        &format!("{LIST} names more files than the limit"),
+                    ));
                 }
             }
             Ok(Event::DocType(_)) => {

@@ -10,6 +10,9 @@ const FAULTS: usize = 20;
 /// The longest tag that is quoted whole, in characters.
 const QUOTED_CHARACTERS: usize = 80;
 
+/// The longest message of a fault, in characters: an expression's error may say anything.
+const MESSAGE_CHARACTERS: usize = 300;
+
 /// Why a template cannot be read or filled.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -79,6 +82,13 @@ pub struct Fault {
     pub message: String,
 }
 
+impl Fault {
+    pub(crate) fn new(part: &str, paragraph: usize, tag: &str, message: &str) -> Self {
+        let message = cut(message, MESSAGE_CHARACTERS);
+        Self { part: part.to_owned(), paragraph, tag: tag.to_owned(), message }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { part, paragraph, tag, message } = self;
@@ -88,8 +98,12 @@ impl fmt::Display for Fault {
 
 /// `text`, cut where it is longer than a sentence bears.
 pub(crate) fn quoted(text: &str) -> String {
+    cut(text, QUOTED_CHARACTERS)
+}
+
+fn cut(text: &str, characters: usize) -> String {
     let mut letters = text.chars();
-    let mut shown: String = letters.by_ref().take(QUOTED_CHARACTERS).collect();
+    let mut shown: String = letters.by_ref().take(characters).collect();
     if letters.next().is_some() {
         shown.push('…');
     }

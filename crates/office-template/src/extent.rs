@@ -1,10 +1,20 @@
 //! What a section repeats: it follows from where its two tags stand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::error::quoted;
 use crate::lexer::Tag;
 use crate::tags::{Pair, Placed, Tags};
 use crate::word::{Id, Kind, NONE, Part};
+
+/// What can be named to be repeated: of these any number may stand where one does, and what stands around them can do without.
+const NAMED: [(&str, Kind); 5] = [
+    ("w:p", Kind::Paragraph),
+    ("w:tr", Kind::Row),
+    ("w:tc", Kind::Cell),
+    ("w:tbl", Kind::Table),
+    ("w:r", Kind::Run),
+];
 
 /// What a section repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,20 +30,34 @@ pub(crate) enum Extent {
 /// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault.
 pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Extent>> {
     let mut extents = Vec::with_capacity(tags.pairs.len());
-    for index in 0..tags.pairs.len() {
-        let Some(&Pair { open, close }) = tags.pairs.get(index) else { continue };
-        let (Some(opening), Some(closing)) = (tags.all.get(open), tags.all.get(close)) else { continue };
-        match extent(part, opening, closing) {
-            Ok(extent) => extents.push(Some(extent)),
+    let mut faults = Vec::new();
+    let both = |pair: &Pair| Some((tags.all.get(pair.open)?, tags.all.get(pair.close)?));
+    for (index, pair) in tags.pairs.iter().enumerate() {
+        let found = both(pair).map(|(opening, closing)| extent(part, opening, closing));
+        extents.push(match found.transpose() {
+            Ok(extent) => extent,
             Err(why) => {
-                let message =
-                    format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
-                tags.report(open, name, message);
-                extents.push(None);
+                faults.push((index, why));
+                None
             }
+        });
+    }
+    divide_paragraphs(part, tags, &mut extents);
+    for (index, (pair, slot)) in tags.pairs.iter().zip(&mut extents).enumerate() {
+        let why = both(pair)
+            .zip(*slot)
+            .and_then(|((opening, closing), extent)| torn(part, opening, closing, extent));
+        if let Some(why) = why {
+            faults.push((index, why));
+            *slot = None;
         }
     }
-    loosen(part, tags, &mut extents);
+    for (index, why) in faults {
+        let Some(&Pair { open, close }) = tags.pairs.get(index) else { continue };
+        let Some(closing) = tags.all.get(close) else { continue };
+        let message = format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
+        tags.report(open, name, &message);
+    }
     extents
 }
 
@@ -72,7 +96,11 @@ fn extent(part: &Part, opening: &Placed, closing: &Placed) -> Result<Extent, Str
 
 /// `{-w:tr list}`: the element of that name around each of the tags.
 fn named(part: &Part, opening: &Placed, closing: &Placed, name: &str) -> Result<Extent, String> {
-    let around = |tag: &Placed| part.path(tag.element).find(|&id| part.name(id) == name);
+    let Some(&(_, kind)) = NAMED.iter().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = NAMED.iter().map(|&(known, _)| known).collect();
+        return Err(format!("cannot repeat a <{}>; what can be named is {}", quoted(name), known.join(", ")));
+    };
+    let around = |tag: &Placed| part.path(tag.element).find(|&id| part.kind(id) == kind);
     let (Some(first), Some(last)) = (around(opening), around(closing)) else {
         return Err(format!("do not both stand in a <{name}>"));
     };
@@ -96,30 +124,54 @@ fn below(part: &Part, id: Id, above: Id) -> Id {
 
 /// Paragraphs are repeated whole where nothing but blanks stands outside of the tags. Where something does, it is what
 /// stands between the tags, and so it is for every other section that has a tag in one of these paragraphs: else the two would cross.
-fn loosen(part: &Part, tags: &Tags, extents: &mut [Option<Extent>]) {
-    let clean: Vec<bool> = tags
-        .pairs
-        .iter()
-        .map(|pair| is_clean(part, tags, pair.open, true) && is_clean(part, tags, pair.close, false))
-        .collect();
-    let mut loose = BTreeSet::new();
-    loop {
-        let before = loose.len();
-        for ((pair, extent), is_clean) in tags.pairs.iter().zip(extents.iter_mut()).zip(&clean) {
-            let (Some(opening), Some(closing)) = (tags.all.get(pair.open), tags.all.get(pair.close)) else {
-                continue;
-            };
-            let &mut Some(Extent::Paragraphs(first, last)) = extent else { continue };
-            let is_loose = loose.contains(&opening.paragraph) || loose.contains(&closing.paragraph);
-            if is_loose || !is_clean {
-                loose.extend([opening.paragraph, closing.paragraph]);
-                *extent = Some(Extent::Between(first, last));
+fn divide_paragraphs(part: &Part, tags: &Tags, extents: &mut [Option<Extent>]) {
+    let mut by_paragraph: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut divided = Vec::new();
+    let paragraphs = |index: usize| {
+        let pair = tags.pairs.get(index);
+        let both = pair.into_iter().flat_map(|pair| [pair.open, pair.close]);
+        both.filter_map(|tag| tags.all.get(tag)).map(|placed| placed.paragraph)
+    };
+    for (index, (pair, extent)) in tags.pairs.iter().zip(extents.iter()).enumerate() {
+        if matches!(extent, Some(Extent::Paragraphs(..))) {
+            for paragraph in paragraphs(index) {
+                by_paragraph.entry(paragraph).or_default().push(index);
+            }
+            if !is_clean(part, tags, pair.open, true) || !is_clean(part, tags, pair.close, false) {
+                divided.push(index);
             }
         }
-        if loose.len() == before {
-            return;
+    }
+    while let Some(index) = divided.pop() {
+        let Some(extent) = extents.get_mut(index) else { continue };
+        let &mut Some(Extent::Paragraphs(first, last)) = extent else { continue };
+        *extent = Some(Extent::Between(first, last));
+        for paragraph in paragraphs(index) {
+            divided.extend(by_paragraph.remove(&paragraph).unwrap_or_default());
         }
     }
+}
+
+/// Why an extent cannot be repeated: what would be torn apart.
+fn torn(part: &Part, opening: &Placed, closing: &Placed, extent: Extent) -> Option<String> {
+    const BOTH: &str = "must stand both inside or both outside of";
+    let range = |id| part.element(id).map_or(0..0, crate::word::Element::range);
+    let (begin, end) = match extent {
+        Extent::Between(first, last) => {
+            for (tag, above) in [(opening, first), (closing, last)] {
+                let mut cut = part.path(tag.element).take_while(|&id| id != above);
+                if let Some(id) = cut.find(|&id| !part.is_divisible(id)) {
+                    return Some(format!("{BOTH} a <{}>", part.name(id)));
+                }
+            }
+            (opening.at(), closing.at())
+        }
+        Extent::Paragraphs(first, last) | Extent::Elements(first, last) => {
+            (range(first).start, range(last).end)
+        }
+    };
+    let is_torn = part.fields.around(begin) != part.fields.around(end);
+    is_torn.then(|| format!("{BOTH} a field, as a page number is one, or a table of contents"))
 }
 
 /// Whether nothing but blanks and tags of sections stands before the tag in its paragraph, or behind it.

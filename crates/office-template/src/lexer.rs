@@ -6,7 +6,7 @@ mod scan;
 use std::ops::Range;
 
 pub use filters::{Expression, Filter};
-use scan::{end_of, is_name, outside, plain};
+use scan::{Reach, end_of, is_name, outside, plain};
 
 /// The longest delimiter, in characters.
 const DELIMITER_CHARACTERS: usize = 8;
@@ -121,20 +121,18 @@ impl Token {
 }
 
 /// The tags of a paragraph's text. A tag that changes the delimiters does so for what follows, also for the next text.
-#[must_use]
-pub fn lex(text: &str, delimiters: &mut Delimiters) -> Vec<Token> {
-    let mut tokens = Vec::new();
+pub fn lex<'a>(text: &'a str, delimiters: &'a mut Delimiters) -> impl Iterator<Item = Token> + 'a {
     let mut from = 0;
     let mut unclosed_left = UNCLOSED_TAGS;
-    while let Some(found) = text[from..].find(&delimiters.start).filter(|_| unclosed_left > 0) {
-        let start = from + found;
+    let mut reach = Reach::default();
+    std::iter::from_fn(move || {
+        let start = from + text[from..].find(&delimiters.start).filter(|_| unclosed_left > 0)?;
         let begin = start + delimiters.start.len();
-        let end = end_of(text, begin, &delimiters.end).filter(|&end| is_closed(text, begin, end, delimiters));
-        let Some(end) = end else {
-            tokens.push(unclosed(text, start, begin, delimiters));
+        let end = end_of(text, begin, &delimiters.end, &mut reach);
+        let Some(end) = end.filter(|&end| is_closed(text, begin, end, delimiters)) else {
             from = begin;
             unclosed_left -= 1;
-            continue;
+            return Some(unclosed(text, start, begin, delimiters));
         };
         let source = plain(&text[begin..end]).trim().to_owned();
         let tag = read(&source);
@@ -143,9 +141,8 @@ pub fn lex(text: &str, delimiters: &mut Delimiters) -> Vec<Token> {
         if let Ok(Tag::Delimiters(next)) = &tag {
             delimiters.clone_from(next);
         }
-        tokens.push(Token { range: start..from, source, delimiters: here, tag });
-    }
-    tokens
+        Some(Token { range: start..from, source, delimiters: here, tag })
+    })
 }
 
 /// Another tag's beginning before the end means that this one has none. Where the content pairs, it belongs there.

@@ -36,16 +36,13 @@ pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
 use plan::Node;
 use word::attribute::attribute;
-use word::{Part, Unreadable};
+use word::{LARGEST_NUMBER, Part, Unreadable};
 
 /// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
 ///
 /// To be evaluated before the job's own code. `program` is the text of [`Template::program`], `data` the parsed JSON, `settings`
 /// `{ locale: string | undefined, timeZone: string | undefined, strict: boolean }`. What it returns is for [`Template::fill`].
 pub const LIBRARY: &str = include_str!("library.js");
-
-/// Pictures' numbers go up to here; a larger one is an error of who wrote it.
-const LARGEST_NUMBER: u64 = 0x7fff_0000;
 
 /// A Word file whose tags have been found.
 pub struct Template {
@@ -73,6 +70,22 @@ struct TagPlace {
     part: usize,
     paragraph: usize,
     shown: String,
+}
+
+/// What is carried from part to part while a template is read.
+struct Reading {
+    faults: Vec<Fault>,
+    /// So many tags may follow.
+    tags_left: usize,
+    /// So many pieces of elements that are ended and begun again.
+    cuts_left: usize,
+}
+
+impl Reading {
+    fn new(limits: &Limits) -> Self {
+        let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
+        Self { faults: Vec::new(), tags_left, cuts_left: plan::CUTS }
+    }
 }
 
 /// A filled document.
@@ -119,10 +132,11 @@ impl Template {
             warnings,
         };
         let mut steps = Vec::new();
-        let mut faults = Vec::new();
+        let mut reading = Reading::new(limits);
         for (text_part, part) in parts {
-            steps.extend(template.add(text_part, part, &delimiters, &mut faults)?);
+            steps.extend(template.add(text_part, part, &delimiters, &mut reading)?);
         }
+        let faults = reading.faults;
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(Faults::new(faults, count)));
@@ -138,20 +152,20 @@ impl Template {
         text_part: TextPart,
         part: Part,
         delimiters: &Delimiters,
-        faults: &mut Vec<Fault>,
+        reading: &mut Reading,
     ) -> Result<Vec<program::Step>, Error> {
         let TextPart { name, entry } = text_part;
-        let mut tags = tags::find(&part, &name, delimiters);
-        if (self.tags.len() + tags.all.len()) as u64 > self.limits.tags.value {
-            return Err(Error::limit(&self.limits.tags, "the template has more tags than the limit"));
-        }
+        let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
+            .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
         let extents = extent::extents(&part, &name, &mut tags);
-        let planned =
-            if tags.faults.is_empty() { plan::plan(&part, &tags, &extents) } else { Ok(Vec::new()) };
+        let planned = if tags.faults.is_empty() {
+            plan::plan(&part, &tags, &extents, &mut reading.cuts_left)
+        } else {
+            Ok(Vec::new())
+        };
         let first = self.tags.len();
-        let nodes = planned.unwrap_or_else(|index| {
-            let message = "what it repeats is in part what another section repeats; let one of them stand inside of the other";
-            tags.report(index, &name, message.to_owned());
+        let nodes = planned.unwrap_or_else(|(index, message)| {
+            tags.report(index, &name, message);
             Vec::new()
         });
         let places = tags.all.iter();
@@ -161,7 +175,7 @@ impl Template {
             shown: placed.shown.clone(),
         }));
         tags.faults.sort_by_key(|fault| fault.paragraph);
-        faults.append(&mut tags.faults);
+        reading.faults.append(&mut tags.faults);
         let steps = program::steps(&nodes, &tags.all, first);
         let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
         let Part { xml, prefix, .. } = part;
@@ -182,10 +196,10 @@ impl Template {
     /// [`Error::Tags`] with the tags whose expressions failed, [`Error::Limit`] where the document becomes too large, [`Error::Answer`] where
     /// the answer is another template's.
     pub fn fill(self, answer: &str) -> Result<Filled, Error> {
-        let Answers { faults, tree } = serde_json::from_str(answer)
+        let Answers { faults, count, tree } = serde_json::from_str(answer)
             .map_err(|error| Error::Answer(format!("what the program answered cannot be read ({error})")))?;
         if !faults.is_empty() {
-            return Err(Error::Tags(self.faults(faults)));
+            return Err(Error::Tags(self.faults(faults, count)));
         }
         let mut answers = tree.iter();
         let mut changed = BTreeMap::new();
@@ -214,27 +228,20 @@ impl Template {
         next_number: &mut u64,
         room: usize,
     ) -> Result<Vec<u8>, Error> {
-        let mut filler = Filler {
-            prefix: &part.prefix,
-            xml: &part.xml,
-            out: Vec::with_capacity(part.xml.len()),
-            next_number: *next_number,
-            room,
-            limit: &self.limits.output_bytes,
-        };
-        filler.part(&part.nodes, answers)?;
+        let mut filler =
+            Filler::new(&part.xml, &part.prefix, *next_number, (room, &self.limits.output_bytes));
+        let out = filler.part(&part.nodes, answers)?;
         *next_number = filler.next_number;
-        Ok(filler.out)
+        Ok(out)
     }
 
-    fn faults(&self, faults: Vec<(usize, String)>) -> Faults {
-        let count = faults.len();
-        let mut faults = faults;
+    fn faults(&self, mut faults: Vec<(usize, String)>, count: usize) -> Faults {
+        let count = count.max(faults.len());
         faults.sort_by_key(|&(id, _)| id);
         let reported = faults.into_iter().filter_map(|(id, message)| {
             let place = self.tags.get(id)?;
-            let part = self.parts.get(place.part).map(|part| part.name.clone())?;
-            Some(Fault { part, paragraph: place.paragraph, tag: place.shown.clone(), message })
+            let part = &self.parts.get(place.part)?.name;
+            Some(Fault::new(part, place.paragraph, &place.shown, &message))
         });
         Faults::new(reported.collect(), count)
     }
@@ -245,8 +252,9 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
     let mut archive = container::open(file, limits)?;
     let mut parts = Vec::new();
     let mut largest = 0;
+    let mut room = limits.unpacked_bytes.value;
     for text_part in content_types::text_parts(&mut archive, limits)? {
-        let xml = container::unpack(&mut archive, text_part.entry, limits)?;
+        let xml = container::unpack(&mut archive, text_part.entry, &mut room, limits)?;
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
         let may_have_tags =
@@ -264,6 +272,7 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
                 Error::limit(&limits.depth, &what)
             }
         })?;
+        largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
     Ok((parts, largest + 1))
@@ -271,11 +280,16 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
 
 /// The largest number of a picture (`wp:docPr`) in a part.
 fn largest_number(xml: &[u8]) -> u64 {
-    let numbers = memmem::find_iter(xml, b":docPr").filter_map(|at| {
-        let rest = xml.get(at..)?;
-        let tag = rest.get(..memchr::memchr(b'>', rest)?)?;
-        let value = tag.get(attribute(tag, "id")?.value)?;
-        std::str::from_utf8(value).ok()?.parse().ok().filter(|&number: &u64| number < LARGEST_NUMBER)
-    });
-    numbers.max().unwrap_or_default()
+    let mut largest = 0;
+    let mut rest = xml;
+    while let Some(at) = memmem::find(rest, b":docPr") {
+        // A start tag has no `<` in it. What is looked through here is not looked through again.
+        let found = rest.get(at..).unwrap_or_default();
+        let (tag, behind) = found.split_at(memchr::memchr(b'<', found).unwrap_or(found.len()));
+        let value = attribute(tag, "id").and_then(|id| std::str::from_utf8(tag.get(id.value)?).ok());
+        let number = value.and_then(|value| value.parse().ok()).filter(|&number| number < LARGEST_NUMBER);
+        largest = largest.max(number.unwrap_or_default());
+        rest = behind;
+    }
+    largest
 }

@@ -3,14 +3,17 @@
 //! First every change to the part's bytes is written down with its place, then one sweep over the places makes the tree. What is not
 //! named by a change is copied as it is.
 
+mod cut;
+mod sweep;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
-use crate::tags::Tags;
-use crate::word::attribute::attributes;
-use crate::word::{Id, Kind, Part, SingleKind};
+use crate::tags::{Placed, Tags};
+use crate::word::{Id, Kind, NONE, Part, UniqueKind};
+use sweep::sweep;
 
 /// A piece of what the part becomes. Ranges are bytes of the part.
 #[derive(Debug)]
@@ -30,8 +33,8 @@ pub(crate) enum Node {
     Number(Range<usize>),
     /// A paragraph with these properties, where there is none before the place: a cell must end with one.
     Paragraph(String),
-    /// A table: left out where it has no row.
-    Table(Vec<Node>),
+    /// An element that must hold one of this name, as a table a row: left out where it has none.
+    Holder(&'static str, Vec<Node>),
 }
 
 /// A change, at a place in the part.
@@ -44,18 +47,22 @@ struct Change {
 
 enum Action {
     Skip(usize),
-    Insert(String),
-    Value(usize),
+    Write(Node),
     Open(usize),
     Close(usize),
-    Single(SingleKind, usize),
-    Paragraph(String),
-    OpenTable,
-    CloseTable,
+    OpenHolder,
+    CloseHolder(&'static str),
 }
 
 const FIRST: usize = 0;
 const LAST: usize = usize::MAX;
+
+/// The most pieces of elements that a template's sections end and begin again.
+pub(crate) const CUTS: usize = 1_000_000;
+
+const CROSSING: &str =
+    "what it repeats is in part what another section repeats; let one of them stand inside of the other";
+const MANY_CUTS: &str = "it begins or ends inside of too many elements; let it stand in plain text";
 
 struct Planner<'a> {
     part: &'a Part,
@@ -63,25 +70,34 @@ struct Planner<'a> {
     changes: Vec<Change>,
     /// Where the paragraphs begin that vanish because nothing but tags of sections stands in them.
     dropped: BTreeMap<usize, usize>,
+    /// What paragraphs and tables may vanish from, and the last of them.
+    emptied: BTreeMap<Id, Id>,
+    cuts_left: &'a mut usize,
 }
 
-/// The tree of a part, or the opening tag of a section that crosses another one, as rows do that two sections share in part. Numbers of tags are their places
-/// in `tags.all`.
-pub(crate) fn plan(part: &Part, tags: &Tags, extents: &[Option<Extent>]) -> Result<Vec<Node>, usize> {
-    let mut planner = Planner { part, tags, changes: Vec::new(), dropped: BTreeMap::new() };
+/// The tree of a part, or the opening tag of a section that cannot be, and why: it crosses another one, as rows do that two sections
+/// share in part. Numbers of tags are their places in `tags.all`. `cuts_left` becomes less.
+pub(crate) fn plan(
+    part: &Part,
+    tags: &Tags,
+    extents: &[Option<Extent>],
+    cuts_left: &mut usize,
+) -> Result<Vec<Node>, (usize, &'static str)> {
+    let (dropped, emptied) = (BTreeMap::new(), BTreeMap::new());
+    let mut planner = Planner { part, tags, changes: Vec::new(), dropped, emptied, cuts_left };
     planner.drop_paragraphs(extents);
     planner.tags();
     for (pair, extent) in tags.pairs.iter().zip(extents) {
         if let Some(extent) = *extent {
-            planner.section(pair.open, pair.close, extent);
+            planner.section(pair.open, pair.close, extent).ok_or((pair.open, MANY_CUTS))?;
         }
     }
-    planner.tables(extents);
-    planner.singles();
-    planner.boxes(extents);
+    planner.holders(extents);
+    planner.uniques();
+    planner.boxes();
     let mut changes = planner.changes;
     changes.sort_by_key(|change| (change.at, change.rank));
-    sweep(part, changes)
+    sweep(part, changes).map_err(|tag| (tag, CROSSING))
 }
 
 impl Planner<'_> {
@@ -99,11 +115,13 @@ impl Planner<'_> {
             Some(Extent::Paragraphs(..)) => Some([pair.open, pair.close]),
             _ => None,
         });
-        let paragraphs: BTreeSet<usize> = whole
-            .flatten()
-            .filter_map(|index| self.tags.all.get(index))
-            .map(|placed| placed.paragraph)
-            .collect();
+        let of_sections = whole.flatten().filter_map(|index| self.tags.all.get(index));
+        let mut paragraphs: BTreeSet<usize> = of_sections.map(|placed| placed.paragraph).collect();
+        let is_of_delimiters = |placed: &Placed| matches!(placed.tag, Tag::Delimiters(_));
+        let of_delimiters = self.tags.all.iter().filter(|placed| is_of_delimiters(placed));
+        let of_delimiters: BTreeSet<usize> = of_delimiters.map(|placed| placed.paragraph).collect();
+        paragraphs
+            .extend(of_delimiters.into_iter().filter(|&index| self.tags.of(index).all(is_of_delimiters)));
         for index in paragraphs {
             let Some(paragraph) = self.part.paragraphs.get(index) else { continue };
             if is_blank(self.part, self.tags, index, 0..paragraph.text.len())
@@ -111,6 +129,7 @@ impl Planner<'_> {
             {
                 self.dropped.insert(index, element.range().start);
                 self.push(element.range().start, FIRST + 1, Action::Skip(element.range().end));
+                self.emptied.insert(element.parent, paragraph.element);
             }
         }
     }
@@ -120,7 +139,7 @@ impl Planner<'_> {
         let tags = self.tags;
         for (index, placed) in tags.all.iter().enumerate() {
             if matches!(placed.tag, Tag::Value(_)) {
-                self.push(placed.at(), Self::rank(index, 0), Action::Value(index));
+                self.push(placed.at(), Self::rank(index, 0), Action::Write(Node::Value(index)));
             }
             for cut in &placed.cuts {
                 self.push(cut.start, Self::rank(index, 3), Action::Skip(cut.end));
@@ -134,27 +153,28 @@ impl Planner<'_> {
                 self.push(
                     tag.start,
                     FIRST,
-                    Action::Insert(format!("<{} xml:space=\"preserve\">", self.part.name(id))),
+                    Action::Write(Node::Owned(format!("<{} xml:space=\"preserve\">", self.part.name(id)))),
                 );
                 self.push(tag.start, FIRST, Action::Skip(tag.end));
             }
         }
     }
 
-    fn section(&mut self, open: usize, close: usize, extent: Extent) {
-        let (Some(opening), Some(closing)) = (self.tags.all.get(open), self.tags.all.get(close)) else {
-            return;
-        };
+    /// `None` where there are too many cuts.
+    fn section(&mut self, open: usize, close: usize, extent: Extent) -> Option<()> {
+        let (opening, closing) = (self.tags.all.get(open)?, self.tags.all.get(close)?);
         match extent {
             Extent::Between(first, last) => {
-                let (end, begin) = self.cut(opening.element, first);
-                self.push(opening.at(), Self::rank(open, 0), Action::Insert(end));
-                self.push(opening.at(), Self::rank(open, 1), Action::Open(open));
-                self.push(opening.at(), Self::rank(open, 2), Action::Insert(begin));
-                let (end, begin) = self.cut(closing.element, last);
-                self.push(closing.at(), Self::rank(close, 0), Action::Insert(end));
-                self.push(closing.at(), Self::rank(close, 1), Action::Close(open));
-                self.push(closing.at(), Self::rank(close, 2), Action::Insert(begin));
+                let ends =
+                    [(open, opening, first, Action::Open(open)), (close, closing, last, Action::Close(open))];
+                for (index, tag, above, action) in ends {
+                    let (end, begin) = self.cut(tag.element, above)?;
+                    self.push(tag.at(), Self::rank(index, 0), Action::Write(Node::Owned(end)));
+                    self.push(tag.at(), Self::rank(index, 1), action);
+                    for node in begin {
+                        self.push(tag.at(), Self::rank(index, 2), Action::Write(node));
+                    }
+                }
             }
             Extent::Paragraphs(first, last) | Extent::Elements(first, last) => {
                 let range = |id| self.part.element(id).map_or(0..0, crate::word::Element::range);
@@ -165,161 +185,97 @@ impl Planner<'_> {
                 }
                 self.push(begin, Self::rank(open, 0), Action::Open(open));
                 self.push(end, Self::rank(close, 0), Action::Close(open));
+                if matches!(self.part.kind(last), Kind::Paragraph | Kind::Table | Kind::Control)
+                    && let Some(around) = self.part.element(first)
+                {
+                    self.emptied.insert(around.parent, last);
+                }
             }
         }
+        Some(())
     }
 
-    /// What ends everything from `element` up to `above`, which stays open, and what begins it again.
-    fn cut(&self, element: Id, above: Id) -> (String, String) {
-        let (mut end, mut begin) = (String::new(), String::new());
-        for id in self.part.path(element).take_while(|&id| id != above) {
-            let name = self.part.name(id);
-            end.extend(["</", name, ">"]);
-            begin.insert_str(0, &self.again(id, name));
-        }
-        (end, begin)
-    }
-
-    /// The start of an element once more, with its properties and without what must stand once.
-    fn again(&self, id: Id, name: &str) -> String {
-        let Some(element) = self.part.element(id) else { return String::new() };
-        if element.kind == Kind::Text {
-            return format!("<{name} xml:space=\"preserve\">");
-        }
-        let mut start = self.part.text(element.start_tag()).to_owned();
-        for attribute in attributes(start.clone().as_bytes()).collect::<Vec<_>>().into_iter().rev() {
-            if start
-                .get(attribute.name)
-                .is_some_and(|name| name.ends_with(":paraId") || name.ends_with(":textId"))
-            {
-                start.replace_range(attribute.whole, "");
-            }
-        }
-        let Some(properties) = self.part.element(element.properties) else { return start };
-        let range = properties.range();
-        let mut from = range.start;
-        if properties.kind != Kind::ControlProperties {
-            start.push_str(self.part.text(range));
-            return start;
-        }
-        for single in self.part.singles_in(range.clone()).filter(|single| single.kind != SingleKind::Number) {
-            start.push_str(self.part.text(from..single.range.start));
-            from = single.range.end;
-        }
-        start.push_str(self.part.text(from..range.end));
-        start
-    }
-
-    /// The tables whose rows may all vanish.
-    fn tables(&mut self, extents: &[Option<Extent>]) {
-        let rows = extents.iter().filter_map(|extent| match extent {
-            Some(Extent::Elements(first, _)) => Some(*first),
-            _ => None,
-        });
-        let tables: BTreeSet<Id> = rows
-            .filter(|&row| self.part.kind(row) != Kind::Table)
-            .filter_map(|row| self.part.path(row).find(|&id| self.part.kind(id) == Kind::Table))
-            .collect();
-        for range in
-            tables.into_iter().filter_map(|id| self.part.element(id)).map(crate::word::Element::range)
-        {
-            self.push(range.start, LAST - 1, Action::OpenTable);
-            self.push(range.end, FIRST, Action::CloseTable);
-        }
-    }
-
-    /// What copies must not have in common. Without a section there are no copies.
-    fn singles(&mut self) {
-        if self.tags.pairs.is_empty() {
-            return;
-        }
-        for single in &self.part.singles {
-            let action = Action::Single(single.kind, single.range.end);
-            self.push(single.range.start, LAST - 1, action);
-        }
-    }
-
-    /// Cells, text boxes and their like that paragraphs may vanish from keep one.
-    fn boxes(&mut self, extents: &[Option<Extent>]) {
-        let mut seen = BTreeSet::new();
+    /// The tables whose rows may all vanish, and the rows whose cells may.
+    fn holders(&mut self, extents: &[Option<Extent>]) {
+        let mut found = BTreeMap::new();
         for extent in extents {
-            let &Some(Extent::Paragraphs(first, last) | Extent::Elements(first, last)) = extent else {
-                continue;
+            let &Some(Extent::Elements(first, _)) = extent else { continue };
+            let around = |kind| self.part.path(first).find(|&id| self.part.kind(id) == kind);
+            let kind = self.part.kind(first);
+            if kind == Kind::Cell {
+                found.extend(around(Kind::Row).map(|row| (row, "tc")));
+            }
+            if matches!(kind, Kind::Cell | Kind::Row | Kind::Control) {
+                found.extend(around(Kind::Table).map(|table| (table, "tr")));
+            }
+        }
+        for (id, child) in found {
+            let Some(&element) = self.part.element(id) else { continue };
+            self.push(element.range().start, LAST - 1, Action::OpenHolder);
+            self.push(element.range().end, FIRST, Action::CloseHolder(child));
+            if child == "tr" {
+                self.emptied.entry(element.parent).or_insert(id);
+            }
+        }
+    }
+
+    /// What copies must not have in common, and what holds of a control until it is filled.
+    fn uniques(&mut self) {
+        let tags = self.tags.all.iter();
+        let filled: BTreeSet<Id> = tags.flat_map(|placed| self.part.path(placed.element)).collect();
+        // Without a section there are no copies.
+        let are_copies = !self.tags.pairs.is_empty();
+        for unique in &self.part.uniques {
+            let range = unique.range.clone();
+            let node = match unique.kind {
+                UniqueKind::First if are_copies => Some(Node::First(range)),
+                UniqueKind::Last if are_copies => Some(Node::Last(range)),
+                UniqueKind::Number if are_copies => Some(Node::Number(range)),
+                UniqueKind::Binding(control) if filled.contains(&control) => None,
+                UniqueKind::First | UniqueKind::Last | UniqueKind::Number | UniqueKind::Binding(_) => {
+                    continue;
+                }
             };
-            let Some(around) = self.part.element(first).map(|element| element.parent) else { continue };
-            let is_kept = matches!(self.part.kind(around), Kind::Cell | Kind::Box | Kind::ControlContent);
-            if !is_kept || self.part.kind(last) == Kind::Row || !seen.insert(around) {
+            let Range { start, end } = unique.range;
+            // Behind the holders that begin here.
+            if let Some(node) = node {
+                self.push(start, LAST - 1, Action::Write(node));
+            }
+            self.push(start, LAST - 1, Action::Skip(end));
+        }
+    }
+
+    /// Cells, text boxes and their like that paragraphs or tables may vanish from keep a paragraph.
+    fn boxes(&mut self) {
+        for (around, last) in std::mem::take(&mut self.emptied) {
+            if !matches!(self.part.kind(around), Kind::Cell | Kind::Box | Kind::ControlContent) {
                 continue;
             }
-            let properties = self.part.element(last).and_then(|last| self.part.element(last.properties));
-            let kept = properties.map_or("", |properties| self.part.text(properties.range()));
-            let kept = if kept.contains("sectPr") { "" } else { kept };
             let name = format!("{}p", self.part.prefix);
-            let paragraph = format!("<{name}>{kept}</{name}>");
+            let paragraph = format!("<{name}>{}</{name}>", self.kept(last));
             if let Some(around) = self.part.element(around) {
-                self.push(around.end_tag().start, LAST, Action::Paragraph(paragraph));
+                self.push(around.end_tag().start, LAST, Action::Write(Node::Paragraph(paragraph)));
             }
         }
     }
-}
 
-/// What is being put together: the whole, a section, a table.
-struct Frame {
-    section: Option<usize>,
-    nodes: Vec<Node>,
-}
-
-fn sweep(part: &Part, changes: Vec<Change>) -> Result<Vec<Node>, usize> {
-    let mut frames = vec![Frame { section: None, nodes: Vec::new() }];
-    let mut sections = 0_usize;
-    let mut cursor = 0;
-    for Change { at, action, .. } in changes {
-        let top = frames.last_mut().ok_or(0_usize)?;
-        let is_gone = at < cursor;
-        if at > cursor {
-            top.nodes.push(Node::Raw(cursor..at));
-            cursor = at;
+    /// A paragraph's properties for an empty one: no bullet, no section break, no change.
+    fn kept(&self, paragraph: Id) -> String {
+        let properties = self.part.element(paragraph).map_or(NONE, |element| element.properties);
+        let Some(element) = self.part.element(properties) else { return String::new() };
+        if element.kind != Kind::ParagraphProperties {
+            return String::new();
         }
-        match action {
-            Action::Open(tag) => {
-                sections += 1;
-                frames.push(Frame { section: Some(tag), nodes: Vec::new() });
+        let mut kept = String::new();
+        for id in self.part.children(properties) {
+            let local = self.part.name(id).strip_prefix(&self.part.prefix).unwrap_or_default();
+            let text = self.part.text(self.part.element(id).map_or(0..0, crate::word::Element::range));
+            let is_of_list = local == "numPr" || local == "pStyle" && text.contains("\"List");
+            let is_changed = local == "pPrChange" || local == "rPr" && text.contains(":id=");
+            if !is_of_list && !is_changed && local != "sectPr" {
+                kept.push_str(text);
             }
-            Action::OpenTable => frames.push(Frame { section: None, nodes: Vec::new() }),
-            Action::Close(tag) => {
-                sections = sections.checked_sub(1).ok_or(tag)?;
-                let frame = frames.pop().filter(|frame| frame.section == Some(tag)).ok_or(tag)?;
-                frames.last_mut().ok_or(tag)?.nodes.push(Node::Section(tag, frame.nodes));
-            }
-            Action::CloseTable => {
-                let frame = frames.pop().ok_or(0_usize)?;
-                if let Some(tag) = frame.section {
-                    return Err(tag);
-                }
-                frames.last_mut().ok_or(0_usize)?.nodes.push(Node::Table(frame.nodes));
-            }
-            _ if is_gone => {}
-            Action::Skip(end) => cursor = cursor.max(end),
-            Action::Insert(text) => {
-                if !text.is_empty() {
-                    top.nodes.push(Node::Owned(text));
-                }
-            }
-            Action::Value(tag) => top.nodes.push(Node::Value(tag)),
-            Action::Single(kind, end) => {
-                if sections > 0 {
-                    top.nodes.push(match kind {
-                        SingleKind::First => Node::First(at..end),
-                        SingleKind::Last => Node::Last(at..end),
-                        SingleKind::Number => Node::Number(at..end),
-                    });
-                    cursor = end;
-                }
-            }
-            Action::Paragraph(text) => top.nodes.push(Node::Paragraph(text)),
         }
+        if kept.is_empty() { kept } else { format!("<{0}pPr>{kept}</{0}pPr>", self.part.prefix) }
     }
-    let mut whole = frames.pop().filter(|frame| frame.section.is_none()).ok_or(0_usize)?;
-    whole.nodes.push(Node::Raw(cursor..part.xml.len()));
-    Ok(whole.nodes)
 }

@@ -54,7 +54,7 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
                     steps.push(step(kind, first + index, list, self::steps(body, tags, first)));
                 }
             }
-            Node::Table(body) => add(steps, body, tags, first),
+            Node::Holder(_, body) => add(steps, body, tags, first),
             Node::Raw(_)
             | Node::Owned(_)
             | Node::First(_)

@@ -55,21 +55,18 @@ pub(crate) struct Tags {
     pub faults: Vec<Fault>,
 }
 
-/// Finds the tags of `part`, which is called `name`.
-pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters) -> Tags {
+/// Finds the tags of `part`, which is called `name`; `None` where there are more than `left`, faulty ones among them.
+pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut usize) -> Option<Tags> {
     let mut delimiters = delimiters.clone();
     let mut tags = Tags::default();
     for (index, paragraph) in part.paragraphs.iter().enumerate() {
         for token in lex(&paragraph.text, &mut delimiters) {
-            let shown = token.shown();
+            *left = left.checked_sub(1)?;
             match token.tag.clone().and_then(buildable) {
                 Ok(tag) => tags.add(place(paragraph, index, token, tag)),
-                Err(message) => tags.faults.push(Fault {
-                    part: name.to_owned(),
-                    paragraph: index + 1,
-                    tag: shown,
-                    message,
-                }),
+                Err(message) => {
+                    tags.faults.push(Fault::new(name, index + 1, &token.shown(), &message));
+                }
             }
         }
     }
@@ -79,7 +76,7 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters) -> Tags {
         tags.by_paragraph.entry(placed.paragraph).or_default().push(index);
     }
     tags.pair(name);
-    tags
+    Some(tags)
 }
 
 /// What this version can fill; what it cannot is said, never dropped.
@@ -148,18 +145,18 @@ impl Tags {
                 Tag::Section(..) | Tag::Otherwise(_) => {
                     if open.len() == SECTION_DEPTH {
                         let message = format!("sections go no deeper than {SECTION_DEPTH}");
-                        self.report(index, name, message);
+                        self.report(index, name, &message);
                     }
                     open.push(index);
                 }
                 Tag::End(closed) => {
                     let closed = closed.clone();
                     let Some(opening) = open.pop() else {
-                        self.report(index, name, "no section is open here that it could close".to_owned());
+                        self.report(index, name, "no section is open here that it could close");
                         continue;
                     };
                     if let Some(message) = self.mismatch(opening, closed.as_deref()) {
-                        self.report(index, name, message);
+                        self.report(index, name, &message);
                     }
                     self.mark_inline(opening, index);
                     self.pairs.push(Pair { open: opening, close: index });
@@ -178,7 +175,7 @@ impl Tags {
             let Some(expression) = self.all.get(index).and_then(|placed| list(&placed.tag)) else { continue };
             let message =
                 format!("the section is never closed; {} is missing", self.closing(index, &expression.text));
-            self.report(index, name, message);
+            self.report(index, name, &message);
         }
         self.pairs.sort_by_key(|pair| pair.open);
     }
@@ -220,14 +217,9 @@ impl Tags {
         ))
     }
 
-    pub(crate) fn report(&mut self, index: usize, name: &str, message: String) {
+    pub(crate) fn report(&mut self, index: usize, name: &str, message: &str) {
         if let Some(placed) = self.all.get(index) {
-            self.faults.push(Fault {
-                part: name.to_owned(),
-                paragraph: placed.paragraph + 1,
-                tag: placed.shown.clone(),
-                message,
-            });
+            self.faults.push(Fault::new(name, placed.paragraph + 1, &placed.shown, message));
         }
     }
 }
@@ -248,6 +240,8 @@ pub(crate) fn list(tag: &Tag) -> Option<&Expression> {
     }
 }
 
+/// The text with one blank where there are some, and none around `|`.
 fn blanks(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let pieces = text.split('|').map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" "));
+    pieces.collect::<Vec<_>>().join("|")
 }

@@ -1,11 +1,15 @@
 //! A part of a Word file: its elements, and the text of its paragraphs.
 
 pub(crate) mod attribute;
+mod field;
 mod reader;
+mod unique;
 
 use std::ops::Range;
 
+use field::Fields;
 pub(crate) use reader::{Unreadable, read};
+pub(crate) use unique::{LARGEST_NUMBER, Unique, UniqueKind};
 
 /// An element's place in [`Part::elements`].
 pub(crate) type Id = u32;
@@ -21,8 +25,11 @@ pub(crate) struct Part {
     pub elements: Vec<Element>,
     /// In the order in which they begin.
     pub paragraphs: Vec<Paragraph>,
-    /// What stands once in the document, however often it is repeated.
-    pub singles: Vec<Single>,
+    /// What stands once in the document, however often it is repeated; in the order in which it begins.
+    pub uniques: Vec<Unique>,
+    /// The largest number of those of which each copy has its own.
+    pub largest_number: u64,
+    pub fields: Fields,
     /// What Word's names begin with, as `w:`.
     pub prefix: String,
 }
@@ -74,7 +81,7 @@ pub(crate) enum Kind {
     ParagraphProperties,
     Properties,
     /// `w:moveFrom`: its text has been moved elsewhere.
-    MovedAway,
+    MoveFrom,
     Other,
 }
 
@@ -106,22 +113,6 @@ pub(crate) enum PieceKind {
     Object,
 }
 
-/// What must not be written twice.
-pub(crate) struct Single {
-    pub range: Range<usize>,
-    pub kind: SingleKind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SingleKind {
-    /// Only the first copy keeps it: an id that may be left out, a bookmark.
-    First,
-    /// Only the last copy keeps it: a section break.
-    Last,
-    /// A number that each copy has its own of.
-    Number,
-}
-
 impl Part {
     pub(crate) fn element(&self, id: Id) -> Option<&Element> {
         self.elements.get(id as usize)
@@ -146,10 +137,42 @@ impl Part {
     }
 
     /// What stands once, inside of `range`.
-    pub(crate) fn singles_in(&self, range: Range<usize>) -> impl Iterator<Item = &Single> {
-        self.singles
-            .iter()
-            .filter(move |single| range.start <= single.range.start && single.range.end <= range.end)
+    pub(crate) fn uniques_in(&self, range: Range<usize>) -> impl Iterator<Item = &Unique> {
+        let first = self.uniques.partition_point(|unique| unique.range.start < range.start);
+        let from = self.uniques.iter().skip(first);
+        from.take_while(move |unique| unique.range.start < range.end)
+            .filter(move |unique| unique.range.end <= range.end)
+    }
+
+    /// The element's children.
+    pub(crate) fn children(&self, of: Id) -> impl Iterator<Item = Id> + '_ {
+        let end = self.element(of).map_or(0, |element| element.range().end);
+        let behind = (of.saturating_add(1)..).map_while(move |id| Some((id, self.element(id)?)));
+        behind
+            .take_while(move |(_, element)| element.range().start < end)
+            .filter(move |(_, element)| element.parent == of)
+            .map(|(id, _)| id)
+    }
+
+    /// Whether the element may be ended and begun again in its midst, as a run may.
+    pub(crate) fn is_divisible(&self, id: Id) -> bool {
+        const NAMES: [&str; 9] =
+            ["hyperlink", "ins", "del", "moveTo", "smartTag", "customXml", "fldSimple", "bdo", "dir"];
+        match self.kind(id) {
+            Kind::Run | Kind::Text | Kind::Control | Kind::ControlContent => true,
+            Kind::Other => {
+                self.name(id).strip_prefix(&self.prefix).is_some_and(|local| NAMES.contains(&local))
+            }
+            Kind::Paragraph
+            | Kind::Table
+            | Kind::Row
+            | Kind::Cell
+            | Kind::Box
+            | Kind::ControlProperties
+            | Kind::ParagraphProperties
+            | Kind::Properties
+            | Kind::MoveFrom => false,
+        }
     }
 
     /// The part's bytes, as text.

@@ -3,6 +3,25 @@
 /// A longer tag ends at the first end delimiter: what does not pair is not followed through a whole text for every tag.
 const TAG_CHARACTERS: usize = 20_000;
 
+/// The same in a text in which much has been followed in vain.
+const SHORT_TAG_CHARACTERS: usize = 500;
+
+/// So many bytes of a text are followed in vain.
+const VAIN_BYTES: usize = 400_000;
+
+/// How far tags of a text are followed.
+#[derive(Default)]
+pub(super) struct Reach {
+    /// Bytes that were followed through quotes and brackets that then did not pair.
+    vain: usize,
+}
+
+impl Reach {
+    fn characters(&self) -> usize {
+        if self.vain < VAIN_BYTES { TAG_CHARACTERS } else { SHORT_TAG_CHARACTERS }
+    }
+}
+
 /// Follows strings and brackets letter by letter.
 #[derive(Default)]
 struct Nesting {
@@ -49,19 +68,22 @@ impl Nesting {
 
 /// Where the tag whose content begins at `begin` has its end delimiter: the first one outside of strings and brackets, and
 /// where these do not pair, the first one.
-pub(super) fn end_of(text: &str, begin: usize, end: &str) -> Option<usize> {
+pub(super) fn end_of(text: &str, begin: usize, end: &str, reach: &mut Reach) -> Option<usize> {
     let first = begin + text[begin..].find(end)?;
     let mut nesting = Nesting::default();
-    for (at, letter) in text[begin..].char_indices().take(TAG_CHARACTERS) {
+    let mut followed = 0;
+    for (at, letter) in text[begin..].char_indices().take(reach.characters()) {
+        followed = at;
         if nesting.is_over() && text[begin + at..].starts_with(end) {
             return Some(begin + at);
         }
         if let Some(letter) = straight(letter)
             && nesting.pass(letter).is_none()
         {
-            return Some(first);
+            break;
         }
     }
+    reach.vain += followed;
     Some(first)
 }
 

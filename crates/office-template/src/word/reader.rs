@@ -7,7 +7,9 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::attribute::{attribute, attributes};
-use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind, Single, SingleKind};
+use super::field::Fields;
+use super::unique::Finder;
+use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind};
 
 /// The namespaces of Word's elements: as everybody writes it, and the strict one.
 const WORD: [&[u8]; 2] = [
@@ -42,8 +44,10 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
     }
     let mut scanner = Scanner::new(&xml, depth);
     scanner.scan()?;
-    let Scanner { elements, paragraphs, singles, prefix, .. } = scanner;
-    Ok(Part { xml, elements, paragraphs, singles, prefix })
+    let Scanner { elements, paragraphs, uniques, fields, prefix, .. } = scanner;
+    let Finder { found: mut uniques, largest } = uniques;
+    uniques.sort_by_key(|unique| unique.range.start);
+    Ok(Part { xml, elements, paragraphs, uniques, largest_number: largest, fields, prefix })
 }
 
 fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
@@ -93,13 +97,15 @@ struct Scanner<'a> {
     depth: u64,
     elements: Vec<Element>,
     paragraphs: Vec<Paragraph>,
-    singles: Vec<Single>,
+    uniques: Finder,
+    fields: Fields,
     prefix: String,
     /// The elements that are open.
     open: Vec<Id>,
     /// Those of them that are paragraphs, by their place in `paragraphs`: a text box has paragraphs inside of one.
     open_paragraphs: Vec<usize>,
-    moved_away: u32,
+    /// How many `w:moveFrom` are open.
+    moves: u32,
 }
 
 impl<'a> Scanner<'a> {
@@ -109,11 +115,12 @@ impl<'a> Scanner<'a> {
             depth,
             elements: Vec::with_capacity(xml.len() / 64),
             paragraphs: Vec::new(),
-            singles: Vec::new(),
+            uniques: Finder::default(),
+            fields: Fields::default(),
             prefix: "w:".to_owned(),
             open: Vec::new(),
             open_paragraphs: Vec::new(),
-            moved_away: 0,
+            moves: 0,
         }
     }
 
@@ -162,10 +169,7 @@ impl<'a> Scanner<'a> {
             return Err(Unreadable::Depth);
         }
         let tag = self.xml.get(from..end).unwrap_or_default();
-        // Copies of start tags are put together anew, so what only looks like one is refused here.
-        if let Some(Err(error)) = start.attributes().with_checks(false).find(Result::is_err) {
-            return Err(Unreadable::Xml(format!("its XML is broken at byte {from} ({error})")));
-        }
+        check_attributes(start, from)?;
         if self.elements.is_empty() {
             self.prefix = prefix(tag);
         }
@@ -199,18 +203,17 @@ impl<'a> Scanner<'a> {
             Kind::Paragraph => {
                 self.open_paragraphs.push(self.paragraphs.len());
                 self.paragraphs.push(Paragraph { element: id, text: String::new(), pieces: Vec::new() });
-                self.drop_ids(id);
             }
-            Kind::Row => self.drop_ids(id),
             Kind::Properties | Kind::ParagraphProperties | Kind::ControlProperties => {
                 if let Some(parent) = self.elements.get_mut(parent as usize) {
                     parent.properties = id;
                 }
             }
-            Kind::MovedAway => self.moved_away += 1,
+            Kind::MoveFrom => self.moves += 1,
             Kind::Run
             | Kind::Text
             | Kind::Table
+            | Kind::Row
             | Kind::Cell
             | Kind::Box
             | Kind::Control
@@ -225,9 +228,6 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
-        if name.ends_with(b":docPr") {
-            self.number(id);
-        }
     }
 
     /// A run's child that is not its text.
@@ -235,6 +235,13 @@ impl<'a> Scanner<'a> {
         let tag = self.elements.get(id as usize).and_then(|element| self.xml.get(element.start_tag()));
         let tag = tag.unwrap_or_default();
         let value = |name| attribute(tag, name).and_then(|attribute| tag.get(attribute.value));
+        if local == b"fldChar" {
+            let kind = value("fldCharType").and_then(|kind| std::str::from_utf8(kind).ok());
+            self.fields.add(
+                self.elements.get(id as usize).map_or(0, |element| element.begin),
+                kind.unwrap_or_default(),
+            );
+        }
         match local {
             b"t" | b"delText" | b"lastRenderedPageBreak" => {}
             b"br" if matches!(value("type"), Some(b"page" | b"column")) => {
@@ -254,7 +261,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn add(&mut self, text: &str, raw: std::ops::Range<usize>, element: Id, kind: PieceKind) {
-        if self.moved_away > 0 {
+        if self.moves > 0 {
             return;
         }
         let Some(paragraph) = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index))
@@ -311,9 +318,9 @@ impl<'a> Scanner<'a> {
             Kind::Paragraph => {
                 self.open_paragraphs.pop();
             }
-            Kind::MovedAway => self.moved_away = self.moved_away.saturating_sub(1),
-            Kind::Other => self.single(&element),
-            Kind::Run
+            Kind::MoveFrom => self.moves = self.moves.saturating_sub(1),
+            Kind::Other
+            | Kind::Run
             | Kind::Text
             | Kind::Table
             | Kind::Row
@@ -325,6 +332,9 @@ impl<'a> Scanner<'a> {
             | Kind::ParagraphProperties
             | Kind::Properties => {}
         }
+        let parent = self.elements.get(element.parent as usize);
+        let parent = parent.map_or((Kind::Other, NONE), |parent| (parent.kind, parent.parent));
+        self.uniques.look_at(self.xml, &self.prefix, &element, parent);
         let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
         if let Some(piece) = last.and_then(|paragraph| paragraph.pieces.last_mut())
             && piece.element == id
@@ -333,52 +343,21 @@ impl<'a> Scanner<'a> {
             piece.raw = element.range();
         }
     }
+}
 
-    /// Elements that stand once.
-    fn single(&mut self, element: &Element) {
-        let tag = self.xml.get(element.start_tag()).unwrap_or_default();
-        let Some(local) = tag.get(1..).and_then(|name| name.strip_prefix(self.prefix.as_bytes())) else {
-            return;
-        };
-        let parent = self.elements.get(element.parent as usize).map_or(Kind::Other, |parent| parent.kind);
-        let is = |name: &[u8]| {
-            local.strip_prefix(name).and_then(<[u8]>::first).is_some_and(|byte| !byte.is_ascii_alphanumeric())
-        };
-        let kind =
-            if is(b"bookmarkStart") || is(b"bookmarkEnd") || (is(b"id") && parent == Kind::ControlProperties)
-            {
-                SingleKind::First
-            } else if is(b"sectPr") && parent == Kind::ParagraphProperties {
-                SingleKind::Last
-            } else {
-                return;
-            };
-        self.singles.push(Single { range: element.range(), kind });
+/// Copies of start tags are put together anew, so what only looks like one is refused.
+fn check_attributes(start: &BytesStart<'_>, at: usize) -> Result<(), Unreadable> {
+    let broken = |what: &str| Unreadable::Xml(format!("its XML is broken at byte {at} ({what})"));
+    let mut names = Vec::new();
+    // The parser compares each with each.
+    for attribute in start.attributes().with_checks(false) {
+        names.push(attribute.map_err(|error| broken(&error.to_string()))?.key.into_inner());
     }
-
-    /// Word's marks of paragraphs and rows for edits by many: each stands once, and none is as good.
-    fn drop_ids(&mut self, id: Id) {
-        let Some(tag) = self.elements.get(id as usize).map(Element::start_tag) else { return };
-        let begin = tag.start;
-        let bytes = self.xml.get(tag).unwrap_or_default();
-        for attribute in attributes(bytes) {
-            let name = bytes.get(attribute.name).unwrap_or_default().trim_ascii_end();
-            if name.ends_with(b":paraId") || name.ends_with(b":textId") {
-                let range = begin + attribute.whole.start..begin + attribute.whole.end;
-                self.singles.push(Single { range, kind: SingleKind::First });
-            }
-        }
+    names.sort_unstable();
+    if names.windows(2).any(|pair| matches!(pair, [one, other] if one == other)) {
+        return Err(broken("an attribute stands twice in an element"));
     }
-
-    /// The number of a picture.
-    fn number(&mut self, id: Id) {
-        let Some(tag) = self.elements.get(id as usize).map(Element::start_tag) else { return };
-        let begin = tag.start;
-        if let Some(attribute) = attribute(self.xml.get(tag).unwrap_or_default(), "id") {
-            let range = begin + attribute.value.start..begin + attribute.value.end;
-            self.singles.push(Single { range, kind: SingleKind::Number });
-        }
-    }
+    Ok(())
 }
 
 /// What Word's names begin with in this part: its root says so.
@@ -412,7 +391,7 @@ fn kind(local: &[u8]) -> Kind {
         b"sdtPr" => Kind::ControlProperties,
         b"pPr" => Kind::ParagraphProperties,
         b"rPr" => Kind::Properties,
-        b"moveFrom" => Kind::MovedAway,
+        b"moveFrom" => Kind::MoveFrom,
         _ => Kind::Other,
     }
 }

@@ -13,7 +13,7 @@ fn real_templates_are_filled_or_refused_with_a_reason() {
     // 'none' says aloud that there are none, as `.ci/run` does.
     let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
     let Some(folder) = named.map(PathBuf::from) else {
-        eprintln!("NOT TESTED: real Word templates, for PLATEN_CORPUS names no folder of them");
+        eprintln!("NOT TESTED: real Word templates, for PLATEN_CORPUS paths no folder of them");
         return;
     };
     let mut counts = [0; 4];

@@ -4,8 +4,10 @@
 
 mod containers;
 mod corpus;
+mod costs;
 mod fill;
 mod library;
+mod repeat;
 mod runs;
 mod structure;
 mod support;

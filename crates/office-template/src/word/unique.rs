@@ -1,0 +1,127 @@
+//! What stands once in a document, however often what is around it is repeated.
+
+use super::attribute::{attribute, attributes};
+use super::{Element, Id, Kind};
+
+/// What must not be written twice.
+pub(crate) struct Unique {
+    pub range: std::ops::Range<usize>,
+    pub kind: UniqueKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UniqueKind {
+    /// Only the first copy keeps it: an id that may be left out, a bookmark.
+    First,
+    /// Only the last copy keeps it: a section break.
+    Last,
+    /// A number that each copy has its own of.
+    Number,
+    /// What a content control, this one, says of its content; it goes when that is filled.
+    Binding(Id),
+}
+
+/// Numbers go up to here; a larger one is an error of who wrote it.
+pub(crate) const LARGEST_NUMBER: u64 = 0x7fff_0000;
+
+/// Both ends of ranges that have an id, and what refers to one that may have only one reference.
+const RANGES: [&[u8]; 11] = [
+    b"bookmarkStart",
+    b"bookmarkEnd",
+    b"commentRangeStart",
+    b"commentRangeEnd",
+    b"commentReference",
+    b"permStart",
+    b"permEnd",
+    b"moveFromRangeStart",
+    b"moveFromRangeEnd",
+    b"moveToRangeStart",
+    b"moveToRangeEnd",
+];
+
+/// Tracked changes: each has a number.
+const CHANGES: [&[u8]; 14] = [
+    b"ins",
+    b"del",
+    b"moveFrom",
+    b"moveTo",
+    b"rPrChange",
+    b"pPrChange",
+    b"sectPrChange",
+    b"tblPrChange",
+    b"tblPrExChange",
+    b"trPrChange",
+    b"tcPrChange",
+    b"cellIns",
+    b"cellDel",
+    b"cellMerge",
+];
+
+/// Finds what stands once in a part.
+#[derive(Default)]
+pub(super) struct Finder {
+    pub found: Vec<Unique>,
+    /// The largest number of those that each copy has its own of.
+    pub largest: u64,
+}
+
+impl Finder {
+    /// Looks at an element that has ended. `parent` is what it stands in, and `around` what that does.
+    pub(super) fn look_at(
+        &mut self,
+        xml: &[u8],
+        prefix: &str,
+        element: &Element,
+        (parent, around): (Kind, Id),
+    ) {
+        let range = element.start_tag();
+        let tag = xml.get(range.clone()).unwrap_or_default();
+        let is_over = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>' || *byte == b'/';
+        let name = tag.get(1..).unwrap_or_default().split(is_over).next().unwrap_or_default();
+        // Word's marks of paragraphs and rows for edits by many: each stands once, and none is as good.
+        if matches!(element.kind, Kind::Paragraph | Kind::Row) {
+            self.attributes(tag, range.start, |name| {
+                name.ends_with(b":paraId") || name.ends_with(b":textId")
+            });
+        }
+        // Old drawings: other elements refer to a shape's id at most within the first copy.
+        if name.starts_with(b"v:") {
+            self.attributes(tag, range.start, |name| name == b"id" || name == b"o:spid");
+        }
+        if name.ends_with(b":docPr") {
+            self.number(tag, range.start);
+        }
+        let local = name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
+        if CHANGES.contains(&local) {
+            self.number(tag, range.start);
+        }
+        let is_of_control = parent == Kind::ControlProperties;
+        let kind = match local {
+            b"id" if is_of_control => UniqueKind::First,
+            b"showingPlcHdr" if is_of_control => UniqueKind::Binding(around),
+            _ if is_of_control && name.ends_with(b"dataBinding") => UniqueKind::Binding(around),
+            b"sectPr" if parent == Kind::ParagraphProperties => UniqueKind::Last,
+            _ if RANGES.contains(&local) => UniqueKind::First,
+            _ => return,
+        };
+        self.found.push(Unique { range: element.range(), kind });
+    }
+
+    fn attributes(&mut self, tag: &[u8], begin: usize, is_unique: impl Fn(&[u8]) -> bool) {
+        for attribute in attributes(tag) {
+            if is_unique(tag.get(attribute.name).unwrap_or_default().trim_ascii_end()) {
+                let range = begin + attribute.whole.start..begin + attribute.whole.end;
+                self.found.push(Unique { range, kind: UniqueKind::First });
+            }
+        }
+    }
+
+    fn number(&mut self, tag: &[u8], begin: usize) {
+        let Some(id) = attribute(tag, "id") else { return };
+        let number =
+            tag.get(id.value.clone()).and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
+        self.largest = self.largest.max(number.filter(|&number| number < LARGEST_NUMBER).unwrap_or_default());
+        let range = begin + id.value.start..begin + id.value.end;
+        self.found.push(Unique { range, kind: UniqueKind::Number });
+    }
+}

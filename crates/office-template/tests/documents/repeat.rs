@@ -1,0 +1,181 @@
+//! What a section may repeat, and what its copies must not have in common.
+
+use crate::support::{fault, fill, p, paragraphs, table, text};
+
+const DATA: &str = r#"{"items":[{"name":"A","l":[1,2]},{"name":"B","l":[]}],"no":[],"two":[1,2],"x":"X"}"#;
+
+fn cell(content: &str) -> String {
+    format!("<w:tc><w:tcPr/>{content}</w:tc>")
+}
+
+fn rows(cells: &[&str]) -> String {
+    format!(
+        "<w:tbl><w:tblPr/><w:tblGrid/><w:tr>{}</w:tr></w:tbl>",
+        cells.iter().map(|content| cell(content)).collect::<String>()
+    )
+}
+
+#[test]
+fn only_elements_that_may_be_missing_can_be_named() {
+    for name in
+        ["w:t", "w:document", "w:body", "w:hdr", "w:sdtContent", "w:txbxContent", "w:rPr", "w:sdt", "a:p"]
+    {
+        let message = fault(&p(&format!("{{-{name} no}}x{{/no}}")), DATA, "{}");
+        assert!(
+            message.contains(&format!("cannot repeat a <{name}>; what can be named is w:p, w:tr")),
+            "{message}"
+        );
+    }
+    assert_eq!(text(&p("a{-w:r two}b{/}"), DATA), "abab");
+    let control = "<w:p><w:sdt><w:sdtPr/><w:sdtContent><w:r><w:t>{-w:r no}x{/}</w:t></w:r></w:sdtContent></w:sdt></w:p>";
+    assert_eq!(fill(control, DATA).matches("<w:p>").count(), 1, "no paragraph inside of one");
+}
+
+#[test]
+fn a_row_whose_cells_have_all_vanished_vanishes() {
+    assert_eq!(text(&table(&[&["{-w:tc two}{.}{/}", "k"]]), DATA), "1¶2¶k");
+    assert_eq!(text(&table(&[&["{-w:tc no}x{/}", "k"]]), DATA), "k");
+    let both = table(&[&["{-w:tc no}x{/}"], &["k"]]);
+    assert_eq!(fill(&both, DATA), table(&[&["k"]]));
+    assert_eq!(fill(&(table(&[&["{-w:tc no}x{/}"]]) + &p("end")), DATA), p("end"));
+}
+
+#[test]
+fn a_cell_whose_table_has_vanished_keeps_a_paragraph() {
+    let inner = table(&[&["{#no}a", "b{/no}"]]);
+    assert_eq!(fill(&rows(&["", &inner]), DATA), rows(&["", "<w:p></w:p>"]));
+    assert_eq!(fill(&rows(&[&(inner + &p("k"))]), DATA), rows(&[&p("k")]), "and no second one");
+}
+
+#[test]
+fn the_paragraph_that_a_cell_keeps_has_no_bullet() {
+    let tag = |tag: &str| {
+        format!(
+            "<w:p><w:pPr><w:pStyle w:val=\"ListBullet\"/><w:numPr><w:ilvl w:val=\"0\"/></w:numPr><w:jc w:val=\"right\"/></w:pPr>\
+             <w:r><w:t>{tag}</w:t></w:r></w:p>"
+        )
+    };
+    let filled = fill(&rows(&[&[tag("{#no}"), tag("{/no}")].concat()]), DATA);
+    assert_eq!(filled, rows(&["<w:p><w:pPr><w:jc w:val=\"right\"/></w:pPr></w:p>"]));
+}
+
+#[test]
+fn copies_of_a_table_are_not_joined() {
+    let body = [p("{#two}"), table(&[&["{.}"]]), p("{/two}"), table(&[&["k"]])].concat();
+    let filled = fill(&body, DATA);
+    assert_eq!(filled.matches("</w:tbl><w:p></w:p><w:tbl>").count(), 2, "{filled}");
+    let side_by_side = [table(&[&["{x}"]]), table(&[&["k"]])].concat();
+    assert!(fill(&side_by_side, DATA).contains("</w:tbl><w:tbl>"), "what its author wrote stays");
+}
+
+#[test]
+fn a_section_neither_begins_nor_ends_within_a_field() {
+    let mark = |kind: &str| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
+    let run = |text: &str| format!("<w:r><w:t>{text}</w:t></w:r>");
+    let field = |code: &str, result: &str| {
+        [
+            &mark("begin"),
+            code,
+            "<w:r><w:instrText>PAGE</w:instrText></w:r>",
+            &mark("separate"),
+            result,
+            &mark("end"),
+        ]
+        .concat()
+    };
+    let paragraph = |content: &[&str]| format!("<w:p>{}</w:p>", content.concat());
+    for body in [
+        paragraph(&[&run("{#two}"), &field("", &run("1{/two}"))]),
+        paragraph(&[&field("", &run("{#two}1")), &run("{/two}")]),
+        paragraph(&[&field("", &run("{#two}1")), &field("", &run("2{/two}"))]),
+        [p("{#two}"), paragraph(&[&mark("begin"), &run("x")]), p("{/two}"), paragraph(&[&mark("end")])]
+            .concat(),
+    ] {
+        let message = fault(&body, DATA, "{}");
+        assert!(message.contains("must stand both inside or both outside of a field"), "{message}");
+    }
+    let around = paragraph(&[&run("{#two}"), &field("", &run("1")), &run("{/two}")]);
+    assert_eq!(fill(&around, DATA).matches("fldCharType").count(), 6);
+    let inside = paragraph(&[&field("", &run("{#two}{.}{/two}"))]);
+    assert_eq!(paragraphs(&fill(&inside, DATA)), ["12"]);
+}
+
+#[test]
+fn a_section_does_not_tear_what_cannot_be_divided() {
+    let ruby = "<w:p><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>a{#two}b</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>c{/two}d</w:t></w:r>\
+                </w:rubyBase></w:ruby></w:r></w:p>";
+    let message = fault(ruby, DATA, "{}");
+    assert!(message.contains("must stand both inside or both outside of a <w:rt>"), "{message}");
+}
+
+#[test]
+fn in_nested_sections_the_first_and_the_last_copy_are_those_of_all() {
+    let section = "<w:p><w:pPr><w:sectPr><w:type w:val=\"nextPage\"/></w:sectPr></w:pPr><w:r><w:t>{.}</w:t></w:r></w:p>";
+    let bookmark = "<w:p><w:bookmarkStart w:id=\"4\" w:name=\"b\"/><w:bookmarkEnd w:id=\"4\"/></w:p>";
+    let body = [&p("{#items}"), &p("{#l}"), section, bookmark, &p("{/l}"), &p("{/items}")]
+        .map(ToOwned::to_owned)
+        .concat();
+    for data in [r#"{"items":[{"l":[1,2]},{"l":[]}]}"#, r#"{"items":[{"l":[]},{"l":[1,2]}]}"#] {
+        let filled = fill(&body, data);
+        assert_eq!(filled.matches("<w:sectPr>").count(), 1, "{filled}");
+        assert_eq!(filled.matches("<w:bookmarkStart").count(), 1, "{filled}");
+        assert!(filled.rfind("<w:sectPr>") > filled.find("preserve\">1<"), "it is the last copy's: {filled}");
+    }
+    // What a table without rows had in it comes with the next one that has some.
+    let inside = "<w:tbl><w:bookmarkStart w:id=\"4\" w:name=\"b\"/><w:tr><w:tc><w:p><w:r><w:t>{#l}{.}</w:t></w:r></w:p></w:tc><w:tc>\
+                  <w:p><w:r><w:t>{/l}</w:t></w:r></w:p></w:tc></w:tr></w:tbl>";
+    let body = [&p("{#items}"), inside, &p("{/items}")].concat();
+    let filled = fill(&body, r#"{"items":[{"l":[]},{"l":[1,2]}]}"#);
+    assert_eq!(filled.matches("<w:bookmarkStart").count(), 1, "{filled}");
+}
+
+#[test]
+fn ids_of_comments_permissions_and_changes_are_not_repeated() {
+    let body = "<w:p><w:r><w:t>{#two}</w:t></w:r><w:commentRangeStart w:id=\"1\"/><w:permStart w:id=\"2\"/><w:ins w:id=\"7\">\
+        <w:r><w:t>{.}</w:t></w:r></w:ins><w:del w:id=\"8\"/><w:permEnd w:id=\"2\"/><w:commentRangeEnd w:id=\"1\"/>\
+        <w:r><w:commentReference w:id=\"1\"/></w:r><w:r><w:pict><v:shape id=\"s1\" o:spid=\"s2\" style=\"x\"/></w:pict></w:r>\
+        <w:ins w:id=\"9\"><w:r><w:t>c{/two}d</w:t></w:r></w:ins></w:p>";
+    let filled = fill(body, DATA);
+    for once in [
+        "commentRangeStart",
+        "commentRangeEnd",
+        "commentReference",
+        "permStart",
+        "permEnd",
+        " id=\"s1\"",
+        "spid",
+    ] {
+        assert_eq!(filled.matches(once).count(), 1, "{once}: {filled}");
+    }
+    let ids: Vec<&str> =
+        filled.split("<w:ins w:id=\"").skip(1).chain(filled.split("<w:del w:id=\"").skip(1)).collect();
+    let ids: Vec<&str> = ids.into_iter().map(|rest| rest.split('"').next().expect("an id")).collect();
+    let different: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!((ids.len(), different.len()), (7, 7), "{filled}");
+}
+
+#[test]
+fn a_control_that_is_filled_is_no_longer_bound() {
+    let control = |content: &str| {
+        format!(
+            "<w:p><w:sdt><w:sdtPr><w:id w:val=\"5\"/><w:showingPlcHdr/><w:dataBinding w:xpath=\"/a\"/><w:text/></w:sdtPr><w:sdtContent>\
+             <w:r><w:t xml:space=\"preserve\">{content}</w:t></w:r></w:sdtContent></w:sdt></w:p>"
+        )
+    };
+    let free = control("X").replace("<w:showingPlcHdr/><w:dataBinding w:xpath=\"/a\"/>", "");
+    assert_eq!(fill(&(control("{x}") + &control("k")), DATA), free + &control("k"));
+}
+
+#[test]
+fn a_paragraph_of_new_delimiters_alone_vanishes() {
+    assert_eq!(
+        fill(&(p("{=[[ ]]=}") + &p("[[x]]")), DATA),
+        p("X").replace("<w:t>", "<w:t xml:space=\"preserve\">")
+    );
+    assert_eq!(fill(&rows(&[&p("{=[[ ]]=}")]), DATA), rows(&["<w:p></w:p>"]));
+}
+
+#[test]
+fn the_end_of_a_section_may_have_other_blanks_around_its_filters() {
+    assert_eq!(text(&p("{#items | sort('name')}{name}{/ items |sort('name') }"), DATA), "AB");
+}
