@@ -79,7 +79,9 @@ impl Office {
         let (filled, file) = script.run(job.meter, (&order, &body), &|_| None).await?;
         match filled {
             Filled::Document(warnings) => {
-                warnings.iter().for_each(|warning| job.warnings.push(warning));
+                for warning in &warnings {
+                    job.warnings.push(warning);
+                }
                 Ok(file)
             }
             Filled::Failed(sentence) => fault(FaultCode::TemplateError, sentence),
