@@ -561,7 +561,7 @@
     return stringify(scripts);
   }
 
-  const report = () => stringify({ generated, included });
+  const report = () => stringify({ __proto__: null, generated, included });
 
   return { begin, give, mentioned, assemble, part, report, compile: compileAhead };
 })

@@ -40,7 +40,7 @@ pub struct RenderArguments {
     /// The template
     #[arg(value_name = "FILE")]
     file: Place,
-    /// The template's kind: html, ejs, framework
+    /// The template's kind: html, ejs, framework, docx
     #[arg(long = "type", value_name = "TYPE")]
     kind: String,
     /// The JSON data; `{}` when there is none
@@ -49,7 +49,7 @@ pub struct RenderArguments {
     /// Where the document goes; its extension is the target. `-` for stdout, with --target
     #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
     output: Place,
-    /// What becomes of it: pdf, png, jpg, html; where the output's extension does not say so
+    /// What becomes of it: pdf, png, jpg, html, docx; where the output's extension does not say so
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
     /// `formatOpts` as a JSON object

@@ -2,7 +2,7 @@
 //! which all engines share.
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,10 +36,14 @@ pub const JAVASCRIPT_CORE: Requirement = Requirement {
     command: "apt-get install libjavascriptcoregtk-6.0-1",
 };
 
+/// What a process holds that has no job, with room: the engine's library and its tables.
+const OWN_BYTES: u64 = 96 << 20;
+
 /// Processes that run template code, with a locale and a time zone. Cloning shares the processes.
 #[derive(Clone)]
 pub struct ScriptPool {
     pool: Pool,
+    program: Arc<Path>,
     config: Arc<AssembleConfig>,
     locale: Arc<str>,
     timezone: Arc<str>,
@@ -71,7 +75,7 @@ impl ScriptPool {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let settings = PoolSettings {
             name: "assemble",
-            spec: assemble_child(program, limits, &config.timezone, user),
+            spec: assemble_child(program.clone(), limits, &config.timezone, user),
             spares: count(config.spares),
             kept: count(config.kept),
             child_jobs: config.child_jobs,
@@ -82,9 +86,11 @@ impl ScriptPool {
             undisturbed: Duration::from_millis(config.yield_after_ms),
             deadline: Duration::from_millis(config.timeout_ms),
             answer_limit_bytes: config.output_limit_bytes,
+            resident_limit_bytes: Some((config.memory_limit_mb << 20) + OWN_BYTES),
         };
         Self {
             pool: Pool::new(starter, settings, metrics),
+            program: program.into(),
             locale: config.locale.as_str().into(),
             timezone: config.timezone.as_str().into(),
             config: Arc::new(config.clone()),
@@ -189,8 +195,9 @@ impl ScriptPool {
             WorkerFault::Deadline => self.too_late(),
             WorkerFault::TooLong => self.too_large(),
             WorkerFault::Died { status, words } => self.death(*status, words),
-            WorkerFault::NotStarted(_) => not_started(fault),
-            WorkerFault::Astray(_) | WorkerFault::TooMuch(_) => {
+            WorkerFault::NotStarted(_) => self.not_started(fault),
+            WorkerFault::TooMuch(_) => self.out_of_memory(),
+            WorkerFault::Astray(_) => {
                 tracing::error!(error = %fault, "template code could not be run");
                 let sentence = "the template engine failed; its operator finds the cause in the log";
                 JobFault::new(FaultCode::Internal, sentence)
@@ -214,8 +221,26 @@ impl ScriptPool {
                 JobFault::new(FaultCode::TemplateLimit, sentence)
             }
             Some(libc::SIGXCPU) => self.too_late(),
-            _ => JobFault::new(FaultCode::TemplateError, "the template engine crashed on this template"),
+            // Template code ends a process by a signal only.
+            _ => JobFault::new(
+                FaultCode::Internal,
+                "the template engine failed; its operator finds the cause in the log",
+            ),
         }
+    }
+
+    /// What it needs may be gone since the job was accepted; otherwise only the log can say why.
+    fn not_started(&self, fault: &WorkerFault) -> JobFault {
+        tracing::error!(error = %fault, "template code could not be run");
+        let sentence = if JAVASCRIPT_CORE.installed().is_none() {
+            Lack::Missing(&JAVASCRIPT_CORE).to_string()
+        } else if !self.program.is_file() {
+            let program = self.program.display();
+            format!("there is no {program}; install it beside platen, or say in assemble.program where it is")
+        } else {
+            "the engine of template code could not be started; the service's log has the cause".to_owned()
+        };
+        JobFault::new(FaultCode::EngineUnavailable, sentence)
     }
 
     fn too_late(&self) -> JobFault {
@@ -226,17 +251,6 @@ impl ScriptPool {
         );
         JobFault::new(FaultCode::TemplateLimit, sentence)
     }
-}
-
-/// The library may be gone since the job was accepted; otherwise only the log can say why.
-fn not_started(fault: &WorkerFault) -> JobFault {
-    tracing::error!(error = %fault, "template code could not be run");
-    let sentence = if JAVASCRIPT_CORE.installed().is_none() {
-        Lack::Missing(&JAVASCRIPT_CORE).to_string()
-    } else {
-        "the engine of template code could not be started; the service's log has the cause".to_owned()
-    };
-    JobFault::new(FaultCode::EngineUnavailable, sentence)
 }
 
 fn count(value: u64) -> usize {

@@ -126,7 +126,8 @@ pub enum Assembled {
 }
 
 /// What tells `JavaScriptCore` to be one thread that only interprets, with all its memory from the system's allocator:
-/// then one limit of the address space bounds all of it, and nothing ever asks for memory that is executed.
+/// then one limit of the address space bounds all but what the engine reserves at its start for the shapes of objects,
+/// which the pool watches (`resident_limit_bytes`); and nothing ever asks for memory that is executed.
 const ENGINE_OPTIONS: [(&str, &str); 7] = [
     ("Malloc", "1"),
     ("MALLOC_ARENA_MAX", "1"),

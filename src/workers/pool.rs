@@ -9,6 +9,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,10 +18,11 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::housing::Housing;
-use super::priority::{processor_time, yield_processor};
+use super::priority::{processor_time, resident_bytes, yield_processor};
+use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::Starter;
 use super::worker::{Job, Worker, WorkerFault};
@@ -28,6 +30,9 @@ use crate::domain::ids::AccountId;
 use crate::slots::meter::CostMeter;
 use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::ChildMetrics;
+
+/// Between two looks at the memory of a child at work.
+const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a pool runs and within which bounds.
 #[derive(Clone, Debug)]
@@ -55,6 +60,9 @@ pub struct PoolSettings {
     pub deadline: Duration,
     /// Longest body of an answer.
     pub answer_limit_bytes: u64,
+    /// Most memory that a child may hold at work, its program's own included; then it is killed. For what its own limits do
+    /// not see, such as address space that was reserved before they were set.
+    pub resident_limit_bytes: Option<u64>,
 }
 
 /// Runs jobs, each in a child that works for its account only. Cloning shares the pool; its children end
@@ -184,9 +192,12 @@ impl Pool {
             Some(worker) => worker,
             None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
+        let grown = outgrown(worker.process(), self.inner.settings.resident_limit_bytes);
         let mut lease = Lease::new(self.clone(), account, worker, turn.slot);
-        let done =
-            timeout(turn.deadline, lease.work_in_turn(&job)).await.unwrap_or(Err(WorkerFault::Deadline));
+        let done = tokio::select! {
+            done = timeout(turn.deadline, lease.work_in_turn(&job)) => done.unwrap_or(Err(WorkerFault::Deadline)),
+            () = grown => Err(WorkerFault::TooMuch(Excess::Memory)),
+        };
         lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
         done
     }
@@ -310,6 +321,14 @@ impl Shelf {
         let at = self.kept.iter().rposition(fits);
         let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
         kept.or_else(|| if environment.is_empty() { self.ready.pop_front() } else { None })
+    }
+}
+
+/// Comes when the process holds more memory than that; never where there is no limit.
+async fn outgrown(process: Option<i32>, limit_bytes: Option<u64>) {
+    let (Some(process), Some(limit_bytes)) = (process, limit_bytes) else { return pending().await };
+    while resident_bytes(process).is_none_or(|bytes| bytes <= limit_bytes) {
+        sleep(LOOK_PAUSE).await; // poll
     }
 }
 

@@ -1,4 +1,4 @@
-//! Processor time, and who goes last in line for it.
+//! What a process takes of processor and memory, and who goes last in line for the processor.
 
 use std::fs;
 use std::io;
@@ -24,6 +24,15 @@ pub fn processor_time(process: i32) -> Option<Duration> {
     let ticks = fields.next()?? + fields.next()??;
     let a_second = u64::try_from(sysconf(SysconfVar::CLK_TCK).ok()??).ok()?;
     Some(Duration::from_millis(ticks * 1_000 / a_second))
+}
+
+/// Memory that a process holds at this moment; nothing of one that is gone.
+#[must_use]
+pub fn resident_bytes(process: i32) -> Option<u64> {
+    let account = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let pages: u64 = account.split(' ').nth(1)?.parse().ok()?;
+    let page_bytes = u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()?;
+    Some(pages * page_bytes)
 }
 
 /// Has a process yield the processor to everybody who wants it, with all its threads: those it starts later inherit

@@ -371,3 +371,20 @@ async fn the_page_is_limited() {
 async fn a_lone_surrogate_does_not_spoil_the_page() {
     assert_eq!(page("<%= 'a\\ud800b' %>€", "{}").await, "a\u{fffd}b€");
 }
+
+/// What a template makes of its own fault stays a fault of its own.
+#[tokio::test]
+async fn a_sentence_that_grows_is_cut() {
+    let long = "<% String.prototype.slice = () => 'x'.repeat(200000); throw new Error('y'.repeat(3000)) %>";
+    let forged =
+        "<% Object.prototype.toJSON = () => ({generated: 1e18, included: {}}); throw new Error('mine') %>";
+    let assembler = assembler(&AssembleConfig { spares: 0, ..config() });
+    for text in [long, forged] {
+        let site = site(&[("index.html", text)]);
+        let data = Bytes::from_static(b"{}");
+        let page = assembler.assemble(AccountId::generate(), &site, &data, &mut Warnings::default()).await;
+        let fault = page.unwrap_err();
+        assert_eq!(fault.code, FaultCode::TemplateError, "{fault}");
+        assert!(fault.message.len() < 10_000);
+    }
+}

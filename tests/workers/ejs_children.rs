@@ -161,6 +161,7 @@ async fn a_program_that_cannot_start_says_why() {
             undisturbed: DEADLINE,
             deadline: DEADLINE,
             answer_limit_bytes: 1_000,
+            resident_limit_bytes: None,
         };
         let pool = Pool::new(starter(), settings, metrics.children.clone());
         for _ in 0..3 {

@@ -34,6 +34,7 @@ fn settings(script: &str, spares: usize) -> PoolSettings {
         undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(10),
         answer_limit_bytes: 5,
+        resident_limit_bytes: None,
     }
 }
 

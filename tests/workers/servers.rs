@@ -51,6 +51,7 @@ fn pool(foreign: &Foreign) -> Pool {
         undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(2),
         answer_limit_bytes: 1_000,
+        resident_limit_bytes: None,
     };
     let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
     Pool::of_servers(starter(), settings, foreign.metrics.children.clone(), housing)

@@ -47,6 +47,9 @@ const MENTIONED_LIMIT: usize = 300;
 /// A child that needed so much more memory at any time is not kept for a further job.
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
 
+/// The longest sentence of an answer.
+const SENTENCE_LIMIT_BYTES: usize = 8 << 10;
+
 /// What the engine throws where it has not given memory, also for what no memory would do for.
 pub const REFUSED: &str = "Out of memory";
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
@@ -119,7 +122,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     // No process of the same user may trace it or look into its memory.
     prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
     warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
-    let mut engine = load()?;
+    let mut engine = Some(load()?);
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
     loop {
@@ -137,21 +140,21 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
                 say(&Saying::Done(answer), page.as_bytes())?;
             }
             Order::Compile(job) => {
-                let (compiled, scripts) = match engine.compile(&job, &body) {
+                let (compiled, scripts) = match ready(&mut engine)?.compile(&job, &body) {
                     Ok(scripts) => (Compiled::Scripts, scripts),
-                    Err(thrown) => (Compiled::Nothing(thrown.0), String::new()),
+                    Err(thrown) => (Compiled::Nothing(bounded(thrown.0)), String::new()),
                 };
                 say(&Saying::Done(compiled), scripts.as_bytes())?;
             }
             Order::Fill(job) => {
-                let (filled, file) = office::fill(&engine.machine, &memory, (&job, body));
+                let (filled, file) = office::fill(&ready(&mut engine)?.machine, &memory, (&job, body));
                 say(&Saying::Done(filled), &file)?;
             }
         }
         if memory.has_grown(KEPT_GROWTH_BYTES) {
             return Ok(());
         }
-        engine = load()?;
+        renew(&mut engine)?;
     }
 }
 
@@ -170,6 +173,26 @@ fn warm_up() -> Result<(), Thrown> {
     let made =
         engine.machine.text_of(&engine.functions()?.assemble, &words(&[r#"{"list":["<a>",1.5,null]}"#]))?;
     if made == "p" { Ok(()) } else { Err(Thrown(made)) }
+}
+
+/// The machine that waits, or a fresh one.
+fn ready(engine: &mut Option<Engine>) -> Result<&Engine, String> {
+    if engine.is_none() {
+        *engine = Some(load()?);
+    }
+    engine.as_ref().ok_or_else(|| "there is no machine".to_owned())
+}
+
+/// A fresh machine in the place of one that has had its run. That one goes first: it may have used up the memory.
+fn renew(engine: &mut Option<Engine>) -> Result<(), String> {
+    drop(engine.take());
+    ready(engine).map(drop)
+}
+
+/// A sentence as long as an answer may have it. A template may have made it, whatever cuts it before.
+pub fn bounded(mut sentence: String) -> String {
+    sentence.truncate(sentence.floor_char_boundary(SENTENCE_LIMIT_BYTES));
+    sentence
 }
 
 fn load() -> Result<Engine, String> {
@@ -285,7 +308,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Does it; the page is empty unless there is one. An error is one of the pipe, or of the engine.
-    fn assemble(&self, engine: &mut Engine, mut body: Vec<u8>) -> Result<(Answer, String), String> {
+    fn assemble(&self, engine: &mut Option<Engine>, mut body: Vec<u8>) -> Result<(Answer, String), String> {
         let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
         let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
         let mut answer = Answer { outcome: Assembled::Page, generated: 0, included: Vec::new() };
@@ -300,28 +323,29 @@ impl Job<'_> {
             script: Bytes::from_owned(script),
         };
         if may_run_alone(&entry) {
-            if let Some(page) = self.run_script(engine, &entry, &data) {
+            if let Some(page) = self.run_script(ready(engine)?, &entry, &data) {
                 return Ok((answer, page));
             }
             // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
-            *engine = load()?;
+            renew(engine)?;
         }
         let mut files = vec![entry];
         loop {
-            let run = self.run(engine, &mut files, &data);
+            let run = self.run(ready(engine)?, &mut files, &data);
             let run = match run {
                 Ok(Ok(run)) => run,
                 Ok(Err(thrown)) => Run::Done(self.failed(thrown.0), String::new()),
                 Err(broken) => return Err(broken),
             };
-            let report = engine.report();
-            answer.generated += report.as_ref().map_or(0, |report| report.generated);
+            let report = ready(engine)?.report();
+            let generated = report.as_ref().map_or(0, |report| report.generated);
+            answer.generated = answer.generated.saturating_add(generated);
             match run {
                 Run::Wants(wanted) => {
                     for path in wanted {
                         files.push(ask(path)?);
                     }
-                    *engine = load()?;
+                    renew(engine)?;
                 }
                 Run::Done(outcome, page) => {
                     let asked: HashMap<&str, usize> =
@@ -351,8 +375,11 @@ impl Job<'_> {
             machine.word(&self.order.timezone),
         ];
         let made = machine.text_of(&engine.runner.run, &arguments).ok()?;
+        if made != "p" {
+            return None;
+        }
         match engine.page(&engine.runner.part, limit_bytes).ok()? {
-            Run::Done(Assembled::Page, page) if made == "p" => Some(page),
+            Run::Done(Assembled::Page, page) => Some(page),
             Run::Done(..) | Run::Wants(_) => None,
         }
     }
@@ -412,23 +439,26 @@ impl Job<'_> {
         let data = engine.machine.text(data);
         let made = engine.machine.text_of(&engine.functions()?.assemble, &[data])?;
         let kind = made.chars().next();
-        let rest = made.get(1..).unwrap_or_default().to_owned();
+        let rest = made.get(1..).unwrap_or_default();
+        let sentence = || bounded(rest.to_owned());
         Ok(match kind {
             Some('p') => return engine.page(&engine.functions()?.part, self.limits.output_bytes),
-            Some('w') => Run::Wants(names(&rest)?),
+            Some('w') => Run::Wants(names(rest)?),
             Some('l') => Run::Done(Assembled::TooLarge, String::new()),
-            Some('d') => Run::Done(Assembled::TooDeep(rest), String::new()),
-            Some('b') => Run::Done(Assembled::BadData(rest), String::new()),
+            Some('d') => Run::Done(Assembled::TooDeep(sentence()), String::new()),
+            Some('b') => Run::Done(Assembled::BadData(sentence()), String::new()),
             Some('m') if self.memory.is_short() => Run::Done(Assembled::OutOfMemory, String::new()),
-            Some('m') => Run::Done(Assembled::Failed(rest.replacen(REFUSED, TOO_LONG, 1)), String::new()),
-            _ => Run::Done(Assembled::Failed(rest), String::new()),
+            Some('m') => {
+                Run::Done(Assembled::Failed(sentence().replacen(REFUSED, TOO_LONG, 1)), String::new())
+            }
+            _ => Run::Done(Assembled::Failed(sentence()), String::new()),
         })
     }
 
     /// What the renderer itself could not tell.
     fn failed(&self, why: String) -> Assembled {
         let is_memory = why.contains(REFUSED) && self.memory.is_short();
-        if is_memory { Assembled::OutOfMemory } else { Assembled::Failed(why) }
+        if is_memory { Assembled::OutOfMemory } else { Assembled::Failed(bounded(why)) }
     }
 }
 

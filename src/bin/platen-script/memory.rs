@@ -2,7 +2,8 @@
 //!
 //! `JavaScriptCore` reserves gigabytes of address space when its first machine is made, and uses next to nothing of them.
 //! So the bound is set here, once that is done, and on top of it; a limit that the service could set before the start
-//! would have to leave a hostile template those gigabytes.
+//! would have to leave a hostile template those gigabytes. Of what is reserved only the shapes of objects are taken later,
+//! unseen by this bound: the service watches how much the process holds.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -5,7 +5,7 @@ use office_template::{Delimiters, Error, LIBRARY, Limit, Limits, Template};
 use platen::workers::fill::{FillJob, FillLimits, Filled};
 use serde_json::json;
 
-use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED};
+use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED, bounded};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
 
@@ -35,6 +35,8 @@ enum Fault {
     Template(Error),
     Data(Thrown),
     Library(Thrown),
+    /// The engine does not know it.
+    Zone(String),
 }
 
 impl From<Error> for Fault {
@@ -45,6 +47,7 @@ impl From<Error> for Fault {
 
 /// What the program of the tags answers.
 fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Result<String, Fault> {
+    check_zone(machine, &job.timezone)?;
     // Before the default locale is another one: it formats by the one that it is given.
     let library = machine.evaluate(LIBRARY, "library").map_err(Fault::Library)?;
     let parse = machine.evaluate("JSON.parse", "").map_err(Fault::Library)?;
@@ -59,19 +62,30 @@ fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Res
     machine.text_of(&library, &[machine.word(program), data, settings]).map_err(Fault::Library)
 }
 
+/// The engine would go on with UTC, and every date would be wrong without a word.
+fn check_zone(machine: &Machine, timezone: &str) -> Result<(), Fault> {
+    let check = "(timeZone) => { new Intl.DateTimeFormat('en-US', { timeZone }) }";
+    let check = machine.evaluate(check, "zone").map_err(Fault::Library)?;
+    let checked = machine.call(&check, &[machine.word(timezone)]);
+    checked.map(drop).map_err(|_| Fault::Zone(timezone.to_owned()))
+}
+
 fn told(fault: Fault, memory: &Memory) -> Filled {
     match fault {
         Fault::Template(Error::NotOffice(sentence)) => Filled::NotOffice(sentence),
         Fault::Template(Error::Limit(sentence)) => Filled::Limit(sentence),
         Fault::Template(Error::Delimiters(sentence)) => Filled::BadOptions(sentence),
-        Fault::Template(Error::Tags(faults)) => Filled::Failed(faults.to_string()),
+        Fault::Template(Error::Tags(faults)) => Filled::Failed(bounded(faults.to_string())),
         Fault::Template(Error::Answer(sentence)) => Filled::Broken(sentence),
         Fault::Data(thrown) | Fault::Library(thrown) if thrown.0.contains(REFUSED) && memory.is_short() => {
             Filled::OutOfMemory
         }
-        Fault::Data(thrown) => Filled::BadData(thrown.0),
+        Fault::Zone(zone) => Filled::BadOptions(format!(
+            "the template engine does not know the time zone {zone}; name an older one of the same time"
+        )),
+        Fault::Data(thrown) => Filled::BadData(bounded(thrown.0)),
         // Every tag's own fault is told with the tag: this is of what is around them all.
-        Fault::Library(thrown) => Filled::Failed(thrown.0),
+        Fault::Library(thrown) => Filled::Failed(bounded(thrown.0)),
     }
 }
 

@@ -35,7 +35,8 @@ pub(super) async fn finding(starter: &Starter, config: &AssembleConfig) -> Findi
     };
     Finding::missing("Template engine", wrong).so(
         "templates with tags (<%) and Office templates: none can be rendered",
-        "a kernel with CONFIG_SECCOMP_FILTER, and memory for assemble.memory_limit_mb; the service's log has the cause",
+        "platen-script beside platen, of the same version; a kernel with CONFIG_SECCOMP_FILTER; memory for \
+         assemble.memory_limit_mb",
     )
 }
 

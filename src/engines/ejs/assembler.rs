@@ -187,7 +187,7 @@ impl Assembler {
 }
 
 /// The data if it is an object. Only its first character is looked at: it is valid JSON already.
-fn object(data: &Bytes) -> Result<Bytes, JobFault> {
+pub(in crate::engines) fn object(data: &Bytes) -> Result<Bytes, JobFault> {
     let text = data.trim_ascii();
     match text.first() {
         Some(b'{') => Ok(data.clone()),

@@ -7,7 +7,7 @@ mod recent;
 use async_trait::async_trait;
 
 pub use assembler::Assembler;
-pub(super) use assembler::{TAG, entry_text};
+pub(super) use assembler::{TAG, entry_text, object};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};

@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
-use super::ejs::{BANNERS, TAG, entry_text};
+use super::ejs::{BANNERS, TAG, entry_text, object};
 use super::plan::Ability;
 use super::requirement::Lack;
 use super::script::JAVASCRIPT_CORE;
@@ -43,6 +43,7 @@ struct Plain;
 impl StepRunner for Plain {
     async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
         let site = input.into_template()?;
+        object(job.data)?;
         let page = entry_text(&site, job.warnings).await?;
         refuse_tags(site.entry(), &page)?;
         let extras = &job.options.extras;
