@@ -1,9 +1,4 @@
-//! `platen-script assemble-child`: template and data in, page out, inside the tightest cage we have.
-//!
-//! ```text
-//! warm up ─► give up everything but to compute ─► ready ─► job ─► answer ─► ready …
-//!                                                   └ a machine with EJS waits
-//! ```
+//! EJS in a machine: a template's page, and the scripts of templates.
 //!
 //! There is no call from a template's code into this program. A file that a template includes is asked for before it
 //! runs, where it says so by a literal; where a run wants another one, that run is void: the file is asked for when it
@@ -11,24 +6,19 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
-use std::io::{self, Write as _};
-use std::process::ExitCode;
+use std::io;
 
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use memchr::memmem;
-use nix::sys::prctl;
-use platen::workers::assemble::{
-    Answer, AssembleJob, AssembleLimits, Assembled, COMMAND, CompileJob, Compiled, Order,
-};
-use platen::workers::child::{self, FrameError, Given, Saying};
-use serde::{Deserialize, Serialize};
+use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob};
+use platen::workers::child::{self, Given, Saying};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
-use crate::office;
+use crate::serve::{bounded, say};
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
@@ -44,20 +34,14 @@ pub const OWN_LOCALE: &str = "en-US";
 /// it runs.
 const MENTIONED_LIMIT: usize = 300;
 
-/// A child that needed so much more memory at any time is not kept for a further job.
-const KEPT_GROWTH_BYTES: u64 = 64 << 20;
-
-/// The longest sentence of an answer.
-const SENTENCE_LIMIT_BYTES: usize = 8 << 10;
-
 /// What the engine throws where it has not given memory, also for what no memory would do for.
 pub const REFUSED: &str = "Out of memory";
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
 /// A machine for one run: what runs a script that is there, and EJS once something needs it.
-struct Engine {
-    machine: Machine,
+pub struct Engine {
+    pub machine: Machine,
     runner: Runner,
     functions: OnceCell<Functions>,
 }
@@ -101,65 +85,8 @@ enum Run {
     Wants(Vec<String>),
 }
 
-/// Runs `platen-script assemble-child <limits>`.
-pub fn run(arguments: &[OsString]) -> ExitCode {
-    match serve(arguments) {
-        // The process ends here: taking the machine apart first would only cost time.
-        Ok(()) => std::process::exit(0),
-        Err(fault) => {
-            let _ = writeln!(io::stderr(), "platen-script {COMMAND}: {fault}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn serve(arguments: &[OsString]) -> Result<(), String> {
-    let [limits] = arguments else {
-        return Err("wants one argument, its limits; the service calls it, not you".to_owned());
-    };
-    let limits: AssembleLimits = serde_json::from_slice(limits.as_encoded_bytes())
-        .map_err(|error| format!("its argument is not a set of limits: {error}"))?;
-    // No process of the same user may trace it or look into its memory.
-    prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
-    warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
-    let mut engine = Some(load()?);
-    let memory = Memory::bound(limits.memory_bytes)?;
-    child::compute_only()?;
-    loop {
-        say(&Saying::<()>::Ready, b"")?;
-        let (order, body) = match child::read::<Order<'static>>(io::stdin().lock()) {
-            Ok(order) => order,
-            // Nobody wants anything any more.
-            Err(FrameError::Broken(_)) => return Ok(()),
-            Err(error) => return Err(error.to_string()),
-        };
-        match order {
-            Order::Assemble(job) => {
-                let (answer, page) =
-                    Job { limits: &limits, memory: &memory, order: &job }.assemble(&mut engine, body)?;
-                say(&Saying::Done(answer), page.as_bytes())?;
-            }
-            Order::Compile(job) => {
-                let (compiled, scripts) = match ready(&mut engine)?.compile(&job, &body) {
-                    Ok(scripts) => (Compiled::Scripts, scripts),
-                    Err(thrown) => (Compiled::Nothing(bounded(thrown.0)), String::new()),
-                };
-                say(&Saying::Done(compiled), scripts.as_bytes())?;
-            }
-            Order::Fill(job) => {
-                let (filled, file) = office::fill(&ready(&mut engine)?.machine, &memory, (&job, body));
-                say(&Saying::Done(filled), &file)?;
-            }
-        }
-        if memory.has_grown(KEPT_GROWTH_BYTES) {
-            return Ok(());
-        }
-        renew(&mut engine)?;
-    }
-}
-
 /// One whole machine: whatever the engine opens when it first needs it, it opens now.
-fn warm_up() -> Result<(), Thrown> {
+pub fn warm_up() -> Result<(), Thrown> {
     let engine = Engine::load()?;
     engine.machine.evaluate(WARM_UP, "")?;
     let job =
@@ -176,7 +103,7 @@ fn warm_up() -> Result<(), Thrown> {
 }
 
 /// The machine that waits, or a fresh one.
-fn ready(engine: &mut Option<Engine>) -> Result<&Engine, String> {
+pub fn ready(engine: &mut Option<Engine>) -> Result<&Engine, String> {
     if engine.is_none() {
         *engine = Some(load()?);
     }
@@ -184,24 +111,13 @@ fn ready(engine: &mut Option<Engine>) -> Result<&Engine, String> {
 }
 
 /// A fresh machine in the place of one that has had its run. That one goes first: it may have used up the memory.
-fn renew(engine: &mut Option<Engine>) -> Result<(), String> {
+pub fn renew(engine: &mut Option<Engine>) -> Result<(), String> {
     drop(engine.take());
     ready(engine).map(drop)
 }
 
-/// A sentence as long as an answer may have it. A template may have made it, whatever cuts it before.
-pub fn bounded(mut sentence: String) -> String {
-    sentence.truncate(sentence.floor_char_boundary(SENTENCE_LIMIT_BYTES));
-    sentence
-}
-
 fn load() -> Result<Engine, String> {
     Engine::load().map_err(|thrown| format!("EJS does not load: {}", thrown.0))
-}
-
-fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> Result<(), String> {
-    let said = child::write(io::stdout().lock(), saying, body);
-    said.map_err(|error| format!("cannot speak: {error}"))
 }
 
 impl Engine {
@@ -257,7 +173,7 @@ impl Engine {
     }
 
     /// Generates scripts without running them: their JSON.
-    fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> Result<String, Thrown> {
+    pub fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> Result<String, Thrown> {
         let mut rest = body;
         let mut files = Vec::new();
         for (name, bytes) in &job.files {
@@ -300,15 +216,19 @@ fn names(json: &str) -> Result<Vec<String>, Thrown> {
 }
 
 /// A job and what bounds it.
-struct Job<'a> {
-    limits: &'a AssembleLimits,
-    memory: &'a Memory,
-    order: &'a AssembleJob<'a>,
+pub struct Job<'a> {
+    pub limits: &'a AssembleLimits,
+    pub memory: &'a Memory,
+    pub order: &'a AssembleJob<'a>,
 }
 
 impl Job<'_> {
     /// Does it; the page is empty unless there is one. An error is one of the pipe, or of the engine.
-    fn assemble(&self, engine: &mut Option<Engine>, mut body: Vec<u8>) -> Result<(Answer, String), String> {
+    pub fn assemble(
+        &self,
+        engine: &mut Option<Engine>,
+        mut body: Vec<u8>,
+    ) -> Result<(Answer, String), String> {
         let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
         let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
         let mut answer = Answer { outcome: Assembled::Page, generated: 0, included: Vec::new() };

@@ -5,6 +5,7 @@ mod ejs;
 mod machine;
 mod memory;
 mod office;
+mod serve;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -24,7 +25,7 @@ fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     let (command, rest) = arguments.split_first()?;
     match command.to_str()? {
         child::EXEC_COMMAND => Some(child::run_exec(rest, dispatch)),
-        assemble::COMMAND => Some(ejs::run(rest)),
+        assemble::COMMAND => Some(serve::run(rest)),
         _ => None,
     }
 }

@@ -5,9 +5,10 @@ use office_template::{Delimiters, Error, LIBRARY, Limit, Limits, Template};
 use platen::workers::fill::{FillJob, FillLimits, Filled};
 use serde_json::json;
 
-use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED, bounded};
+use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
+use crate::serve::bounded;
 
 /// Does the job in `machine`, in which no template's code has run; the file is empty unless there is a document.
 pub fn fill(
