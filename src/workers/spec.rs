@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The sub-command of our binary that turns an [`Order`] into the program it names.
+/// The sub-command of our binary that turns an order into the program it names.
 pub const EXEC_COMMAND: &str = "exec";
 
 /// Our own binary, also where the child's user could not reach it by its name.

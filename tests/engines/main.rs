@@ -263,6 +263,9 @@ async fn the_catalogue_tells_of_it() {
             "latex      png   fake > fake > fake:raster",
             "latex      docx  fake",
             "latex      pdf   fake > fake",
+            // Beside one of ours that fills what it converts.
+            "docx       png   office > fake > fake:raster",
+            "docx       pdf   office > fake",
         ]
     );
     let here = |catalog: &Catalog| {
