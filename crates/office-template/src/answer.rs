@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// What the program answered to a whole template.
 #[derive(Deserialize)]
@@ -26,6 +26,48 @@ pub(crate) enum Answer<'a> {
     Text(Cow<'a, str>),
     /// A section's copies, or in a copy the answers to its tags.
     List(Vec<Answer<'a>>),
+    /// What is more than a text.
+    Content(Content<'a>),
+}
+
+/// A picture, a link, rich text …: what its tag gives.
+#[derive(Debug)]
+pub(crate) struct Content<'a> {
+    pub form: Form,
+    /// What the form takes, in its order; `None` where the author left it to us.
+    pub fields: Vec<Option<Cow<'a, str>>>,
+}
+
+/// What a content is, as `library.js` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Form {
+    /// Its source, its options as JSON.
+    Image,
+    /// What it says, its options as JSON.
+    Qr,
+    /// What it says, its options as JSON.
+    Barcode,
+    /// The text of HTML.
+    Html,
+    /// The text of XML.
+    Xml,
+    /// What is shown, where it leads, and what is shown above it.
+    Link,
+    Pagebreak,
+    /// The document's name.
+    Include,
+    /// How many levels.
+    Toc,
+    /// The colour, and what is coloured.
+    Color,
+}
+
+impl Content<'_> {
+    /// The field at `index`; empty where there is none.
+    pub(crate) fn field(&self, index: usize) -> &str {
+        self.fields.get(index).and_then(Option::as_deref).unwrap_or_default()
+    }
 }
 
 struct Reader;
@@ -34,7 +76,7 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Answer<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a text or a list")
+        formatter.write_str("a text, a list or a content")
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -52,7 +94,21 @@ impl<'de> Visitor<'de> for Reader {
         }
         Ok(Answer::List(answers))
     }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Some(form) = map.next_key()? else { return Err(A::Error::custom("a content has no form")) };
+        let fields: Vec<Option<Field<'de>>> = map.next_value()?;
+        let fields = fields.into_iter().map(|field| field.map(|Field(text)| text)).collect();
+        if map.next_key::<Form>()?.is_some() {
+            return Err(A::Error::custom("a content has two forms"));
+        }
+        Ok(Answer::Content(Content { form, fields }))
+    }
 }
+
+/// Borrowed where nothing in it is escaped.
+#[derive(Deserialize)]
+struct Field<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Answer<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

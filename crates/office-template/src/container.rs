@@ -149,10 +149,11 @@ pub(crate) fn unpack(
     Ok(content)
 }
 
-/// The container with `changed` in place of the entries of these numbers.
+/// The container with `changed` in place of the entries of these numbers, and `added` behind them.
 pub(crate) fn write(
     archive: &mut Archive<'_>,
     mut changed: BTreeMap<usize, Vec<u8>>,
+    added: &[(String, Vec<u8>)],
 ) -> Result<Vec<u8>, Error> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for index in 0..archive.len() {
@@ -176,8 +177,25 @@ pub(crate) fn write(
         };
         result.map_err(|error| damaged(&name, &error))?;
     }
+    for (name, content) in added {
+        let options = SimpleFileOptions::default()
+            .compression_method(method(name))
+            .large_file(u32::try_from(content.len()).is_err());
+        let written = writer
+            .start_file(name.as_str(), options)
+            .and_then(|()| writer.write_all(content).map_err(ZipError::Io));
+        written.map_err(|error| damaged(name, &error))?;
+    }
     let file = writer.finish().map_err(|error| damaged("the document", &error))?;
     Ok(file.into_inner())
+}
+
+/// Pictures that are packed are not packed again.
+fn method(name: &str) -> CompressionMethod {
+    match name.rsplit_once('.') {
+        Some((_, "png" | "jpeg" | "jpg" | "gif")) => CompressionMethod::Stored,
+        _ => CompressionMethod::Deflated,
+    }
 }
 
 fn damaged(name: &str, error: &ZipError) -> Error {

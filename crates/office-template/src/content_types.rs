@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::word::attribute::attribute;
 
-const LIST: &str = "[Content_Types].xml";
+pub(crate) const LIST: &str = "[Content_Types].xml";
 
 /// The content types of main parts, in lower case: documents, templates, and those with macros.
 const MAIN_PARTS: [&str; 4] = [

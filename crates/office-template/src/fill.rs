@@ -1,23 +1,38 @@
 //! Writes a part: its tree with the answers in their places.
 
+mod blocks;
+
 use std::collections::HashSet;
 use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Content};
 use crate::error::Error;
+use crate::files::Files;
+use crate::forms::{self, Place, Refusal, Written};
 use crate::limits::Limit;
-use crate::plan::Node;
+use crate::package::Package;
+use crate::plan::{Around, Node, Slot};
+
+/// The part that is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// Its name in the package.
+    pub name: &'a str,
+    pub xml: &'a [u8],
+    /// What Word's names begin with in it.
+    pub prefix: &'a str,
+}
 
 /// Writes a part.
-pub(crate) struct Filler<'a> {
-    xml: &'a [u8],
-    /// What Word's names begin with in the part.
-    prefix: &'a str,
+pub(crate) struct Filler<'a, 'p> {
+    source: Source<'a>,
+    package: &'a mut Package<'p>,
+    files: &'a mut dyn Files,
+    /// Tags whose answers cannot be written, by their places among the part's, and why.
+    pub faults: Vec<(usize, String)>,
     out: Vec<u8>,
-    /// The next number of a picture that is no other's.
-    pub next_number: u64,
     /// So many bytes may `out` have.
     room: usize,
     limit: &'a Limit,
@@ -29,26 +44,29 @@ pub(crate) struct Filler<'a> {
     order: Vec<usize>,
     /// Where in `out` that stands of which only the last copy stays, with its place in the part.
     last: Vec<(usize, Range<usize>)>,
+    /// Where in `out` paragraphs begin again behind what stands between paragraphs.
+    reopened: Vec<usize>,
 }
 
-impl<'a> Filler<'a> {
+impl<'a, 'p> Filler<'a, 'p> {
     pub(crate) fn new(
-        xml: &'a [u8],
-        prefix: &'a str,
-        next_number: u64,
-        (room, limit): (usize, &'a Limit),
+        source: Source<'a>,
+        limit: &'a Limit,
+        (package, files): (&'a mut Package<'p>, &'a mut dyn Files),
     ) -> Self {
         Self {
-            xml,
-            prefix,
-            out: Vec::with_capacity(xml.len()),
-            next_number,
-            room,
+            source,
+            room: package.room(),
+            package,
+            files,
+            faults: Vec::new(),
+            out: Vec::with_capacity(source.xml.len()),
             limit,
             copied: 0,
             written: HashSet::new(),
             order: Vec::new(),
             last: Vec::new(),
+            reopened: Vec::new(),
         }
     }
 
@@ -59,7 +77,7 @@ impl<'a> Filler<'a> {
         answers: &mut impl Iterator<Item = &'b Answer<'b>>,
     ) -> Result<Vec<u8>, Error> {
         self.nodes(nodes, answers)?;
-        Ok(self.without_earlier_copies())
+        Ok(self.finished())
     }
 
     fn nodes<'b>(
@@ -85,13 +103,14 @@ impl<'a> Filler<'a> {
                     if self.is_first(range.start) {
                         self.raw(range.clone());
                     } else {
-                        self.out.extend_from_slice(self.next_number.to_string().as_bytes());
-                        self.next_number += 1;
+                        let number = self.package.number();
+                        self.out.extend_from_slice(number.to_string().as_bytes());
                     }
                 }
-                Node::Value(_) => match answers.next() {
+                Node::Content(slot) => match answers.next() {
                     Some(Answer::Text(text)) => self.value(text)?,
-                    _ => return Err(misfit()),
+                    Some(Answer::Content(content)) => self.content(slot, content)?,
+                    Some(Answer::List(_)) | None => return Err(misfit()),
                 },
                 Node::Section(_, body) => match answers.next() {
                     Some(Answer::List(copies)) => self.section(body, copies)?,
@@ -107,6 +126,60 @@ impl<'a> Filler<'a> {
             self.check_room()?;
         }
         Ok(())
+    }
+
+    /// A picture, a link, a table …: inside of its run, between runs or between paragraphs.
+    fn content(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
+        let xml: &'a [u8] = self.source.xml;
+        let text = |range: &Range<usize>| {
+            xml.get(range.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        };
+        let place = Place {
+            source: self.source,
+            run_properties: text(&slot.run_properties),
+            paragraph_properties: text(&slot.paragraph_properties),
+        };
+        let written = match forms::write(content, &place, (&mut *self.package, &mut *self.files)) {
+            Ok(written) => written,
+            Err(Refusal::Fault(message)) => {
+                self.faults.push((slot.tag, message));
+                return Ok(());
+            }
+            Err(Refusal::Error(error)) => return Err(error),
+        };
+        let is_placed = match written {
+            Written::Nothing => Some(()),
+            Written::Run(xml) => slot.run.as_ref().map(|_| self.in_run(&xml)),
+            Written::Inline(xml) => match &slot.run {
+                Some(run) => Some(self.between_runs(run, &xml)?),
+                None => None,
+            },
+            Written::Blocks { xml, ends_with_table } => match (&slot.run, &slot.paragraph) {
+                (Some(run), Some(paragraph)) => {
+                    Some(self.between_paragraphs((run, paragraph), &xml, ends_with_table)?)
+                }
+                _ => None,
+            },
+        };
+        if is_placed.is_none() {
+            let message = "it cannot stand here; let it stand in plain text".to_owned();
+            self.faults.push((slot.tag, message));
+        }
+        self.check_room()
+    }
+
+    /// An element in the midst of the run's text.
+    fn in_run(&mut self, xml: &str) {
+        let prefix = self.source.prefix;
+        for piece in ["</", prefix, "t>", xml, "<", prefix, "t xml:space=\"preserve\">"] {
+            self.out.extend_from_slice(piece.as_bytes());
+        }
+    }
+
+    fn between_runs(&mut self, run: &Around, xml: &str) -> Result<(), Error> {
+        self.out.extend_from_slice(run.end.as_bytes());
+        self.out.extend_from_slice(xml.as_bytes());
+        self.nodes(&run.begin, &mut std::iter::empty())
     }
 
     fn section(&mut self, body: &[Node], copies: &[Answer<'_>]) -> Result<(), Error> {
@@ -130,13 +203,14 @@ impl<'a> Filler<'a> {
     ) -> Result<(), Error> {
         let (begin, count) = (self.out.len(), self.order.len());
         self.nodes(body, answers)?;
-        let child = format!("<{}{child}", self.prefix);
+        let child = format!("<{}{child}", self.source.prefix);
         if memmem::find(self.out.get(begin..).unwrap_or_default(), child.as_bytes()).is_none() {
             self.out.truncate(begin);
             for place in self.order.drain(count..) {
                 self.written.remove(&place);
             }
             while self.last.pop_if(|(_, range)| range.start >= begin).is_some() {}
+            self.reopened.retain(|&at| at < begin);
         }
         Ok(())
     }
@@ -151,32 +225,34 @@ impl<'a> Filler<'a> {
     }
 
     fn raw(&mut self, range: Range<usize>) {
-        let xml: &'a [u8] = self.xml;
+        let xml: &'a [u8] = self.source.xml;
         let piece = xml.get(range.clone()).unwrap_or_default();
         // Word joins tables that stand side by side. In the template something stood between these, or they were one.
-        if range.start != self.copied && self.ends_with(b"tbl") && self.begins_with_table(piece) {
-            for piece in ["<", self.prefix, "p></", self.prefix, "p>"] {
-                self.out.extend_from_slice(piece.as_bytes());
-            }
+        if range.start != self.copied && self.begins_with_table(piece) {
+            self.part_tables();
         }
         self.copied = range.end;
         self.out.extend_from_slice(piece);
     }
 
+    /// An empty paragraph, where a table would follow a table.
+    fn part_tables(&mut self) {
+        if self.ends_with(b"tbl") {
+            for piece in ["<", self.source.prefix, "p></", self.source.prefix, "p>"] {
+                self.out.extend_from_slice(piece.as_bytes());
+            }
+        }
+    }
+
     /// Whether what has been written ends with an element of this name.
     fn ends_with(&self, local: &[u8]) -> bool {
-        let written = self.out.trim_ascii_end();
-        let last = memchr::memrchr(b'<', written).and_then(|at| written.get(at + 1..)).unwrap_or_default();
-        let (is_end, name) = last.strip_prefix(b"/").map_or((false, last), |name| (true, name));
-        let name = name.strip_prefix(self.prefix.as_bytes()).and_then(|name| name.strip_prefix(local));
-        let behind = name.unwrap_or_default();
-        matches!(behind, [b'>' | b'/' | b' ', ..]) && (is_end || behind.ends_with(b"/>"))
+        ends_with(&self.out, self.source.prefix, local)
     }
 
     fn begins_with_table(&self, piece: &[u8]) -> bool {
         let name = piece.trim_ascii_start().strip_prefix(b"<");
         let behind = name
-            .and_then(|name| name.strip_prefix(self.prefix.as_bytes()))
+            .and_then(|name| name.strip_prefix(self.source.prefix.as_bytes()))
             .and_then(|local| local.strip_prefix(b"tbl"));
         behind.and_then(<[u8]>::first).is_some_and(|byte| !byte.is_ascii_alphanumeric())
     }
@@ -188,24 +264,25 @@ impl<'a> Filler<'a> {
         Ok(())
     }
 
-    /// What has been written, without that of which a later copy stands.
-    fn without_earlier_copies(&mut self) -> Vec<u8> {
-        let out = std::mem::take(&mut self.out);
+    /// What has been written, without what proved to be too much.
+    fn finished(&mut self) -> Vec<u8> {
+        let mut too_much = self.hollow_paragraphs();
         let mut seen = HashSet::new();
-        let mut earlier: Vec<Range<usize>> = Vec::new();
         for (place, range) in std::mem::take(&mut self.last).into_iter().rev() {
             if !seen.insert(place) {
-                earlier.push(range);
+                too_much.push(range);
             }
         }
-        if earlier.is_empty() {
+        let out = std::mem::take(&mut self.out);
+        if too_much.is_empty() {
             return out;
         }
+        too_much.sort_by_key(|range| range.start);
         let mut kept = Vec::with_capacity(out.len());
         let mut from = 0;
-        for range in earlier.into_iter().rev() {
+        for range in too_much {
             kept.extend_from_slice(out.get(from..range.start).unwrap_or_default());
-            from = range.end;
+            from = from.max(range.end);
         }
         kept.extend_from_slice(out.get(from..).unwrap_or_default());
         kept
@@ -244,13 +321,20 @@ impl<'a> Filler<'a> {
         Ok(())
     }
 
-    /// An empty element in the midst of the run's text.
     fn element(&mut self, name: &str) {
-        let prefix = self.prefix;
-        for piece in ["</", prefix, "t><", prefix, name, "/><", prefix, "t xml:space=\"preserve\">"] {
-            self.out.extend_from_slice(piece.as_bytes());
-        }
+        let xml = format!("<{}{name}/>", self.source.prefix);
+        self.in_run(&xml);
     }
+}
+
+/// Whether `written` ends with an element of this name.
+fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
+    let written = written.trim_ascii_end();
+    let last = memchr::memrchr(b'<', written).and_then(|at| written.get(at + 1..)).unwrap_or_default();
+    let (is_end, name) = last.strip_prefix(b"/").map_or((false, last), |name| (true, name));
+    let name = name.strip_prefix(prefix.as_bytes()).and_then(|name| name.strip_prefix(local));
+    let behind = name.unwrap_or_default();
+    matches!(behind, [b'>' | b'/' | b' ', ..]) && (is_end || behind.ends_with(b"/>"))
 }
 
 fn misfit() -> Error {

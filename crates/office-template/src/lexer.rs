@@ -92,6 +92,23 @@ pub enum Tag {
     Delimiters(Delimiters),
 }
 
+impl Tag {
+    /// Whether something stands in the tag's place: it is no section's, and changes no delimiters.
+    #[must_use]
+    pub fn has_content(&self) -> bool {
+        match self {
+            Self::Value(_)
+            | Self::Image(_)
+            | Self::Qr(_)
+            | Self::Barcode(_)
+            | Self::Html(_)
+            | Self::Xml(_)
+            | Self::Command(..) => true,
+            Self::Section(..) | Self::Otherwise(_) | Self::End(_) | Self::Delimiters(_) => false,
+        }
+    }
+}
+
 /// What `{:name …}` does: name, fewest and most arguments, how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {

@@ -16,24 +16,27 @@ mod container;
 mod content_types;
 mod error;
 mod extent;
+mod files;
 mod fill;
+mod forms;
 pub mod lexer;
 mod limits;
+mod package;
 mod plan;
 mod program;
 mod tags;
 mod word;
-
-use std::collections::BTreeMap;
 
 use memchr::{memchr2, memmem};
 
 use answer::{Answer, Answers};
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
-use fill::Filler;
+pub use files::{Files, NoFiles};
+use fill::{Filler, Source};
 pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
+use package::Package;
 use plan::Node;
 use word::attribute::attribute;
 use word::{LARGEST_NUMBER, Part, Unreadable};
@@ -53,15 +56,18 @@ pub struct Template {
     tags: Vec<TagPlace>,
     program: String,
     next_number: u64,
+    /// Whether it is written in the strict form of the format.
+    is_strict: bool,
     warnings: Vec<String>,
 }
 
 /// A part with tags.
 struct PartPlan {
     name: String,
-    entry: usize,
     xml: Vec<u8>,
     prefix: String,
+    /// How many tags it has.
+    tags: usize,
     nodes: Vec<Node>,
 }
 
@@ -129,6 +135,7 @@ impl Template {
             tags: Vec::new(),
             program: String::new(),
             next_number,
+            is_strict: parts.iter().any(|(_, part)| part.is_strict()),
             warnings,
         };
         let mut steps = Vec::new();
@@ -154,7 +161,7 @@ impl Template {
         delimiters: &Delimiters,
         reading: &mut Reading,
     ) -> Result<Vec<program::Step>, Error> {
-        let TextPart { name, entry } = text_part;
+        let TextPart { name, .. } = text_part;
         let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
             .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
         let extents = extent::extents(&part, &name, &mut tags);
@@ -179,7 +186,7 @@ impl Template {
         let steps = program::steps(&nodes, &tags.all, first);
         let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
         let Part { xml, prefix, .. } = part;
-        self.parts.push(PartPlan { name, entry, xml, prefix, nodes });
+        self.parts.push(PartPlan { name, xml, prefix, tags: tags.all.len(), nodes });
         Ok(steps)
     }
 
@@ -189,50 +196,54 @@ impl Template {
         &self.program
     }
 
-    /// The document with `answer`, what the program answered, in the places of its tags.
+    /// The document with `answer`, what the program answered, in the places of its tags; what they name comes from `files`.
     ///
     /// # Errors
     ///
-    /// [`Error::Tags`] with the tags whose expressions failed, [`Error::Limit`] where the document becomes too large, [`Error::Answer`] where
-    /// the answer is another template's.
-    pub fn fill(self, answer: &str) -> Result<Filled, Error> {
+    /// [`Error::Tags`] with the tags whose expressions failed or whose answers cannot be written, [`Error::Limit`] where the document
+    /// becomes too large, [`Error::Answer`] where the answer is another template's.
+    pub fn fill(self, answer: &str, files: &mut dyn Files) -> Result<Filled, Error> {
         let Answers { faults, count, tree } = serde_json::from_str(answer)
             .map_err(|error| Error::Answer(format!("what the program answered cannot be read ({error})")))?;
         if !faults.is_empty() {
             return Err(Error::Tags(self.faults(faults, count)));
         }
         let mut answers = tree.iter();
-        let mut changed = BTreeMap::new();
-        let mut next_number = self.next_number;
-        let mut room = usize::try_from(self.limits.output_bytes.value).unwrap_or(usize::MAX);
-        for part in self.parts.iter().filter(|part| !part.nodes.is_empty()) {
-            let out = self.fill_part(part, &mut answers, &mut next_number, room)?;
-            room = room.saturating_sub(out.len());
-            changed.insert(part.entry, out);
+        let mut package = Package::open(&self.file, &self.limits, (self.is_strict, self.next_number))?;
+        let mut faults = Vec::new();
+        let mut first = 0;
+        for part in &self.parts {
+            if !part.nodes.is_empty() {
+                let out = self.fill_part(part, &mut answers, (&mut package, files))?;
+                faults.extend(out.1.into_iter().map(|(index, message)| (first + index, message)));
+                package.put(&part.name, out.0)?;
+            }
+            first += part.tags;
         }
         if answers.next().is_some() {
             return Err(Error::Answer("what the program answered is not this template's".to_owned()));
         }
-        if changed.is_empty() {
-            return Ok(Filled { file: self.file, warnings: self.warnings });
+        if !faults.is_empty() {
+            let count = faults.len();
+            return Err(Error::Tags(self.faults(faults, count)));
         }
-        let mut archive = container::open(&self.file, &self.limits)?;
-        let file = container::write(&mut archive, changed)?;
-        Ok(Filled { file, warnings: self.warnings })
+        let mut warnings = self.warnings;
+        warnings.append(&mut package.warnings);
+        let file = if package.is_untouched() { None } else { Some(package.finish()?) };
+        Ok(Filled { file: file.unwrap_or(self.file), warnings })
     }
 
+    /// A part, filled, and the tags whose answers could not be written, by their places among the part's.
     fn fill_part<'a>(
         &self,
         part: &PartPlan,
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
-        next_number: &mut u64,
-        room: usize,
-    ) -> Result<Vec<u8>, Error> {
-        let mut filler =
-            Filler::new(&part.xml, &part.prefix, *next_number, (room, &self.limits.output_bytes));
+        (package, files): (&mut Package<'_>, &mut dyn Files),
+    ) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
+        let source = Source { name: &part.name, xml: &part.xml, prefix: &part.prefix };
+        let mut filler = Filler::new(source, &self.limits.output_bytes, (package, files));
         let out = filler.part(&part.nodes, answers)?;
-        *next_number = filler.next_number;
-        Ok(out)
+        Ok((out, filler.faults))
     }
 
     fn faults(&self, mut faults: Vec<(usize, String)>, count: usize) -> Faults {

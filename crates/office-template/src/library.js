@@ -503,14 +503,82 @@
       }
       return out;
     };
+    // What is more than a text: its form, and what the form takes. `null` is the form's own choice.
+    const content = (form, fields) => {
+      let out = "";
+      for (let index = 0; index < fields.length; index += 1) {
+        out += `${index === 0 ? "" : ","}${isNothing(fields[index]) ? "null" : quote(printed(fields[index]))}`;
+      }
+      return `{"${form}":[${out}]}`;
+    };
+    // Bytes as a program writes them into JSON: a list of numbers, or Node's { type: "Buffer", data }. They become Base64.
+    const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const bytes = (value) => {
+      const list = isArray(value) ? value : isObject(value) && value.type === "Buffer" && isArray(value.data) ? value.data : null;
+      if (list === null) return value;
+      let out = "";
+      for (let at = 0; at < list.length; at += 3) {
+        const left = list.length - at;
+        const word = ((list[at] & 255) << 16) | ((left > 1 ? list[at + 1] & 255 : 0) << 8) | (left > 2 ? list[at + 2] & 255 : 0);
+        out += DIGITS[word >> 18] + DIGITS[(word >> 12) & 63] + (left > 1 ? DIGITS[(word >> 6) & 63] : "=") + (left > 2 ? DIGITS[word & 63] : "=");
+      }
+      return out;
+    };
+    // A form's options as JSON: their names with the lists of what they are given.
+    const optionsText = (calls) => {
+      let out = "";
+      for (let index = 0; index < calls.length; index += 1) {
+        const { name, codes } = calls[index];
+        let given = "";
+        for (let at = 0; at < codes.length; at += 1) given += (at === 0 ? "" : ",") + quote(printed(run(codes[at])));
+        out += `${index === 0 ? "" : ","}"${name}":[${given}]`;
+      }
+      return `{${out}}`;
+    };
+    const argument = (tag, index) => (index < tag.terms.length ? evaluate(tag.terms[index]) : undefined);
+    const FORMS = {
+      __proto__: null,
+      image: (tag) => { const shown = bytes(evaluate(tag)); return isNothing(shown) ? '""' : content("image", [shown, optionsText(tag.options)]); },
+      qr: (tag) => { const said = evaluate(tag); return isNothing(said) ? '""' : content("qr", [said, optionsText(tag.options)]); },
+      barcode: (tag) => { const said = evaluate(tag); return isNothing(said) ? '""' : content("barcode", [said, optionsText(tag.options)]); },
+      html: (tag) => content("html", [evaluate(tag)]),
+      xml: (tag) => content("xml", [evaluate(tag)]),
+      link: (tag) => content("link", [argument(tag, 0), argument(tag, 1)]),
+      pagebreak: () => content("pagebreak", []),
+      include: (tag) => content("include", [argument(tag, 0)]),
+      toc: (tag) => content("toc", [argument(tag, 0)]),
+      color: (tag) => { const shown = argument(tag, 0); return isNothing(shown) ? '""' : content("color", [shown, argument(tag, 1)]); },
+    };
+    // Values that say themselves what they are, as easy-template-x has them: { _type: "image", source, width, height, altText } ...
+    const typed = (value) => {
+      const { _type: type } = value;
+      const own = (name) => (hasOwn(value, name) ? value[name] : undefined);
+      const option = (name, given) => (isNothing(given) ? "" : `"${name}":[${quote(printed(given))}]`);
+      if (type === "text") return quote(printed(own("text")));
+      if (type === "link") return content("link", [own("text"), own("target"), own("tooltip")]);
+      if (type === "rawXml") {
+        const xml = own("xml");
+        return content("xml", [isArray(xml) ? FILTERS.join(xml, "") : xml]);
+      }
+      if (type !== "image") return null;
+      const sizes = [option("width", own("width")), option("height", own("height")), option("alt", own("altText"))];
+      let options = "";
+      for (let index = 0; index < 3; index += 1) if (sizes[index] !== "") options += (options === "" ? "" : ",") + sizes[index];
+      return content("image", [bytes(own("source")), `{${options}}`]);
+    };
+    const shown = (value) => {
+      const isTyped = isObject(value) && !isArray(value) && hasOwn(value, "_type");
+      return (isTyped ? typed(value) : null) ?? quote(printed(value));
+    };
     const answer = (tag) => {
-      const isValue = tag.kind === "value";
-      const nothing = isValue ? '""' : "[]";
+      const form = FORMS[tag.kind];
+      const nothing = form !== undefined || tag.kind === "value" ? '""' : "[]";
       let items;
       if (tag.id in faulty) return nothing;
       try {
+        if (form !== undefined) return form(tag);
         const value = evaluate(tag);
-        if (isValue) return quote(printed(value));
+        if (tag.kind === "value") return shown(value);
         items = itemsOf(tag, value);
       } catch (error) {
         report(tag, error);

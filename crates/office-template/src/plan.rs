@@ -4,6 +4,7 @@
 //! named by a change is copied as it is.
 
 mod cut;
+mod slot;
 mod sweep;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
 use crate::tags::{Placed, Tags};
 use crate::word::{Id, Kind, NONE, Part, UniqueKind};
+pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 
 /// A piece of what the part becomes. Ranges are bytes of the part.
@@ -21,8 +23,8 @@ pub(crate) enum Node {
     /// Copied as it is.
     Raw(Range<usize>),
     Owned(String),
-    /// The text of the tag of this number.
-    Value(usize),
+    /// What the tag of this place answers.
+    Content(Box<Slot>),
     /// As often as the tag of this number answers.
     Section(usize, Vec<Node>),
     /// Only in the first of all copies.
@@ -86,7 +88,7 @@ pub(crate) fn plan(
     let (dropped, emptied) = (BTreeMap::new(), BTreeMap::new());
     let mut planner = Planner { part, tags, changes: Vec::new(), dropped, emptied, cuts_left };
     planner.drop_paragraphs(extents);
-    planner.tags();
+    planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
     for (pair, extent) in tags.pairs.iter().zip(extents) {
         if let Some(extent) = *extent {
             planner.section(pair.open, pair.close, extent).ok_or((pair.open, MANY_CUTS))?;
@@ -134,12 +136,13 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes the tags out, and puts values in.
-    fn tags(&mut self) {
+    /// Takes the tags out, and puts in what they answer. `Err` with the tag that stands inside of too many elements.
+    fn tags(&mut self) -> Result<(), usize> {
         let tags = self.tags;
         for (index, placed) in tags.all.iter().enumerate() {
-            if matches!(placed.tag, Tag::Value(_)) {
-                self.push(placed.at(), Self::rank(index, 0), Action::Write(Node::Value(index)));
+            if placed.tag.has_content() {
+                let slot = self.slot(index, placed)?;
+                self.push(placed.at(), Self::rank(index, 0), Action::Write(Node::Content(Box::new(slot))));
             }
             for cut in &placed.cuts {
                 self.push(cut.start, Self::rank(index, 3), Action::Skip(cut.end));
@@ -158,6 +161,7 @@ impl Planner<'_> {
                 self.push(tag.start, FIRST, Action::Skip(tag.end));
             }
         }
+        Ok(())
     }
 
     /// `None` where there are too many cuts.

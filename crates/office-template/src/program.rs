@@ -2,18 +2,48 @@
 
 use serde::Serialize;
 
-use crate::lexer::{Expression, Tag};
+use crate::lexer::{Expression, Filter, Tag};
 use crate::plan::Node;
 use crate::tags::{Placed, list};
 
 /// Words that are no names, though they look like some.
 const LITERALS: [&str; 5] = ["true", "false", "null", "this", "new"];
 
+/// Filters of pictures and codes that say how these are shown; all others change what they show.
+const OPTIONS: [&str; 13] = [
+    "size",
+    "width",
+    "height",
+    "fit",
+    "alt",
+    "link",
+    "kind",
+    "level",
+    "margin",
+    "color",
+    "background",
+    "text",
+    "maxSize",
+];
+
 /// A tag as `library.js` reads it. Every field is there in each of them: what is missing would be looked for in a prototype.
 #[derive(Serialize)]
 pub(crate) struct Step {
     id: usize,
     kind: &'static str,
+    /// What the tag's expression is; of a command the first argument.
+    #[serde(flatten)]
+    term: Term,
+    /// A command's arguments.
+    terms: Vec<Term>,
+    /// How a picture is shown.
+    options: Vec<Call>,
+    body: Vec<Step>,
+}
+
+/// An expression with its filters.
+#[derive(Serialize)]
+struct Term {
     whole: String,
     text: String,
     /// The expression as it is compiled.
@@ -23,7 +53,6 @@ pub(crate) struct Step {
     /// The path begins at the item itself.
     own: bool,
     filters: Vec<Call>,
-    body: Vec<Step>,
 }
 
 #[derive(Serialize)]
@@ -42,16 +71,16 @@ pub(crate) fn steps(nodes: &[Node], tags: &[Placed], first: usize) -> Vec<Step> 
 fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
     for node in nodes {
         match node {
-            Node::Value(index) => {
-                if let Some(Tag::Value(value)) = tags.get(*index).map(|placed| &placed.tag) {
-                    steps.push(step("value", first + index, value, Vec::new()));
-                }
+            Node::Content(slot) => {
+                let tag = tags.get(slot.tag).map(|placed| &placed.tag);
+                steps.extend(tag.and_then(|tag| content(tag, first + slot.tag)));
             }
             Node::Section(index, body) => {
                 let Some(tag) = tags.get(*index).map(|placed| &placed.tag) else { continue };
                 let kind = if matches!(tag, Tag::Otherwise(_)) { "otherwise" } else { "section" };
                 if let Some(list) = list(tag) {
-                    steps.push(step(kind, first + index, list, self::steps(body, tags, first)));
+                    let body = self::steps(body, tags, first);
+                    steps.push(Step { body, ..step(kind, first + index, list) });
                 }
             }
             Node::Holder(_, body) => add(steps, body, tags, first),
@@ -65,7 +94,49 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
     }
 }
 
-fn step(kind: &'static str, id: usize, expression: &Expression, body: Vec<Step>) -> Step {
+/// The step of a tag that something stands in the place of.
+fn content(tag: &Tag, id: usize) -> Option<Step> {
+    match tag {
+        Tag::Value(value) => Some(step("value", id, value)),
+        Tag::Image(picture) => Some(picture_step("image", id, picture)),
+        Tag::Qr(text) => Some(picture_step("qr", id, text)),
+        Tag::Barcode(text) => Some(picture_step("barcode", id, text)),
+        Tag::Html(text) => Some(step("html", id, text)),
+        Tag::Xml(text) => Some(step("xml", id, text)),
+        Tag::Command(command, arguments) => {
+            let plain =
+                |text: &String| Expression { whole: text.clone(), text: text.clone(), filters: Vec::new() };
+            let terms = arguments.iter().map(|argument| term(&plain(argument)));
+            let none = Expression { whole: String::new(), text: String::new(), filters: Vec::new() };
+            Some(Step { terms: terms.collect(), ..step(command.name, id, &none) })
+        }
+        Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => None,
+    }
+}
+
+/// A picture: those of its filters that say how it is shown are told apart.
+fn picture_step(kind: &'static str, id: usize, expression: &Expression) -> Step {
+    let is_option = |filter: &&Filter| OPTIONS.contains(&filter.name.as_str());
+    let (options, filters): (Vec<&Filter>, Vec<&Filter>) = expression.filters.iter().partition(is_option);
+    let Expression { whole, text, .. } = expression;
+    let shown = Expression {
+        whole: whole.clone(),
+        text: text.clone(),
+        filters: filters.into_iter().cloned().collect(),
+    };
+    Step { options: options.into_iter().map(call).collect(), ..step(kind, id, &shown) }
+}
+
+fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {
+    Step { id, kind, term: term(expression), terms: Vec::new(), options: Vec::new(), body: Vec::new() }
+}
+
+fn call(filter: &Filter) -> Call {
+    let codes = filter.arguments.iter().map(|argument| code(argument)).collect();
+    Call { name: filter.name.clone(), codes }
+}
+
+fn term(expression: &Expression) -> Term {
     let Expression { whole, text, filters } = expression;
     let own = text.strip_prefix('.');
     let path = match own {
@@ -73,20 +144,13 @@ fn step(kind: &'static str, id: usize, expression: &Expression, body: Vec<Step>)
         Some(names) => path(names),
         None => path(text),
     };
-    let filters = filters.iter().map(|filter| Call {
-        name: filter.name.clone(),
-        codes: filter.arguments.iter().map(|argument| code(argument)).collect(),
-    });
-    Step {
-        id,
-        kind,
+    Term {
         whole: whole.clone(),
         text: text.clone(),
         code: code(text),
         path,
         own: own.is_some(),
-        filters: filters.collect(),
-        body,
+        filters: filters.iter().map(call).collect(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::error::{Fault, quoted};
-use crate::lexer::{Delimiters, Expression, Tag, Token, lex};
+use crate::lexer::{Command, Delimiters, Expression, Tag, Token, lex};
 use crate::word::{Id, Paragraph, Part, PieceKind};
 
 /// Sections inside of sections: the program's answer is as deep, and is read by a parser that goes no deeper.
@@ -82,14 +82,17 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
 /// What this version can fill; what it cannot is said, never dropped.
 fn buildable(tag: Tag) -> Result<Tag, String> {
     let what = match &tag {
-        Tag::Value(_) | Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => {
-            return Ok(tag);
-        }
+        Tag::Value(_)
+        | Tag::Section(..)
+        | Tag::Otherwise(_)
+        | Tag::End(_)
+        | Tag::Delimiters(_)
+        | Tag::Xml(_) => return Ok(tag),
+        Tag::Command(Command { name: "link" | "pagebreak", .. }, _) => return Ok(tag),
         Tag::Image(_) => "a picture ({%…})".to_owned(),
         Tag::Qr(_) => "a code ({%qr …})".to_owned(),
         Tag::Barcode(_) => "a code ({%barcode …})".to_owned(),
         Tag::Html(_) => "rich text ({~…})".to_owned(),
-        Tag::Xml(_) => "XML ({@…})".to_owned(),
         Tag::Command(command, _) => format!("the command {:?}", command.name),
     };
     Err(format!("{what} is not supported by this version"))

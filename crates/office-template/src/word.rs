@@ -17,6 +17,9 @@ pub(crate) type Id = u32;
 /// The parent of the root.
 pub(crate) const NONE: Id = Id::MAX;
 
+/// Word's namespace in the strict form.
+const STRICT: &[u8] = b"http://purl.oclc.org/ooxml/wordprocessingml/main";
+
 /// A part of the file, read.
 pub(crate) struct Part {
     /// The part's bytes, without a mark of their order.
@@ -120,6 +123,12 @@ impl Part {
 
     pub(crate) fn kind(&self, id: Id) -> Kind {
         self.element(id).map_or(Kind::Other, |element| element.kind)
+    }
+
+    /// Whether it is written in the strict form of the format.
+    pub(crate) fn is_strict(&self) -> bool {
+        let root = self.element(0).and_then(|root| self.xml.get(root.start_tag())).unwrap_or_default();
+        memchr::memmem::find(root, STRICT).is_some()
     }
 
     /// The element and what it stands in, up to the root.

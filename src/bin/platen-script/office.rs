@@ -23,7 +23,7 @@ pub fn fill(
     let filled = (|| {
         let template = Template::read(body, delimiters, &limits(&job.limits))?;
         let answer = run(machine, job, template.program(), &data)?;
-        Ok(template.fill(&answer)?)
+        Ok(template.fill(&answer, &mut office_template::NoFiles)?)
     })();
     match filled {
         Ok(filled) => (Filled::Document(filled.warnings), filled.file),

@@ -139,7 +139,8 @@ fn a_document_that_grows_beyond_the_limit_is_refused() {
     let template = Template::read(docx(&p("{#l}{#l}{.}{/}{/}")), None, &limits).expect("it is read");
     let data = format!(r#"{{"l":[{}1]}}"#, "1,".repeat(400));
     let answer = run(template.program(), &data, "{}");
-    let message = template.fill(&answer).expect_err("it is too large").to_string();
+    let message =
+        template.fill(&answer, &mut office_template::NoFiles).expect_err("it is too large").to_string();
     assert!(message.contains("(test.output = 100000)"), "{message}");
 }
 
@@ -202,7 +203,7 @@ fn any_change_of_a_byte_is_borne() {
         let mut file = good.clone();
         file[at] = byte;
         if let Ok(template) = Template::read(file, None, &limits()) {
-            let _ = template.fill(r#"{"faults":[],"tree":[[["x"]]]}"#);
+            let _ = template.fill(r#"{"faults":[],"tree":[[["x"]]]}"#, &mut office_template::NoFiles);
         }
     });
 }
@@ -220,7 +221,7 @@ fn an_answer_that_is_another_templates_is_refused() {
         r#"{"faults":[],"tree":[[[[]]]]}"#,
     ] {
         let template = Template::read(docx(&p("{#l}{name}{/l}")), None, &limits()).expect("it is read");
-        assert!(template.fill(answer).is_err(), "{answer}");
+        assert!(template.fill(answer, &mut office_template::NoFiles).is_err(), "{answer}");
     }
 }
 

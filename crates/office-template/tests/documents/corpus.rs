@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use office_template::{Delimiters, Error, Template};
+use office_template::{Delimiters, Error, NoFiles, Template};
 use serde_json::Value;
 
 use crate::support::{DOCUMENT, entries, limits, paragraphs, part, run, well_formed};
@@ -60,7 +60,7 @@ fn tried(data: &std::path::Path, file: Vec<u8>) -> (usize, String) {
         }
     };
     let answer = run(template.program(), &json["data"].to_string(), "{}");
-    let filled = match template.fill(&answer) {
+    let filled = match template.fill(&answer, &mut NoFiles) {
         Ok(filled) => filled.file,
         Err(error) => {
             return (2, format!("refused {name}: {error}"));

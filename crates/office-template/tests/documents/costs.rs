@@ -96,7 +96,8 @@ fn what_is_cut_again_and_again_is_no_text() {
     limits.output_bytes.value = 20 << 20;
     let template = read(docx(&body), &limits).expect("it is read");
     let answer = format!("{{\"faults\":[],\"tree\":[{}{}]}}", "[[".repeat(50), "]]".repeat(50));
-    let error = template.fill(&answer).expect_err("it is too large").to_string();
+    let error =
+        template.fill(&answer, &mut office_template::NoFiles).expect_err("it is too large").to_string();
     assert!(error.contains("test.output"), "{error}");
     let nest = |content: &str| {
         format!(
@@ -137,7 +138,7 @@ fn a_value_is_not_written_far_beyond_the_limit() {
     let begin = Instant::now();
     let answer = format!("{{\"faults\":[],\"tree\":[\"{}\"]}}", "\\t".repeat(20_000_000));
     let built = begin.elapsed();
-    let error = template.fill(&answer).expect_err("it is too large");
+    let error = template.fill(&answer, &mut office_template::NoFiles).expect_err("it is too large");
     assert!(error.to_string().contains("test.output") && begin.elapsed() < built + Duration::from_secs(20));
 }
 
@@ -146,6 +147,6 @@ fn faults_of_an_answer_are_cut_and_counted() {
     let template = read(docx(&p("{a}{b}")), &limits()).expect("it is read");
     let answer =
         format!("{{\"faults\":[[0,\"{}\"]],\"count\":7,\"tree\":[\"\",\"\"]}}", "x".repeat(1_000_000));
-    let error = template.fill(&answer).expect_err("it failed").to_string();
+    let error = template.fill(&answer, &mut office_template::NoFiles).expect_err("it failed").to_string();
     assert!(error.len() < 1000 && error.ends_with("…; and 6 more"), "{error}");
 }

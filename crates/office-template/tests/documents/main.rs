@@ -6,6 +6,7 @@ mod containers;
 mod corpus;
 mod costs;
 mod fill;
+mod forms;
 mod library;
 mod repeat;
 mod runs;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write as _};
 
 use javascriptcore6::{Context, VirtualMachine};
-use office_template::{Delimiters, Error, Filled, LIBRARY, Limit, Limits, Template};
+use office_template::{Delimiters, Error, Filled, LIBRARY, Limit, Limits, NoFiles, Template};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::write::SimpleFileOptions;
@@ -52,7 +52,7 @@ fn literal(text: &str) -> String {
 pub fn try_fill(file: Vec<u8>, data: &str, settings: &str) -> Result<Filled, Error> {
     let template = Template::read(file, None, &limits())?;
     let answer = run(template.program(), data, settings);
-    let filled = template.fill(&answer)?;
+    let filled = template.fill(&answer, &mut NoFiles)?;
     for (name, content) in entries(&filled.file) {
         well_formed(&name, &content);
     }

@@ -1,0 +1,170 @@
+//! What stands between paragraphs in the place of a tag: its paragraph ends before and begins again behind. Where nothing is left in
+//! one of these two, it goes.
+
+use std::ops::Range;
+
+use memchr::memmem;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+use super::Filler;
+use crate::error::Error;
+use crate::plan::Around;
+
+impl Filler<'_, '_> {
+    pub(super) fn between_paragraphs(
+        &mut self,
+        (run, paragraph): (&Around, &Around),
+        xml: &str,
+        ends_with_table: bool,
+    ) -> Result<(), Error> {
+        self.out.extend_from_slice(run.end.as_bytes());
+        self.out.extend_from_slice(paragraph.end.as_bytes());
+        let begin = self.last_paragraph();
+        let section = self.take_section(begin);
+        if self.is_hollow(begin..self.out.len()) {
+            self.out.truncate(begin);
+            self.reopened.retain(|&at| at < begin);
+        }
+        if self.begins_with_table(xml.as_bytes()) {
+            self.part_tables();
+        }
+        self.out.extend_from_slice(xml.as_bytes());
+        let again = self.out.len();
+        self.nodes(&paragraph.begin, &mut std::iter::empty())?;
+        self.put_section(again, &section);
+        self.nodes(&run.begin, &mut std::iter::empty())?;
+        if section.is_empty() && !ends_with_table {
+            self.reopened.push(again);
+        }
+        Ok(())
+    }
+
+    /// Where the last paragraph begins that has been written.
+    fn last_paragraph(&self) -> usize {
+        let name = format!("<{}p", self.source.prefix);
+        let mut end = self.out.len();
+        while let Some(at) = memmem::rfind(self.out.get(..end).unwrap_or_default(), name.as_bytes()) {
+            let behind = self.out.get(at + name.len());
+            if behind.is_some_and(|byte| b"> /".contains(byte)) {
+                return at;
+            }
+            end = at;
+        }
+        self.out.len()
+    }
+
+    /// A section's break stands at the end of its paragraph: it is taken from the first half for the second.
+    fn take_section(&mut self, begin: usize) -> Vec<u8> {
+        let prefix = self.source.prefix;
+        let piece = self.out.get(begin..).unwrap_or_default();
+        let from = memmem::find(piece, format!("<{prefix}sectPr").as_bytes());
+        let to = from.and_then(|from| {
+            let rest = piece.get(from..)?;
+            let tag = memchr::memchr(b'>', rest)? + 1;
+            let end = format!("</{prefix}sectPr>");
+            let is_empty = rest.get(..tag)?.ends_with(b"/>");
+            if is_empty {
+                Some(from + tag)
+            } else {
+                Some(from + memmem::find(rest, end.as_bytes())? + end.len())
+            }
+        });
+        match from.zip(to) {
+            Some((from, to)) if from < to => self.out.drain(begin + from..begin + to).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Puts a section's break into the paragraph that begins at `begin` and has no more than its properties.
+    fn put_section(&mut self, begin: usize, section: &[u8]) {
+        if section.is_empty() {
+            return;
+        }
+        let prefix = self.source.prefix;
+        let piece = self.out.get(begin..).unwrap_or_default();
+        let find = |what: &str| memmem::find(piece, format!("{what}{prefix}pPr").as_bytes());
+        let change = memmem::find(piece, format!("<{prefix}pPrChange").as_bytes());
+        if let Some(at) = change.or_else(|| find("</")) {
+            let tail = self.out.split_off(begin + at);
+            self.out.extend_from_slice(section);
+            self.out.extend_from_slice(&tail);
+        } else {
+            for piece in [b"<", prefix.as_bytes(), b"pPr>", section, b"</", prefix.as_bytes(), b"pPr>"] {
+                self.out.extend_from_slice(piece);
+            }
+        }
+    }
+
+    /// The paragraphs that began again behind blocks and hold nothing, where their surroundings can do without.
+    pub(super) fn hollow_paragraphs(&mut self) -> Vec<Range<usize>> {
+        let end = format!("</{}p>", self.source.prefix);
+        let mut hollow = Vec::new();
+        for begin in std::mem::take(&mut self.reopened) {
+            let rest = self.out.get(begin..).unwrap_or_default();
+            let Some(length) = memmem::find(rest, end.as_bytes()).map(|at| at + end.len()) else { continue };
+            let (before, behind) =
+                (self.out.get(..begin).unwrap_or_default(), rest.get(length..).unwrap_or_default());
+            let is_replaced = ["p ", "p>", "tbl>"].iter().any(|name| {
+                behind.trim_ascii_start().starts_with(format!("<{}{name}", self.source.prefix).as_bytes())
+            });
+            let has_another = super::ends_with(before, self.source.prefix, b"p") || is_replaced;
+            if has_another && self.is_hollow(begin..begin + length) {
+                hollow.push(begin..begin + length);
+            }
+        }
+        hollow
+    }
+
+    /// Whether a paragraph holds no more than properties and empty runs.
+    fn is_hollow(&self, range: Range<usize>) -> bool {
+        const HOLLOW: [&str; 12] = [
+            "p",
+            "r",
+            "t",
+            "pPr",
+            "rPr",
+            "proofErr",
+            "lastRenderedPageBreak",
+            "hyperlink",
+            "ins",
+            "smartTag",
+            "sdt",
+            "sdtContent",
+        ];
+        let Some(text) = self.out.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
+            return false;
+        };
+        let mut reader = Reader::from_str(text);
+        // Inside of properties anything may stand but a section's break.
+        let mut properties = 0_u32;
+        let local = |name: &[u8]| {
+            let name = std::str::from_utf8(name).unwrap_or_default();
+            name.strip_prefix(self.source.prefix).unwrap_or_default().to_owned()
+        };
+        loop {
+            let Ok(event) = reader.read_event() else { return false };
+            match event {
+                Event::Start(tag) => {
+                    let local = local(tag.name().as_ref());
+                    let is_hollow = HOLLOW.contains(&local.as_str()) || properties > 0;
+                    if !is_hollow || local == "sectPr" {
+                        return false;
+                    }
+                    properties += u32::from(properties > 0 || local.ends_with("Pr"));
+                }
+                Event::Empty(tag) => {
+                    let local = local(tag.name().as_ref());
+                    if (properties == 0 && !HOLLOW.contains(&local.as_str())) || local == "sectPr" {
+                        return false;
+                    }
+                }
+                Event::End(_) => properties = properties.saturating_sub(1),
+                Event::Text(text) if !text.trim_ascii().is_empty() => return false,
+                Event::GeneralRef(_) | Event::CData(_) => return false,
+                Event::Eof => return true,
+                Event::Text(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+            }
+        }
+    }
+}

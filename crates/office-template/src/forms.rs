@@ -1,0 +1,83 @@
+//! What tags give that is more than a text: a file for each form.
+
+mod link;
+mod properties;
+mod xml;
+
+use crate::answer::{Content, Form};
+use crate::error::Error;
+use crate::files::Files;
+use crate::fill::Source;
+use crate::package::{Package, escaped};
+pub(crate) use properties::with_property;
+
+/// Where a form is written.
+pub(crate) struct Place<'a> {
+    pub source: Source<'a>,
+    /// The whole `w:rPr` of the run in which the tag begins; empty where it has none.
+    pub run_properties: &'a str,
+    /// The whole `w:pPr` of its paragraph.
+    pub paragraph_properties: &'a str,
+}
+
+impl Place<'_> {
+    /// A run of these properties (a whole `w:rPr`, or nothing), with breaks and tabs as Word writes them.
+    pub(crate) fn run(&self, properties: &str, text: &str) -> String {
+        let prefix = self.source.prefix;
+        let text = escaped(text).replace("\r\n", "\n").replace('\r', "\n");
+        let element = |name: &str| format!("</{prefix}t><{prefix}{name}/><{prefix}t xml:space=\"preserve\">");
+        let text = text.replace('\n', &element("br")).replace('\t', &element("tab"));
+        format!("<{prefix}r>{properties}<{prefix}t xml:space=\"preserve\">{text}</{prefix}t></{prefix}r>")
+    }
+}
+
+/// A form as Word has it.
+pub(crate) enum Written {
+    Nothing,
+    /// Stands in a run, beside its texts.
+    Run(String),
+    /// Stands in a paragraph, beside its runs.
+    Inline(String),
+    /// Stands beside paragraphs.
+    Blocks {
+        xml: String,
+        ends_with_table: bool,
+    },
+}
+
+/// Why a form cannot be written.
+pub(crate) enum Refusal {
+    /// What is wrong with the tag, for its author.
+    Fault(String),
+    /// What is wrong with the whole.
+    Error(Error),
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Self::Fault(message)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Writes what a tag gave.
+pub(crate) fn write(
+    content: &Content<'_>,
+    place: &Place<'_>,
+    (package, _files): (&mut Package<'_>, &mut dyn Files),
+) -> Result<Written, Refusal> {
+    let prefix = place.source.prefix;
+    match content.form {
+        Form::Pagebreak => Ok(Written::Run(format!("<{prefix}br {prefix}type=\"page\"/>"))),
+        Form::Link => link::write(content, place, package),
+        Form::Xml => xml::write(content.field(0), place),
+        Form::Image | Form::Qr | Form::Barcode | Form::Html | Form::Include | Form::Toc | Form::Color => {
+            Err("this version cannot fill it".to_owned().into())
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The document as a package of parts: what is added to it while it is filled, and what then refers to that.
+//!
+//! A part that nothing is added for stays as it is packed, byte for byte.
+
+mod relationships;
+mod xml;
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher as _;
+
+use crate::container::{self, Archive};
+use crate::content_types::LIST;
+use crate::error::Error;
+use crate::limits::Limits;
+use relationships::Relationships;
+pub(crate) use relationships::{Relation, Target};
+pub(crate) use xml::{attribute_text, before_end, escaped};
+
+/// A document that is being filled.
+pub(crate) struct Package<'a> {
+    archive: Archive<'a>,
+    limits: &'a Limits,
+    /// The entries' numbers by their names in lower case.
+    entries: BTreeMap<String, usize>,
+    /// So many bytes may still be added or changed.
+    room: usize,
+    /// So many bytes of the file may still be unpacked.
+    unpacked_left: u64,
+    /// Parts that are no longer what the file has, by their numbers.
+    changed: BTreeMap<usize, Vec<u8>>,
+    /// Parts that the file has not, in the order in which they came.
+    added: Vec<(String, Vec<u8>)>,
+    /// What the parts refer to, by the parts' names.
+    relationships: BTreeMap<String, Relationships>,
+    /// The numbers that were last given to names, by what stands before them.
+    numbered: BTreeMap<String, u32>,
+    /// Where in `added` parts stand, by their content's hash: the same picture is added once.
+    contents: HashMap<u64, Vec<usize>>,
+    /// Lines for the list of content types.
+    overrides: String,
+    /// Whether the names of relationships are those of the strict form of the format.
+    is_strict: bool,
+    /// What the document's author should know.
+    pub warnings: Vec<String>,
+    /// The next number of a picture that is no other's.
+    pub next_number: u64,
+}
+
+impl<'a> Package<'a> {
+    pub(crate) fn open(
+        file: &'a [u8],
+        limits: &'a Limits,
+        (is_strict, next_number): (bool, u64),
+    ) -> Result<Self, Error> {
+        let archive = container::open(file, limits)?;
+        let names =
+            (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
+        let entries: BTreeMap<String, usize> =
+            names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect();
+        Ok(Self {
+            archive,
+            limits,
+            entries,
+            room: usize::try_from(limits.output_bytes.value).unwrap_or(usize::MAX),
+            unpacked_left: limits.unpacked_bytes.value,
+            changed: BTreeMap::new(),
+            added: Vec::new(),
+            numbered: BTreeMap::new(),
+            contents: HashMap::new(),
+            overrides: String::new(),
+            relationships: BTreeMap::new(),
+            is_strict,
+            warnings: Vec::new(),
+            next_number,
+        })
+    }
+
+    /// So many bytes may still be written.
+    pub(crate) fn room(&self) -> usize {
+        self.room
+    }
+
+    /// A number that no picture of the document has.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    fn take_room(&mut self, bytes: usize) -> Result<(), Error> {
+        self.room = self.room.checked_sub(bytes).ok_or_else(|| {
+            Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
+        })?;
+        Ok(())
+    }
+
+    /// A part's text as it stands now; `None` where there is no such part.
+    pub(crate) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        if let Some((_, content)) = self.added.iter().find(|(added, _)| added.eq_ignore_ascii_case(name)) {
+            return Ok(Some(content.clone()));
+        }
+        let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
+        if let Some(content) = self.changed.get(&entry) {
+            return Ok(Some(content.clone()));
+        }
+        let content = container::unpack(&mut self.archive, entry, &mut self.unpacked_left, self.limits)?;
+        Ok(Some(content))
+    }
+
+    /// Puts `content` in the place of the part `name`, or adds it; its content type is the caller's to say.
+    pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
+        self.take_room(content.len())?;
+        if let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) {
+            self.changed.insert(entry, content);
+            return Ok(());
+        }
+        match self.added.iter_mut().find(|(added, _)| added.eq_ignore_ascii_case(name)) {
+            Some((_, held)) => *held = content,
+            None => self.added.push((name.to_owned(), content)),
+        }
+        Ok(())
+    }
+
+    /// Adds a part of this content type under a name that is free, as `word/media/image3.png`, and tells the name.
+    /// The same content is added once.
+    pub(crate) fn add(
+        &mut self,
+        (stem, extension): (&str, &str),
+        content_type: &str,
+        content: Vec<u8>,
+    ) -> Result<String, Error> {
+        let hash = self.contents.hasher().hash_one(&content);
+        let end = format!(".{extension}");
+        let like = self.contents.get(&hash).into_iter().flatten().filter_map(|&index| self.added.get(index));
+        let same = { like }.find(|(name, held)| name.ends_with(&end) && *held == content);
+        if let Some((name, _)) = same {
+            return Ok(name.clone());
+        }
+        let name = self.free_name(stem, &end);
+        self.contents.entry(hash).or_default().push(self.added.len());
+        self.put(&name, content)?;
+        self.override_type(&name, content_type);
+        Ok(name)
+    }
+
+    /// A name that no part has.
+    pub(crate) fn free_name(&mut self, stem: &str, end: &str) -> String {
+        let number = self.numbered.entry(stem.to_owned()).or_default();
+        loop {
+            *number += 1;
+            let name = format!("{stem}{number}{end}");
+            if !self.entries.contains_key(&name.to_ascii_lowercase()) {
+                return name;
+            }
+        }
+    }
+
+    /// Says of which content type a part is that was added.
+    pub(crate) fn override_type(&mut self, name: &str, content_type: &str) {
+        let (name, content_type) = (attribute_text(name), attribute_text(content_type));
+        self.overrides.extend(["<Override PartName=\"/", &name, "\" ContentType=\"", &content_type, "\"/>"]);
+    }
+
+    /// The id of what `part` refers to: one that it has already, or a new one.
+    pub(crate) fn relate(
+        &mut self,
+        part: &str,
+        relation: Relation,
+        target: Target<'_>,
+    ) -> Result<String, Error> {
+        if !self.relationships.contains_key(part) {
+            let held = self.part(&relationships::name(part))?;
+            self.relationships.insert(part.to_owned(), Relationships::read(held)?);
+        }
+        let kind = relation.address(self.is_strict);
+        let Some(relationships) = self.relationships.get_mut(part) else { return Ok(String::new()) };
+        Ok(relationships.relate(part, &kind, target))
+    }
+
+    /// The namespace of the attributes that refer to relationships.
+    pub(crate) fn relationships_namespace(&self) -> &'static str {
+        relationships::namespace(self.is_strict)
+    }
+
+    /// The file with all that was changed and added.
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
+        for (part, relationships) in std::mem::take(&mut self.relationships) {
+            if let Some(xml) = relationships.written() {
+                self.put(&relationships::name(&part), xml)?;
+            }
+        }
+        if !self.overrides.is_empty() {
+            let list = self.part(LIST)?.unwrap_or_default();
+            self.put(LIST, before_end(&list, &self.overrides))?;
+        }
+        container::write(&mut self.archive, self.changed, &self.added)
+    }
+
+    /// Whether nothing was changed.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.changed.is_empty() && self.added.is_empty() && self.relationships.is_empty()
+    }
+}

@@ -1,0 +1,44 @@
+//! Small pieces of XML.
+
+/// A text between tags. What XML cannot hold is left out.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\t' | '\n' | '\r' => out.push(letter),
+            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => {}
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A text between quotes: ends of lines and tabs would become blanks.
+pub(crate) fn attribute_text(text: &str) -> String {
+    escaped(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\r', "&#13;").replace('\t', "&#9;")
+}
+
+/// `xml` with `piece` as the last child of its root. The piece's names have no prefix: they get the root's.
+pub(crate) fn before_end(xml: &[u8], piece: &str) -> Vec<u8> {
+    let written = xml.trim_ascii_end();
+    let at = memchr::memrchr(b'<', written).unwrap_or(written.len());
+    let (before, last) = written.split_at(at);
+    let name = last.strip_prefix(b"</").or_else(|| last.strip_prefix(b"<")).unwrap_or_default();
+    let name = name.split(|&byte| byte.is_ascii_whitespace() || byte == b'>' || byte == b'/').next();
+    let name = name.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
+    let prefix = name.split_once(':').map(|(prefix, _)| format!("{prefix}:")).unwrap_or_default();
+    let piece = if prefix.is_empty() { piece.to_owned() } else { prefixed(piece, &prefix) };
+    if last.starts_with(b"</") {
+        return [before, piece.as_bytes(), last].concat();
+    }
+    // The root is empty: <Relationships …/>
+    let start = last.strip_suffix(b"/>").unwrap_or(last);
+    [before, start, b">", piece.as_bytes(), b"</", name.as_bytes(), b">"].concat()
+}
+
+fn prefixed(piece: &str, prefix: &str) -> String {
+    piece.replace("</", "\u{1}").replace('<', &format!("<{prefix}")).replace('\u{1}', &format!("</{prefix}"))
+}

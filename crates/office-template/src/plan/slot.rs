@@ -1,0 +1,58 @@
+//! Where a tag's answer stands: a text takes the tag's place, a link stands between runs, a table between paragraphs.
+
+use std::ops::Range;
+
+use super::{Node, Planner};
+use crate::tags::Placed;
+use crate::word::{Id, Kind, NONE};
+
+/// The place of a tag.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// The tag's place among the part's.
+    pub tag: usize,
+    /// What it stands in within its paragraph, a run as a rule; `None` where that cannot be ended and begun again.
+    pub run: Option<Around>,
+    /// The paragraph.
+    pub paragraph: Option<Around>,
+    /// The run's properties (`w:rPr`), and the paragraph's; empty where it has none.
+    pub run_properties: Range<usize>,
+    pub paragraph_properties: Range<usize>,
+}
+
+/// What ends elements, and what begins them again.
+#[derive(Debug)]
+pub(crate) struct Around {
+    pub end: String,
+    pub begin: Vec<Node>,
+}
+
+impl Planner<'_> {
+    /// The place of a tag, or the tag where there have been too many pieces.
+    pub(super) fn slot(&mut self, tag: usize, placed: &Placed) -> Result<Slot, usize> {
+        let part = self.part;
+        let paragraph = part.paragraphs.get(placed.paragraph).map_or(NONE, |paragraph| paragraph.element);
+        let within = || part.path(placed.element).take_while(|&id| id != paragraph);
+        let run = within().find(|&id| part.kind(id) == Kind::Run).unwrap_or(NONE);
+        let is_divisible = within().all(|id| part.is_divisible(id));
+        let outside = part.element(paragraph).map_or(NONE, |element| element.parent);
+        let around = |planner: &mut Self, from: Id, above: Id| {
+            planner.cut(from, above).map(|(end, begin)| Around { end, begin }).ok_or(tag)
+        };
+        let is_paragraph = part.kind(paragraph) == Kind::Paragraph;
+        Ok(Slot {
+            tag,
+            run: is_divisible.then(|| around(self, placed.element, paragraph)).transpose()?,
+            paragraph: (is_divisible && is_paragraph)
+                .then(|| around(self, paragraph, outside))
+                .transpose()?,
+            run_properties: self.properties(run),
+            paragraph_properties: self.properties(paragraph),
+        })
+    }
+
+    fn properties(&self, of: Id) -> Range<usize> {
+        let properties = self.part.element(of).and_then(|element| self.part.element(element.properties));
+        properties.map_or(0..0, crate::word::Element::range)
+    }
+}

@@ -1,0 +1,104 @@
+//! Tags that give more than a text.
+
+use crate::support::{docx, entries, fault, fill, p, paragraphs, part, try_fill};
+
+const RELATIONS: &str = "word/_rels/document.xml.rels";
+
+#[test]
+fn a_link_stands_between_runs_and_leads_out_of_the_document() {
+    let filled = try_fill(
+        docx(&p("See {:link name url}, please")),
+        r#"{"name":"A & B","url":"https://a.example/?x=1&y=2"}"#,
+        "{}",
+    )
+    .expect("a link");
+    let document = part(&filled.file, "word/document.xml");
+    assert_eq!(paragraphs(&document), ["See A & B, please"]);
+    assert!(document.contains("<w:hyperlink xmlns:r="), "{document}");
+    let relations = part(&filled.file, RELATIONS);
+    assert!(
+        relations.contains("Target=\"https://a.example/?x=1&amp;y=2\" TargetMode=\"External\""),
+        "{relations}"
+    );
+}
+
+#[test]
+fn a_link_leads_to_no_script_and_no_file() {
+    for address in ["javascript:alert(1)", "file:///etc/passwd", "", "vbscript:x"] {
+        let data = format!("{{\"url\":\"{address}\"}}");
+        let message = fault(&p("{:link \"x\" url}"), &data, "{}");
+        assert!(message.contains("paragraph 1, {:link \"x\" url}: "), "{message}");
+    }
+}
+
+#[test]
+fn the_same_address_is_one_relationship() {
+    let filled =
+        try_fill(docx(&p("{#a}{:link . \"https://a.example\"} {/a}")), r#"{"a":["x","y","z"]}"#, "{}")
+            .expect("links");
+    assert_eq!(part(&filled.file, RELATIONS).matches("hyperlink").count(), 1);
+}
+
+#[test]
+fn a_page_breaks_where_the_tag_stands() {
+    assert!(
+        fill(&p("a{:pagebreak}b"), "{}")
+            .contains("a</w:t><w:br w:type=\"page\"/><w:t xml:space=\"preserve\">b")
+    );
+}
+
+#[test]
+fn xml_takes_the_place_of_its_paragraph() {
+    let data = r#"{"x":"<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>","y":"<w:p><w:r><w:t>new</w:t></w:r></w:p>"}"#;
+    let filled = fill(&format!("{}{}{}", p("{@x}"), p("{@y}"), p("end")), data);
+    assert_eq!(paragraphs(&filled), ["", "", "new", "end"], "{filled}");
+    assert_eq!(filled.matches("<w:tbl>").count(), 1);
+    let beside = fill(&p("before {@y} after"), data);
+    assert_eq!(paragraphs(&beside), ["before ", "new", " after"], "{beside}");
+    let nothing = fill(&format!("{}{}", p("{@z}"), p("end")), data);
+    assert_eq!(paragraphs(&nothing), ["end"], "{nothing}");
+}
+
+#[test]
+fn xml_that_is_none_or_refers_to_something_is_refused() {
+    for (xml, why) in [
+        ("<w:p>", "ends within"),
+        ("text", "text outside"),
+        ("<w:p r:id='rId1'/>", "refers to another part"),
+        ("<x:p/>", "prefix x:"),
+        ("<w:body/>", "cannot stand here"),
+        ("<!DOCTYPE x><w:p/>", "declaration"),
+        ("<w:p/></w:p>", "broken"),
+    ] {
+        let data = serde_json::json!({ "x": xml }).to_string();
+        let message = fault(&p("{@x}"), &data, "{}");
+        assert!(message.contains(why), "{xml}: {message}");
+    }
+}
+
+#[test]
+fn values_may_say_themselves_what_they_are() {
+    let data = r#"{"l":{"_type":"link","text":"t","target":"https://a.example"},"x":{"_type":"rawXml","xml":"<w:p/>"},"t":{"_type":"text","text":"5"}}"#;
+    let filled = fill(&p("{l} {t}"), data);
+    assert!(filled.contains("w:hyperlink"));
+    assert_eq!(paragraphs(&filled), ["t 5"]);
+    assert_eq!(paragraphs(&fill(&p("{x}"), data)), [""]);
+}
+
+#[test]
+fn a_section_break_stays_at_the_end_of_its_paragraph() {
+    let body = "<w:p><w:pPr><w:sectPr/></w:pPr><w:r><w:t>{@x}</w:t></w:r></w:p>";
+    let filled = fill(body, r#"{"x":"<w:p><w:r><w:t>new</w:t></w:r></w:p>"}"#);
+    let (new, section) = (filled.find("new"), filled.find("<w:sectPr/>"));
+    assert!(new < section && section.is_some(), "{filled}");
+}
+
+#[test]
+fn nothing_is_added_where_nothing_is_needed() {
+    let filled = try_fill(docx(&p("{a}")), r#"{"a":1}"#, "{}").expect("a text");
+    assert!(
+        entries(&filled.file)
+            .iter()
+            .all(|(name, content)| name != RELATIONS || content.ends_with(b"\"></Relationships>"))
+    );
+}
