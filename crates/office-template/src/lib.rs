@@ -36,7 +36,7 @@ pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
 pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
-use package::Package;
+use package::{Opening, Package};
 use plan::Node;
 use word::attribute::attribute;
 use word::{LARGEST_NUMBER, Part, Unreadable};
@@ -56,6 +56,8 @@ pub struct Template {
     tags: Vec<TagPlace>,
     program: String,
     next_number: u64,
+    /// The main part's name.
+    main: String,
     /// Whether it is written in the strict form of the format.
     is_strict: bool,
     warnings: Vec<String>,
@@ -114,7 +116,7 @@ impl Template {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
-        let (parts, next_number) = parts(&file, delimiters.is_some(), limits)?;
+        let Parts { main, parts, next_number } = parts(&file, delimiters.is_some(), limits)?;
         let mut warnings = Vec::new();
         let delimiters = delimiters.unwrap_or_else(|| {
             let texts = || parts.iter().flat_map(|(_, part)| &part.paragraphs).map(|one| one.text.as_str());
@@ -135,6 +137,7 @@ impl Template {
             tags: Vec::new(),
             program: String::new(),
             next_number,
+            main,
             is_strict: parts.iter().any(|(_, part)| part.is_strict()),
             warnings,
         };
@@ -209,7 +212,11 @@ impl Template {
             return Err(Error::Tags(self.faults(faults, count)));
         }
         let mut answers = tree.iter();
-        let mut package = Package::open(&self.file, &self.limits, (self.is_strict, self.next_number))?;
+        let mut package = {
+            let opening =
+                Opening { main: &self.main, is_strict: self.is_strict, next_number: self.next_number };
+            Package::open(&self.file, &self.limits, opening)?
+        };
         let mut faults = Vec::new();
         let mut first = 0;
         for part in &self.parts {
@@ -258,13 +265,23 @@ impl Template {
     }
 }
 
-/// The parts that may have tags, read, and the first number that no picture has.
-fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart, Part)>, u64), Error> {
+/// The parts that may have tags, read.
+struct Parts {
+    /// The main part's name.
+    main: String,
+    parts: Vec<(TextPart, Part)>,
+    /// The first number that no picture has.
+    next_number: u64,
+}
+
+fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> {
     let mut archive = container::open(file, limits)?;
     let mut parts = Vec::new();
     let mut largest = 0;
     let mut room = limits.unpacked_bytes.value;
-    for text_part in content_types::text_parts(&mut archive, limits)? {
+    let text_parts = content_types::text_parts(&mut archive, limits)?;
+    let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
+    for text_part in text_parts {
         let xml = container::unpack(&mut archive, text_part.entry, &mut room, limits)?;
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
@@ -286,7 +303,7 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
         largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
-    Ok((parts, largest + 1))
+    Ok(Parts { main, parts, next_number: largest + 1 })
 }
 
 /// The largest number of a picture (`wp:docPr`) in a part.

@@ -2,9 +2,12 @@
 //!
 //! A part that nothing is added for stays as it is packed, byte for byte.
 
+mod numbering;
 mod relationships;
+mod styles;
 mod xml;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher as _;
 
@@ -12,8 +15,10 @@ use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
 use crate::limits::Limits;
+use numbering::Numbering;
 use relationships::Relationships;
 pub(crate) use relationships::{Relation, Target};
+use styles::Styles;
 pub(crate) use xml::{attribute_text, before_end, escaped};
 
 /// A document that is being filled.
@@ -38,6 +43,11 @@ pub(crate) struct Package<'a> {
     contents: HashMap<u64, Vec<usize>>,
     /// Lines for the list of content types.
     overrides: String,
+    /// The main part's name.
+    main: &'a str,
+    /// What is added to the document's lists and styles; read when the first one is.
+    numbering: Option<Numbering>,
+    styles: Option<Styles>,
     /// Whether the names of relationships are those of the strict form of the format.
     is_strict: bool,
     /// What the document's author should know.
@@ -46,11 +56,22 @@ pub(crate) struct Package<'a> {
     pub next_number: u64,
 }
 
+/// What is known of a document before it is filled.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening<'a> {
+    /// The main part's name.
+    pub main: &'a str,
+    /// Whether it is written in the strict form of the format.
+    pub is_strict: bool,
+    /// The first number that no picture has.
+    pub next_number: u64,
+}
+
 impl<'a> Package<'a> {
     pub(crate) fn open(
         file: &'a [u8],
         limits: &'a Limits,
-        (is_strict, next_number): (bool, u64),
+        Opening { main, is_strict, next_number }: Opening<'a>,
     ) -> Result<Self, Error> {
         let archive = container::open(file, limits)?;
         let names =
@@ -69,6 +90,9 @@ impl<'a> Package<'a> {
             contents: HashMap::new(),
             overrides: String::new(),
             relationships: BTreeMap::new(),
+            main,
+            numbering: None,
+            styles: None,
             is_strict,
             warnings: Vec::new(),
             next_number,
@@ -160,20 +184,30 @@ impl<'a> Package<'a> {
         self.overrides.extend(["<Override PartName=\"/", &name, "\" ContentType=\"", &content_type, "\"/>"]);
     }
 
-    /// The id of what `part` refers to: one that it has already, or a new one.
+    /// The name of the part that `part` refers to for this.
+    pub(crate) fn related(&mut self, part: &str, relation: Relation) -> Result<Option<String>, Error> {
+        let kind = relation.address(self.is_strict);
+        Ok(self.relationships(part)?.target(part, &kind))
+    }
+
+    fn relationships(&mut self, part: &str) -> Result<&mut Relationships, Error> {
+        let held =
+            if self.relationships.contains_key(part) { None } else { self.part(&relationships::name(part))? };
+        Ok(match self.relationships.entry(part.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => vacant.insert(Relationships::read(held)?),
+        })
+    }
+
+    /// The id of what `part` refers to: one that it was given before, or a new one.
     pub(crate) fn relate(
         &mut self,
         part: &str,
         relation: Relation,
         target: Target<'_>,
     ) -> Result<String, Error> {
-        if !self.relationships.contains_key(part) {
-            let held = self.part(&relationships::name(part))?;
-            self.relationships.insert(part.to_owned(), Relationships::read(held)?);
-        }
         let kind = relation.address(self.is_strict);
-        let Some(relationships) = self.relationships.get_mut(part) else { return Ok(String::new()) };
-        Ok(relationships.relate(part, &kind, target))
+        Ok(self.relationships(part)?.relate(part, &kind, target))
     }
 
     /// The namespace of the attributes that refer to relationships.
@@ -181,8 +215,16 @@ impl<'a> Package<'a> {
         relationships::namespace(self.is_strict)
     }
 
+    /// The namespace of Word's elements.
+    pub(crate) fn word_namespace(&self) -> &'static str {
+        let [usual, strict] = crate::word::NAMESPACES;
+        if self.is_strict { strict } else { usual }
+    }
+
     /// The file with all that was changed and added.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
+        self.write_numbering()?;
+        self.write_styles()?;
         for (part, relationships) in std::mem::take(&mut self.relationships) {
             if let Some(xml) = relationships.written() {
                 self.put(&relationships::name(&part), xml)?;

@@ -16,6 +16,9 @@ const EMPTY: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Relation {
     Hyperlink,
+    Image,
+    Numbering,
+    Styles,
 }
 
 impl Relation {
@@ -24,6 +27,9 @@ impl Relation {
         let base = namespace(is_strict);
         let name = match self {
             Self::Hyperlink => "hyperlink",
+            Self::Image => "image",
+            Self::Numbering => "numbering",
+            Self::Styles => "styles",
         };
         format!("{base}/{name}")
     }
@@ -51,6 +57,8 @@ pub(crate) enum Target<'a> {
 pub(super) struct Relationships {
     xml: Vec<u8>,
     ids: BTreeSet<String>,
+    /// What it refers to within the package: type and target as written.
+    held: Vec<(String, String)>,
     /// The ids of what was added, by type and target as written.
     added: BTreeMap<(String, String), String>,
     last_number: u32,
@@ -67,8 +75,15 @@ pub(super) fn name(part: &str) -> String {
 impl Relationships {
     pub(super) fn read(xml: Option<Vec<u8>>) -> Result<Self, Error> {
         let xml = xml.unwrap_or_else(|| EMPTY.to_vec());
-        let ids = ids(&xml)?;
-        Ok(Self { xml, ids, added: BTreeMap::new(), last_number: 0, lines: String::new() })
+        let (ids, held) = lines(&xml)?;
+        Ok(Self { xml, ids, held, added: BTreeMap::new(), last_number: 0, lines: String::new() })
+    }
+
+    /// The name of the part that `part` refers to as `kind`.
+    pub(super) fn target(&self, part: &str, kind: &str) -> Option<String> {
+        let added = self.added.keys().map(|(of, target)| (of, target));
+        let held = self.held.iter().map(|(of, target)| (of, target));
+        { held }.chain(added).find(|(of, _)| *of == kind).map(|(_, target)| resolved(part, target))
     }
 
     pub(super) fn relate(&mut self, part: &str, kind: &str, target: Target<'_>) -> String {
@@ -113,22 +128,51 @@ fn relative(part: &str, name: &str) -> String {
     }
 }
 
-fn ids(xml: &[u8]) -> Result<BTreeSet<String>, Error> {
+/// The name of the part that `part` means by `target`.
+fn resolved(part: &str, target: &str) -> String {
+    if let Some(name) = target.strip_prefix('/') {
+        return name.to_owned();
+    }
+    let mut names: Vec<&str> = part.split('/').collect();
+    names.pop();
+    for name in target.split('/') {
+        match name {
+            "." => {}
+            ".." => {
+                names.pop();
+            }
+            _ => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+/// The ids of a part of relationships, and what it refers to within the package: types and targets.
+type Lines = (BTreeSet<String>, Vec<(String, String)>);
+
+fn lines(xml: &[u8]) -> Result<Lines, Error> {
     let mut reader = Reader::from_reader(xml.strip_prefix(b"\xef\xbb\xbf").unwrap_or(xml));
     let mut ids = BTreeSet::new();
+    let mut held = Vec::new();
     loop {
         match reader.read_event() {
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.local_name().as_ref() == b"Relationship" => {
                 let tag = [b"<", &*tag].concat();
-                let id = attribute(&tag, "Id").and_then(|attribute| tag.get(attribute.value));
-                ids.extend(id.map(|id| String::from_utf8_lossy(id).into_owned()));
+                let value = |name| {
+                    let value = attribute(&tag, name).and_then(|attribute| tag.get(attribute.value));
+                    value.map(|value| String::from_utf8_lossy(value).into_owned())
+                };
+                ids.extend(value("Id"));
+                if value("TargetMode").as_deref() != Some("External") {
+                    held.extend(value("Type").zip(value("Target")));
+                }
             }
             Ok(Event::DocType(_)) => {
                 return Err(Error::NotOffice(
                     "a part in _rels has a document type (<!DOCTYPE), which is refused".to_owned(),
                 ));
             }
-            Ok(Event::Eof) => return Ok(ids),
+            Ok(Event::Eof) => return Ok((ids, held)),
             Ok(_) => {}
             Err(error) => {
                 return Err(Error::NotOffice(format!(
