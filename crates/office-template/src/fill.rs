@@ -138,6 +138,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             source: self.source,
             run_properties: text(&slot.run_properties),
             paragraph_properties: text(&slot.paragraph_properties),
+            width: slot.width,
         };
         let written = match forms::write(content, &place, (&mut *self.package, &mut *self.files)) {
             Ok(written) => written,

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::fill::Source;
 use crate::package::{Package, escaped};
+use crate::word::Twips;
 pub(crate) use properties::with_property;
 
 /// Where a form is written.
@@ -18,6 +19,8 @@ pub(crate) struct Place<'a> {
     pub run_properties: &'a str,
     /// The whole `w:pPr` of its paragraph.
     pub paragraph_properties: &'a str,
+    /// How wide the text is there, where that is known.
+    pub width: Option<Twips>,
 }
 
 impl Place<'_> {

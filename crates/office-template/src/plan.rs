@@ -13,7 +13,7 @@ use std::ops::Range;
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
 use crate::tags::{Placed, Tags};
-use crate::word::{Id, Kind, NONE, Part, UniqueKind};
+use crate::word::{Id, Kind, NONE, Part, Sections, UniqueKind};
 pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 
@@ -74,6 +74,8 @@ struct Planner<'a> {
     dropped: BTreeMap<usize, usize>,
     /// What paragraphs and tables may vanish from, and the last of them.
     emptied: BTreeMap<Id, Id>,
+    /// For pictures, which are no wider than the text.
+    sections: Sections,
     cuts_left: &'a mut usize,
 }
 
@@ -86,7 +88,8 @@ pub(crate) fn plan(
     cuts_left: &mut usize,
 ) -> Result<Vec<Node>, (usize, &'static str)> {
     let (dropped, emptied) = (BTreeMap::new(), BTreeMap::new());
-    let mut planner = Planner { part, tags, changes: Vec::new(), dropped, emptied, cuts_left };
+    let sections = if tags.all.iter().any(has_width) { part.sections() } else { Sections::new() };
+    let mut planner = Planner { part, tags, changes: Vec::new(), dropped, emptied, sections, cuts_left };
     planner.drop_paragraphs(extents);
     planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
     for (pair, extent) in tags.pairs.iter().zip(extents) {
@@ -100,6 +103,11 @@ pub(crate) fn plan(
     let mut changes = planner.changes;
     changes.sort_by_key(|change| (change.at, change.rank));
     sweep(part, changes).map_err(|tag| (tag, CROSSING))
+}
+
+/// Whether what stands in the tag's place is fitted into the text's width.
+fn has_width(placed: &Placed) -> bool {
+    placed.tag.has_content() && !matches!(placed.tag, Tag::Value(_))
 }
 
 impl Planner<'_> {

@@ -4,12 +4,14 @@ pub(crate) mod attribute;
 mod field;
 mod reader;
 mod unique;
+mod width;
 
 use std::ops::Range;
 
 use field::Fields;
 pub(crate) use reader::{Unreadable, read};
 pub(crate) use unique::{LARGEST_NUMBER, Unique, UniqueKind};
+pub(crate) use width::{Sections, Twips};
 
 /// An element's place in [`Part::elements`].
 pub(crate) type Id = u32;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Node, Planner};
 use crate::tags::Placed;
-use crate::word::{Id, Kind, NONE};
+use crate::word::{Id, Kind, NONE, Twips};
 
 /// The place of a tag.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Slot {
     /// The run's properties (`w:rPr`), and the paragraph's; empty where it has none.
     pub run_properties: Range<usize>,
     pub paragraph_properties: Range<usize>,
+    /// How wide the text is, where that is known and wanted: not for plain values.
+    pub width: Option<Twips>,
 }
 
 /// What ends elements, and what begins them again.
@@ -48,6 +50,11 @@ impl Planner<'_> {
                 .transpose()?,
             run_properties: self.properties(run),
             paragraph_properties: self.properties(paragraph),
+            width: if super::has_width(placed) {
+                part.text_width(placed.element, &self.sections)
+            } else {
+                None
+            },
         })
     }
 
