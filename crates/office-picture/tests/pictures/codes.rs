@@ -144,7 +144,7 @@ fn the_bars_are_those_that_another_encoder_draws() {
     assert_eq!(narrow_and_wide(&bars(codabar, Kind::Codabar)), narrow_and_wide(&wanted));
 }
 
-/// The other encoder has another + and has B and C changed. ZXing's table and ZBar's reader hold with these.
+/// The other encoder has another + and has B and C changed; readers (the table of `ZXing`, and `ZBar` itself) hold with these.
 #[test]
 fn codabar_has_the_signs_that_readers_know() {
     let signs = ["nwnwnnw", "nnwnwnw", "nnnwnww"].join("n");
