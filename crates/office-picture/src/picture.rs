@@ -1,0 +1,156 @@
+//! A picture that has been recognised and measured.
+
+use crate::format::{self, Flaw, Format};
+use crate::limits::Limits;
+use crate::size::{EMU_PER_INCH, Extent};
+
+/// What Office assumes of a picture that doesn't say its resolution.
+const USUAL_DPI: f64 = 96.0;
+
+/// A picture as an Office file takes it.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// The format in which it came.
+    pub format: Format,
+    /// Pixels across, as stored: before the turn.
+    pub width: u32,
+    /// Pixels down, as stored: before the turn.
+    pub height: u32,
+    /// Dots per inch, across and down, as stored.
+    pub dpi: (f64, f64),
+    /// How it has to be turned to be seen upright.
+    pub turn: Turn,
+    /// The bytes to store: those that came, or a PNG instead of a WebP.
+    pub bytes: Vec<u8>,
+}
+
+impl Picture {
+    /// Recognises a picture by its bytes, whatever its name says, and measures it.
+    ///
+    /// # Errors
+    /// A sentence for the author: what the bytes are, and what to send instead.
+    pub fn read(bytes: Vec<u8>, limits: &Limits) -> Result<Self, String> {
+        if bytes.is_empty() {
+            return Err("The picture is empty.".to_owned());
+        }
+        if bytes.len() > limits.bytes {
+            return Err(format!(
+                "The picture has {} bytes, and {} are allowed: make it smaller.",
+                bytes.len(),
+                limits.bytes
+            ));
+        }
+        let Some(format) = Format::recognise(&bytes) else { return Err(unknown(&bytes)) };
+        let measures = format.measure(&bytes).map_err(|flaw| sentence(format, flaw))?;
+        check_pixels(format, measures.width, measures.height, limits)?;
+        let bytes = if format == Format::WebP {
+            format::webp_to_png(&bytes, decoded_bytes(limits)).map_err(|flaw| sentence(format, flaw))?
+        } else {
+            bytes
+        };
+        let dpi = measures.dpi.filter(is_sane).unwrap_or((USUAL_DPI, USUAL_DPI));
+        Ok(Self { format, width: measures.width, height: measures.height, dpi, turn: measures.turn, bytes })
+    }
+
+    /// The extension of the part that holds [`Picture::bytes`], without a dot.
+    #[must_use]
+    pub fn extension(&self) -> &'static str {
+        self.format.stored().extension()
+    }
+
+    /// The content type of the part that holds [`Picture::bytes`].
+    #[must_use]
+    pub fn content_type(&self) -> &'static str {
+        self.format.stored().content_type()
+    }
+
+    /// How large it is by itself, seen upright.
+    #[must_use]
+    pub fn natural_size(&self) -> Extent {
+        let side = |pixels: u32, dpi: f64| f64::from(pixels) / dpi * EMU_PER_INCH;
+        let stored = Extent::new(side(self.width, self.dpi.0), side(self.height, self.dpi.1));
+        if self.turn.is_sideways() { stored.swapped() } else { stored }
+    }
+}
+
+/// How a picture has to be turned to be seen upright: mirrored first, then turned clockwise.
+///
+/// Cameras store the picture as the sensor saw it and note the turn in the Exif data; Office ignores the note. The pixels are left as they
+/// are and the drawing is turned: nothing is decoded, nothing is lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// Mirrored, left for right.
+    pub mirrored: bool,
+    /// Quarter turns clockwise, 0 to 3.
+    pub quarters: u8,
+}
+
+impl Turn {
+    pub(crate) fn from_exif(orientation: u32) -> Self {
+        let (mirrored, quarters) = match orientation {
+            2 => (true, 0),
+            3 => (false, 2),
+            4 => (true, 2),
+            5 => (true, 3),
+            6 => (false, 1),
+            7 => (true, 1),
+            8 => (false, 3),
+            _ => (false, 0),
+        };
+        Self { mirrored, quarters }
+    }
+
+    /// Whether width and height change places.
+    #[must_use]
+    pub fn is_sideways(self) -> bool {
+        self.quarters % 2 == 1
+    }
+}
+
+/// A resolution of one dot or of a million would make a picture of no use; such figures are slips of the program that wrote them.
+fn is_sane((across, down): &(f64, f64)) -> bool {
+    (10.0..=4800.0).contains(across) && (10.0..=4800.0).contains(down)
+}
+
+fn check_pixels(format: Format, width: u32, height: u32, limits: &Limits) -> Result<(), String> {
+    if width == 0 || height == 0 {
+        return Err(format!("This {} has no pixels: save it again.", format.name()));
+    }
+    let allowed = match format {
+        Format::WebP => limits.decoded_pixels,
+        Format::Png | Format::Jpeg | Format::Gif | Format::Bmp | Format::Tiff | Format::Emf | Format::Wmf => {
+            limits.pixels
+        }
+    };
+    if u64::from(width) * u64::from(height) > allowed {
+        let name = format.name();
+        return Err(format!(
+            "This {name} has {width} × {height} pixels, and {allowed} are allowed: make it smaller."
+        ));
+    }
+    Ok(())
+}
+
+fn decoded_bytes(limits: &Limits) -> usize {
+    usize::try_from(limits.decoded_pixels.saturating_mul(4)).unwrap_or(usize::MAX)
+}
+
+fn sentence(format: Format, flaw: Flaw) -> String {
+    let name = format.name();
+    match flaw {
+        Flaw::CutShort => {
+            format!("This {name} is cut short: its file ends before the picture does. Send all of it.")
+        }
+        Flaw::Wrong(what) => format!("This {name} {what}."),
+    }
+}
+
+fn unknown(bytes: &[u8]) -> String {
+    match format::refused(bytes) {
+        Some((name, remedy)) => format!("The picture is {name}, which isn't taken: {remedy}."),
+        None => {
+            "These bytes are no picture that Office draws: send PNG, JPEG, GIF, BMP, TIFF, EMF, WMF or WebP."
+                .to_owned()
+        }
+    }
+}
