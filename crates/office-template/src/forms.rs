@@ -1,5 +1,6 @@
 //! What tags give that is more than a text: a file for each form.
 
+mod image;
 mod link;
 mod properties;
 mod xml;
@@ -72,14 +73,15 @@ impl From<Error> for Refusal {
 pub(crate) fn write(
     content: &Content<'_>,
     place: &Place<'_>,
-    (package, _files): (&mut Package<'_>, &mut dyn Files),
+    (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Written, Refusal> {
     let prefix = place.source.prefix;
     match content.form {
         Form::Pagebreak => Ok(Written::Run(format!("<{prefix}br {prefix}type=\"page\"/>"))),
         Form::Link => link::write(content, place, package),
         Form::Xml => xml::write(content.field(0), place),
-        Form::Image | Form::Qr | Form::Barcode | Form::Html | Form::Include | Form::Toc | Form::Color => {
+        Form::Image | Form::Qr | Form::Barcode => image::write(content, place, (package, files)),
+        Form::Html | Form::Include | Form::Toc | Form::Color => {
             Err("this version cannot fill it".to_owned().into())
         }
     }

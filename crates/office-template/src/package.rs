@@ -3,6 +3,7 @@
 //! A part that nothing is added for stays as it is packed, byte for byte.
 
 mod numbering;
+mod pictures;
 mod relationships;
 mod styles;
 mod xml;
@@ -16,6 +17,7 @@ use crate::content_types::LIST;
 use crate::error::Error;
 use crate::limits::Limits;
 use numbering::Numbering;
+pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{Relation, Target};
 use styles::Styles;
@@ -41,6 +43,8 @@ pub(crate) struct Package<'a> {
     numbered: BTreeMap<String, u32>,
     /// Where in `added` parts stand, by their content's hash: the same picture is added once.
     contents: HashMap<u64, Vec<usize>>,
+    /// Pictures that were added, by what the data said of them.
+    pictures: HashMap<(usize, u64), StoredPicture>,
     /// Lines for the list of content types.
     overrides: String,
     /// The main part's name.
@@ -88,6 +92,7 @@ impl<'a> Package<'a> {
             added: Vec::new(),
             numbered: BTreeMap::new(),
             contents: HashMap::new(),
+            pictures: HashMap::new(),
             overrides: String::new(),
             relationships: BTreeMap::new(),
             main,
@@ -219,6 +224,19 @@ impl<'a> Package<'a> {
     pub(crate) fn word_namespace(&self) -> &'static str {
         let [usual, strict] = crate::word::NAMESPACES;
         if self.is_strict { strict } else { usual }
+    }
+
+    /// `xml`, written in the usual form of the format, in the document's own.
+    pub(crate) fn in_its_form(&self, xml: String) -> String {
+        const USUAL: &str = "http://schemas.openxmlformats.org/";
+        const STRICT: &str = "http://purl.oclc.org/ooxml/";
+        if !self.is_strict {
+            return xml;
+        }
+        ["wordprocessingml", "drawingml", "officeDocument"].iter().fold(xml, |xml, name| {
+            let usual = format!("\"{USUAL}{name}/2006/");
+            xml.replace(&usual, &format!("\"{STRICT}{name}/"))
+        })
     }
 
     /// The file with all that was changed and added.

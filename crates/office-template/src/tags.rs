@@ -87,11 +87,11 @@ fn buildable(tag: Tag) -> Result<Tag, String> {
         | Tag::Otherwise(_)
         | Tag::End(_)
         | Tag::Delimiters(_)
-        | Tag::Xml(_) => return Ok(tag),
+        | Tag::Xml(_)
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_) => return Ok(tag),
         Tag::Command(Command { name: "link" | "pagebreak", .. }, _) => return Ok(tag),
-        Tag::Image(_) => "a picture ({%…})".to_owned(),
-        Tag::Qr(_) => "a code ({%qr …})".to_owned(),
-        Tag::Barcode(_) => "a code ({%barcode …})".to_owned(),
         Tag::Html(_) => "rich text ({~…})".to_owned(),
         Tag::Command(command, _) => format!("the command {:?}", command.name),
     };

@@ -2,6 +2,7 @@
 
 use super::{Place, Refusal, Written};
 use crate::answer::Content;
+use crate::error::quoted;
 use crate::package::{Package, Relation, Target, attribute_text};
 
 /// What a link may lead to. Others would run something, or read the reader's own files.
@@ -24,14 +25,7 @@ pub(super) fn write(
     let target = match address.strip_prefix('#') {
         Some(bookmark) => format!("{prefix}anchor=\"{}\"", attribute_text(bookmark)),
         None => {
-            let lower = address.to_ascii_lowercase();
-            if !SCHEMES.iter().any(|scheme| lower.starts_with(scheme)) {
-                let known = SCHEMES.join(" ");
-                return Err(format!(
-                    "a link leads to an address of {known} or to a #bookmark, and not to {address:?}"
-                )
-                .into());
-            }
+            let address = external(address)?;
             let id = package.relate(place.source.name, Relation::Hyperlink, Target::External(address))?;
             let namespace = package.relationships_namespace();
             format!("xmlns:r=\"{namespace}\" r:id=\"{id}\"")
@@ -49,4 +43,16 @@ fn looks(place: &Place<'_>) -> String {
     let colour = format!("<{prefix}color {prefix}val=\"0563C1\"/>");
     let line = format!("<{prefix}u {prefix}val=\"single\"/>");
     super::with_property(&super::with_property(place.run_properties, prefix, &colour), prefix, &line)
+}
+
+/// An address that a document may lead to.
+pub(super) fn external(address: &str) -> Result<&str, String> {
+    let address = address.trim();
+    let lower = address.to_ascii_lowercase();
+    if SCHEMES.iter().any(|scheme| lower.starts_with(scheme)) {
+        return Ok(address);
+    }
+    let known = SCHEMES.join(" ");
+    let shown = quoted(address);
+    Err(format!("a link leads to an address of {known} or to a #bookmark, and not to {shown:?}"))
 }

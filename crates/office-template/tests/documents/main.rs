@@ -8,6 +8,7 @@ mod costs;
 mod fill;
 mod forms;
 mod library;
+mod pictures;
 mod repeat;
 mod runs;
 mod structure;

@@ -1,0 +1,134 @@
+//! `{%picture}`, `{%qr text}`, `{%barcode text}`
+
+use std::collections::BTreeMap;
+
+use office_picture::code::{self, BarcodeOptions, Colour, Colours, Correction, Kind, QrOptions};
+use office_picture::{Drawing, Extent, Limits, Picture, Source, Texts, Wanted};
+
+use super::{Place, Refusal, Written, link};
+use crate::answer::{Content, Form};
+use crate::files::Files;
+use crate::package::{Package, Relation, StoredPicture, Target};
+
+/// English metric units in a twentieth of a point.
+const EMU_PER_TWIP: f64 = 635.0;
+
+/// The width of a text where nothing says it: a page of A4 with margins of 2.5 cm.
+const USUAL_WIDTH: u64 = 9071;
+
+/// How high a picture without a size becomes: about a page.
+const USUAL_HEIGHT: u64 = 12_500;
+
+/// What the author said of how a picture is shown: the names of the filters with what they were given.
+type Options = BTreeMap<String, Vec<String>>;
+
+pub(super) fn write(
+    content: &Content<'_>,
+    place: &Place<'_>,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
+) -> Result<Written, Refusal> {
+    let options: Options = serde_json::from_str(content.field(1)).unwrap_or_default();
+    // What is shown with colours and levels is another picture.
+    let key = match content.form {
+        Form::Image => content.field(0).to_owned(),
+        _ => format!("{:?} {} {}", content.form, content.field(1), content.field(0)),
+    };
+    let stored = match package.picture(&key) {
+        Some(stored) => stored,
+        None => {
+            let picture = Picture::read(bytes(content, &options, files)?, &Limits::default())?;
+            package.add_picture(&key, picture)?
+        }
+    };
+    Ok(Written::Run(drawing(&stored, &options, place, package)?))
+}
+
+/// The drawing of a picture that is a part of the document already.
+pub(super) fn drawing(
+    stored: &StoredPicture,
+    options: &Options,
+    place: &Place<'_>,
+    package: &mut Package<'_>,
+) -> Result<String, Refusal> {
+    let given =
+        |name: &str, index: usize| options.get(name).and_then(|texts| texts.get(index)).map(String::as_str);
+    let texts = Texts {
+        width: given("width", 0).or_else(|| given("size", 0)),
+        height: given("height", 0).or_else(|| given("size", 1)),
+        max_width: given("maxSize", 0),
+        max_height: given("maxSize", 1),
+        fit: given("fit", 0),
+    };
+    let twips = |twips: u64| u32::try_from(twips).map_or(f64::MAX, f64::from) * EMU_PER_TWIP;
+    let space = Extent::new(twips(place.width.unwrap_or(USUAL_WIDTH)), twips(USUAL_HEIGHT));
+    let placement = Wanted::read(&texts)?.place(&stored.picture, space)?;
+    let part = place.source.name;
+    let relationship = package.relate(part, Relation::Image, Target::Part(&stored.part))?;
+    let link = match given("link", 0) {
+        Some(address) => {
+            let address = link::external(address)?;
+            Some(package.relate(part, Relation::Hyperlink, Target::External(address))?)
+        }
+        None => None,
+    };
+    let number = package.number();
+    let drawing = Drawing {
+        prefix: place.source.prefix.trim_end_matches(':'),
+        relationship: &relationship,
+        number: u32::try_from(number).unwrap_or_default(),
+        name: &format!("Picture {number}"),
+        alt: given("alt", 0),
+        placement: &placement,
+        link: link.as_deref(),
+    };
+    Ok(package.in_its_form(drawing.xml()))
+}
+
+/// The bytes of a picture: what stands in the data, lies beside the template or at an address, or is drawn here.
+fn bytes(content: &Content<'_>, options: &Options, files: &mut dyn Files) -> Result<Vec<u8>, String> {
+    let text = content.field(0);
+    match content.form {
+        Form::Qr => code::qr(text, qr_options(options)?),
+        Form::Barcode => {
+            let kind = options.get("kind").and_then(|texts| texts.first());
+            let kind = kind.map(|kind| Kind::read(kind)).transpose()?.unwrap_or_default();
+            code::barcode(text, kind, &barcode_options(options)?)
+        }
+        _ => match Source::read(text, &Limits::default())? {
+            Source::Bytes(bytes) => Ok(bytes),
+            Source::Address(name) | Source::File(name) => files.file(&name),
+        },
+    }
+}
+
+fn qr_options(options: &Options) -> Result<QrOptions, String> {
+    let usual = QrOptions::default();
+    let given = |name: &str| options.get(name).and_then(|texts| texts.first()).map(String::as_str);
+    let quiet = given("margin").map(|text| {
+        text.trim()
+            .parse()
+            .map_err(|_| format!("margin takes a number of modules, as in margin(4), and not {text:?}"))
+    });
+    Ok(QrOptions {
+        correction: given("level").map(Correction::read).transpose()?.unwrap_or(usual.correction),
+        quiet: quiet.transpose()?.unwrap_or(usual.quiet),
+        colours: colours(options)?,
+    })
+}
+
+fn barcode_options(options: &Options) -> Result<BarcodeOptions, String> {
+    let text =
+        options.get("text").map(|texts| texts.first().is_none_or(|text| text != "false" && !text.is_empty()));
+    Ok(BarcodeOptions { text, colours: colours(options)?, ..BarcodeOptions::default() })
+}
+
+fn colours(options: &Options) -> Result<Colours, String> {
+    let usual = Colours::default();
+    let given = |name: &str| {
+        options.get(name).and_then(|texts| texts.first()).map(|text| Colour::read(text)).transpose()
+    };
+    Ok(Colours {
+        ink: given("color")?.unwrap_or(usual.ink),
+        background: given("background")?.unwrap_or(usual.background),
+    })
+}
