@@ -122,7 +122,7 @@ pub enum Marker {
     Square,
     /// ☐
     Unchecked,
-    /// ☑
+    /// ☒
     Checked,
     /// 1.
     Decimal,

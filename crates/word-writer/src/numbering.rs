@@ -54,7 +54,8 @@ fn looks(marker: Marker, level: usize) -> (&'static str, String, Option<&'static
         Marker::Circle => bullet("o", "Courier New"),
         Marker::Square => bullet("\u{25AA}", "Arial"),
         Marker::Unchecked => bullet("\u{2610}", "Segoe UI Symbol"),
-        Marker::Checked => bullet("\u{2611}", "Segoe UI Symbol"),
+        // Word's own; the ticked box is an emoji, which many fonts and programs draw as nothing.
+        Marker::Checked => bullet("\u{2612}", "Segoe UI Symbol"),
         Marker::Decimal => number("decimal"),
         Marker::DecimalZero => number("decimalZero"),
         Marker::LowerLetter => number("lowerLetter"),

@@ -29,6 +29,8 @@ struct Open {
     link: Option<Link>,
     /// A blank that is written if something follows it on the line.
     blank: Option<Rc<RunLook>>,
+    /// The blank stands before the link that is open.
+    blank_before_link: bool,
     /// Nothing but kept blanks stands on the line.
     line_start: bool,
 }
@@ -103,7 +105,7 @@ impl Flow {
                 keep_with_next: false,
                 inlines: Vec::new(),
             };
-            Open { paragraph, link: None, blank: None, line_start: true }
+            Open { paragraph, link: None, blank: None, blank_before_link: false, line_start: true }
         })
     }
 
@@ -187,13 +189,24 @@ impl Flow {
     fn blank(&mut self, look: &Look) {
         if let Some(open) = self.open.as_mut().filter(|open| !open.line_start && open.blank.is_none()) {
             open.blank = Some(Rc::clone(&look.run));
+            open.blank_before_link = false;
+        }
+    }
+
+    /// Begins a link.
+    pub fn open_link(&mut self, url: String, title: Option<String>) {
+        self.link = Some((url, title));
+        if let Some(open) = &mut self.open {
+            open.blank_before_link = open.blank.is_some();
         }
     }
 
     fn write_blank(&mut self, look: &Look) {
-        if let Some(blank) = self.open.as_mut().and_then(|open| open.blank.take()) {
-            self.add(look, Inline::Text { text: " ".into(), look: blank });
-        }
+        let Some(open) = self.open.as_mut() else { return };
+        let Some(blank) = open.blank.take() else { return };
+        let link = if open.blank_before_link { self.link.take() } else { None };
+        self.add(look, Inline::Text { text: " ".into(), look: blank });
+        self.link = link.or(self.link.take());
     }
 
     fn kept(&mut self, text: &str, look: &Look, collapse: bool) {

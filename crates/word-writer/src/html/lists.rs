@@ -102,6 +102,8 @@ impl Lists {
         let start = if level == open.level { open.start } else { 1 };
         if let Some(value) = element.attribute("value").and_then(number).filter(|_| counts(marker)) {
             open.list = self.begin(Some(open.list), level, Level { marker, start: value });
+            // What follows goes on from there.
+            open.start = if level == open.level { value } else { open.start };
         }
         let list = match element.attribute("value") {
             Some(_) => open.list,

@@ -13,6 +13,9 @@ use super::look::{Look, Own, heading};
 use super::tables::{OpenTable, dimension};
 use super::tree::{Data, Element, Id, ROOT, Tree};
 
+/// Word calls a file damaged whose links are longer.
+const LONGEST_ADDRESS: usize = 2079;
+
 /// The document that a tree shows.
 pub fn walk(tree: &Tree, limits: &Limits) -> (Document, Vec<String>) {
     let mut walk = Walk {
@@ -222,7 +225,14 @@ impl Walk<'_> {
             self.enter(id, look, None);
             return;
         };
-        self.flow.link = Some((address.to_owned(), element.attribute("title").map(str::to_owned)));
+        // Every paragraph of a link repeats its address, so one without end would multiply.
+        if address.len() > LONGEST_ADDRESS {
+            self.warn("a link in the HTML became plain text; its address is longer than Word can have");
+            self.enter(id, look, None);
+            return;
+        }
+        let title = element.attribute("title").map(|title| title.chars().take(255).collect());
+        self.flow.open_link(address.to_owned(), title);
         self.enter(id, look, Some(Leave::Link));
     }
 
@@ -244,7 +254,7 @@ impl Walk<'_> {
 
     fn checkbox(&mut self, element: &Element, look: &Look) {
         if is_checkbox(element) && !self.flow.item().is_some_and(|item| item.task) {
-            let mark = if element.attribute("checked").is_some() { "\u{2611} " } else { "\u{2610} " };
+            let mark = if element.attribute("checked").is_some() { "\u{2612} " } else { "\u{2610} " };
             self.flow.text(mark, look);
         }
     }

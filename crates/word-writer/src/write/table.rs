@@ -12,7 +12,7 @@ use super::{Place, TABLE_DEPTH, Writer, plain};
 /// Left and right in a cell that says nothing else.
 const PADDING: Twips = 108;
 /// About the width of a character.
-const CHARACTER: Twips = 115;
+const CHARACTER: Twips = 125;
 /// No column is narrower.
 const NARROWEST: Twips = 240;
 
@@ -238,31 +238,46 @@ fn widths(table: &Table, grid: &Grid, room: Twips) -> (Vec<Twips>, Option<Twips>
 /// How wide the columns would be if nothing were broken.
 fn natural(grid: &Grid, room: Twips) -> Vec<Twips> {
     let most = usize::try_from(room / CHARACTER).unwrap_or(80).max(1);
-    let mut found: Vec<Twips> = vec![0; grid.columns];
+    let mut found: Vec<Twips> = vec![NARROWEST; grid.columns];
+    let mut wide = Vec::new();
     for slot in grid.rows.iter().flatten() {
         let Content::Cells { cells, .. } = &slot.content else { continue };
-        let count =
-            cells.iter().flat_map(|cell| &cell.blocks).map(|block| longest(block, most)).max().unwrap_or(0);
-        let columns = slot.end - slot.start;
-        let each = Twips::try_from(count.min(most) / columns.max(1)).unwrap_or(1) * CHARACTER + 2 * PADDING;
-        for width in found.iter_mut().take(slot.end).skip(slot.start) {
-            *width = (*width).max(each);
+        let count = cells.iter().map(|cell| longest(&cell.blocks, most)).max().unwrap_or(0);
+        let width = Twips::try_from(count).unwrap_or(1) * CHARACTER + 3 * PADDING;
+        match found.get_mut(slot.start).filter(|_| slot.end - slot.start == 1) {
+            Some(column) => *column = width.max(*column),
+            None => wide.push((slot.start, slot.end, width)),
         }
     }
-    found.iter().map(|one| (*one).max(NARROWEST)).collect()
+    // What spans columns only widens them if together they are too narrow.
+    for (start, end, width) in wide {
+        let sum: Twips = found.iter().take(end).skip(start).sum();
+        if sum < width {
+            found.iter_mut().take(end).skip(start).for_each(|one| *one = scale(*one, width, sum));
+        }
+    }
+    found
 }
 
-fn longest(block: &Block, most: usize) -> usize {
-    match block {
-        Block::Paragraph(paragraph) => paragraph
-            .inlines
-            .split(|inline| matches!(inline, Inline::LineBreak))
-            .map(|line| plain(line, most))
-            .max()
-            .unwrap_or(0),
-        Block::Table(_) => most / 2,
+/// The characters of the longest line, at most `most`.
+fn longest(blocks: &[Block], most: usize) -> usize {
+    let lengths = blocks.iter().map(|block| match block {
+        Block::Paragraph(paragraph) => {
+            paragraph
+                .inlines
+                .split(|inline| matches!(inline, Inline::LineBreak))
+                .map(|line| plain(line, most))
+                .max()
+                .unwrap_or(0)
+                + if paragraph.item.is_some() { 6 } else { 0 }
+        }
+        Block::Table(table) => {
+            let cells = table.rows.first().map_or(&[][..], |row| &row.cells);
+            cells.iter().map(|cell| longest(&cell.blocks, most) + 3).sum()
+        }
         Block::Rule | Block::PageBreak => 0,
-    }
+    });
+    lengths.max().unwrap_or(0).min(most)
 }
 
 fn share(whole: Twips, percent: u32) -> Twips {

@@ -42,6 +42,9 @@ pub fn element(prefix: &str, name: &str, attributes: &[(&str, &str)]) -> String 
     out
 }
 
+/// Bytes of properties that a text takes over from its place.
+const MOST_OF_PLACE: usize = 16 << 10;
+
 /// The children of a `w:pPr`, `w:rPr` and the like, in the schema's order.
 #[derive(Debug, Clone)]
 pub struct Properties {
@@ -56,9 +59,13 @@ impl Properties {
         Self { order, items: Vec::new() }
     }
 
-    /// Those of a place in a document, or none if they are no XML.
+    /// Those of a place in a document, or none if they are no XML or longer than any that a person made.
     pub fn of(order: &'static [&'static str], xml: &str, prefix: &str) -> Self {
         let mut properties = Self::new(order);
+        // They are repeated in every run and paragraph.
+        if xml.len() > MOST_OF_PLACE {
+            return properties;
+        }
         for (name, raw) in children(xml).unwrap_or_default() {
             match name.strip_prefix(prefix) {
                 Some(local) => properties.set(local, raw.to_owned()),
