@@ -1,5 +1,6 @@
 //! What tags give that is more than a text: a file for each form.
 
+mod html;
 mod image;
 mod link;
 mod properties;
@@ -81,8 +82,7 @@ pub(crate) fn write(
         Form::Link => link::write(content, place, package),
         Form::Xml => xml::write(content.field(0), place),
         Form::Image | Form::Qr | Form::Barcode => image::write(content, place, (package, files)),
-        Form::Html | Form::Include | Form::Toc | Form::Color => {
-            Err("this version cannot fill it".to_owned().into())
-        }
+        Form::Html => html::write(content.field(0), place, (package, files)),
+        Form::Include | Form::Toc | Form::Color => Err("this version cannot fill it".to_owned().into()),
     }
 }

@@ -90,9 +90,9 @@ fn buildable(tag: Tag) -> Result<Tag, String> {
         | Tag::Xml(_)
         | Tag::Image(_)
         | Tag::Qr(_)
-        | Tag::Barcode(_) => return Ok(tag),
+        | Tag::Barcode(_)
+        | Tag::Html(_) => return Ok(tag),
         Tag::Command(Command { name: "link" | "pagebreak", .. }, _) => return Ok(tag),
-        Tag::Html(_) => "rich text ({~…})".to_owned(),
         Tag::Command(command, _) => format!("the command {:?}", command.name),
     };
     Err(format!("{what} is not supported by this version"))

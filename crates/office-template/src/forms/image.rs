@@ -20,7 +20,7 @@ const USUAL_WIDTH: u64 = 9071;
 const USUAL_HEIGHT: u64 = 12_500;
 
 /// What the author said of how a picture is shown: the names of the filters with what they were given.
-type Options = BTreeMap<String, Vec<String>>;
+pub(super) type Options = BTreeMap<String, Vec<String>>;
 
 pub(super) fn write(
     content: &Content<'_>,
@@ -28,19 +28,27 @@ pub(super) fn write(
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Written, Refusal> {
     let options: Options = serde_json::from_str(content.field(1)).unwrap_or_default();
-    // What is shown with colours and levels is another picture.
-    let key = match content.form {
-        Form::Image => content.field(0).to_owned(),
-        _ => format!("{:?} {} {}", content.form, content.field(1), content.field(0)),
-    };
-    let stored = match package.picture(&key) {
-        Some(stored) => stored,
-        None => {
-            let picture = Picture::read(bytes(content, &options, files)?, &Limits::default())?;
-            package.add_picture(&key, picture)?
-        }
-    };
+    let stored = stored(content, &options, (&mut *package, files))?;
     Ok(Written::Run(drawing(&stored, &options, place, package)?))
+}
+
+/// The picture as a part of the document: the one that was added for the same words before, or a new one.
+pub(super) fn stored(
+    content: &Content<'_>,
+    options: &Options,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
+) -> Result<StoredPicture, Refusal> {
+    let text = content.field(0);
+    // What is drawn with other colours and levels is another picture.
+    let key = match content.form {
+        Form::Image => text.to_owned(),
+        _ => format!("{:?} {} {text}", content.form, content.field(1)),
+    };
+    if let Some(stored) = package.picture(&key) {
+        return Ok(stored);
+    }
+    let picture = Picture::read(bytes(content, options, files)?, &Limits::default())?;
+    Ok(package.add_picture(&key, picture)?)
 }
 
 /// The drawing of a picture that is a part of the document already.

@@ -66,6 +66,15 @@ pub(crate) fn with_property(properties: &str, prefix: &str, element: &str) -> St
     format!("<{prefix}rPr>{inner}</{prefix}rPr>")
 }
 
+/// What stands in `xml`, one element or nothing, without its children of these names.
+pub(crate) fn inner(xml: &str, prefix: &str, without: &[&str]) -> String {
+    let children = children(xml).into_iter().filter_map(|(name, range)| {
+        let local = name.strip_prefix(prefix).unwrap_or_default();
+        xml.get(range).filter(|_| !without.contains(&local))
+    });
+    children.collect()
+}
+
 /// The names and places of the children of the one element that `xml` is.
 pub(crate) fn children(xml: &str) -> Vec<(String, Range<usize>)> {
     let mut reader = Reader::from_str(xml);

@@ -18,30 +18,31 @@ pub(super) struct Styles {
     prefix: String,
     /// The ids by type and name; names without regard to capitals, as Word has them.
     ids: BTreeMap<(String, String), String>,
+    /// The ids of the types' default styles.
+    defaults: BTreeMap<String, String>,
     taken: BTreeSet<String>,
     added: String,
 }
 
 impl Package<'_> {
-    /// The id of the document's style of this type (`paragraph`, `character`, `table`) and name. Where it has none, one is added under
-    /// an id like `id`: `definition` makes the `w:style` of the prefix of Word's names and the id.
+    /// The id of the document's style of this type (`paragraph`, `character`, `table`) and name. Where it has none, one is added:
+    /// `definition` makes the `w:style` of the prefix of Word's names, the id and the id of the type's default style.
     pub(crate) fn style(
         &mut self,
-        (kind, name, id): (&str, &str, &str),
-        definition: impl FnOnce(&str, &str) -> String,
+        (kind, name): (&str, &str),
+        definition: impl FnOnce(&str, &str, Option<&str>) -> String,
     ) -> Result<String, Error> {
         if self.styles.is_none() {
             self.styles = Some(self.read_styles()?);
         }
-        let Some(styles) = &mut self.styles else { return Ok(id.to_owned()) };
+        let Some(styles) = &mut self.styles else { return Ok(String::new()) };
         let key = (kind.to_owned(), name.to_lowercase());
         if let Some(known) = styles.ids.get(&key) {
             return Ok(known.clone());
         }
-        let free = std::iter::once(id.to_owned()).chain((1_u32..).map(|number| format!("{id}{number}")));
-        let id = { free }.find(|id| !styles.taken.contains(id)).unwrap_or_default();
-        styles.added.push_str(&definition(&styles.prefix, &id));
-        styles.taken.insert(id.clone());
+        let id = styles.free_id(name);
+        let based_on = styles.defaults.get(kind).map(String::as_str);
+        styles.added.push_str(&definition(&styles.prefix, &id, based_on));
         styles.ids.insert(key, id.clone());
         Ok(id)
     }
@@ -78,11 +79,23 @@ impl Package<'_> {
 }
 
 impl Styles {
+    /// An id that no style has: the name's words as Word joins them, `Heading1` for `heading 1`.
+    fn free_id(&mut self, name: &str) -> String {
+        let words = name.split_whitespace().map(|word| {
+            let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+            format!("{}{rest}", first.to_uppercase())
+        });
+        let id: String = words.collect();
+        let mut free = std::iter::once(id.clone()).chain((1_u32..).map(|number| format!("{id}{number}")));
+        free.find(|id| self.taken.insert(id.clone())).unwrap_or_default()
+    }
+
     fn read(name: String, xml: Vec<u8>) -> Result<Self, Error> {
         let mut styles = Self {
             name,
             prefix: "w:".to_owned(),
             ids: BTreeMap::new(),
+            defaults: BTreeMap::new(),
             taken: BTreeSet::new(),
             added: String::new(),
             xml: Vec::new(),
@@ -106,7 +119,11 @@ impl Styles {
                         b"style" => {
                             let id = value("styleId").unwrap_or_default();
                             styles.taken.insert(id.clone());
-                            open = Some((value("type").unwrap_or_else(|| "paragraph".to_owned()), id));
+                            let kind = value("type").unwrap_or_else(|| "paragraph".to_owned());
+                            if matches!(value("default").as_deref(), Some("1" | "true" | "on")) {
+                                styles.defaults.insert(kind.clone(), id.clone());
+                            }
+                            open = Some((kind, id));
                         }
                         b"name" => {
                             if let Some((kind, id)) = open.take() {

@@ -261,7 +261,6 @@ fn faults_are_told_all_at_once_with_their_places() {
     let message = fault(&body, ITEMS, "{}");
     for part in [
         "word/document.xml, paragraph 1, {ok: the tag has no } in its paragraph",
-        "paragraph 3, {~logo}: rich text ({~…}) is not supported by this version",
         "paragraph 3, {:toc}: the command \"toc\" is not supported by this version",
         "paragraph 4, {/nothing}: it stands where {#items} of paragraph 2 is to be closed, by {/items}",
         "paragraph 5, {/}: no section is open here",

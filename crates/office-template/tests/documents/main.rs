@@ -7,6 +7,7 @@ mod corpus;
 mod costs;
 mod fill;
 mod forms;
+mod html;
 mod library;
 mod pictures;
 mod repeat;

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{docx, entries, fault, limits, p, part, run, try_fill, well_formed};
 
 /// A red picture of 4 × 2 pixels.
-const RED: &str =
+pub const RED: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==";
 
 /// One file, and how often it was asked for.

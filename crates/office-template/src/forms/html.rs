@@ -1,0 +1,122 @@
+//! `{~html}`: rich text as Word's own paragraphs, lists and tables.
+
+use word_writer::model::{Extent, Level, Picture, Role};
+use word_writer::{Base, Content, Limits, html, numbering, styles};
+
+use super::properties::inner;
+use super::{Place, Refusal, Written, image, link};
+use crate::answer;
+use crate::error::Error;
+use crate::files::Files;
+use crate::package::{Package, Relation, Target};
+
+/// Of a paragraph's properties these are the place's alone: of its section and of what was changed in it.
+const OWN: [&str; 3] = ["sectPr", "pPrChange", "rPrChange"];
+
+/// Writes rich text in the style of the place where its tag stands.
+pub(super) fn write(
+    text: &str,
+    place: &Place<'_>,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
+) -> Result<Written, Refusal> {
+    let reading = html::read(text, &Limits::default()).map_err(|error| error.to_string())?;
+    let prefix = place.source.prefix;
+    let (run, paragraph) =
+        (inner(place.run_properties, prefix, &OWN), inner(place.paragraph_properties, prefix, &OWN));
+    let usual = Base::default();
+    let base = Base {
+        prefix: prefix.trim_end_matches(':'),
+        run: Some(&run),
+        paragraph: Some(&paragraph),
+        width: place.width.and_then(|width| width.try_into().ok()).unwrap_or(usual.width),
+        ..usual
+    };
+    let mut needs = Needs { place, package, files, error: None };
+    let written = word_writer::write(&reading.document, &base, &mut needs);
+    if let Some(error) = needs.error {
+        return Err(error.into());
+    }
+    for warning in reading.warnings.into_iter().chain(written.warnings) {
+        if !package.warnings.contains(&warning) {
+            package.warnings.push(warning);
+        }
+    }
+    let namespace = package.relationships_namespace();
+    // The part may not declare the prefix. In a text a quote is written otherwise.
+    let declared = |xml: String| xml.replace(" r:id=\"", &format!(" xmlns:r=\"{namespace}\" r:id=\""));
+    Ok(match written.content {
+        Content::Inline(xml) => Written::Inline(declared(xml)),
+        Content::Blocks { xml, ends_with_table, .. } => {
+            Written::Blocks { xml: declared(xml), ends_with_table }
+        }
+    })
+}
+
+/// What the text needs besides itself, in the document that is filled.
+struct Needs<'a, 'p> {
+    place: &'a Place<'a>,
+    package: &'a mut Package<'p>,
+    files: &'a mut dyn Files,
+    /// What went wrong first; the writer goes on, for it knows of no such thing.
+    error: Option<Error>,
+}
+
+impl Needs<'_, '_> {
+    fn kept<T: Default>(&mut self, result: Result<T, Error>) -> T {
+        result.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            T::default()
+        })
+    }
+}
+
+impl word_writer::Package for Needs<'_, '_> {
+    fn link(&mut self, url: &str) -> String {
+        let target = link::external(url).unwrap_or_default();
+        let id = self.package.relate(self.place.source.name, Relation::Hyperlink, Target::External(target));
+        self.kept(id)
+    }
+
+    fn picture(&mut self, picture: &Picture) -> Result<String, String> {
+        let length = |extent: Option<Extent>| match extent {
+            Some(Extent::Twips(twips)) => Some(format!("{}pt", f64::from(twips) / 20.0)),
+            Some(Extent::Percent(hundredths)) => Some(format!("{}%", f64::from(hundredths) / 100.0)),
+            None => None,
+        };
+        let named = [("width", length(picture.width)), ("height", length(picture.height))];
+        let mut options: image::Options =
+            named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), vec![text?]))).collect();
+        options.insert("fit".to_owned(), vec!["fill".to_owned()]);
+        options.insert("alt".to_owned(), vec![picture.alt.clone()]);
+        let content =
+            answer::Content { form: answer::Form::Image, fields: vec![Some(picture.source.as_str().into())] };
+        let stored = image::stored(&content, &options, (self.package, self.files));
+        match stored.and_then(|stored| image::drawing(&stored, &options, self.place, self.package)) {
+            Ok(drawing) => Ok(drawing),
+            Err(Refusal::Fault(why)) => Err(why),
+            Err(Refusal::Error(error)) => {
+                self.error.get_or_insert(error);
+                Err("the document becomes too large".to_owned())
+            }
+        }
+    }
+
+    fn list(&mut self, levels: &[Level]) -> u32 {
+        let number = self.package.add_list(|prefix, number| {
+            numbering::abstract_num(
+                prefix.trim_end_matches(':'),
+                u32::try_from(number).unwrap_or(u32::MAX),
+                levels,
+            )
+        });
+        u32::try_from(self.kept(number)).unwrap_or_default()
+    }
+
+    fn style(&mut self, role: Role) -> String {
+        let (kind, name) = (styles::kind(role), styles::name(role));
+        let id = self.package.style((kind, name), |prefix, id, based_on| {
+            styles::definition(prefix.trim_end_matches(':'), role, id, based_on)
+        });
+        self.kept(id)
+    }
+}
