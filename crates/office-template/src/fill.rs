@@ -27,8 +27,6 @@ pub(crate) struct Filler<'a> {
     written: HashSet<usize>,
     /// The same in the order in which it was written.
     order: Vec<usize>,
-    /// Where in `out` that stands of which only the last copy stays, with its place in the part.
-    last: Vec<(usize, Range<usize>)>,
 }
 
 impl<'a> Filler<'a> {
@@ -48,7 +46,6 @@ impl<'a> Filler<'a> {
             copied: 0,
             written: HashSet::new(),
             order: Vec::new(),
-            last: Vec::new(),
         }
     }
 
@@ -59,7 +56,7 @@ impl<'a> Filler<'a> {
         answers: &mut impl Iterator<Item = &'b Answer<'b>>,
     ) -> Result<Vec<u8>, Error> {
         self.nodes(nodes, answers)?;
-        Ok(self.without_earlier_copies())
+        Ok(std::mem::take(&mut self.out))
     }
 
     fn nodes<'b>(
@@ -75,11 +72,6 @@ impl<'a> Filler<'a> {
                     if self.is_first(range.start) {
                         self.raw(range.clone());
                     }
-                }
-                Node::Last(range) => {
-                    let begin = self.out.len();
-                    self.raw(range.clone());
-                    self.last.push((range.start, begin..self.out.len()));
                 }
                 Node::Number(range) => {
                     if self.is_first(range.start) {
@@ -136,7 +128,6 @@ impl<'a> Filler<'a> {
             for place in self.order.drain(count..) {
                 self.written.remove(&place);
             }
-            while self.last.pop_if(|(_, range)| range.start >= begin).is_some() {}
         }
         Ok(())
     }
@@ -188,29 +179,6 @@ impl<'a> Filler<'a> {
         Ok(())
     }
 
-    /// What has been written, without that of which a later copy stands.
-    fn without_earlier_copies(&mut self) -> Vec<u8> {
-        let out = std::mem::take(&mut self.out);
-        let mut seen = HashSet::new();
-        let mut earlier: Vec<Range<usize>> = Vec::new();
-        for (place, range) in std::mem::take(&mut self.last).into_iter().rev() {
-            if !seen.insert(place) {
-                earlier.push(range);
-            }
-        }
-        if earlier.is_empty() {
-            return out;
-        }
-        let mut kept = Vec::with_capacity(out.len());
-        let mut from = 0;
-        for range in earlier.into_iter().rev() {
-            kept.extend_from_slice(out.get(from..range.start).unwrap_or_default());
-            from = range.end;
-        }
-        kept.extend_from_slice(out.get(from..).unwrap_or_default());
-        kept
-    }
-
     /// A value inside of a `w:t`: escaped, breaks and tabs as Word writes them, without what XML cannot hold.
     fn value(&mut self, text: &str) -> Result<(), Error> {
         let bytes = text.as_bytes();
@@ -246,10 +214,13 @@ impl<'a> Filler<'a> {
 
     /// An empty element in the midst of the run's text.
     fn element(&mut self, name: &str) {
-        let prefix = self.prefix;
-        for piece in ["</", prefix, "t><", prefix, name, "/><", prefix, "t xml:space=\"preserve\">"] {
-            self.out.extend_from_slice(piece.as_bytes());
-        }
+        // What begins last is the text: `w:t`, or an equation's `m:t`.
+        let last = memchr::memrchr(b'<', &self.out).and_then(|at| self.out.get(at + 1..)).unwrap_or_default();
+        let text = last.split(|byte| matches!(byte, b' ' | b'>')).next().unwrap_or_default().to_vec();
+        let prefix = self.prefix.as_bytes();
+        let pieces =
+            [b"</", &*text, b"><", prefix, name.as_bytes(), b"/><", &text, b" xml:space=\"preserve\">"];
+        self.out.extend_from_slice(&pieces.concat());
     }
 }
 
