@@ -288,7 +288,7 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
             Unreadable::Xml(message) => {
                 Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
             }
-            Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{what} {}", text_part.name)),
+            Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{}: {what}", text_part.name)),
         })?;
         elements_left = elements_left.saturating_sub(part.elements.len() as u64);
         largest = largest.max(part.largest_number);

@@ -27,7 +27,7 @@ const OBJECT: &str = "\u{fffc}";
 pub(crate) enum Unreadable {
     /// What is wrong with its XML.
     Xml(String),
-    /// It passes a limit; what is said of the part goes before its name.
+    /// It passes a limit; what is said of the part goes behind its name.
     Limit(Limit, &'static str),
 }
 
@@ -142,11 +142,11 @@ impl<'a> Scanner<'a> {
         is_empty: bool,
     ) -> Result<(), Unreadable> {
         if self.open.len() as u64 >= self.limits.depth.value {
-            let what = "elements stand in each other deeper than the limit in";
+            let what = "elements stand in each other deeper than the limit";
             return Err(Unreadable::Limit(self.limits.depth, what));
         }
         if self.elements.len() as u64 >= self.elements_left {
-            let what = "the template has more elements than the limit, up to here in";
+            let what = "with it, the template has more elements than the limit";
             return Err(Unreadable::Limit(self.limits.elements, what));
         }
         let tag = self.xml.get(from..end).unwrap_or_default();
@@ -345,7 +345,7 @@ fn check_attributes(start: &BytesStart<'_>, at: usize, limit: &Limit) -> Result<
     // The parser compares each with each.
     for attribute in start.attributes().with_checks(false) {
         if names.len() as u64 >= limit.value {
-            return Err(Unreadable::Limit(*limit, "an element has more attributes than the limit in"));
+            return Err(Unreadable::Limit(*limit, "an element has more attributes than the limit"));
         }
         names.push(attribute.map_err(|error| broken(&error.to_string()))?.key.into_inner());
     }

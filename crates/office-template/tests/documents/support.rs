@@ -20,7 +20,7 @@ const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordproces
      xmlns:wps=\"http://schemas.microsoft.com/office/word/2010/wordprocessingShape\" xmlns:v=\"urn:schemas-microsoft-com:vml\"";
 
 /// How often sections may be repeated.
-const ITEMS: u64 = 100_000;
+const ITEMS: u64 = 1_000_000;
 
 /// Limits that no honest test reaches.
 pub fn limits() -> Limits {
