@@ -21,6 +21,8 @@ const NAMED: [(&str, Kind); 5] = [
     ("w:r", Kind::Run),
 ];
 
+const MANY: &str = "repeat columns, and the tables with such sections have too many rows";
+
 /// What a section repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -144,7 +146,6 @@ impl Known<'_> {
         if !grid.is_column(one, other) {
             return Ok(rows);
         }
-        const MANY: &str = "repeat columns, and the tables with such sections have too many rows";
         *self.cuts_left = self.cuts_left.checked_sub(grid.height()).ok_or(MANY)?;
         grid.column(one).map(Extent::Column)
     }
@@ -185,9 +186,9 @@ impl Known<'_> {
                 }
                 // An item has been found to be all of its paragraph.
                 let is_item = tags.all.get(pair.open).is_some_and(|placed| placed.is_inline);
-                if !is_item
-                    && !(is_clean(part, tags, pair.open, true) && is_clean(part, tags, pair.close, false))
-                {
+                let is_clean =
+                    || is_clean(part, tags, pair.open, true) && is_clean(part, tags, pair.close, false);
+                if !is_item && !is_clean() {
                     shared.push(index);
                 }
             }

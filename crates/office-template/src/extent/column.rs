@@ -81,9 +81,10 @@ impl Grid {
         let above = part.path(id).take_while(|&id| part.kind(id) != Kind::Row);
         let Some(piece) = above.last() else { return };
         self.places.insert(id, (index, row.cells.len()));
-        let neighbour = row.cells.last_mut().filter(|neighbour| neighbour.piece == piece);
-        let is_shared = neighbour.is_some();
-        neighbour.into_iter().for_each(|neighbour| neighbour.is_shared = true);
+        let is_shared = row.cells.last().is_some_and(|neighbour| neighbour.piece == piece);
+        if let Some(neighbour) = row.cells.last_mut() {
+            neighbour.is_shared |= is_shared;
+        }
         row.cells.push(Cell { piece, is_shared, begin: 0, columns: 1 });
     }
 
@@ -95,18 +96,19 @@ impl Grid {
             return;
         }
         let local = part.name(id).strip_prefix(&part.prefix).unwrap_or_default();
-        let row = self.rows.last_mut();
+        let Some(row) = self.rows.last_mut() else {
+            if (kind, local, around) == (Kind::Table, "gridCol", Some(table)) {
+                self.widths.push(id);
+            }
+            return;
+        };
         match (kind, local) {
-            (Kind::Table, "gridCol") if around == Some(table) => self.widths.push(id),
-            (Kind::Row, "gridBefore") => {
-                row.into_iter().for_each(|row| row.before = number(part, id));
-            }
-            (Kind::Row, "gridAfter") => {
-                row.into_iter().for_each(|row| row.behind = number(part, id));
-            }
+            (Kind::Row, "gridBefore") => row.before = number(part, id),
+            (Kind::Row, "gridAfter") => row.behind = number(part, id),
             (Kind::Cell, "gridSpan") => {
-                let cell = row.and_then(|row| row.cells.last_mut());
-                cell.into_iter().for_each(|cell| cell.columns = number(part, id).max(1));
+                if let Some(cell) = row.cells.last_mut() {
+                    cell.columns = number(part, id).max(1);
+                }
             }
             _ => {}
         }

@@ -212,7 +212,9 @@ impl<'a> Scanner<'a> {
                     self.piece(OBJECT, id, PieceKind::Object);
                 } else if parent_kind == Kind::ParagraphProperties && local == b"sectPr" {
                     let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
-                    last.into_iter().for_each(|paragraph| paragraph.section_break = Some(id));
+                    if let Some(paragraph) = last {
+                        paragraph.section_break = Some(id);
+                    }
                 }
             }
         }

@@ -69,8 +69,8 @@ struct Score {
 #[test]
 fn real_templates_say_what_their_own_libraries_made_of_them() {
     // 'none' says aloud that there are none, as `.ci/run` does.
-    let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
-    let Some(folder) = named.map(PathBuf::from) else {
+    let given = std::env::var_os("PLATEN_CORPUS").filter(|given| !given.is_empty() && given != "none");
+    let Some(folder) = given.map(PathBuf::from) else {
         eprintln!("NOT TESTED: real Word templates, for PLATEN_CORPUS paths no folder of them");
         return;
     };
@@ -162,8 +162,10 @@ fn filled(json: &Value, file: Vec<u8>) -> Result<Vec<u8>, Error> {
 
 /// The blocks of every part with text, by its name.
 fn parts(file: &[u8]) -> BTreeMap<String, Vec<Block>> {
-    let is_of_text =
-        |name: &str| name.ends_with(".xml") && (name.starts_with("word/") || name.starts_with("docProps/"));
+    let is_of_text = |name: &str| {
+        Path::new(name).extension().is_some_and(|end| end == "xml")
+            && (name.starts_with("word/") || name.starts_with("docProps/"))
+    };
     let parts = entries(file).into_iter().filter(|(name, _)| is_of_text(name));
     parts
         .filter_map(|(name, content)| Some((name, blocks(&String::from_utf8(content).ok()?))))

@@ -372,6 +372,6 @@ fn integers_beyond_the_largest_number_print_as_they_are_written() {
         }
     }
     assert!(!office_template::has_long_numbers(br#"{"iban":"12345678901234567890","n":123456789012345}"#));
-    assert!(office_template::has_long_numbers(br#"[1,1234567890123456]"#));
+    assert!(office_template::has_long_numbers(br"[1,1234567890123456]"));
     assert!(office_template::has_long_numbers(b"12345678901234567890"));
 }

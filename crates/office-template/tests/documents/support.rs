@@ -325,7 +325,8 @@ pub fn blocks(xml: &str) -> Vec<Block> {
                 _ => {}
             },
             Event::End(_) => {
-                if path.pop().is_some_and(|name| name == "p") {
+                let ended = path.pop();
+                if ended.as_deref() == Some("p") {
                     open.pop();
                 }
             }
