@@ -12,6 +12,12 @@ pub struct OfficeConfig {
     pub tags_limit: u64,
     /// Elements inside of elements in a part of a template.
     pub depth_limit: u64,
+    /// Elements in all parts of a template that have tags.
+    pub elements_limit: u64,
+    /// Attributes of an element in a template.
+    pub attributes_limit: u64,
+    /// Repetitions of all sections of a template together.
+    pub items_limit: u64,
 }
 
 impl OfficeConfig {
@@ -19,5 +25,9 @@ impl OfficeConfig {
         faults.within("office.tags_limit", self.tags_limit, 1, 1_000_000);
         // Each level takes stack.
         faults.within("office.depth_limit", self.depth_limit, 32, 1_000);
+        // Each takes 40 bytes.
+        faults.within("office.elements_limit", self.elements_limit, 1_000, 100_000_000);
+        faults.within("office.attributes_limit", self.attributes_limit, 32, 100_000);
+        faults.within("office.items_limit", self.items_limit, 1, 100_000_000);
     }
 }

@@ -33,8 +33,14 @@ pub struct FillLimits {
     pub ratio: u64,
     /// `office.depth_limit`.
     pub depth: u64,
+    /// `office.elements_limit`.
+    pub elements: u64,
+    /// `office.attributes_limit`.
+    pub attributes: u64,
     /// `office.tags_limit`.
     pub tags: u64,
+    /// `office.items_limit`.
+    pub items: u64,
     /// `assemble.output_limit_bytes`.
     pub output_bytes: u64,
 }

@@ -14,6 +14,9 @@ pub(crate) struct Answers<'a> {
     /// All that failed, where not all are told.
     #[serde(default)]
     pub count: usize,
+    /// The sections would be repeated more often than the limit.
+    #[serde(default, rename = "over")]
+    pub is_over: bool,
     /// One for each tag outside of all sections.
     #[serde(borrow)]
     pub tree: Vec<Answer<'a>>,

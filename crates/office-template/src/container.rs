@@ -222,6 +222,9 @@ mod tests {
             unpacked_bytes: limit("unpacked"),
             ratio: Limit { name: "ratio", value: ratio },
             depth: limit("depth"),
+            elements: limit("elements"),
+            attributes: limit("attributes"),
+            items: limit("items"),
             tags: limit("tags"),
             output_bytes: limit("output"),
         }

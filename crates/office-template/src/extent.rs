@@ -1,6 +1,11 @@
 //! What a section repeats: it follows from where its two tags stand.
 
+mod column;
+mod item;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+use column::Grid;
 
 use crate::error::quoted;
 use crate::lexer::Tag;
@@ -16,8 +21,10 @@ const NAMED: [(&str, Kind); 5] = [
     ("w:r", Kind::Run),
 ];
 
+const MANY: &str = "repeat columns, and the tables with such sections have too many rows";
+
 /// What a section repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// What stands between the tags; both are cut out of what they stand in, up to this element of each.
     Between(Id, Id),
@@ -25,15 +32,34 @@ pub(crate) enum Extent {
     Paragraphs(Id, Id),
     /// From the first element to the last one, rows as a rule.
     Elements(Id, Id),
+    /// Each of these by itself: a table's column has one of them in its grid, and one in each row.
+    Column(Vec<Id>),
 }
 
-/// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault.
-pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Extent>> {
+/// What is found of tables and paragraphs once, however many sections there are.
+struct Known<'a> {
+    part: &'a Part,
+    tags: &'a Tags,
+    grids: BTreeMap<Id, Grid>,
+    lists: BTreeMap<usize, Option<&'a str>>,
+    /// So many pieces of columns may follow.
+    cuts_left: &'a mut usize,
+}
+
+/// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault. `cuts_left` becomes less.
+pub(crate) fn extents(
+    part: &Part,
+    name: &str,
+    tags: &mut Tags,
+    cuts_left: &mut usize,
+) -> Vec<Option<Extent>> {
     let mut extents = Vec::with_capacity(tags.pairs.len());
     let mut faults = Vec::new();
     let both = |pair: &Pair| Some((tags.all.get(pair.open)?, tags.all.get(pair.close)?));
+    let (grids, lists) = (BTreeMap::new(), BTreeMap::new());
+    let mut known = Known { part, tags, grids, lists, cuts_left };
     for (index, pair) in tags.pairs.iter().enumerate() {
-        let found = both(pair).map(|(opening, closing)| extent(part, opening, closing));
+        let found = both(pair).map(|(opening, closing)| known.extent(opening, closing));
         extents.push(match found.transpose() {
             Ok(extent) => extent,
             Err(why) => {
@@ -42,10 +68,10 @@ pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Ex
             }
         });
     }
-    divide_paragraphs(part, tags, &mut extents);
+    known.divide_paragraphs(&mut extents);
     for (index, (pair, slot)) in tags.pairs.iter().zip(&mut extents).enumerate() {
         let why = both(pair)
-            .zip(*slot)
+            .zip(slot.as_ref())
             .and_then(|((opening, closing), extent)| torn(part, opening, closing, extent));
         if let Some(why) = why {
             faults.push((index, why));
@@ -61,35 +87,128 @@ pub(crate) fn extents(part: &Part, name: &str, tags: &mut Tags) -> Vec<Option<Ex
     extents
 }
 
-fn extent(part: &Part, opening: &Placed, closing: &Placed) -> Result<Extent, String> {
-    if let Tag::Section(_, Some(element)) = &opening.tag {
-        return named(part, opening, closing, element);
+impl Known<'_> {
+    fn extent(&mut self, opening: &Placed, closing: &Placed) -> Result<Extent, String> {
+        let part = self.part;
+        if let Tag::Section(_, Some(element)) = &opening.tag {
+            return named(part, opening, closing, element);
+        }
+        let common = common(part, opening.element, closing.element);
+        if opening.paragraph == closing.paragraph {
+            let paragraph = part.paragraphs.get(opening.paragraph).map(|paragraph| paragraph.element);
+            let is_item =
+                item::is_all(part, self.tags, opening, closing) && self.list(opening.paragraph).is_some();
+            let item = paragraph.filter(|_| is_item);
+            return Ok(item.map_or(Extent::Between(common, common), |item| Extent::Paragraphs(item, item)));
+        }
+        let (first, last) = (below(part, opening.element, common), below(part, closing.element, common));
+        match (part.kind(first), part.kind(last)) {
+            (Kind::Paragraph, Kind::Paragraph) => Ok(Extent::Paragraphs(first, last)),
+            // Different cells of a row, or of one that is wrapped in content controls.
+            (one, other) if [one, other].contains(&Kind::Cell) || part.kind(common) == Kind::Row => {
+                let row = part.path(common).find(|&id| part.kind(id) == Kind::Row);
+                row.map(|row| Extent::Elements(row, row))
+                    .ok_or_else(|| "stand in cells without a row".to_owned())
+            }
+            (Kind::Row, Kind::Row | Kind::Control) | (Kind::Control, Kind::Row) => {
+                self.rows(opening, closing, (first, last))
+            }
+            (Kind::Control, Kind::Control) if part.kind(common) == Kind::Table => {
+                self.rows(opening, closing, (first, last))
+            }
+            (one, other) => {
+                let place = |kind| {
+                    let places = [(Kind::Table, "a table"), (Kind::Control, "a content control")];
+                    places.into_iter().find(|(place, _)| *place == kind).map(|(_, name)| name)
+                };
+                let place = place(one).or_else(|| place(other)).unwrap_or("a text box");
+                Err(format!("must stand both inside or both outside of {place}"))
+            }
+        }
     }
-    let common = common(part, opening.element, closing.element);
-    if opening.paragraph == closing.paragraph {
-        return Ok(Extent::Between(common, common));
+
+    /// Rows of a table, from the first to the last; the column, where both tags stand in the same one.
+    fn rows(
+        &mut self,
+        opening: &Placed,
+        closing: &Placed,
+        (first, last): (Id, Id),
+    ) -> Result<Extent, String> {
+        let part = self.part;
+        let rows = Extent::Elements(first, last);
+        let Some(table) = part.path(first).find(|&id| part.kind(id) == Kind::Table) else { return Ok(rows) };
+        let cell = |tag: &Placed| {
+            let inside = part.path(tag.element).take_while(|&id| id != table);
+            inside.filter(|&id| part.kind(id) == Kind::Cell).last()
+        };
+        let (Some(one), Some(other)) = (cell(opening), cell(closing)) else { return Ok(rows) };
+        let grid = self.grids.entry(table).or_insert_with(|| Grid::of(part, table));
+        if !grid.is_column(one, other) {
+            return Ok(rows);
+        }
+        *self.cuts_left = self.cuts_left.checked_sub(grid.height()).ok_or(MANY)?;
+        grid.column(one).map(Extent::Column)
     }
-    let (first, last) = (below(part, opening.element, common), below(part, closing.element, common));
-    match (part.kind(first), part.kind(last)) {
-        (Kind::Paragraph, Kind::Paragraph) => Ok(Extent::Paragraphs(first, last)),
-        // Different cells of a row, or of one that is wrapped in content controls.
-        (one, other) if [one, other].contains(&Kind::Cell) || part.kind(common) == Kind::Row => {
-            let row = part.path(common).find(|&id| part.kind(id) == Kind::Row);
-            row.map(|row| Extent::Elements(row, row)).ok_or_else(|| "stand in cells without a row".to_owned())
+
+    /// The list that the paragraph of this number is an item of.
+    fn list(&mut self, paragraph: usize) -> Option<&str> {
+        let part = self.part;
+        let element = part.paragraphs.get(paragraph)?.element;
+        *self.lists.entry(paragraph).or_insert_with(|| item::list(part, element))
+    }
+
+    /// Whether the tags stand in items of one list.
+    fn is_of_list(&mut self, pair: &Pair) -> bool {
+        let mut list = |index: usize| {
+            let paragraph = self.tags.all.get(index)?.paragraph;
+            self.list(paragraph).map(str::to_owned)
+        };
+        let opening = list(pair.open);
+        opening.is_some() && opening == list(pair.close)
+    }
+
+    /// Paragraphs are repeated whole where nothing but blanks stands outside of the tags, and so are items of a list. Where something
+    /// does, it is what stands between the tags, and so it is for every other section that has a tag in one of these paragraphs: else
+    /// the two would cross.
+    fn divide_paragraphs(&mut self, extents: &mut [Option<Extent>]) {
+        let (part, tags) = (self.part, self.tags);
+        let mut by_paragraph: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let paragraphs = |index: usize| {
+            let pair = tags.pairs.get(index);
+            let both = pair.into_iter().flat_map(|pair| [pair.open, pair.close]);
+            both.filter_map(|tag| tags.all.get(tag)).map(|placed| placed.paragraph)
+        };
+        let mut shared = Vec::new();
+        for (index, (pair, extent)) in tags.pairs.iter().zip(extents.iter()).enumerate() {
+            if matches!(extent, Some(Extent::Paragraphs(..))) {
+                for paragraph in paragraphs(index) {
+                    by_paragraph.entry(paragraph).or_default().push(index);
+                }
+                // An item has been found to be all of its paragraph.
+                let is_item = tags.all.get(pair.open).is_some_and(|placed| placed.is_inline);
+                let is_clean =
+                    || is_clean(part, tags, pair.open, true) && is_clean(part, tags, pair.close, false);
+                if !is_item && !is_clean() {
+                    shared.push(index);
+                }
+            }
         }
-        (Kind::Row, Kind::Row | Kind::Control) | (Kind::Control, Kind::Row) => {
-            Ok(Extent::Elements(first, last))
-        }
-        (Kind::Control, Kind::Control) if part.kind(common) == Kind::Table => {
-            Ok(Extent::Elements(first, last))
-        }
-        (one, other) => {
-            let place = |kind| {
-                let places = [(Kind::Table, "a table"), (Kind::Control, "a content control")];
-                places.into_iter().find(|(place, _)| *place == kind).map(|(_, name)| name)
-            };
-            let place = place(one).or_else(|| place(other)).unwrap_or("a text box");
-            Err(format!("must stand both inside or both outside of {place}"))
+        let mut divided: Vec<usize> = shared
+            .into_iter()
+            .filter(|&index| {
+                let is_alone = paragraphs(index).all(|paragraph| {
+                    by_paragraph.get(&paragraph).is_some_and(|all| all.iter().all(|&other| other == index))
+                });
+                !is_alone || !tags.pairs.get(index).is_some_and(|pair| self.is_of_list(pair))
+            })
+            .collect();
+        while let Some(index) = divided.pop() {
+            let Some(extent) = extents.get_mut(index) else { continue };
+            let &mut Some(Extent::Paragraphs(first, last)) = extent else { continue };
+            *extent = Some(Extent::Between(first, last));
+            for paragraph in paragraphs(index) {
+                divided.extend(by_paragraph.remove(&paragraph).unwrap_or_default());
+            }
         }
     }
 }
@@ -122,41 +241,12 @@ fn below(part: &Part, id: Id, above: Id) -> Id {
     part.path(id).take_while(|&id| id != above).last().unwrap_or(above)
 }
 
-/// Paragraphs are repeated whole where nothing but blanks stands outside of the tags. Where something does, it is what
-/// stands between the tags, and so it is for every other section that has a tag in one of these paragraphs: else the two would cross.
-fn divide_paragraphs(part: &Part, tags: &Tags, extents: &mut [Option<Extent>]) {
-    let mut by_paragraph: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let mut divided = Vec::new();
-    let paragraphs = |index: usize| {
-        let pair = tags.pairs.get(index);
-        let both = pair.into_iter().flat_map(|pair| [pair.open, pair.close]);
-        both.filter_map(|tag| tags.all.get(tag)).map(|placed| placed.paragraph)
-    };
-    for (index, (pair, extent)) in tags.pairs.iter().zip(extents.iter()).enumerate() {
-        if matches!(extent, Some(Extent::Paragraphs(..))) {
-            for paragraph in paragraphs(index) {
-                by_paragraph.entry(paragraph).or_default().push(index);
-            }
-            if !is_clean(part, tags, pair.open, true) || !is_clean(part, tags, pair.close, false) {
-                divided.push(index);
-            }
-        }
-    }
-    while let Some(index) = divided.pop() {
-        let Some(extent) = extents.get_mut(index) else { continue };
-        let &mut Some(Extent::Paragraphs(first, last)) = extent else { continue };
-        *extent = Some(Extent::Between(first, last));
-        for paragraph in paragraphs(index) {
-            divided.extend(by_paragraph.remove(&paragraph).unwrap_or_default());
-        }
-    }
-}
-
 /// Why an extent cannot be repeated: what would be torn apart.
-fn torn(part: &Part, opening: &Placed, closing: &Placed, extent: Extent) -> Option<String> {
+fn torn(part: &Part, opening: &Placed, closing: &Placed, extent: &Extent) -> Option<String> {
     const BOTH: &str = "must stand both inside or both outside of";
     let range = |id| part.element(id).map_or(0..0, crate::word::Element::range);
-    let (begin, end) = match extent {
+    let is_torn = |begin, end| part.fields.around(begin) != part.fields.around(end);
+    let is_torn = match *extent {
         Extent::Between(first, last) => {
             for (tag, above) in [(opening, first), (closing, last)] {
                 let mut cut = part.path(tag.element).take_while(|&id| id != above);
@@ -164,13 +254,13 @@ fn torn(part: &Part, opening: &Placed, closing: &Placed, extent: Extent) -> Opti
                     return Some(format!("{BOTH} a <{}>", part.name(id)));
                 }
             }
-            (opening.at(), closing.at())
+            is_torn(opening.at(), closing.at())
         }
         Extent::Paragraphs(first, last) | Extent::Elements(first, last) => {
-            (range(first).start, range(last).end)
+            is_torn(range(first).start, range(last).end)
         }
+        Extent::Column(ref pieces) => pieces.iter().any(|&id| is_torn(range(id).start, range(id).end)),
     };
-    let is_torn = part.fields.around(begin) != part.fields.around(end);
     is_torn.then(|| format!("{BOTH} a field, as a page number is one, or a table of contents"))
 }
 

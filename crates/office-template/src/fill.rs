@@ -42,8 +42,6 @@ pub(crate) struct Filler<'a, 'p> {
     written: HashSet<usize>,
     /// The same in the order in which it was written.
     order: Vec<usize>,
-    /// Where in `out` that stands of which only the last copy stays, with its place in the part.
-    last: Vec<(usize, Range<usize>)>,
     /// Where in `out` paragraphs begin again behind what stands between paragraphs.
     reopened: Vec<usize>,
 }
@@ -65,7 +63,6 @@ impl<'a, 'p> Filler<'a, 'p> {
             copied: 0,
             written: HashSet::new(),
             order: Vec::new(),
-            last: Vec::new(),
             reopened: Vec::new(),
         }
     }
@@ -93,11 +90,6 @@ impl<'a, 'p> Filler<'a, 'p> {
                     if self.is_first(range.start) {
                         self.raw(range.clone());
                     }
-                }
-                Node::Last(range) => {
-                    let begin = self.out.len();
-                    self.raw(range.clone());
-                    self.last.push((range.start, begin..self.out.len()));
                 }
                 Node::Number(range) => {
                     if self.is_first(range.start) {
@@ -171,9 +163,11 @@ impl<'a, 'p> Filler<'a, 'p> {
 
     /// An element in the midst of the run's text.
     fn in_run(&mut self, xml: &str) {
-        let prefix = self.source.prefix;
-        for piece in ["</", prefix, "t>", xml, "<", prefix, "t xml:space=\"preserve\">"] {
-            self.out.extend_from_slice(piece.as_bytes());
+        // What begins last is the text: `w:t`, or an equation's `m:t`.
+        let last = memchr::memrchr(b'<', &self.out).and_then(|at| self.out.get(at + 1..)).unwrap_or_default();
+        let text = last.split(|byte| matches!(byte, b' ' | b'>')).next().unwrap_or_default().to_vec();
+        for piece in [b"</", &*text, b">", xml.as_bytes(), b"<", &text, b" xml:space=\"preserve\">"] {
+            self.out.extend_from_slice(piece);
         }
     }
 
@@ -210,7 +204,6 @@ impl<'a, 'p> Filler<'a, 'p> {
             for place in self.order.drain(count..) {
                 self.written.remove(&place);
             }
-            while self.last.pop_if(|(_, range)| range.start >= begin).is_some() {}
             self.reopened.retain(|&at| at < begin);
         }
         Ok(())
@@ -265,23 +258,16 @@ impl<'a, 'p> Filler<'a, 'p> {
         Ok(())
     }
 
-    /// What has been written, without what proved to be too much.
+    /// What has been written, without the paragraphs that proved to be too much.
     fn finished(&mut self) -> Vec<u8> {
-        let mut too_much = self.hollow_paragraphs();
-        let mut seen = HashSet::new();
-        for (place, range) in std::mem::take(&mut self.last).into_iter().rev() {
-            if !seen.insert(place) {
-                too_much.push(range);
-            }
-        }
+        let hollow = self.hollow_paragraphs();
         let out = std::mem::take(&mut self.out);
-        if too_much.is_empty() {
+        if hollow.is_empty() {
             return out;
         }
-        too_much.sort_by_key(|range| range.start);
         let mut kept = Vec::with_capacity(out.len());
         let mut from = 0;
-        for range in too_much {
+        for range in hollow {
             kept.extend_from_slice(out.get(from..range.start).unwrap_or_default());
             from = from.max(range.end);
         }

@@ -38,14 +38,28 @@ pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
 use package::{Opening, Package};
 use plan::Node;
-use word::attribute::attribute;
 use word::{LARGEST_NUMBER, Part, Unreadable};
 
 /// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
 ///
 /// To be evaluated before the job's own code. `program` is the text of [`Template::program`], `data` the parsed JSON, `settings`
-/// `{ locale: string | undefined, timeZone: string | undefined, strict: boolean }`. What it returns is for [`Template::fill`].
+/// `{ locale: string | undefined, timeZone: string | undefined, strict: boolean, items: number | undefined }`, where `items` is how often
+/// all sections together are repeated at most ([`Limits::items`]). Its member `read` is `(text) => data`, as `JSON.parse` is, but with
+/// integers that print as they are written; [`has_long_numbers`] says where that matters. What it returns is for [`Template::fill`].
 pub const LIBRARY: &str = include_str!("library.js");
+
+/// Whether JSON may have integers beyond 2^53, which `JSON.parse` would round: so many digits that no string begins with.
+#[must_use]
+pub fn has_long_numbers(json: &[u8]) -> bool {
+    const DIGITS: usize = 16;
+    let mut digits = json.split(|byte| !byte.is_ascii_digit());
+    let mut at: usize = 0;
+    digits.any(|run| {
+        let is_in_quotes = at.checked_sub(1).and_then(|before| json.get(before)) == Some(&b'"');
+        at += run.len() + 1;
+        run.len() >= DIGITS && !is_in_quotes
+    })
+}
 
 /// A Word file whose tags have been found.
 pub struct Template {
@@ -167,7 +181,7 @@ impl Template {
         let TextPart { name, .. } = text_part;
         let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
             .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
-        let extents = extent::extents(&part, &name, &mut tags);
+        let extents = extent::extents(&part, &name, &mut tags, &mut reading.cuts_left);
         let planned = if tags.faults.is_empty() {
             plan::plan(&part, &tags, &extents, &mut reading.cuts_left)
         } else {
@@ -206,8 +220,12 @@ impl Template {
     /// [`Error::Tags`] with the tags whose expressions failed or whose answers cannot be written, [`Error::Limit`] where the document
     /// becomes too large, [`Error::Answer`] where the answer is another template's.
     pub fn fill(self, answer: &str, files: &mut dyn Files) -> Result<Filled, Error> {
-        let Answers { faults, count, tree } = serde_json::from_str(answer)
+        let Answers { faults, count, is_over, tree } = serde_json::from_str(answer)
             .map_err(|error| Error::Answer(format!("what the program answered cannot be read ({error})")))?;
+        if is_over {
+            let what = "the sections of the template are repeated more often than the limit, all together";
+            return Err(Error::limit(&self.limits.items, what));
+        }
         if !faults.is_empty() {
             return Err(Error::Tags(self.faults(faults, count)));
         }
@@ -265,12 +283,15 @@ impl Template {
     }
 }
 
+/// The most digits of a number, and one more.
+const NUMBER_DIGITS: usize = 11;
+
 /// The parts that may have tags, read.
 struct Parts {
     /// The main part's name.
     main: String,
     parts: Vec<(TextPart, Part)>,
-    /// The first number that no picture has.
+    /// The first number that no picture and no tracked change has.
     next_number: u64,
 }
 
@@ -279,6 +300,7 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> 
     let mut parts = Vec::new();
     let mut largest = 0;
     let mut room = limits.unpacked_bytes.value;
+    let mut elements_left = limits.elements.value;
     let text_parts = content_types::text_parts(&mut archive, limits)?;
     let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
     for text_part in text_parts {
@@ -290,34 +312,33 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> 
         if !may_have_tags {
             continue;
         }
-        let part = word::read(xml, limits.depth.value).map_err(|error| match error {
+        let part = word::read(xml, elements_left, limits).map_err(|error| match error {
             Unreadable::Xml(message) => {
                 Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
             }
-            Unreadable::Depth => {
-                let what =
-                    format!("the elements of {} stand in each other deeper than the limit", text_part.name);
-                Error::limit(&limits.depth, &what)
-            }
+            Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{}: {what}", text_part.name)),
         })?;
+        elements_left = elements_left.saturating_sub(part.elements.len() as u64);
         largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
     Ok(Parts { main, parts, next_number: largest + 1 })
 }
 
-/// The largest number of a picture (`wp:docPr`) in a part.
+/// The largest number of a part's pictures, tracked changes and their like: of what is called `id`, whatever its prefix.
 fn largest_number(xml: &[u8]) -> u64 {
     let mut largest = 0;
-    let mut rest = xml;
-    while let Some(at) = memmem::find(rest, b":docPr") {
-        // A start tag has no `<` in it. What is looked through here is not looked through again.
-        let found = rest.get(at..).unwrap_or_default();
-        let (tag, behind) = found.split_at(memchr::memchr(b'<', found).unwrap_or(found.len()));
-        let value = attribute(tag, "id").and_then(|id| std::str::from_utf8(tag.get(id.value)?).ok());
-        let number = value.and_then(|value| value.parse().ok()).filter(|&number| number < LARGEST_NUMBER);
-        largest = largest.max(number.unwrap_or_default());
-        rest = behind;
+    for at in memmem::find_iter(xml, b"id") {
+        let is_name = at > 0 && xml.get(at - 1).is_some_and(|byte| b": \t\r\n".contains(byte));
+        let value = xml.get(at + 2..).filter(|_| is_name).and_then(|behind| {
+            let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+            value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'"))
+        });
+        // No number is longer.
+        let digits = value.map(|value| value.get(..NUMBER_DIGITS).unwrap_or(value)).unwrap_or_default();
+        let digits = digits.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
+        let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        largest = largest.max(number.filter(|&number| number < LARGEST_NUMBER).unwrap_or_default());
     }
     largest
 }

@@ -12,7 +12,7 @@
   const getter = (of, name) => uncurry(Object.getOwnPropertyDescriptor(of, name).get);
   const { parse, stringify } = JSON;
   const { isArray } = Array;
-  const { isFinite } = Number;
+  const { isFinite, isInteger, isSafeInteger } = Number;
   const { apply, ownKeys, defineProperty } = Reflect;
   const { NumberFormat, DateTimeFormat, Collator } = Intl;
   const FunctionOf = Function;
@@ -21,8 +21,10 @@
   const MapOf = Map;
   const TextOf = String;
   const NumberOf = Number;
+  const BigIntOf = BigInt;
   const { toPrimitive } = Symbol;
   const objectText = Object.prototype.toString;
+  const bigText = uncurry(BigInt.prototype.toLocaleString);
   const hasOwn = uncurry(Object.prototype.hasOwnProperty);
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
@@ -58,6 +60,28 @@
   const MESSAGE_CHARACTERS = 300;
   const SHOWN_CHARACTERS = 40;
 
+  // An integer that no number is: it prints as it is written, and computes as the nearest number. There is one object for each, so that
+  // `===` finds the same.
+  class Exact extends NumberOf {
+    #text;
+    constructor(text) { super(text); this.#text = text; }
+    toString(radix) { return radix === undefined || radix === 10 ? this.#text : super.toString(radix); }
+    toLocaleString(...given) { return bigText(BigIntOf(this.#text), ...given); }
+    [toPrimitive](hint) { return hint === "string" ? this.#text : NumberOf(this.#text); }
+    static text(value) { return isObject(value) && #text in value ? value.#text : undefined; }
+  }
+  const exactText = Exact.text;
+  const INTEGER = /^-?\d+$/;
+  const read = (text) => {
+    const known = { __proto__: null };
+    return parse(text, (_, value, { source }) => {
+      if (typeof value !== "number" || isSafeInteger(value) || execute(INTEGER, source) === null) return value;
+      return (known[source] ??= new Exact(source));
+    });
+  };
+  // Tells that a limit was passed. No code of theirs gets it.
+  const OVER = { __proto__: null };
+
   const fail = (message) => { throw { __proto__: null, fault: message }; };
   const isNothing = (value) => value === null || value === undefined || value === "";
   const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
@@ -69,6 +93,8 @@
   const printed = (value) => {
     if (value === null || value === undefined) return "";
     if (!isObject(value)) return TextOf(value);
+    const exact = exactText(value);
+    if (exact !== undefined) return exact;
     if (isArray(value)) {
       let joined = "";
       for (let index = 0; index < value.length; index += 1) joined += (index === 0 ? "" : ",") + printed(value[index]);
@@ -80,12 +106,12 @@
     return hasText ? TextOf(value) : fail("an object has no text; name one of its members, as in customer.name");
   };
   const show = (value) => {
-    if (isObject(value)) return isArray(value) ? "a list" : typeof value === "function" ? "a function" : "an object";
-    return `'${cut(TextOf(value), SHOWN_CHARACTERS)}'`;
+    if (isObject(value) && exactText(value) === undefined) return isArray(value) ? "a list" : typeof value === "function" ? "a function" : "an object";
+    return `'${cut(exactText(value) ?? TextOf(value), SHOWN_CHARACTERS)}'`;
   };
 
-  return (program, data, settings) => {
-    const { locale = "en-US", timeZone = "UTC", strict = false } = settings;
+  const fill = (program, data, settings) => {
+    const { locale = "en-US", timeZone = "UTC", strict = false, items: mostItems = Infinity } = settings;
     // The engine makes a list of a single name by [[Set]], of these it reads.
     const locales = { __proto__: null, 0: locale, length: 1 };
     const latin = { __proto__: null, 0: "en-US-u-ca-gregory-nu-latn", length: 1 };
@@ -186,6 +212,7 @@
     };
     const number = (name, value) => {
       if (typeof value === "number" || typeof value === "bigint") return value;
+      if (exactText(value) !== undefined) return exactText(value);
       // A text goes on as it is: it may have more digits than a number can.
       if (typeof value === "string" && trim(value) !== "" && isFinite(NumberOf(value))) return trim(value);
       return fail(`${name} takes a number, and ${show(value)} is none`);
@@ -354,20 +381,30 @@
       }
       return out;
     };
+    const weight = (value) => (exactText(value) === undefined ? value : BigIntOf(exactText(value)));
     let compare;
     const order = (one, other) => {
       if (isNothing(one) || isNothing(other)) return isNothing(one) - isNothing(other);
-      if (typeof one !== "string" && typeof other !== "string") return one < other ? -1 : one > other ? 1 : 0;
+      if (typeof one !== "string" && typeof other !== "string") {
+        one = weight(one);
+        other = weight(other);
+        return one < other ? -1 : one > other ? 1 : 0;
+      }
       compare ??= compareOf(new Collator(locales, { __proto__: null, numeric: true }));
       return compare(TextOf(one), TextOf(other));
     };
     const total = (value, key) => {
-      let sum = 0;
+      let sum = 0, exact = 0n, isExact = false, isWhole = true;
       for (let index = 0; index < value.length; index += 1) {
         const item = pick(value[index], key);
-        if (!isNothing(item)) sum += NumberOf(number("sum", item));
+        if (isNothing(item)) continue;
+        const one = number("sum", item);
+        isExact ||= exactText(item) !== undefined;
+        isWhole &&= isInteger(NumberOf(one)) && (typeof one !== "string" || execute(INTEGER, one) !== null);
+        if (isWhole) exact += BigIntOf(one);
+        sum += NumberOf(one);
       }
-      return sum;
+      return isExact && isWhole && !isSafeInteger(NumberOf(exact)) ? new Exact(TextOf(exact)) : sum;
     };
     const grouped = (value, key) => {
       const groups = [];
@@ -396,7 +433,7 @@
     const count = (value) => {
       if (isNothing(value)) return 0;
       if (isArray(value) || typeof value === "string") return value.length;
-      return isObject(value) ? ownKeys(value).length : fail(`count takes a list, a text or an object, and ${show(value)} is none`);
+      return isObject(value) && exactText(value) === undefined ? ownKeys(value).length : fail(`count takes a list, a text or an object, and ${show(value)} is none`);
     };
     const FILTERS = {
       __proto__: null,
@@ -475,6 +512,8 @@
       const message = cut(explained(error, tag), MESSAGE_CHARACTERS);
       if (reported <= FAULTS) faults += `${faults === "" ? "" : ","}[${tag.id},${quote(message)}]`;
     };
+    let repeated = 0;
+    const repeat = (times) => { if ((repeated += times) > mostItems) throw OVER; };
     const isTrue = (value) => !!value && !(isArray(value) && value.length === 0);
     const inside = (item, tag, index, count) => {
       const outer = scope;
@@ -485,10 +524,13 @@
     const itemsOf = (tag, value) => {
       const isOn = isTrue(value) === (tag.kind !== "otherwise");
       const items = { __proto__: null, length: isOn ? 1 : 0, isLoop: false, isItem: false };
-      if (!isOn || tag.kind === "otherwise") return items;
-      if (isArray(value)) {
+      if (isOn && isArray(value) && tag.kind !== "otherwise") {
         items.length = value.length;
         items.isLoop = true;
+      }
+      repeat(items.length);
+      if (!isOn || tag.kind === "otherwise") return items;
+      if (items.isLoop) {
         for (let index = 0; index < items.length; index += 1) items[index] = value[index];
       } else items[0] = value;
       items.isItem = value !== true && typeof value !== "function";
@@ -581,6 +623,7 @@
         if (tag.kind === "value") return shown(value);
         items = itemsOf(tag, value);
       } catch (error) {
+        if (error === OVER) throw error;
         report(tag, error);
         return nothing;
       }
@@ -591,8 +634,13 @@
       for (let index = 0; index < tags.length; index += 1) out += (index === 0 ? "" : ",") + answer(tags[index]);
       return `${out}]`;
     };
-    const tree = render(parse(program));
-    return `{"count":${reported},"faults":[${faults}],"tree":${tree}}`;
+    try {
+      const tree = render(parse(program));
+      return `{"count":${reported},"faults":[${faults}],"tree":${tree}}`;
+    } catch (error) {
+      if (error === OVER) return '{"over":true,"faults":[],"tree":[]}';
+      throw error;
+    }
   };
 
   // What an error says, in the words that people know from other engines.
@@ -623,4 +671,7 @@
     if (isSyntax) return `'${cut(tag.text, SHOWN_CHARACTERS)}' is neither a name in the data nor an expression of JavaScript (${trim(message)})`;
     return message;
   }
+
+  fill.read = read;
+  return fill;
 })()

@@ -20,8 +20,14 @@ pub struct Limits {
     pub ratio: Limit,
     /// Elements inside of elements.
     pub depth: Limit,
+    /// Elements in all parts that are read.
+    pub elements: Limit,
+    /// Attributes of an element.
+    pub attributes: Limit,
     /// Tags in the template.
     pub tags: Limit,
+    /// How often all sections together are repeated. The program counts it: it is among its settings.
+    pub items: Limit,
     /// Bytes of the parts that are filled, before they are packed.
     pub output_bytes: Limit,
 }

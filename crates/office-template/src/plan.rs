@@ -13,7 +13,7 @@ use std::ops::Range;
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
 use crate::tags::{Placed, Tags};
-use crate::word::{Id, Kind, NONE, Part, Sections, UniqueKind};
+use crate::word::{Id, Kind, NONE, Part, SECTION_BREAK, Sections, UniqueKind};
 pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 
@@ -29,8 +29,6 @@ pub(crate) enum Node {
     Section(usize, Vec<Node>),
     /// Only in the first of all copies.
     First(Range<usize>),
-    /// Only in the last of all copies.
-    Last(Range<usize>),
     /// A number; every copy but the first takes a new one.
     Number(Range<usize>),
     /// A paragraph with these properties, where there is none before the place: a cell must end with one.
@@ -70,7 +68,7 @@ struct Planner<'a> {
     part: &'a Part,
     tags: &'a Tags,
     changes: Vec<Change>,
-    /// Where the paragraphs begin that vanish because nothing but tags of sections stands in them.
+    /// Where the paragraphs begin in which nothing but tags of sections stands. They vanish, unless a section of the document ends there.
     dropped: BTreeMap<usize, usize>,
     /// What paragraphs and tables may vanish from, and the last of them.
     emptied: BTreeMap<Id, Id>,
@@ -93,7 +91,7 @@ pub(crate) fn plan(
     planner.drop_paragraphs(extents);
     planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
     for (pair, extent) in tags.pairs.iter().zip(extents) {
-        if let Some(extent) = *extent {
+        if let Some(extent) = extent {
             planner.section(pair.open, pair.close, extent).ok_or((pair.open, MANY_CUTS))?;
         }
     }
@@ -138,6 +136,10 @@ impl Planner<'_> {
                 && let Some(element) = self.part.element(paragraph.element)
             {
                 self.dropped.insert(index, element.range().start);
+                // The break is behind the tags: a section that begins here has it in each copy, one that ends here is before it.
+                if paragraph.text.ends_with(SECTION_BREAK) {
+                    continue;
+                }
                 self.push(element.range().start, FIRST + 1, Action::Skip(element.range().end));
                 self.emptied.insert(element.parent, paragraph.element);
             }
@@ -173,9 +175,9 @@ impl Planner<'_> {
     }
 
     /// `None` where there are too many cuts.
-    fn section(&mut self, open: usize, close: usize, extent: Extent) -> Option<()> {
+    fn section(&mut self, open: usize, close: usize, extent: &Extent) -> Option<()> {
         let (opening, closing) = (self.tags.all.get(open)?, self.tags.all.get(close)?);
-        match extent {
+        match *extent {
             Extent::Between(first, last) => {
                 let ends =
                     [(open, opening, first, Action::Open(open)), (close, closing, last, Action::Close(open))];
@@ -203,6 +205,13 @@ impl Planner<'_> {
                     self.emptied.insert(around.parent, last);
                 }
             }
+            Extent::Column(ref pieces) => {
+                for &id in pieces {
+                    let range = self.part.element(id).map_or(0..0, crate::word::Element::range);
+                    self.push(range.start, Self::rank(open, 0), Action::Open(open));
+                    self.push(range.end, Self::rank(close, 0), Action::Close(open));
+                }
+            }
         }
         Some(())
     }
@@ -210,11 +219,19 @@ impl Planner<'_> {
     /// The tables whose rows may all vanish, and the rows whose cells may.
     fn holders(&mut self, extents: &[Option<Extent>]) {
         let mut found = BTreeMap::new();
-        for extent in extents {
-            let &Some(Extent::Elements(first, _)) = extent else { continue };
+        let vanishing = extents.iter().flatten().flat_map(|extent| match extent {
+            Extent::Elements(first, _) => std::slice::from_ref(first),
+            Extent::Column(pieces) => pieces,
+            Extent::Between(..) | Extent::Paragraphs(..) => &[],
+        });
+        for &first in vanishing {
             let around = |kind| self.part.path(first).find(|&id| self.part.kind(id) == kind);
             let kind = self.part.kind(first);
-            if kind == Kind::Cell {
+            let is_in_row = || {
+                let kinds = self.part.path(first).map(|id| self.part.kind(id));
+                kinds.into_iter().find(|kind| matches!(kind, Kind::Row | Kind::Table)) == Some(Kind::Row)
+            };
+            if kind == Kind::Cell || kind == Kind::Control && is_in_row() {
                 found.extend(around(Kind::Row).map(|row| (row, "tc")));
             }
             if matches!(kind, Kind::Cell | Kind::Row | Kind::Control) {
@@ -241,12 +258,9 @@ impl Planner<'_> {
             let range = unique.range.clone();
             let node = match unique.kind {
                 UniqueKind::First if are_copies => Some(Node::First(range)),
-                UniqueKind::Last if are_copies => Some(Node::Last(range)),
                 UniqueKind::Number if are_copies => Some(Node::Number(range)),
                 UniqueKind::Binding(control) if filled.contains(&control) => None,
-                UniqueKind::First | UniqueKind::Last | UniqueKind::Number | UniqueKind::Binding(_) => {
-                    continue;
-                }
+                UniqueKind::First | UniqueKind::Number | UniqueKind::Binding(_) => continue,
             };
             let Range { start, end } = unique.range;
             // Behind the holders that begin here.

@@ -84,12 +84,7 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
                 }
             }
             Node::Holder(_, body) => add(steps, body, tags, first),
-            Node::Raw(_)
-            | Node::Owned(_)
-            | Node::First(_)
-            | Node::Last(_)
-            | Node::Number(_)
-            | Node::Paragraph(_) => {}
+            Node::Raw(_) | Node::Owned(_) | Node::First(_) | Node::Number(_) | Node::Paragraph(_) => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A part of a Word file: its elements, and the text of its paragraphs.
 
 pub(crate) mod attribute;
+mod cdata;
 mod field;
 mod reader;
 mod unique;
@@ -15,6 +16,9 @@ pub(crate) use width::{Sections, Twips};
 
 /// An element's place in [`Part::elements`].
 pub(crate) type Id = u32;
+
+/// Ends the text of a paragraph that ends a section of the document. It is a blank: the paragraph may say nothing else.
+pub(crate) const SECTION_BREAK: char = '\u{2029}';
 
 /// The parent of the root.
 pub(crate) const NONE: Id = Id::MAX;
@@ -98,6 +102,8 @@ pub(crate) struct Paragraph {
     pub element: Id,
     pub text: String,
     pub pieces: Vec<Piece>,
+    /// Its section break, if it has one.
+    section_break: Option<Id>,
 }
 
 /// Where a piece of a paragraph's text comes from.
@@ -117,7 +123,7 @@ pub(crate) enum PieceKind {
     Text,
     /// A letter that is written in another way: an entity, or an element as `w:tab`.
     Character,
-    /// A picture, a field, a section break: no text, but not nothing.
+    /// A picture, a field: no text, but not nothing. A section break, too.
     Object,
 }
 
@@ -158,10 +164,18 @@ impl Part {
             .filter(move |unique| unique.range.end <= range.end)
     }
 
+    /// The element that begins first behind this one.
+    pub(crate) fn behind(&self, id: Id) -> Id {
+        let end = self.element(id).map_or(0, |element| element.range().end);
+        let first = self.elements.partition_point(|element| element.range().start < end);
+        Id::try_from(first).unwrap_or(NONE)
+    }
+
     /// The element's children.
     pub(crate) fn children(&self, of: Id) -> impl Iterator<Item = Id> + '_ {
         let end = self.element(of).map_or(0, |element| element.range().end);
-        let behind = (of.saturating_add(1)..).map_while(move |id| Some((id, self.element(id)?)));
+        let behind = (of as usize).saturating_add(1)..self.elements.len();
+        let behind = behind.map_while(move |id| Some((Id::try_from(id).ok()?, self.elements.get(id)?)));
         behind
             .take_while(move |(_, element)| element.range().start < end)
             .filter(move |(_, element)| element.parent == of)

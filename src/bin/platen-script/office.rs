@@ -1,7 +1,7 @@
 //! Fills an Office file: its tags are the program of one machine, and what that answers is written into the file here.
 
 use javascriptcore6::glib::Bytes;
-use office_template::{Delimiters, Error, LIBRARY, Limit, Limits, Template};
+use office_template::{Delimiters, Error, LIBRARY, Limit, Limits, Template, has_long_numbers};
 use platen::workers::fill::{FillJob, FillLimits, Filled};
 use serde_json::json;
 
@@ -52,14 +52,22 @@ fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Res
     // Before the default locale is another one: it formats by the one that it is given.
     let library = machine.evaluate(LIBRARY, "library").map_err(Fault::Library)?;
     let parse = machine.evaluate("JSON.parse", "").map_err(Fault::Library)?;
-    let settings =
-        json!({ "locale": job.locale, "timeZone": job.timezone, "strict": job.strict }).to_string();
+    let settings = json!({
+        "locale": job.locale, "timeZone": job.timezone, "strict": job.strict, "items": job.limits.items,
+    });
+    let settings = settings.to_string();
     let settings = machine.call(&parse, &[machine.word(&settings)]).map_err(Fault::Library)?;
     if job.locale != OWN_LOCALE {
         let localize = machine.evaluate(LOCALE, "locale").map_err(Fault::Library)?;
         machine.call(&localize, &[machine.word(&job.locale)]).map_err(Fault::Library)?;
     }
-    let data = machine.call(&parse, &[machine.text(data)]).map_err(Fault::Data)?;
+    // Reading numbers as they are written takes several times as long.
+    let read = if has_long_numbers(data) {
+        Machine::member(&library, "read").map_err(Fault::Library)?
+    } else {
+        parse
+    };
+    let data = machine.call(&read, &[machine.text(data)]).map_err(Fault::Data)?;
     machine.text_of(&library, &[machine.word(program), data, settings]).map_err(Fault::Library)
 }
 
@@ -97,7 +105,10 @@ fn limits(given: &FillLimits) -> Limits {
         unpacked_bytes: limit("templates.archive_bytes_limit", given.unpacked_bytes),
         ratio: limit("templates.archive_ratio_limit", given.ratio),
         depth: limit("office.depth_limit", given.depth),
+        elements: limit("office.elements_limit", given.elements),
+        attributes: limit("office.attributes_limit", given.attributes),
         tags: limit("office.tags_limit", given.tags),
+        items: limit("office.items_limit", given.items),
         output_bytes: limit("assemble.output_limit_bytes", given.output_bytes),
     }
 }

@@ -106,7 +106,10 @@ fn limits(config: &Config) -> FillLimits {
         unpacked_bytes: templates.archive_bytes_limit,
         ratio: templates.archive_ratio_limit,
         depth: office.depth_limit,
+        elements: office.elements_limit,
+        attributes: office.attributes_limit,
         tags: office.tags_limit,
+        items: office.items_limit,
         output_bytes: config.assemble.output_limit_bytes,
     }
 }

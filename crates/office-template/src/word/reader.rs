@@ -6,10 +6,13 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
+use crate::limits::{Limit, Limits};
+
 use super::attribute::{attribute, attributes};
+use super::cdata::without_sections;
 use super::field::Fields;
 use super::unique::Finder;
-use super::{Element, Id, Kind, NAMESPACES, NONE, Paragraph, Part, Piece, PieceKind};
+use super::{Element, Id, Kind, NAMESPACES, NONE, Paragraph, Part, Piece, PieceKind, SECTION_BREAK};
 
 /// Stands in a paragraph's text for what is no text.
 const OBJECT: &str = "\u{fffc}";
@@ -18,12 +21,12 @@ const OBJECT: &str = "\u{fffc}";
 pub(crate) enum Unreadable {
     /// What is wrong with its XML.
     Xml(String),
-    /// Elements inside of elements go deeper than the limit.
-    Depth,
+    /// It passes a limit; what is said of the part goes behind its name.
+    Limit(Limit, &'static str),
 }
 
-/// Reads a part.
-pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
+/// Reads a part, which may have `elements_left` elements.
+pub(crate) fn read(mut xml: Vec<u8>, elements_left: u64, limits: &Limits) -> Result<Part, Unreadable> {
     if xml.starts_with(b"\xef\xbb\xbf") {
         xml.drain(..3);
     }
@@ -36,7 +39,7 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
     if memchr::memmem::find(&xml, b"<![CDATA[").is_some() {
         xml = without_sections(&xml)?;
     }
-    let mut scanner = Scanner::new(&xml, depth);
+    let mut scanner = Scanner::new(&xml, elements_left, limits);
     scanner.scan()?;
     let Scanner { elements, paragraphs, uniques, fields, prefix, .. } = scanner;
     let Finder { found: mut uniques, largest } = uniques;
@@ -44,40 +47,11 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
     Ok(Part { xml, elements, paragraphs, uniques, largest_number: largest, fields, prefix })
 }
 
-fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
+pub(super) fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
     Unreadable::Xml(format!("its XML is broken at byte {} ({error})", reader.error_position()))
 }
 
-/// The same XML with its CDATA sections written as other text is: Word writes none, and a tag in one could not be cut.
-fn without_sections(xml: &[u8]) -> Result<Vec<u8>, Unreadable> {
-    let mut out = Vec::with_capacity(xml.len());
-    let mut reader = Reader::from_reader(xml);
-    let mut from = 0;
-    loop {
-        let event = reader.read_event().map_err(|error| broken(&reader, &error))?;
-        let end = position(&reader);
-        match event {
-            Event::CData(text) => {
-                out.extend_from_slice(
-                    text.escape().map_err(|error| broken(&reader, &error.into()))?.as_ref(),
-                );
-            }
-            Event::Eof => return Ok(out),
-            Event::Start(_)
-            | Event::End(_)
-            | Event::Empty(_)
-            | Event::Text(_)
-            | Event::Comment(_)
-            | Event::Decl(_)
-            | Event::PI(_)
-            | Event::DocType(_)
-            | Event::GeneralRef(_) => out.extend_from_slice(xml.get(from..end).unwrap_or_default()),
-        }
-        from = end;
-    }
-}
-
-fn position(reader: &Reader<&[u8]>) -> usize {
+pub(super) fn position(reader: &Reader<&[u8]>) -> usize {
     usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX)
 }
 
@@ -88,7 +62,8 @@ fn short(position: usize) -> u32 {
 
 struct Scanner<'a> {
     xml: &'a [u8],
-    depth: u64,
+    elements_left: u64,
+    limits: &'a Limits,
     elements: Vec<Element>,
     paragraphs: Vec<Paragraph>,
     uniques: Finder,
@@ -103,11 +78,12 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(xml: &'a [u8], depth: u64) -> Self {
+    fn new(xml: &'a [u8], elements_left: u64, limits: &'a Limits) -> Self {
         Self {
             xml,
-            depth,
-            elements: Vec::with_capacity(xml.len() / 64),
+            elements_left,
+            limits,
+            elements: Vec::new(),
             paragraphs: Vec::new(),
             uniques: Finder::default(),
             fields: Fields::default(),
@@ -159,16 +135,22 @@ impl<'a> Scanner<'a> {
         end: usize,
         is_empty: bool,
     ) -> Result<(), Unreadable> {
-        if self.open.len() as u64 >= self.depth {
-            return Err(Unreadable::Depth);
+        if self.open.len() as u64 >= self.limits.depth.value {
+            let what = "elements stand in each other deeper than the limit";
+            return Err(Unreadable::Limit(self.limits.depth, what));
+        }
+        if self.elements.len() as u64 >= self.elements_left {
+            let what = "with it, the template has more elements than the limit";
+            return Err(Unreadable::Limit(self.limits.elements, what));
         }
         let tag = self.xml.get(from..end).unwrap_or_default();
-        check_attributes(start, from)?;
+        check_attributes(start, from, &self.limits.attributes)?;
         if self.elements.is_empty() {
             self.prefix = prefix(tag);
         }
         let name = start.name().into_inner();
-        let local = name.strip_prefix(self.prefix.as_bytes()).unwrap_or_default();
+        let local =
+            name.strip_prefix(self.prefix.as_bytes()).or_else(|| in_equation(name)).unwrap_or_default();
         let kind = kind(local);
         let id = short(self.elements.len());
         let parent = self.open.last().copied().unwrap_or(NONE);
@@ -196,7 +178,12 @@ impl<'a> Scanner<'a> {
         match kind {
             Kind::Paragraph => {
                 self.open_paragraphs.push(self.paragraphs.len());
-                self.paragraphs.push(Paragraph { element: id, text: String::new(), pieces: Vec::new() });
+                self.paragraphs.push(Paragraph {
+                    element: id,
+                    text: String::new(),
+                    pieces: Vec::new(),
+                    section_break: None,
+                });
             }
             Kind::Properties | Kind::ParagraphProperties | Kind::ControlProperties => {
                 if let Some(parent) = self.elements.get_mut(parent as usize) {
@@ -215,10 +202,13 @@ impl<'a> Scanner<'a> {
             | Kind::Other => {
                 if parent_kind == Kind::Run {
                     self.in_run(id, local);
-                } else if name.ends_with(b":oMath")
-                    || (parent_kind == Kind::ParagraphProperties && local == b"sectPr")
-                {
+                } else if name.ends_with(b":oMath") {
                     self.piece(OBJECT, id, PieceKind::Object);
+                } else if parent_kind == Kind::ParagraphProperties && local == b"sectPr" {
+                    let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
+                    if let Some(paragraph) = last {
+                        paragraph.section_break = Some(id);
+                    }
                 }
             }
         }
@@ -310,6 +300,11 @@ impl<'a> Scanner<'a> {
         let element = *element;
         match element.kind {
             Kind::Paragraph => {
+                let index = self.open_paragraphs.last();
+                let section_break = index.and_then(|&index| self.paragraphs.get(index)?.section_break);
+                if let Some(id) = section_break {
+                    self.piece(SECTION_BREAK.encode_utf8(&mut [0; 4]), id, PieceKind::Object);
+                }
                 self.open_paragraphs.pop();
             }
             Kind::MoveFrom => self.moves = self.moves.saturating_sub(1),
@@ -340,11 +335,14 @@ impl<'a> Scanner<'a> {
 }
 
 /// Copies of start tags are put together anew, so what only looks like one is refused.
-fn check_attributes(start: &BytesStart<'_>, at: usize) -> Result<(), Unreadable> {
+fn check_attributes(start: &BytesStart<'_>, at: usize, limit: &Limit) -> Result<(), Unreadable> {
     let broken = |what: &str| Unreadable::Xml(format!("its XML is broken at byte {at} ({what})"));
     let mut names = Vec::new();
     // The parser compares each with each.
     for attribute in start.attributes().with_checks(false) {
+        if names.len() as u64 >= limit.value {
+            return Err(Unreadable::Limit(*limit, "an element has more attributes than the limit"));
+        }
         names.push(attribute.map_err(|error| broken(&error.to_string()))?.key.into_inner());
     }
     names.sort_unstable();
@@ -369,6 +367,12 @@ fn prefix(root: &[u8]) -> String {
         }
     }
     "w:".to_owned()
+}
+
+/// Runs of an equation, which are as others are.
+fn in_equation(name: &[u8]) -> Option<&[u8]> {
+    let local = name.strip_prefix(b"m:")?;
+    matches!(local, b"r" | b"t" | b"rPr").then_some(local)
 }
 
 fn kind(local: &[u8]) -> Kind {

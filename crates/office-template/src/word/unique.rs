@@ -13,8 +13,6 @@ pub(crate) struct Unique {
 pub(crate) enum UniqueKind {
     /// Only the first copy keeps it: an id that may be left out, a bookmark.
     First,
-    /// Only the last copy keeps it: a section break.
-    Last,
     /// A number that each copy has its own of.
     Number,
     /// What a content control, this one, says of its content; it goes when that is filled.
@@ -100,7 +98,6 @@ impl Finder {
             b"id" if is_of_control => UniqueKind::First,
             b"showingPlcHdr" if is_of_control => UniqueKind::Binding(around),
             _ if is_of_control && name.ends_with(b"dataBinding") => UniqueKind::Binding(around),
-            b"sectPr" if parent == Kind::ParagraphProperties => UniqueKind::Last,
             _ if RANGES.contains(&local) => UniqueKind::First,
             _ => return,
         };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use office_template::{Error, Limits, Template};
 
-use crate::support::{DOCUMENT, docx, docx_with, entries, fill, limits, p, zipped};
+use crate::support::{DOCUMENT, docx, docx_with, entries, fill, limits, p, try_fill, zipped};
 
 /// What was quadratic took minutes; what is linear takes a second.
 fn read(file: Vec<u8>, limits: &Limits) -> Result<Template, Error> {
@@ -22,6 +22,7 @@ fn is_of_limit(read: Result<Template, Error>, limit: &str) -> bool {
 fn generous() -> Limits {
     let mut limits = limits();
     limits.ratio.value = 100_000;
+    limits.attributes.value = 100_000;
     limits
 }
 
@@ -149,4 +150,40 @@ fn faults_of_an_answer_are_cut_and_counted() {
         format!("{{\"faults\":[[0,\"{}\"]],\"count\":7,\"tree\":[\"\",\"\"]}}", "x".repeat(1_000_000));
     let error = template.fill(&answer, &mut office_template::NoFiles).expect_err("it failed").to_string();
     assert!(error.len() < 1000 && error.ends_with("…; and 6 more"), "{error}");
+}
+
+#[test]
+fn elements_and_attributes_are_limited() {
+    let many = " a:a=\"\"".repeat(1_000_000);
+    assert!(is_of_limit(
+        read(docx(&format!("<w:p><w:r{many}><w:t>{{a}}</w:t></w:r></w:p>")), &generous()),
+        "test.attributes"
+    ));
+    let empty = p("{a}") + &"<w:p/>".repeat(10_000_000);
+    assert!(is_of_limit(read(docx(&empty), &generous()), "test.elements"));
+    // The parts have one limit together.
+    let header = ("header1.xml", "header", "hdr", p("{title}"));
+    let file = docx_with(&p("{title}"), &[(header.0, header.1, header.2, &header.3)]);
+    let mut limits = generous();
+    limits.elements.value = 9;
+    assert!(is_of_limit(read(file.clone(), &limits), "test.elements"));
+    limits.elements.value = 10;
+    assert!(read(file, &limits).is_ok());
+}
+
+#[test]
+fn sections_in_sections_are_repeated_no_more_often_than_the_limit() {
+    let nested = |inner: &str| p(&format!("{{#a}}{{#a}}{{#a}}{inner}{{/}}{{/}}{{/}}"));
+    let list = format!("{{\"a\":[{}0]}}", "0,".repeat(999));
+    let begin = Instant::now();
+    let error = try_fill(docx(&nested("")), &list, "{}").expect_err("a thousand million repetitions");
+    assert!(matches!(&error, Error::Limit(message) if message.contains("test.items = 1000000")), "{error}");
+    let lists = ["{#Array(1e9)}x{/}", "{#{length: 1e9} && Array(2 ** 32 - 1)}{/}"];
+    for list in lists {
+        assert!(matches!(try_fill(docx(&p(list)), "{}", "{}"), Err(Error::Limit(_))), "{list}");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
+    let exactly = format!("{{\"a\":[{}0]}}", "0,".repeat(999_999));
+    assert!(try_fill(docx(&p("{#a}{/a}")), &exactly, "{}").is_ok());
+    assert!(try_fill(docx(&p("{#a}{/a}{#a[0] + 1}{/}")), &exactly, "{}").is_err(), "a condition counts");
 }

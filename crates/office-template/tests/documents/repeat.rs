@@ -109,7 +109,7 @@ fn a_section_does_not_tear_what_cannot_be_divided() {
 }
 
 #[test]
-fn in_nested_sections_the_first_and_the_last_copy_are_those_of_all() {
+fn in_nested_sections_the_first_copy_is_that_of_all() {
     let section = "<w:p><w:pPr><w:sectPr><w:type w:val=\"nextPage\"/></w:sectPr></w:pPr><w:r><w:t>{.}</w:t></w:r></w:p>";
     let bookmark = "<w:p><w:bookmarkStart w:id=\"4\" w:name=\"b\"/><w:bookmarkEnd w:id=\"4\"/></w:p>";
     let body = [&p("{#items}"), &p("{#l}"), section, bookmark, &p("{/l}"), &p("{/items}")]
@@ -117,9 +117,8 @@ fn in_nested_sections_the_first_and_the_last_copy_are_those_of_all() {
         .concat();
     for data in [r#"{"items":[{"l":[1,2]},{"l":[]}]}"#, r#"{"items":[{"l":[]},{"l":[1,2]}]}"#] {
         let filled = fill(&body, data);
-        assert_eq!(filled.matches("<w:sectPr>").count(), 1, "{filled}");
+        assert_eq!(filled.matches("<w:sectPr>").count(), 2, "{filled}");
         assert_eq!(filled.matches("<w:bookmarkStart").count(), 1, "{filled}");
-        assert!(filled.rfind("<w:sectPr>") > filled.find("preserve\">1<"), "it is the last copy's: {filled}");
     }
     // What a table without rows had in it comes with the next one that has some.
     let inside = "<w:tbl><w:bookmarkStart w:id=\"4\" w:name=\"b\"/><w:tr><w:tc><w:p><w:r><w:t>{#l}{.}</w:t></w:r></w:p></w:tc><w:tc>\
@@ -178,4 +177,146 @@ fn a_paragraph_of_new_delimiters_alone_vanishes() {
 #[test]
 fn the_end_of_a_section_may_have_other_blanks_around_its_filters() {
     assert_eq!(text(&p("{#items | sort('name')}{name}{/ items |sort('name') }"), DATA), "AB");
+}
+
+/// A table with its grid; cells are parted by `|`, and one that begins with a number and `×` takes so many columns.
+fn grid(rows: &[&str]) -> String {
+    let cell = |text: &str| {
+        let (columns, text) = text.split_once('×').unwrap_or(("1", text));
+        let span = if columns == "1" { String::new() } else { format!("<w:gridSpan w:val=\"{columns}\"/>") };
+        format!("<w:tc><w:tcPr><w:tcW w:w=\"700\" w:type=\"dxa\"/>{span}</w:tcPr>{}</w:tc>", p(text))
+    };
+    let row = |row: &&str| format!("<w:tr>{}</w:tr>", row.split('|').map(cell).collect::<String>());
+    let widths = "<w:gridCol w:w=\"700\"/>".repeat(rows[0].split('|').count());
+    format!(
+        "<w:tbl><w:tblPr/><w:tblGrid>{widths}</w:tblGrid>{}</w:tbl>",
+        rows.iter().map(row).collect::<String>()
+    )
+}
+
+#[test]
+fn in_one_column_the_column_is_repeated() {
+    let body = grid(&["|{#two}{.}|sum", "a|{this * 10}|b", "c|{this + x}{/two}|d"]);
+    let filled = fill(&body, DATA);
+    let plain = filled.replace(" xml:space=\"preserve\"", "").replace("<w:r><w:t></w:t></w:r>", "");
+    let expected = grid(&["|1|2|sum", "a|10|20|b", "c|1X|2X|d"]).replace("<w:r><w:t></w:t></w:r>", "");
+    assert_eq!(plain, expected);
+    let none = fill(&body.replace("two}", "no}"), DATA);
+    assert_eq!(none, grid(&["|sum", "a|b", "c|d"]), "an empty list takes the column away");
+    let alone = grid(&["{#no}a|{#two}b", "c{/no}|d{/two}"]);
+    assert!(fault(&alone, DATA, "{}").contains("is to be closed"), "two columns do not cross");
+    let table_in_cell = grid(&["{#two}a|b", "c|d{/two}", "e|f"]);
+    assert_eq!(text(&table_in_cell, DATA), "a¶b¶c¶d¶a¶b¶c¶d¶e¶f", "other columns: rows");
+    assert_eq!(
+        text(&grid(&["x|y", "{#two}a|b", "c{/two}|d"]), DATA),
+        "x¶y¶a¶b¶c¶d¶a¶b¶c¶d",
+        "not from the first row"
+    );
+    assert_eq!(text(&grid(&["{#two}a", "b{/two}"]), DATA), "a¶b¶a¶b", "one column: rows");
+    assert_eq!(text(&grid(&["{-w:tr two}a|b", "c{/two}|d"]), DATA), "a¶b¶c¶d¶a¶b¶c¶d", "rows that are named");
+}
+
+#[test]
+fn sections_of_rows_and_columns_make_a_matrix() {
+    let body = grid(&["|{#cols}{.}", "{#rows}{name}|{name}{this * 2}{/rows}", "|{/cols}"]);
+    let filled = fill(&body, r#"{"cols":[1,2,3],"rows":[{"name":"a"},{"name":"b"}]}"#);
+    assert_eq!(paragraphs(&filled).join("¶"), "¶1¶2¶3¶a¶a2¶a4¶a6¶b¶b2¶b4¶b6¶¶¶¶");
+    assert_eq!(filled.matches("<w:gridCol ").count(), 4);
+}
+
+#[test]
+fn a_column_with_a_merged_cell_is_not_repeated() {
+    for rows in [&["a|{#two}b|c", "2×d|e", "f|{/two}|g"], &["2×{#two}b|c", "d|e|f", "2×{/two}|g"]] {
+        let message = fault(&grid(rows), DATA, "{}");
+        assert!(message.contains("split it, or write {-w:tr …} to repeat the rows"), "{message}");
+    }
+    let behind = grid(&["a|{#two}b|c", "d|{.}|e", "f|g{/two}|h"]).replacen(
+        "<w:tr>",
+        "<w:tr><w:trPr><w:gridBefore w:val=\"2\"/></w:trPr>",
+        1,
+    );
+    assert!(text(&behind, DATA).starts_with("a¶b¶c¶"), "the cells of the first row stand in other columns");
+    let tall = grid(&["a|{#two}b", "c|{.}", "d|{/two}"]).replace("<w:tcPr>", "<w:tcPr><w:vMerge/>");
+    assert_eq!(text(&tall, DATA), "a¶b¶b¶c¶1¶2¶d¶¶", "what is merged downwards stays so");
+    // A table in the column goes with it.
+    let inner = grid(&["{#two}{.}{/two}|x"]);
+    let nested = grid(&["a|{#two}b|c", "d|§|e", "f|{/two}|g"]).replace(&p("§"), &(inner + &p("")));
+    assert_eq!(text(&nested, DATA), "a¶b¶b¶c¶d¶12¶x¶¶12¶x¶¶e¶f¶¶¶g");
+}
+
+fn bullet(text: &str, list: &str) -> String {
+    format!(
+        "<w:p><w:pPr><w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"{list}\"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+    )
+}
+
+#[test]
+fn in_a_list_items_are_repeated() {
+    let items = |texts: &[&str]| texts.iter().map(|text| bullet(text, "3")).collect::<String>();
+    for (body, said) in [
+        (items(&["{#two}{.};{/two}"]), "1;¶2;"),
+        (items(&["{#two}{.}{/two};"]), "1;¶2;"),
+        (items(&["a", "{#no}{.}{/no}.", "b"]), "a¶b"),
+        (items(&["{#two}", "{.}", "{/two}"]), "1¶2"),
+        (items(&["a {#two}{.}", "b{/two} c"]), "a 1¶b c¶a 2¶b c"),
+        (items(&["{#two}{#items}{name}{/items}{/two}"]), "A¶B¶A¶B"),
+        (items(&["{#two}x{/two}{^two}y{/two}"]), "xx"),
+        (items(&["of: {#two}{.}{/two}"]), "of: 12"),
+        (items(&["{#two}{.}{/two} each"]), "12 each"),
+        (items(&["{#two}{#items}{name}{/items}!", "b{/two}"]), "A!¶B!¶b¶A!¶B!¶b"),
+        (items(&["a{#two}b", "c{/two}{#two}d", "e{/two}f"]), "abccd"),
+        (p("{#two}{.};{/two}"), "1;2;"),
+        (bullet("{#two}{.};{/two}", "0"), "1;2;"),
+        (bullet("a{#two}", "3") + &bullet("b{/two}c", "4"), "a¶b¶bc"),
+        (
+            p("{#two}{.}{/two}").replace("<w:p>", "<w:p><w:pPr><w:pStyle w:val=\"ListBullet2\"/></w:pPr>"),
+            "1¶2",
+        ),
+    ] {
+        let filled = text(&body, DATA);
+        if said == "abccd" {
+            assert!(
+                filled.starts_with("ab¶cb¶cd"),
+                "sections that share an item are what stands between the tags: {filled}"
+            );
+        } else {
+            assert_eq!(filled, said, "{body}");
+        }
+    }
+}
+
+#[test]
+fn every_copy_has_its_own_section_break() {
+    let end = "<w:pPr><w:sectPr><w:headerReference w:type=\"default\" r:id=\"rId1\"/></w:sectPr></w:pPr>";
+    let ends = |text: &str| p(text).replace("<w:p>", &format!("<w:p>{end}"));
+    let breaks = |body: &str| {
+        let filled = fill(body, DATA);
+        (paragraphs(&filled).join("¶"), filled.matches("<w:sectPr><w:headerReference").count())
+    };
+    assert_eq!(breaks(&[p("{#two}"), ends("{.}"), p("{/two}")].concat()), ("1¶2".to_owned(), 2));
+    assert_eq!(breaks(&[p("{#two}"), p("{.}"), ends(""), p("{/two}")].concat()), ("1¶¶2¶".to_owned(), 2));
+    assert_eq!(
+        breaks(&[ends("{#two}"), p("{.}{/two}")].concat()),
+        ("¶1¶¶2".to_owned(), 2),
+        "behind the opening tag"
+    );
+    assert_eq!(
+        breaks(&[p("{#two}"), p("{.}"), ends("{/two}")].concat()),
+        ("1¶2¶".to_owned(), 1),
+        "behind the closing tag"
+    );
+    assert_eq!(breaks(&ends("{#two}{.}{/two}")), ("12".to_owned(), 1));
+}
+
+#[test]
+fn tags_in_equations_are_filled() {
+    let equation = "<w:p><m:oMath><m:r><m:rPr><m:sty/></m:rPr><w:rPr><w:b/></w:rPr><m:t>y={#two}{</m:t></m:r><m:r><m:t>.}{x}+{/two}</m:t></m:r></m:oMath></w:p>";
+    let filled = fill(equation, r#"{"two":[1,2],"x":"a<\nb"}"#);
+    let said: String = filled
+        .split("m:t xml:space=\"preserve\">")
+        .skip(1)
+        .filter_map(|rest| rest.split('<').next())
+        .collect();
+    assert_eq!(said, "y=1a&lt;b+2a&lt;b+", "{filled}");
+    assert!(filled.contains("</m:t><w:br/><m:t xml:space=\"preserve\">"), "{filled}");
 }

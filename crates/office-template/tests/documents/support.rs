@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write as _};
 
 use javascriptcore6::{Context, VirtualMachine};
-use office_template::{Delimiters, Error, Filled, LIBRARY, Limit, Limits, NoFiles, Template};
+use office_template::{
+    Delimiters, Error, Filled, LIBRARY, Limit, Limits, NoFiles, Template, has_long_numbers,
+};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::write::SimpleFileOptions;
@@ -19,6 +21,9 @@ const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordproces
      xmlns:mc=\"http://schemas.openxmlformats.org/markup-compatibility/2006\" \
      xmlns:wps=\"http://schemas.microsoft.com/office/word/2010/wordprocessingShape\" xmlns:v=\"urn:schemas-microsoft-com:vml\"";
 
+/// How often sections may be repeated.
+const ITEMS: u64 = 1_000_000;
+
 /// Limits that no honest test reaches.
 pub fn limits() -> Limits {
     let limit = |name, value| Limit { name, value };
@@ -27,6 +32,9 @@ pub fn limits() -> Limits {
         unpacked_bytes: limit("test.unpacked", 100 << 20),
         ratio: limit("test.ratio", 200),
         depth: limit("test.depth", 200),
+        elements: limit("test.elements", 4_000_000),
+        attributes: limit("test.attributes", 1000),
+        items: limit("test.items", ITEMS),
         tags: limit("test.tags", 5000),
         output_bytes: limit("test.output", 200 << 20),
     }
@@ -35,8 +43,10 @@ pub fn limits() -> Limits {
 /// What the template's program answers: a fresh machine each time, as in the service.
 pub fn run(program: &str, data: &str, settings: &str) -> String {
     let context = Context::with_virtual_machine(&VirtualMachine::new());
+    let read = if has_long_numbers(data.as_bytes()) { "fill.read" } else { "JSON.parse" };
     let (program, data) = (literal(program), literal(data));
-    let code = format!("({LIBRARY})({program}, JSON.parse({data}), {settings})");
+    let settings = format!("{{ ...{settings}, items: {ITEMS} }}");
+    let code = format!("((fill) => fill({program}, {read}({data}), {settings}))({LIBRARY})");
     let value = context.evaluate(&code);
     if let Some(exception) = context.exception() {
         panic!("the library failed: {:?} at line {}", exception.message(), exception.line_number());
@@ -269,4 +279,81 @@ pub fn say_with(paragraph: &str, data: &str, settings: &str) -> String {
 
 pub fn delimiters(start: &str, end: &str) -> Delimiters {
     Delimiters { start: start.to_owned(), end: end.to_owned() }
+}
+
+/// A paragraph, or another element of text alone.
+#[derive(Debug, Default)]
+pub struct Block {
+    pub text: String,
+    /// Its runs: text, and what is said of its style.
+    pub runs: Vec<(String, String)>,
+}
+
+/// The paragraphs of a part, and texts outside of them.
+pub fn blocks(xml: &str) -> Vec<Block> {
+    let mut reader = Reader::from_str(xml);
+    let (mut all, mut open): (Vec<Block>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut path, mut style, mut is_style): (Vec<String>, String, bool) = Default::default();
+    let mut from = 0;
+    loop {
+        let Ok(event) = reader.read_event() else { return all };
+        let end = usize::try_from(reader.buffer_position()).expect("a place in a text");
+        let raw = &xml[from..end];
+        from = end;
+        let is_of_run = path.len() > 1 && path[path.len() - 2] == "r" && path[path.len() - 1] == "rPr";
+        is_style = is_style && path.iter().any(|name| name == "rPr") || is_of_run;
+        if is_style && !raw.trim().is_empty() && !raw.starts_with("</") {
+            style.push_str(&raw.replace("/>", ">").replace(' ', ""));
+        }
+        let mut add = |text: &str| {
+            if let Some(block) = open.last().and_then(|&index| all.get_mut(index)) {
+                block.text.push_str(text);
+                block.runs.push((text.to_owned(), style.clone()));
+            }
+        };
+        match event {
+            Event::Start(tag) => {
+                let name = String::from_utf8_lossy(tag.local_name().as_ref()).into_owned();
+                if name == "p" {
+                    open.push(all.len());
+                    all.push(Block::default());
+                } else if name == "r" {
+                    style.clear();
+                }
+                path.push(name);
+            }
+            Event::Empty(tag) => match tag.local_name().as_ref() {
+                b"p" => all.push(Block::default()),
+                b"br" => add("\n"),
+                b"tab" if path.last().is_some_and(|name| name == "r") => add("\t"),
+                _ => {}
+            },
+            Event::End(_) => {
+                let ended = path.pop();
+                if ended.as_deref() == Some("p") {
+                    open.pop();
+                }
+            }
+            Event::Text(text) if path.last().is_some_and(|name| name == "t") => {
+                add(&text.decode().expect("UTF-8"));
+            }
+            Event::GeneralRef(reference) if path.last().is_some_and(|name| name == "t") => {
+                let letter = match &*reference {
+                    b"amp" => "&",
+                    b"lt" => "<",
+                    b"gt" => ">",
+                    b"quot" => "\"",
+                    b"apos" => "'",
+                    _ => "?",
+                };
+                add(letter);
+            }
+            Event::Text(text) if open.is_empty() && !text.iter().all(u8::is_ascii_whitespace) => {
+                let text = text.decode().expect("UTF-8").into_owned();
+                all.push(Block { text, ..Block::default() });
+            }
+            Event::Eof => return all,
+            _ => {}
+        }
+    }
 }

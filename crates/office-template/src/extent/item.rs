@@ -1,0 +1,61 @@
+//! Items of lists: paragraphs with a bullet or a number.
+
+use crate::lexer::Tag;
+use crate::tags::{Placed, Tags};
+use crate::word::attribute::attribute;
+use crate::word::{Id, Part};
+
+/// Word's own styles whose paragraphs have bullets or numbers.
+const STYLES: [&str; 2] = ["ListBullet", "ListNumber"];
+
+/// The list that the paragraph, this element, is an item of.
+pub(super) fn list(part: &Part, paragraph: Id) -> Option<&str> {
+    let properties = part.element(paragraph)?.properties;
+    let value = |id: Id| {
+        let range = part.element(id)?.start_tag();
+        let tag = part.xml.get(range)?;
+        std::str::from_utf8(tag.get(attribute(tag, "val")?.value)?).ok()
+    };
+    let named = |of: Id, name: &str| {
+        part.children(of).find(|&id| part.name(id).strip_prefix(&part.prefix) == Some(name))
+    };
+    if let Some(numbering) = named(properties, "numPr") {
+        return named(numbering, "numId").and_then(value).filter(|&number| number != "0");
+    }
+    let style = named(properties, "pStyle").and_then(value)?;
+    STYLES.into_iter().any(|known| style.starts_with(known)).then_some(style)
+}
+
+/// Whether a section within one paragraph is all that it says: only sections around it begin before it, and end behind it, and behind
+/// them stand no words.
+pub(super) fn is_all(part: &Part, tags: &Tags, opening: &Placed, closing: &Placed) -> bool {
+    let Some(paragraph) = part.paragraphs.get(opening.paragraph) else { return false };
+    let is_free = |range: std::ops::Range<usize>, may_stand: fn(char) -> bool| {
+        paragraph.text.get(range).is_some_and(|text| text.chars().all(may_stand))
+    };
+    let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{ad}';
+    let mut at = 0;
+    for placed in tags.of(opening.paragraph).take_while(|placed| placed.text.end <= opening.text.start) {
+        let is_opening = matches!(placed.tag, Tag::Section(..) | Tag::Otherwise(_));
+        if !is_opening || !is_free(at..placed.text.start, is_blank) {
+            return false;
+        }
+        at = placed.text.end;
+    }
+    if !is_free(at..opening.text.start, is_blank) {
+        return false;
+    }
+    at = closing.text.end;
+    for placed in tags.of(opening.paragraph).filter(|placed| placed.text.start >= closing.text.end) {
+        if !matches!(placed.tag, Tag::End(_)) || !is_free(at..placed.text.start, is_no_word) {
+            return false;
+        }
+        at = placed.text.end;
+    }
+    is_free(at..paragraph.text.len(), is_no_word)
+}
+
+/// Whether it is a blank, a full stop, a semicolon or their like, and no picture.
+fn is_no_word(letter: char) -> bool {
+    !letter.is_alphanumeric() && letter != '\u{fffc}'
+}
