@@ -101,9 +101,11 @@ impl App {
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let (stored, open) = (book.storage(), book.open_jobs());
         let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
+        let reader = templates.reader();
         let templates = start_templates(templates, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
+        reader.take(Arc::new(engines.linter.clone()));
         actix::spawn(engines.programs.clone().prepare());
         let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;

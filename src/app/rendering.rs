@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use crate::browser::BrowserPool;
 use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
+use crate::engines::lint::Linter;
 use crate::engines::script::ScriptPool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
@@ -49,6 +50,8 @@ pub struct Engines {
     pub parts: Arc<Parts>,
     /// Foreign programs, which a service prepares.
     pub programs: Programs,
+    /// What looks through templates.
+    pub linter: Linter,
 }
 
 impl Engines {
@@ -72,6 +75,7 @@ impl Engines {
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);
         let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
         let script = ScriptPool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
+        let linter = Linter::new(script.clone(), config);
         let means = engines::Basis {
             starter: &starter,
             script: &script,
@@ -112,7 +116,7 @@ impl Engines {
             limits,
             metrics,
         };
-        Ok(Self { pool, parts: Arc::new(parts), programs })
+        Ok(Self { pool, parts: Arc::new(parts), programs, linter })
     }
 }
 

@@ -108,7 +108,9 @@ fn package(file: &Place, config: &Config) -> Result<Package, CommandError> {
     let limits = &config.templates;
     match file {
         Place::File(path) if path.is_dir() => Ok(Package::of_files(folder::files(path, limits)?, limits)?),
-        Place::File(path) => Ok(named(Package::read(&file.read(config.http.upload_limit_bytes)?, limits)?, path)),
+        Place::File(path) => {
+            Ok(named(Package::read(&file.read(config.http.upload_limit_bytes)?, limits)?, path))
+        }
         Place::Stream => Ok(Package::read(&file.read(config.http.upload_limit_bytes)?, limits)?),
     }
 }

@@ -2,7 +2,9 @@
 //! is run, and nothing of it runs.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use memchr::memmem;
 
@@ -15,6 +17,7 @@ use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
+use crate::templates::variables::VariableReader;
 use crate::workers::Asked;
 use crate::workers::assemble::Order;
 use crate::workers::fill::FillLimits;
@@ -46,7 +49,7 @@ impl Linter {
     ) -> Result<LintReport, JobFault> {
         let mut warnings = Warnings::default();
         let Some((job, body)) = self.job((kind, site), delimiters, &mut warnings).await? else {
-            return Ok(LintReport { variables: Some(Vec::new()), ..LintReport::default() });
+            return Ok(nothing());
         };
         self.script.check_size(body.len())?;
         let (order, body) = (Order::Lint(job), [body]);
@@ -55,6 +58,25 @@ impl Linter {
         let mut report = self.report(linted, &report)?;
         report.warnings.extend(warnings.lines().iter().cloned());
         Ok(report)
+    }
+
+    async fn lint_aside(
+        &self,
+        account: AccountId,
+        template: (TemplateKind, &Site),
+        limit: Duration,
+    ) -> Result<Option<LintReport>, String> {
+        let fault = |fault: JobFault| fault.message;
+        let Some((job, body)) = self.job(template, None, &mut Warnings::default()).await.map_err(fault)?
+        else {
+            return Ok(Some(nothing()));
+        };
+        self.script.check_size(body.len()).map_err(fault)?;
+        let (order, body) = (Order::Lint(job), [body]);
+        let files = |path: &str| asked(template.1, path);
+        let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
+        let Some((linted, report)) = done.map_err(|fault| fault.to_string())? else { return Ok(None) };
+        self.report(linted, &report).map(Some).map_err(fault)
     }
 
     /// The order and its body; `None` for a page without a tag.
@@ -76,8 +98,7 @@ impl Linter {
                 let pair = |given: &'a Delimiters| {
                     (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
                 };
-                let job =
-                    LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
+                let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
                 Ok(Some((job, body)))
             }
             TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => {
@@ -102,6 +123,29 @@ impl Linter {
             Linted::Broken(cause) => Err(broken(&cause)),
         }
     }
+}
+
+#[async_trait(?Send)]
+impl VariableReader for Linter {
+    async fn variables(
+        &self,
+        account: AccountId,
+        template: (TemplateKind, &Site),
+        limit: Duration,
+    ) -> Option<Vec<String>> {
+        match self.lint_aside(account, template, limit).await {
+            Ok(report) => report?.variables,
+            Err(why) => {
+                tracing::debug!(error = why, "a template's variables are not told");
+                None
+            }
+        }
+    }
+}
+
+/// What is in a page without a tag.
+fn nothing() -> LintReport {
+    LintReport { variables: Some(Vec::new()), ..LintReport::default() }
 }
 
 /// A file that the page includes; what was generated of it before is of no use here.

@@ -76,11 +76,7 @@ pub struct File {
 impl File {
     /// One whose script EJS generates.
     pub fn of_text(path: &str, text: Vec<u8>) -> Self {
-        Self {
-            path: path.to_owned(),
-            text: Some(Bytes::from_owned(text)),
-            script: Bytes::from_static(b""),
-        }
+        Self { path: path.to_owned(), text: Some(Bytes::from_owned(text)), script: Bytes::from_static(b"") }
     }
 }
 

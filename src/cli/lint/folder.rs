@@ -44,7 +44,9 @@ impl Found<'_> {
     fn take(&mut self, path: &Path, inside: String) -> Result<(), String> {
         let entries = self.limits.archive_entries_limit;
         if self.files.len() as u64 >= entries {
-            return Err(format!("the folder holds more than {entries} files (templates.archive_entries_limit)"));
+            return Err(format!(
+                "the folder holds more than {entries} files (templates.archive_entries_limit)"
+            ));
         }
         let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
         let file = fs::File::open(path).map_err(unreadable)?;

@@ -89,7 +89,10 @@ mod tests {
             ["a", "a.b", "a.c", "a[\"x.y\"]", "items[].n", "items[].m", "items[].t[].z", "none[].q", "a.b.c"];
         assert_eq!(missing(data, &paths, false), ["a.c", "items[].m", "items[].t[].z", "a.b.c"]);
         assert_eq!(missing(data, &["First Name", "Last Name"], false), ["Last Name"]);
-        assert_eq!(missing(data, &["a[].b", "items[].n.m", "a[\"", "items[]"], false), ["items[].n.m", "a[\""]);
+        assert_eq!(
+            missing(data, &["a[].b", "items[].n.m", "a[\"", "items[]"], false),
+            ["items[].n.m", "a[\""]
+        );
     }
 
     #[test]
