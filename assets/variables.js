@@ -654,7 +654,8 @@
     function scopeOf(item, outer) {
       const scope = new Scope(null, (name) => {
         if (OFFICE_LANGUAGE.has(name)) return NOTHING;
-        const own = item.fields?.get(name) ?? (item.paths ? reading.of(item.paths, name) : NOTHING);
+        if (item.fields?.has(name)) return item.fields.get(name);
+        const own = item.paths ? reading.of(item.paths, name) : NOTHING;
         return isNothing(own) && outer ? outer.look(name) : own;
       });
       const inherited = outer?.names.get('$$item') ?? NOTHING;

@@ -134,7 +134,12 @@ impl VariableReader for Linter {
         limit: Duration,
     ) -> Option<Vec<String>> {
         match self.lint_aside(account, template, limit).await {
-            Ok(report) => report?.variables,
+            // Of an Office file whose tags cannot all be read, what can be is not all.
+            Ok(report) => {
+                report
+                    .filter(|report| template.0 != TemplateKind::Docx || report.faults.is_empty())?
+                    .variables
+            }
             Err(why) => {
                 tracing::debug!(error = why, "a template's variables are not told");
                 None

@@ -110,13 +110,16 @@ async fn the_info_of_a_saved_template_tells_its_variables() {
         TestApp::with(&[("templates.variables_limit", "2"), ("templates.variables_timeout_ms", "20000")])
             .await;
     let page = |text: &str| archive(&[("index.html", text), ("row.ejs", ROW)]);
-    let id = app.saved("One", page(PAGE)).await;
+    // Previews have other data.
+    let text = "<%= locals.customer?.name %><% (locals.items ?? []).forEach(item => { %><%- include('row', {item}) %><% }) %>";
+    let id = app.saved("One", page(text)).await;
     let template = async |id: &str| app.get(&format!("/v1/templates/{id}")).await.1;
     let kept = json!(["customer.name", "items[].price"]);
     let saved = template(&id).await;
     assert_eq!((&saved["variables"], &saved["moreVariables"]), (&kept, &json!(0)));
 
-    let content = app.unzipped(page("<%= c %><%= b %><%= a.d %><%= a.e %>")).await;
+    let content =
+        app.unzipped(page("<%= locals.c %><%= locals.b %><%= locals.a?.d %><%= locals.a?.e %>")).await;
     let mut body = said("Two", &app.previews(&content).await);
     body["contentId"] = json!(content);
     assert_eq!(app.update(&format!("/v1/templates/{id}"), &body).await.0, 200);

@@ -152,6 +152,10 @@ async fn nothing_of_a_template_runs() {
     let linter = linter(|_| {});
     let text = "<% } ; globalThis.JSON.stringify = () => '{}'; Object.prototype.tags = 1; { %><%= a %>";
     let told = lint(&linter, text, &[]).await;
+    assert_eq!((told.tags.len(), told.variables.unwrap()), (2, vec!["a".to_owned()]));
+    // Out of the function that the script is put into.
+    let text = "<% } } finally {} }; globalThis.JSON = null; for (;;); (function () { try { { %><%= a %>";
+    let told = lint(&linter, text, &[]).await;
     assert_eq!((told.tags.len(), told.faults.len()), (2, 1), "{told:?}");
     let text = "<% (function () { globalThis.JSON = null; for (;;); })() %><%= a %>";
     assert_eq!(lint(&linter, text, &[]).await.variables.unwrap(), ["a"]);

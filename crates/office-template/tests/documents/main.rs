@@ -7,6 +7,7 @@ mod corpus;
 mod costs;
 mod fill;
 mod library;
+mod outline;
 mod repeat;
 mod runs;
 mod structure;
