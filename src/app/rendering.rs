@@ -22,6 +22,7 @@ use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::source::TemplateSource;
+use crate::templates::variables::ReaderPlace;
 use crate::workers::{Programs, Starter, landlock};
 
 /// What engines stand on.
@@ -48,10 +49,8 @@ pub struct Engines {
     pub pool: Addr<BrowserPool>,
     /// What a run works with.
     pub parts: Arc<Parts>,
-    /// Foreign programs, which a service prepares.
-    pub programs: Programs,
-    /// What looks through templates.
-    pub linter: Linter,
+    programs: Programs,
+    linter: Linter,
 }
 
 impl Engines {
@@ -117,6 +116,14 @@ impl Engines {
             metrics,
         };
         Ok(Self { pool, parts: Arc::new(parts), programs, linter })
+    }
+}
+
+impl Engines {
+    /// Does ahead what a service wants beside renders: foreign programs are prepared, and templates have their reader.
+    pub fn prepare(&self, reader: &ReaderPlace) {
+        reader.take(Arc::new(self.linter.clone()));
+        actix::spawn(self.programs.clone().prepare());
     }
 }
 

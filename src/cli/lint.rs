@@ -183,7 +183,6 @@ fn one_line(tag: &str) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::workers::lint::{LintFault, LintTag};

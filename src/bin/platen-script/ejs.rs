@@ -6,19 +6,18 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use memchr::memmem;
 use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob};
-use platen::workers::child::{self, Given, Saying};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
-use crate::serve::{bounded, say};
+use crate::serve::bounded;
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
@@ -63,21 +62,6 @@ struct Functions {
     part: Value,
     report: Value,
     compile: Value,
-}
-
-/// A file of the template that is there.
-pub struct File {
-    path: String,
-    /// None: it is no text.
-    text: Option<Bytes>,
-    script: Bytes,
-}
-
-impl File {
-    /// One whose script EJS generates.
-    pub fn of_text(path: &str, text: Vec<u8>) -> Self {
-        Self { path: path.to_owned(), text: Some(Bytes::from_owned(text)), script: Bytes::from_static(b"") }
-    }
 }
 
 /// What the renderer tells of a run.
@@ -409,23 +393,7 @@ impl Job<'_> {
     }
 }
 
-/// Where a file is no text, if it is not.
-pub fn no_text(path: &str, content: &[u8]) -> Option<String> {
-    let error = std::str::from_utf8(content).err()?;
-    let line = content[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-    Some(format!("{path}:{line}: this is no text"))
-}
-
 /// Whether the file's script needs nothing of EJS.
 fn may_run_alone(entry: &File) -> bool {
     !entry.script.is_empty() && memmem::find(&entry.script, b"include").is_none()
-}
-
-/// Asks the service for a file of the template: its text, and its script where one is kept.
-fn ask(path: String) -> Result<File, String> {
-    say(&Saying::<()>::Want(path.clone()), b"")?;
-    let (given, mut text) = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
-    let script = text.split_off(text.len().saturating_sub(given.made_bytes));
-    let is_text = given.found && std::str::from_utf8(&text).is_ok() && std::str::from_utf8(&script).is_ok();
-    Ok(File { path, text: is_text.then(|| Bytes::from_owned(text)), script: Bytes::from_owned(script) })
 }

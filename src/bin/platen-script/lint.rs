@@ -10,13 +10,15 @@ use platen::workers::lint::{LintFault, LintJob, LintReport, LintTag, Linted, Pla
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::ejs::{Engine, File, REFUSED, no_text};
+use crate::ejs::{Engine, REFUSED};
+use crate::file::{File, no_text};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
 use crate::office::limits;
 use crate::serve::bounded;
 
 const ACORN: &str = include_str!(concat!(env!("OUT_DIR"), "/acorn.js"));
+const SYNTAX: &str = include_str!("../../../assets/syntax.js");
 const VARIABLES: &str = include_str!("../../../assets/variables.js");
 const LINT: &str = include_str!("../../../assets/lint.js");
 
@@ -143,6 +145,7 @@ fn functions(machine: &Machine, renderer: Value) -> Result<Value, Thrown> {
     let exports = Machine::member(&module, "exports")?;
     let load = machine.evaluate(&format!("(function (module, exports) {{{ACORN}\n}})"), "acorn")?;
     machine.call(&load, &[module, exports.clone()])?;
-    let variables = machine.call(&machine.evaluate(VARIABLES, "variables")?, &[exports])?;
+    let syntax = machine.call(&machine.evaluate(SYNTAX, "syntax")?, &[exports])?;
+    let variables = machine.call(&machine.evaluate(VARIABLES, "variables")?, &[syntax])?;
     machine.call(&machine.evaluate(LINT, "lint")?, &[renderer, variables])
 }

@@ -73,7 +73,6 @@ fn segments(path: &str) -> Vec<Segment> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
