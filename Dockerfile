@@ -7,7 +7,7 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends libjavascriptcoregtk-6.0-dev npm pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
-# The template engine, which build.rs puts into the program.
+# The template engine and the parser of its expressions, which build.rs puts into the program.
 COPY assets/package.json assets/package-lock.json assets/
 RUN npm ci --prefix assets --omit=dev --ignore-scripts --no-audit --no-fund
 COPY Cargo.toml Cargo.lock build.rs ./

@@ -14,6 +14,9 @@
 //   part(at)                 the page from `at` on, not all of it at once; '' at its end
 //   report()                 the JSON of {generated: how many scripts EJS generated, included: paths}
 //   compile(files, time)     the JSON of scripts for the JSON of [[path, text], …]
+//   inspect(path)            of a file that is there, nothing of which runs: the JSON of {tags, fault, source: what EJS generates}
+//   resolve(path, from)      the JSON of {path, exists, isGiven}: the file that `from` includes by this path
+//   lineOf(source, at)       the template's line of a line of what EJS generated of it
 (function (host) {
   'use strict';
 
@@ -440,14 +443,14 @@
     place(error, name, 1);
   }
 
-  function short(text) {
-    return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  function short(text, most = 80) {
+    return text.length > most ? `${text.slice(0, most)}…` : text;
   }
 
   function sentence(error) {
     const known = fault !== null && Object.is(fault.error, error) ? fault : { message: messageOf(error), places: [] };
     const told = known.message === null ? `${error} was thrown` : known.message;
-    const message = told.length > SENTENCE_LIMIT ? `${told.slice(0, SENTENCE_LIMIT)}…` : told;
+    const message = short(told, SENTENCE_LIMIT);
     const [first, ...outer] = known.places.map(({ name, line }) => `${name}:${line}`);
     if (first === undefined) return message;
     const chain = outer.slice(0, CHAIN_LIMIT).join(', ') + (outer.length > CHAIN_LIMIT ? ', …' : '');
@@ -461,6 +464,13 @@
 
   const INCLUDES = /\binclude\s*\(\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|`([^`\\$\n]*)`)/g;
 
+  // The file that the file `name` includes by `path`.
+  function resolved(path, name) {
+    return path.startsWith('/')
+      ? ejs.resolveInclude(path.replace(/^\/*/, ''), '/', true)
+      : ejs.resolveInclude(path, name);
+  }
+
   function mentioned() {
     const found = create(null);
     for (const name in given) {
@@ -469,9 +479,7 @@
       file.seen = true;
       for (const [, ...paths] of file.text.matchAll(INCLUDES)) {
         const path = paths.find((literal) => literal !== undefined);
-        const full = path.startsWith('/')
-          ? ejs.resolveInclude(path.replace(/^\/*/, ''), '/', true)
-          : ejs.resolveInclude(path, name);
+        const full = resolved(path, name);
         if (full in files && !(full in given)) found[full] = true;
       }
     }
@@ -561,7 +569,42 @@
     return stringify(scripts);
   }
 
+  function shownTags(text) {
+    const told = [...tags(text)].filter(({ open }) => open !== '<%#');
+    return told.map(({ open, code, line }) => {
+      const kind = open === '<%=' || open === '<%-' ? 'value' : 'code';
+      return { line, kind, tag: short(`${open}${code}%>`) };
+    });
+  }
+
+  function inspect(name) {
+    const { text } = given[name];
+    if (text === undefined) {
+      return stringify({ tags: [], fault: { line: 1, message: 'the included file is no text' }, source: null });
+    }
+    const template = new ejs.Template(text, optionsOf(name));
+    compiling = { name, text };
+    fault = null;
+    let found = null;
+    try {
+      template.compile();
+    } catch (error) {
+      if (fault === null || !Object.is(fault.error, error)) placeUnclosed(error, text, name);
+      found = { line: fault.places[0].line, message: short(fault.message, SENTENCE_LIMIT) };
+    } finally {
+      compiling = null;
+    }
+    return stringify({ tags: shownTags(text), fault: found, source: found === null ? template.source : null });
+  }
+
+  function resolve(path, from) {
+    const full = resolved(path, from);
+    return stringify({ path: full, exists: full in files, isGiven: full in given });
+  }
+
+  const lineOf = (source, at) => templateLine(source.split('\n'), at)?.line ?? 1;
+
   const report = () => stringify({ __proto__: null, generated, included });
 
-  return { begin, give, mentioned, assemble, part, report, compile: compileAhead };
+  return { begin, give, mentioned, assemble, part, report, compile: compileAhead, inspect, resolve, lineOf };
 })

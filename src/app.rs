@@ -43,6 +43,7 @@ use crate::templates::deps as templates;
 use crate::templates::janitor::Janitor;
 use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
+use crate::templates::variables::ReaderPlace;
 
 use lasting::Lasting;
 pub use lasting::store_taken_over;
@@ -101,10 +102,10 @@ impl App {
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let (stored, open) = (book.storage(), book.open_jobs());
         let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
-        let templates = start_templates(templates, &config, (&control_thread, &stopping));
+        let (templates, reader) = start_templates(templates, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
-        actix::spawn(engines.programs.clone().prepare());
+        engines.prepare(&reader);
         let accounts = start_accounts(book, &config, &control_thread);
         let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
 
@@ -286,15 +287,16 @@ fn start_accounts(book: Book, config: &Config, control_thread: &ArbiterHandle) -
     start_on(control_thread, Accounts::new(Arc::new(book), config.accounts.mailbox_limit))
 }
 
-/// The template registry, and the janitor.
+/// The template registry, the place of what reads variables for it, and the janitor.
 fn start_templates(
     deps: templates::Deps,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
-) -> Addr<TemplateRegistry> {
+) -> (Addr<TemplateRegistry>, ReaderPlace) {
+    let reader = deps.reader();
     let deps = Arc::new(deps);
     control_thread.spawn(Janitor::new(Arc::clone(&deps)).run(stopping.clone()));
-    start_on(control_thread, TemplateRegistry::new(deps, config.jobs.mailbox_limit))
+    (start_on(control_thread, TemplateRegistry::new(deps, config.jobs.mailbox_limit)), reader)
 }
 
 /// The registry, with what the journal says is unfinished, and the sweeper.

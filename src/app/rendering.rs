@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use crate::browser::BrowserPool;
 use crate::config::{Config, EnginesConfig};
 use crate::engines::catalog::Catalog;
+use crate::engines::lint::Linter;
 use crate::engines::script::ScriptPool;
 use crate::engines::work::{WorkLimits, WorkPlace};
 use crate::engines::{self, Runners};
@@ -21,6 +22,7 @@ use crate::slots::engines::EngineBudget;
 use crate::storage::ObjectStore;
 use crate::telemetry::metrics::Metrics;
 use crate::templates::source::TemplateSource;
+use crate::templates::variables::ReaderPlace;
 use crate::workers::{Programs, Starter, landlock};
 
 /// What engines stand on.
@@ -47,8 +49,8 @@ pub struct Engines {
     pub pool: Addr<BrowserPool>,
     /// What a run works with.
     pub parts: Arc<Parts>,
-    /// Foreign programs, which a service prepares.
-    pub programs: Programs,
+    programs: Programs,
+    linter: Linter,
 }
 
 impl Engines {
@@ -72,6 +74,7 @@ impl Engines {
         let programs = Programs::new(starter.clone(), &config.workers, landlock(), children);
         let budget = EngineBudget::new(&config.engines, share, metrics.slots.clone());
         let script = ScriptPool::new(starter.clone(), &config.assemble, share, metrics.children.clone());
+        let linter = Linter::new(script.clone(), config);
         let means = engines::Basis {
             starter: &starter,
             script: &script,
@@ -112,7 +115,15 @@ impl Engines {
             limits,
             metrics,
         };
-        Ok(Self { pool, parts: Arc::new(parts), programs })
+        Ok(Self { pool, parts: Arc::new(parts), programs, linter })
+    }
+}
+
+impl Engines {
+    /// Does ahead what a service wants beside renders: foreign programs are prepared, and templates have their reader.
+    pub fn prepare(&self, reader: &ReaderPlace) {
+        reader.take(Arc::new(self.linter.clone()));
+        actix::spawn(self.programs.clone().prepare());
     }
 }
 

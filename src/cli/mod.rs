@@ -4,8 +4,10 @@ pub mod account;
 pub mod backup;
 pub mod doctor;
 pub mod index;
+pub mod lint;
 pub mod openapi;
 pub mod operator;
+mod place;
 pub mod render;
 pub mod serve;
 pub mod token;
@@ -36,6 +38,8 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Render one document without a server.
     Render(render::RenderArguments),
+    /// Say what a template has in it: its tags, the data that it reads, its faults.
+    Lint(lint::LintArguments),
     /// Accounts: create, list, set.
     Account(account::AccountArgs),
     /// Tokens: create, list, revoke.
@@ -101,6 +105,7 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
     match arguments.command {
         Command::Serve(_) => serve::run(config),
         Command::Render(command) => render::run(config, &command),
+        Command::Lint(command) => lint::run(&config, &command),
         Command::Account(command) => {
             account::run(command, &config, &mut std::io::stdout().lock())?;
             Ok(ExitCode::SUCCESS)

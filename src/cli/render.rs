@@ -1,7 +1,5 @@
 //! `platen render`: one document without a server, through the same pipeline.
 
-mod place;
-
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -14,7 +12,7 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::value::RawValue;
 
-use self::place::Place;
+use super::place::Place;
 use super::{CommandError, complain, say};
 use crate::app::{Basis, Engines};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};

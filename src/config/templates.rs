@@ -44,6 +44,10 @@ pub struct TemplatesConfig {
     pub category_limit_chars: u64,
     /// Longest `sourceCode` link.
     pub link_limit_chars: u64,
+    /// Variables that are kept of a template.
+    pub variables_limit: u64,
+    /// Until a saved template's variables are told.
+    pub variables_timeout_ms: u64,
     /// Templates that one page of a filtered list looks at.
     pub list_scan_limit: u64,
 }
@@ -68,6 +72,8 @@ impl TemplatesConfig {
         faults.within("templates.categories_limit", self.categories_limit, 1, 100);
         faults.within("templates.category_limit_chars", self.category_limit_chars, 1, 200);
         faults.within("templates.link_limit_chars", self.link_limit_chars, 1, 4_000);
+        faults.within("templates.variables_limit", self.variables_limit, 1, 1_000);
+        faults.within("templates.variables_timeout_ms", self.variables_timeout_ms, 10, 60_000);
         faults.within("templates.list_scan_limit", self.list_scan_limit, 1, 100_000);
     }
 }

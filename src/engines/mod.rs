@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod document;
 pub mod ejs;
+pub mod lint;
 pub mod office;
 pub mod page;
 pub mod plain;

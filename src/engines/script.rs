@@ -158,9 +158,10 @@ impl ScriptPool {
         &self,
         account: AccountId,
         (order, body): (&Order<'_>, &[Bytes]),
+        files: &Files<'_>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let job = Job { header: order, body, files: &|_| None, environment: &[] };
+        let job = Job { header: order, body, files, environment: &[] };
         self.pool.run_aside(account, job, limit).await
     }
 

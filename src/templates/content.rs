@@ -128,6 +128,8 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let _place = deps.room.pack(of.account).await?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
+    let variables =
+        if record.unfinished { None } else { deps.variables(of.account, (former.kind, &site)).await };
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
     drop(site);
     let packed = apart(move || pack(package)).await?;
@@ -148,7 +150,7 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
         let told = InfoObject::fetch(deps, &key).await?;
         info.object = ObjectId::generate();
         changing.measure(&[&before], &mut record);
-        InfoObject::new(&record, &told.sample_data, files).write(&mut changing).await?;
+        InfoObject::new(&record, &told.sample_data, (files, variables)).write(&mut changing).await?;
         gone.push(key);
     }
     changing.commit(&[&before], record, gone).await

@@ -93,9 +93,9 @@ async fn finish(
     info: Bytes,
 ) -> Result<TemplateId, Problem> {
     let info = by_size(info.len(), move || InfoObject::read(&info)).await?;
-    let InfoObject { sample_data, files, .. } = info;
+    let InfoObject { sample_data, files, variables, .. } = info;
     changing.measure(&[], &mut record);
-    InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
+    InfoObject::new(&record, &sample_data, (files, variables)).write(&mut changing).await?;
     let id = record.id;
     changing.commit(&[], record, Vec::new()).await?;
     Ok(id)

@@ -11,6 +11,7 @@ use super::record::TemplateRecord;
 use super::refusal;
 use super::room::Room;
 use super::turns::Turns;
+use super::variables::ReaderPlace;
 use crate::clock::Clock;
 use crate::config::{Config, TemplatesConfig};
 use crate::domain::ids::TemplateId;
@@ -35,6 +36,7 @@ pub struct Deps {
     pub(super) turns: Turns<TemplateId>,
     pub(super) room: Room,
     pub(super) quota: Arc<StorageQuota>,
+    pub(super) reader: ReaderPlace,
     pub(super) metrics: TemplateMetrics,
 }
 
@@ -59,6 +61,7 @@ impl Deps {
             turns: Turns::default(),
             room: Room::new(&config.templates),
             quota: StorageQuota::new(config.accounts.stored_bytes_limit),
+            reader: ReaderPlace::default(),
             metrics,
         }
     }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::change::Changing;
 use super::deps::{Deps, by_size, lost};
 use super::record::TemplateRecord;
+use super::variables::Variables;
 use crate::domain::site::Site;
 use crate::problem::Problem;
 use crate::storage::{StorageKey, TemplatePart};
@@ -37,13 +38,26 @@ pub(super) struct InfoObject {
     pub sample_data: Box<RawValue>,
     /// The template's files.
     pub files: Vec<FileEntry>,
+    /// What it reads of its data, where that could be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Variables>,
 }
 
 impl InfoObject {
-    /// The object for a record with these files.
+    /// The object for a record with these files, which read these variables.
     #[must_use]
-    pub fn new(record: &TemplateRecord, sample_data: &RawValue, files: Vec<FileEntry>) -> Self {
-        Self { version: VERSION, record: record.clone(), sample_data: sample_data.to_owned(), files }
+    pub fn new(
+        record: &TemplateRecord,
+        sample_data: &RawValue,
+        (files, variables): (Vec<FileEntry>, Option<Variables>),
+    ) -> Self {
+        Self {
+            version: VERSION,
+            record: record.clone(),
+            sample_data: sample_data.to_owned(),
+            files,
+            variables,
+        }
     }
 
     /// The object under `key`, which a record names.

@@ -25,4 +25,5 @@ mod save;
 pub mod source;
 pub mod trust;
 mod turns;
+pub mod variables;
 pub mod view;

@@ -11,6 +11,7 @@ use super::record::{Content, Info, Preview, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use super::source::load;
+use super::variables::Variables;
 use crate::domain::ids::{JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
 use crate::problem::{Code, Fault, Problem};
@@ -94,7 +95,7 @@ impl Saving {
     async fn write(self, deps: &Deps, previews: PreviewJobs) -> Result<(), Problem> {
         // Everything that may be refused comes before the first object.
         let chosen = [self.choose(previews.png, Target::Png)?, self.choose(previews.pdf, Target::Pdf)?];
-        let files = self.files(deps).await?;
+        let told = self.told(deps).await?;
         let Self { former, draft, content, info } = self;
         let source = draft.as_ref().unwrap_or(&former);
 
@@ -113,7 +114,7 @@ impl Saving {
         let sample_data = info.sample_data.clone();
         record.info = Some(info_of(&former, info));
         changing.measure(&formers, &mut record);
-        InfoObject::new(&record, &sample_data, files).write(&mut changing).await?;
+        InfoObject::new(&record, &sample_data, told).write(&mut changing).await?;
 
         if let (Some(source), Some(kept)) = (&source.content, &record.content) {
             deps.cache.share(source.object, kept.object);
@@ -166,10 +167,12 @@ impl Saving {
         Problem::new(Code::PreviewNotUsable, detail)
     }
 
-    async fn files(&self, deps: &Deps) -> Result<Vec<FileEntry>, Problem> {
+    /// What is known of the files.
+    async fn told(&self, deps: &Deps) -> Result<(Vec<FileEntry>, Option<Variables>), Problem> {
         let source = self.draft.as_ref().unwrap_or(&self.former);
         let loaded = load(deps, source, &self.content).await.map_err(Problem::from)?;
-        Ok(files(&loaded.site))
+        let variables = deps.variables(source.account, (self.content.kind, &loaded.site)).await;
+        Ok((files(&loaded.site), variables))
     }
 }
 

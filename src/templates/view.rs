@@ -12,6 +12,7 @@ use super::messages::{GetTemplate, LocateArchive, TemplateRef};
 use super::record::{Content, Info, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
+use super::variables::Variables;
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
@@ -45,6 +46,8 @@ pub struct TemplateView {
     pub sample_data: Box<RawValue>,
     /// Its files.
     pub files: Vec<FileEntry>,
+    /// What it reads of its data, where that could be told.
+    pub variables: Option<Variables>,
 }
 
 impl TemplateSummary {
@@ -94,7 +97,8 @@ impl Handler<GetTemplate> for TemplateRegistry {
                     }
                 }
             };
-            Ok(TemplateView { summary, sample_data: object.sample_data, files: object.files })
+            let InfoObject { sample_data, files, variables, .. } = object;
+            Ok(TemplateView { summary, sample_data, files, variables })
         })
     }
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::fill::FillJob;
+use super::lint::LintJob;
 use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
 
 /// The program's name.
@@ -46,6 +47,8 @@ pub enum Order<'a> {
     Compile(CompileJob<'a>),
     /// To fill an Office file; answered by [`Filled`](super::fill::Filled).
     Fill(FillJob<'a>),
+    /// To look through a template; answered by [`Linted`](super::lint::Linted).
+    Lint(LintJob<'a>),
 }
 
 /// A page to make; the body is the entry, its script where there is one, and the data.

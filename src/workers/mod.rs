@@ -15,6 +15,7 @@ mod frame;
 mod group;
 mod holdings;
 mod housing;
+pub mod lint;
 mod pool;
 mod priority;
 mod program;

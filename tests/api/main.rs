@@ -25,6 +25,7 @@ mod hostile;
 mod idempotency;
 mod intl;
 mod lanes;
+mod lint;
 mod list;
 mod metrics;
 mod migrating;

@@ -21,6 +21,7 @@ mod fill;
 mod forms;
 pub mod lexer;
 mod limits;
+mod outline;
 mod package;
 mod plan;
 mod program;
@@ -36,6 +37,8 @@ pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
 pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
+use outline::Collected;
+pub use outline::{Outline, OutlineTag};
 use package::{Opening, Package};
 use plan::Node;
 use word::{LARGEST_NUMBER, Part, Unreadable};
@@ -101,12 +104,14 @@ struct Reading {
     tags_left: usize,
     /// So many pieces of elements that are ended and begun again.
     cuts_left: usize,
+    /// Where all tags are told, for who wants to know them.
+    outline: Option<Collected>,
 }
 
 impl Reading {
     fn new(limits: &Limits) -> Self {
         let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
-        Self { faults: Vec::new(), tags_left, cuts_left: plan::CUTS }
+        Self { faults: Vec::new(), tags_left, cuts_left: plan::CUTS, outline: None }
     }
 }
 
@@ -127,6 +132,23 @@ impl Template {
     /// [`Error::NotOffice`] for what is no Word file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
     /// of all tags that cannot be read.
     pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
+        let mut reading = Reading::new(limits);
+        let template = Self::find(file, delimiters, limits, &mut reading)?;
+        let faults = reading.faults;
+        if !faults.is_empty() {
+            let count = faults.len();
+            return Err(Error::Tags(Faults::new(faults, count)));
+        }
+        Ok(template)
+    }
+
+    /// The template, and in `reading` what is wrong with it.
+    fn find(
+        file: Vec<u8>,
+        delimiters: Option<Delimiters>,
+        limits: &Limits,
+        reading: &mut Reading,
+    ) -> Result<Self, Error> {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
@@ -156,14 +178,8 @@ impl Template {
             warnings,
         };
         let mut steps = Vec::new();
-        let mut reading = Reading::new(limits);
         for (text_part, part) in parts {
-            steps.extend(template.add(text_part, part, &delimiters, &mut reading)?);
-        }
-        let faults = reading.faults;
-        if !faults.is_empty() {
-            let count = faults.len();
-            return Err(Error::Tags(Faults::new(faults, count)));
+            steps.extend(template.add(text_part, part, &delimiters, reading)?);
         }
         template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         template.file = file;
@@ -181,6 +197,9 @@ impl Template {
         let TextPart { name, .. } = text_part;
         let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
             .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
+        if let Some(outline) = &mut reading.outline {
+            outline.add(&name, &tags);
+        }
         let extents = extent::extents(&part, &name, &mut tags, &mut reading.cuts_left);
         let planned = if tags.faults.is_empty() {
             plan::plan(&part, &tags, &extents, &mut reading.cuts_left)

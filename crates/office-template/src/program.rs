@@ -150,7 +150,7 @@ fn term(expression: &Expression) -> Term {
 }
 
 /// JavaScript: an expression that begins with the item's own name takes it from what the library calls the item.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     match text.strip_prefix('.') {
         Some("") => "$$item".to_owned(),
         Some(rest) if rest.starts_with(|letter: char| letter.is_alphabetic() || "_$[".contains(letter)) => {

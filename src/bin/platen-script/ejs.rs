@@ -6,19 +6,18 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use memchr::memmem;
 use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob};
-use platen::workers::child::{self, Given, Saying};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
-use crate::serve::{bounded, say};
+use crate::serve::bounded;
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
@@ -54,6 +53,8 @@ struct Runner {
 
 /// Ours in a machine with EJS.
 struct Functions {
+    /// All of them.
+    renderer: Value,
     begin: Value,
     give: Value,
     mentioned: Value,
@@ -61,14 +62,6 @@ struct Functions {
     part: Value,
     report: Value,
     compile: Value,
-}
-
-/// A file of the template that is there.
-struct File {
-    path: String,
-    /// None: it is no text.
-    text: Option<Bytes>,
-    script: Bytes,
 }
 
 /// What the renderer tells of a run.
@@ -149,11 +142,18 @@ impl Engine {
             part: function("part")?,
             report: function("report")?,
             compile: function("compile")?,
+            renderer: renderer.clone(),
         };
         Ok(self.functions.get_or_init(|| functions))
     }
 
-    fn give(&self, file: &File) -> Result<(), Thrown> {
+    /// Tells the renderer of its job, in JSON.
+    pub fn begin(&self, order: String) -> Result<(), Thrown> {
+        let order = self.machine.text(&Bytes::from_owned(order));
+        self.machine.call(&self.functions()?.begin, &[order]).map(drop)
+    }
+
+    pub fn give(&self, file: &File) -> Result<(), Thrown> {
         let path = self.machine.word(&format!("/{}", file.path));
         let text =
             file.text.as_ref().map_or_else(|| self.machine.undefined(), |text| self.machine.text(text));
@@ -164,6 +164,30 @@ impl Engine {
     /// What the given files mention and is not there.
     fn mentioned(&self) -> Result<Vec<String>, Thrown> {
         names(&self.machine.text_of(&self.functions()?.mentioned, &[])?)
+    }
+
+    /// Asks for what the given files mention, and gives it. The outer error is one of the pipe.
+    pub fn give_mentioned(&self, files: &mut Vec<File>) -> Result<Result<(), Thrown>, String> {
+        while files.len() <= MENTIONED_LIMIT {
+            let mentioned = match self.mentioned() {
+                Ok(mentioned) if !mentioned.is_empty() => mentioned,
+                Ok(_) => break,
+                Err(thrown) => return Ok(Err(thrown)),
+            };
+            for path in mentioned {
+                let file = ask(path)?;
+                if let Err(thrown) = self.give(&file) {
+                    return Ok(Err(thrown));
+                }
+                files.push(file);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// What `assemble.js` makes.
+    pub fn renderer(&self) -> Result<&Value, Thrown> {
+        self.functions().map(|functions| &functions.renderer)
     }
 
     /// What the renderer tells of its run.
@@ -232,9 +256,8 @@ impl Job<'_> {
         let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
         let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
         let mut answer = Answer { outcome: Assembled::Page, generated: 0, included: Vec::new() };
-        if let Err(error) = std::str::from_utf8(&body) {
-            let line = body[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
-            answer.outcome = Assembled::NotText(format!("{}:{line}: this is no text", self.order.entry));
+        if let Some(sentence) = no_text(&self.order.entry, &body) {
+            answer.outcome = Assembled::NotText(sentence);
             return Ok((answer, String::new()));
         }
         let entry = File {
@@ -324,19 +347,8 @@ impl Job<'_> {
             return Ok(Err(thrown));
         }
         // Only before the first run: a later one has what was wanted by then.
-        while files.len() <= MENTIONED_LIMIT {
-            let mentioned = match engine.mentioned() {
-                Ok(mentioned) if !mentioned.is_empty() => mentioned,
-                Ok(_) => break,
-                Err(thrown) => return Ok(Err(thrown)),
-            };
-            for path in mentioned {
-                let file = ask(path)?;
-                if let Err(thrown) = engine.give(&file) {
-                    return Ok(Err(thrown));
-                }
-                files.push(file);
-            }
+        if let Err(thrown) = engine.give_mentioned(files)? {
+            return Ok(Err(thrown));
         }
         Ok(self.outcome(engine, data))
     }
@@ -349,8 +361,7 @@ impl Job<'_> {
             "limit": self.limits.output_bytes,
             "timezone": self.order.timezone,
         });
-        let order = engine.machine.text(&Bytes::from_owned(order.to_string()));
-        engine.machine.call(&engine.functions()?.begin, &[order])?;
+        engine.begin(order.to_string())?;
         self.localize(&engine.machine)?;
         files.iter().try_for_each(|file| engine.give(file))
     }
@@ -385,13 +396,4 @@ impl Job<'_> {
 /// Whether the file's script needs nothing of EJS.
 fn may_run_alone(entry: &File) -> bool {
     !entry.script.is_empty() && memmem::find(&entry.script, b"include").is_none()
-}
-
-/// Asks the service for a file of the template: its text, and its script where one is kept.
-fn ask(path: String) -> Result<File, String> {
-    say(&Saying::<()>::Want(path.clone()), b"")?;
-    let (given, mut text) = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
-    let script = text.split_off(text.len().saturating_sub(given.made_bytes));
-    let is_text = given.found && std::str::from_utf8(&text).is_ok() && std::str::from_utf8(&script).is_ok();
-    Ok(File { path, text: is_text.then(|| Bytes::from_owned(text)), script: Bytes::from_owned(script) })
 }

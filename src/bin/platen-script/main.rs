@@ -2,6 +2,8 @@
 //! service starts where the library is not installed; the service starts it, not you.
 
 mod ejs;
+mod file;
+mod lint;
 mod machine;
 mod memory;
 mod office;

@@ -98,7 +98,7 @@ fn told(fault: Fault, memory: &Memory) -> Filled {
     }
 }
 
-fn limits(given: &FillLimits) -> Limits {
+pub fn limits(given: &FillLimits) -> Limits {
     let limit = |name, value| Limit { value, name };
     Limits {
         entries: limit("templates.archive_entries_limit", given.entries),

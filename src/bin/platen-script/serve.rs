@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::ejs::{Job, ready, renew, warm_up};
 use crate::memory::Memory;
-use crate::office;
+use crate::{lint, office};
 
 /// A child that needed so much more memory at any time is not kept for a further job.
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
@@ -73,6 +73,10 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
             Order::Fill(job) => {
                 let (filled, file) = office::fill(&ready(&mut engine)?.machine, &memory, (&job, body));
                 say(&Saying::Done(filled), &file)?;
+            }
+            Order::Lint(job) => {
+                let (linted, report) = lint::lint(ready(&mut engine)?, &memory, (&job, body))?;
+                say(&Saying::Done(linted), report.as_bytes())?;
             }
         }
         if memory.has_grown(KEPT_GROWTH_BYTES) {

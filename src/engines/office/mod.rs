@@ -99,7 +99,8 @@ fn fault(code: FaultCode, sentence: String) -> Result<Bytes, StepFault> {
     Err(JobFault::new(code, sentence).into())
 }
 
-fn limits(config: &Config) -> FillLimits {
+/// What bounds the files.
+pub(super) fn limits(config: &Config) -> FillLimits {
     let (templates, office) = (&config.templates, &config.office);
     FillLimits {
         entries: templates.archive_entries_limit,

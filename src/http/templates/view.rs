@@ -43,6 +43,11 @@ pub(super) struct TemplateBody<'a> {
     /// As it was sent.
     #[schema(value_type = HashMap<String, serde_json::Value>)]
     sample_data: &'a RawValue,
+    /// The data that it reads, in order: `customer.name`, `items[].price` for each item's; null where that cannot be told.
+    #[schema(required = true)]
+    variables: Option<&'a [String]>,
+    /// How many there are beside these.
+    more_variables: usize,
 }
 
 /// Its previews.
@@ -121,7 +126,14 @@ pub(super) fn whole<'a>(
         link: template.summary.info.link.as_deref(),
     };
     let summary = summary(state, reader, &template.summary);
-    TemplateBody { summary, source_code, sample_data: &template.sample_data }
+    let variables = template.variables.as_ref();
+    TemplateBody {
+        summary,
+        source_code,
+        sample_data: &template.sample_data,
+        variables: variables.map(|variables| &*variables.paths),
+        more_variables: variables.map_or(0, |variables| variables.more),
+    }
 }
 
 fn previews(state: &HttpState, reader: AccountId, template: &TemplateSummary) -> PreviewsBody {

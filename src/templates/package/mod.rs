@@ -56,6 +56,14 @@ impl Package {
         }
     }
 
+    /// The package of files that no archive holds.
+    ///
+    /// # Errors
+    /// See [`PackageFault`].
+    pub fn of_files(files: Files, limits: &TemplatesConfig) -> Result<Self, PackageFault> {
+        layout::package(files, &Limits::of(limits))
+    }
+
     /// Reads what [`Package::pack`] wrote. Its limits were those of the day it was uploaded: a template that
     /// was taken then is not lost because an operator lowered them since, but what no limit ever allowed is not
     /// read either.

@@ -303,7 +303,10 @@ fn ten_thousand_rows_are_counted_and_not_measured() {
         let data = format!(r#"{{"items":[{}]}}"#, vec![r#"{"name":"<&>"}"#; rows].join(","));
         let template = Template::read(docx(&body), None, &support::limits()).expect("it is read");
         let answer = support::run(template.program(), &data, "{}");
-        let filled = part(&template.fill(&answer, &mut office_template::NoFiles).expect("it is filled").file, DOCUMENT);
+        let filled = part(
+            &template.fill(&answer, &mut office_template::NoFiles).expect("it is filled").file,
+            DOCUMENT,
+        );
         (answer.len(), filled.len(), filled.matches("<w:tr>").count())
     };
     let (none, one, thousand, many) = (sized(0), sized(1), sized(1000), sized(10_000));
@@ -340,7 +343,8 @@ fn hyphens_blanks_and_quotes_of_word_are_read_through_its_runs() {
     let template = Template::read(docx(&cut), Some(support::delimiters("<-", "->")), &support::limits());
     let template = template.expect("it is read");
     let answer = support::run(template.program(), data, "{}");
-    let filled = part(&template.fill(&answer, &mut office_template::NoFiles).expect("it is filled").file, DOCUMENT);
+    let filled =
+        part(&template.fill(&answer, &mut office_template::NoFiles).expect("it is filled").file, DOCUMENT);
     assert_eq!(support::paragraphs(&filled), ["7 and ."]);
     assert_eq!(filled.matches("noBreakHyphen").count(), 1, "the hyphen of the text stays: {filled}");
 }

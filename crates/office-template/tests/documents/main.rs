@@ -9,6 +9,7 @@ mod fill;
 mod forms;
 mod html;
 mod library;
+mod outline;
 mod pictures;
 mod repeat;
 mod runs;

@@ -1,4 +1,4 @@
-//! Where `platen render` reads from and writes to: files, or the standard streams by the name `-`.
+//! Where `platen render` and `platen lint` read from and write to: files, or the standard streams by the name `-`.
 
 use std::convert::Infallible;
 use std::fmt;

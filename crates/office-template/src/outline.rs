@@ -1,0 +1,174 @@
+//! What a template has in it, told without filling it: its tags, and their expressions in the sections that they stand in.
+
+use serde::Serialize;
+
+use crate::error::{Error, Faults};
+use crate::lexer::{Delimiters, Expression, Tag};
+use crate::limits::Limits;
+use crate::program::code;
+use crate::tags::{Placed, Tags, list};
+use crate::{Reading, Template};
+
+/// So many tags are told; of the others only how many there are.
+const TAGS: usize = 5_000;
+
+/// Sections inside of sections, as deep as the parser of [`Outline::steps`] goes.
+const DEPTH: usize = 50;
+
+/// What is in a template.
+#[derive(Debug)]
+pub struct Outline {
+    /// Its tags that can be read, part by part in the order in which they stand there.
+    pub tags: Vec<OutlineTag>,
+    /// How many there are beside these.
+    pub more: usize,
+    /// The expressions of all of them, nested as their sections are: JSON, an array of
+    /// `{ kind, text, code, filters: [{ name, codes }], body: […] }`. `kind` is `section` where the body stands for each item.
+    pub steps: String,
+    /// What is wrong with it.
+    pub faults: Faults,
+    /// What its author should know, in sentences.
+    pub warnings: Vec<String>,
+}
+
+/// A tag of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineTag {
+    /// The part's name, as `word/document.xml`.
+    pub part: String,
+    /// The paragraph in the part, counted from 1.
+    pub paragraph: usize,
+    /// What it is: `value`, `section`, `otherwise`, `end`, `image`, `qr`, `barcode`, `html`, `xml`, `delimiters`, or a command's name.
+    pub kind: &'static str,
+    /// As its author wrote it; a long one is cut.
+    pub shown: String,
+}
+
+/// What is collected while the parts are read.
+#[derive(Default)]
+pub(crate) struct Collected {
+    tags: Vec<OutlineTag>,
+    count: usize,
+    steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    kind: &'static str,
+    text: String,
+    code: String,
+    filters: Vec<Call>,
+    body: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Call {
+    name: String,
+    codes: Vec<String>,
+}
+
+impl Template {
+    /// What is in a Word file that is a template: all that can be told of it, whatever is wrong with its tags.
+    ///
+    /// # Errors
+    ///
+    /// As [`Template::read`], but for [`Error::Tags`].
+    pub fn outline(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Outline, Error> {
+        let mut reading = Reading::new(limits);
+        reading.outline = Some(Collected::default());
+        let template = Self::find(file, delimiters, limits, &mut reading)?;
+        let Collected { tags, count, steps } = reading.outline.unwrap_or_default();
+        let steps = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
+        let more = count - tags.len();
+        let faults = reading.faults;
+        let count = faults.len();
+        Ok(Outline { tags, more, steps, faults: Faults::new(faults, count), warnings: template.warnings })
+    }
+}
+
+impl Collected {
+    /// Adds the tags of the part `name`.
+    pub(crate) fn add(&mut self, name: &str, tags: &Tags) {
+        self.count += tags.all.len();
+        let room = TAGS.saturating_sub(self.tags.len());
+        self.tags.extend(tags.all.iter().take(room).map(|placed| OutlineTag {
+            part: name.to_owned(),
+            paragraph: placed.paragraph + 1,
+            kind: kind(&placed.tag),
+            shown: placed.shown.clone(),
+        }));
+        self.nest(&tags.all);
+    }
+
+    /// The steps of a part's tags. A section that is never closed goes on to the part's end.
+    fn nest(&mut self, tags: &[Placed]) {
+        let mut open: Vec<Step> = Vec::new();
+        for placed in tags {
+            if let Tag::End(_) = placed.tag {
+                self.close(&mut open);
+                continue;
+            }
+            let is_section = list(&placed.tag).is_some();
+            for step in steps(&placed.tag) {
+                open.push(step);
+                if !is_section || open.len() > DEPTH {
+                    self.close(&mut open);
+                }
+            }
+        }
+        while !open.is_empty() {
+            self.close(&mut open);
+        }
+    }
+
+    fn close(&mut self, open: &mut Vec<Step>) {
+        let Some(step) = open.pop() else { return };
+        open.last_mut().map_or(&mut self.steps, |around| &mut around.body).push(step);
+    }
+}
+
+fn kind(tag: &Tag) -> &'static str {
+    match tag {
+        Tag::Value(_) => "value",
+        Tag::Section(..) => "section",
+        Tag::Otherwise(_) => "otherwise",
+        Tag::End(_) => "end",
+        Tag::Image(_) => "image",
+        Tag::Qr(_) => "qr",
+        Tag::Barcode(_) => "barcode",
+        Tag::Html(_) => "html",
+        Tag::Xml(_) => "xml",
+        Tag::Command(command, _) => command.name,
+        Tag::Delimiters(_) => "delimiters",
+    }
+}
+
+/// One for each expression of the tag.
+fn steps(tag: &Tag) -> Vec<Step> {
+    match tag {
+        Tag::Section(expression, _)
+        | Tag::Otherwise(expression)
+        | Tag::Value(expression)
+        | Tag::Image(expression)
+        | Tag::Qr(expression)
+        | Tag::Barcode(expression)
+        | Tag::Html(expression)
+        | Tag::Xml(expression) => vec![of_expression(kind(tag), expression)],
+        Tag::Command(command, arguments) => {
+            arguments.iter().map(|text| of_text(command.name, text)).collect()
+        }
+        Tag::End(_) | Tag::Delimiters(_) => Vec::new(),
+    }
+}
+
+fn of_expression(kind: &'static str, expression: &Expression) -> Step {
+    let filters = expression.filters.iter().map(|filter| Call {
+        name: filter.name.clone(),
+        codes: filter.arguments.iter().map(|argument| code(argument)).collect(),
+    });
+    Step { filters: filters.collect(), ..of_text(kind, &expression.text) }
+}
+
+fn of_text(kind: &'static str, text: &str) -> Step {
+    Step { kind, text: text.to_owned(), code: code(text), filters: Vec::new(), body: Vec::new() }
+}

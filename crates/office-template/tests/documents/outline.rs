@@ -1,0 +1,67 @@
+//! What is told of a template without filling it.
+
+use office_template::{Error, Limit, Limits, Outline, Template};
+use serde_json::{Value, json};
+
+use crate::support::{docx, limits, p};
+
+fn outline(body: &str) -> Outline {
+    Template::outline(docx(body), None, &limits()).expect("it is a Word file")
+}
+
+fn steps(outline: &Outline) -> Value {
+    serde_json::from_str(&outline.steps).expect("the steps are JSON")
+}
+
+#[test]
+fn tags_are_told_in_their_order_and_expressions_in_their_sections() {
+    let told = outline(&(p("{a.b | join(', ', x)}{#items}") + &p("{.n}{^no}{m}{/}{/items}")));
+    let tags: Vec<_> = told.tags.iter().map(|tag| (tag.paragraph, tag.kind, tag.shown.as_str())).collect();
+    let expected = [
+        (1, "value", "{a.b | join(', ', x)}"),
+        (1, "section", "{#items}"),
+        (2, "value", "{.n}"),
+        (2, "otherwise", "{^no}"),
+        (2, "value", "{m}"),
+        (2, "end", "{/}"),
+        (2, "end", "{/items}"),
+    ];
+    assert_eq!(tags, expected);
+    assert_eq!((told.more, told.faults.count), (0, 0));
+    let step = |kind: &str, text: &str, code: &str, filters: Value, body: Value| json!({"kind": kind, "text": text, "code": code, "filters": filters, "body": body});
+    let no = step("otherwise", "no", "no", json!([]), json!([step("value", "m", "m", json!([]), json!([]))]));
+    let own = step("value", ".n", "$$item.n", json!([]), json!([]));
+    let join = json!([{"name": "join", "codes": ["', '", "x"]}]);
+    assert_eq!(
+        steps(&told),
+        json!([
+            step("value", "a.b", "a.b", join, json!([])),
+            step("section", "items", "items", json!([]), json!([own, no])),
+        ])
+    );
+}
+
+#[test]
+fn all_faults_are_told_beside_the_tags() {
+    let told = outline(&(p("{#items}{name}{a |}") + &p("{/other}{open")));
+    assert_eq!(told.tags.len(), 3, "{:?}", told.tags);
+    assert_eq!(told.faults.count, 3, "{}", told.faults);
+    assert_eq!(steps(&told)[0]["body"][0]["text"], "name");
+    let told = outline(&p(&"{/}".repeat(30)));
+    assert_eq!((told.faults.first.len(), told.faults.count), (20, 30));
+}
+
+#[test]
+fn what_is_no_template_is_refused_and_what_is_nested_without_end_is_cut() {
+    assert!(matches!(Template::outline(b"PK".to_vec(), None, &limits()), Err(Error::NotOffice(_))));
+    let deep = outline(&p(&format!("{}{{x}}", "{#a}".repeat(1_000))));
+    let mut step = &steps(&deep)[0];
+    let mut depth = 0;
+    while step.is_object() {
+        (step, depth) = (&step["body"][0], depth + 1);
+    }
+    assert!((10..=60).contains(&depth), "{depth}");
+    let roomy = Limits { tags: Limit { value: 9_000, ..limits().tags }, ..limits() };
+    let many = Template::outline(docx(&p(&"{x}".repeat(6_000))), None, &roomy).expect("a Word file");
+    assert_eq!((many.tags.len(), many.more), (5_000, 1_000));
+}

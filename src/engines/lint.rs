@@ -1,0 +1,165 @@
+//! A template looked through: its tags, the data that it reads, its faults. Template code is parsed in a child, as where it
+//! is run, and nothing of it runs.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use memchr::memmem;
+
+use super::ejs::{TAG, entry_text};
+use super::office;
+use super::script::ScriptPool;
+use crate::config::Config;
+use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::format_opts::Delimiters;
+use crate::domain::ids::AccountId;
+use crate::domain::kinds::TemplateKind;
+use crate::domain::site::Site;
+use crate::templates::variables::VariableReader;
+use crate::workers::Asked;
+use crate::workers::assemble::Order;
+use crate::workers::fill::FillLimits;
+use crate::workers::lint::{LintJob, LintReport, Linted};
+
+/// Looks through templates. Cloning shares its processes.
+#[derive(Clone)]
+pub struct Linter {
+    script: ScriptPool,
+    limits: FillLimits,
+}
+
+impl Linter {
+    /// One that uses `script`.
+    #[must_use]
+    pub fn new(script: ScriptPool, config: &Config) -> Self {
+        Self { script, limits: office::limits(config) }
+    }
+
+    /// What is in the template of this kind.
+    ///
+    /// # Errors
+    /// A sentence for the template's author, where it cannot be read at all; or that there is no engine for its kind.
+    pub async fn lint(
+        &self,
+        account: AccountId,
+        (kind, site): (TemplateKind, &Site),
+        delimiters: Option<&Delimiters>,
+    ) -> Result<LintReport, JobFault> {
+        let mut warnings = Warnings::default();
+        let Some((job, body)) = self.job((kind, site), delimiters, &mut warnings).await? else {
+            return Ok(nothing());
+        };
+        self.script.check_size(body.len())?;
+        let (order, body) = (Order::Lint(job), [body]);
+        let (linted, report) =
+            self.script.run(&account.into(), (&order, &body), &|path| asked(site, path)).await?;
+        let mut report = self.report(linted, &report)?;
+        report.warnings.extend(warnings.lines().iter().cloned());
+        Ok(report)
+    }
+
+    async fn lint_aside(
+        &self,
+        account: AccountId,
+        template: (TemplateKind, &Site),
+        limit: Duration,
+    ) -> Result<Option<LintReport>, String> {
+        let fault = |fault: JobFault| fault.message;
+        let Some((job, body)) = self.job(template, None, &mut Warnings::default()).await.map_err(fault)?
+        else {
+            return Ok(Some(nothing()));
+        };
+        self.script.check_size(body.len()).map_err(fault)?;
+        let (order, body) = (Order::Lint(job), [body]);
+        let files = |path: &str| asked(template.1, path);
+        let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
+        let Some((linted, report)) = done.map_err(|fault| fault.to_string())? else { return Ok(None) };
+        self.report(linted, &report).map(Some).map_err(fault)
+    }
+
+    /// The order and its body; `None` for a page without a tag.
+    async fn job<'a>(
+        &self,
+        (kind, site): (TemplateKind, &'a Site),
+        delimiters: Option<&'a Delimiters>,
+        warnings: &mut Warnings,
+    ) -> Result<Option<(LintJob<'a>, Bytes)>, JobFault> {
+        match kind {
+            TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
+                let body = entry_text(site, warnings).await?;
+                let entry = Cow::Borrowed(site.entry());
+                let job = LintJob::Page { entry, files: site.paths().map(Cow::Borrowed).collect() };
+                Ok(memmem::find(&body, TAG).map(|_| (job, body)))
+            }
+            TemplateKind::Docx => {
+                let body = site.page().cloned().unwrap_or_default();
+                let pair = |given: &'a Delimiters| {
+                    (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
+                };
+                let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
+                Ok(Some((job, body)))
+            }
+            TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => {
+                let sentence = format!(
+                    "this version does not look through {} templates; it does through pages (HTML, EJS) and Word files",
+                    kind.name()
+                );
+                Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
+            }
+        }
+    }
+
+    fn report(&self, linted: Linted, report: &Bytes) -> Result<LintReport, JobFault> {
+        match linted {
+            Linted::Report => serde_json::from_slice(report).map_err(|error| broken(&error.to_string())),
+            Linted::NotText(sentence) | Linted::NotOffice(sentence) => {
+                Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
+            }
+            Linted::BadOptions(sentence) => Err(JobFault::new(FaultCode::OptionsInvalid, sentence)),
+            Linted::Limit(sentence) => Err(JobFault::new(FaultCode::TemplateLimit, sentence)),
+            Linted::OutOfMemory => Err(self.script.out_of_memory()),
+            Linted::Broken(cause) => Err(broken(&cause)),
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl VariableReader for Linter {
+    async fn variables(
+        &self,
+        account: AccountId,
+        template: (TemplateKind, &Site),
+        limit: Duration,
+    ) -> Option<Vec<String>> {
+        match self.lint_aside(account, template, limit).await {
+            // Of an Office file whose tags cannot all be read, what can be is not all.
+            Ok(report) => {
+                report
+                    .filter(|report| template.0 != TemplateKind::Docx || report.faults.is_empty())?
+                    .variables
+            }
+            Err(why) => {
+                tracing::debug!(error = why, "a template's variables are not told");
+                None
+            }
+        }
+    }
+}
+
+/// What is in a page without a tag.
+fn nothing() -> LintReport {
+    LintReport { variables: Some(Vec::new()), ..LintReport::default() }
+}
+
+/// A file that the page includes; what was generated of it before is of no use here.
+fn asked(site: &Site, path: &str) -> Option<Asked> {
+    let content = site.text(path).map(|text| text.content).or_else(|| site.get(path).cloned())?;
+    Some(Asked { content, made: None })
+}
+
+fn broken(cause: &str) -> JobFault {
+    tracing::error!(error = cause, "a template could not be looked through");
+    JobFault::new(FaultCode::Internal, "the template engine failed; its operator finds the cause in the log")
+}

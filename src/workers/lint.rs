@@ -1,0 +1,114 @@
+//! What is said of a template of which nothing runs: the order to look through it, and what was found. The child is that
+//! of [`assemble`](super::assemble).
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::fill::FillLimits;
+
+/// A template to look through; the body is its entry.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LintJob<'a> {
+    /// A page; what it includes, the child asks for.
+    Page {
+        /// The path of the entry.
+        entry: Cow<'a, str>,
+        /// The paths of all files, the entry included.
+        files: Vec<Cow<'a, str>>,
+    },
+    /// An Office file.
+    Office {
+        /// What tags begin and end with, where the caller said it.
+        delimiters: Option<(Cow<'a, str>, Cow<'a, str>)>,
+        /// What bounds the file.
+        limits: FillLimits,
+    },
+}
+
+/// What came of it. The sentences are for the template's author.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Linted {
+    /// The frame's body is a [`LintReport`] in JSON.
+    Report,
+    /// The entry is no text.
+    NotText(String),
+    /// The file is no Office file of this kind, or a damaged one.
+    NotOffice(String),
+    /// The delimiters cannot be used.
+    BadOptions(String),
+    /// A limit was passed; the sentence names it.
+    Limit(String),
+    /// The memory is used up.
+    OutOfMemory,
+    /// A fault of ours, for the log.
+    Broken(String),
+}
+
+/// What a template has in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LintReport {
+    /// Its tags, in their order.
+    pub tags: Vec<LintTag>,
+    /// How many tags there are beside these.
+    pub more_tags: usize,
+    /// The data that it reads: `customer.name`, `items[].price`. `None` where that cannot be told.
+    pub variables: Option<Vec<String>>,
+    /// Why it cannot.
+    pub untold: Option<String>,
+    /// What is wrong with it.
+    pub faults: Vec<LintFault>,
+    /// How many faults there are beside these.
+    #[serde(default)]
+    pub more_faults: usize,
+    /// What its author should know besides.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// Where something stands.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Place {
+    /// In a page.
+    Line {
+        /// The path of the file in the template.
+        file: String,
+        /// Counted from 1.
+        line: usize,
+    },
+    /// In an Office file.
+    Paragraph {
+        /// The part's name, as `word/document.xml`.
+        part: String,
+        /// Counted from 1.
+        paragraph: usize,
+    },
+}
+
+/// A tag.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct LintTag {
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What it is: `value`, `code`, `section` …
+    pub kind: String,
+    /// As its author wrote it; a long one is cut.
+    pub tag: String,
+}
+
+/// What is wrong with a template.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct LintFault {
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The tag, if one is to blame.
+    pub tag: String,
+    /// What it is, and the remedy where there is one.
+    pub message: String,
+}
