@@ -113,7 +113,12 @@ pub fn check(xml: &str) {
                 continue;
             }
             Event::Eof => break,
-            _ => continue,
+            Event::Comment(_)
+            | Event::CData(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => continue,
         };
         let name = String::from_utf8(name.as_ref().to_vec()).unwrap();
         if let Event::Start(tag) | Event::Empty(tag) = &event {
@@ -152,7 +157,15 @@ pub fn check(xml: &str) {
                     _ => {}
                 }
             }
-            _ => {}
+            Event::Empty(_)
+            | Event::Eof
+            | Event::Text(_)
+            | Event::Comment(_)
+            | Event::CData(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => {}
         }
         if closes {
             *last.last_mut().unwrap() = name;
