@@ -1,4 +1,4 @@
-//! Reads rich text as editors write it, and writes it as WordprocessingML.
+//! Reads rich text as editors write it, and writes it as `WordprocessingML`.
 //!
 //! ```text
 //! HTML ──html::read──▶ model::Document ──write──▶ Written { Inline | Blocks, warnings }

@@ -25,13 +25,18 @@ fn hexadecimal(digits: &str) -> Option<Colour> {
         .chars()
         .map(|one| one.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
         .collect::<Option<_>>()?;
-    match *nibbles.as_slice() {
-        [r, g, b] => Some(Colour(r * 17, g * 17, b * 17)),
-        [r, g, b, a] => on_white([r * 17, g * 17, b * 17].map(f64::from), f64::from(a) / 15.0),
-        [a, b, c, d, e, f] => Some(Colour(a * 16 + b, c * 16 + d, e * 16 + f)),
-        [a, b, c, d, e, f, g, h] => {
-            on_white([a * 16 + b, c * 16 + d, e * 16 + f].map(f64::from), f64::from(g * 16 + h) / 255.0)
+    // Short notations say each digit once.
+    let short = nibbles.len() < 5;
+    let bytes: Vec<u8> = match (short, nibbles.len()) {
+        (true, 3 | 4) => nibbles.iter().map(|nibble| nibble * 17).collect(),
+        (false, 6 | 8) => {
+            nibbles.chunks(2).map(|pair| pair.iter().fold(0, |sum, nibble| sum * 16 + nibble)).collect()
         }
+        _ => return None,
+    };
+    match *bytes.as_slice() {
+        [red, green, blue] => Some(Colour(red, green, blue)),
+        [red, green, blue, alpha] => on_white([red, green, blue].map(f64::from), f64::from(alpha) / 255.0),
         _ => None,
     }
 }

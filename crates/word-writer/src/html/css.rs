@@ -31,12 +31,11 @@ fn end_of_declaration(text: &str) -> usize {
     for (place, byte) in text.bytes().enumerate() {
         match (quote, byte) {
             (Some(mark), _) if mark == byte => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'(') => open += 1,
             (None, b')') => open = open.saturating_sub(1),
             (None, b';') if open == 0 => return place,
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     text.len()

@@ -81,8 +81,7 @@ impl Lists {
     /// Begins an `li`; one outside of any list is of a list of its own.
     pub fn item(
         &mut self,
-        tree: &Tree,
-        id: Id,
+        (tree, id): (&Tree, Id),
         element: &Element,
         open: Option<&mut OpenList>,
         frame: usize,
@@ -95,10 +94,8 @@ impl Lists {
         let deeper = quill_indent(element);
         let level = open.level.saturating_add(deeper).min(LEVELS - 1);
         let state = task(tree, id, element);
-        let marker = state.or_else(|| item_marker(element, deeper)).unwrap_or(match open.marker {
-            Marker::Decimal => numbered(deeper),
-            other => other,
-        });
+        let usual = if open.marker == Marker::Decimal { numbered(deeper) } else { open.marker };
+        let marker = state.or_else(|| item_marker(element, deeper)).unwrap_or(usual);
         let start = if level == open.level { open.start } else { 1 };
         if let Some(value) = element.attribute("value").and_then(number).filter(|_| counts(marker)) {
             open.list = self.begin(Some(open.list), level, Level { marker, start: value });
@@ -255,7 +252,7 @@ fn quill_indent(element: &Element) -> u8 {
     classes.split_ascii_whitespace().find_map(|one| one.strip_prefix("ql-indent-")?.parse().ok()).unwrap_or(0)
 }
 
-/// Whether it is a task, done or not: Quill and TipTap say it by an attribute, others by a checkbox at its beginning.
+/// Whether it is a task, done or not: Quill and `TipTap` say it by an attribute, others by a checkbox at its beginning.
 fn task(tree: &Tree, id: Id, element: &Element) -> Option<Marker> {
     let marker = |done: bool| if done { Marker::Checked } else { Marker::Unchecked };
     match (element.attribute("data-list"), element.attribute("data-checked")) {

@@ -47,6 +47,7 @@ pub enum WhiteSpace {
 
 /// What a style says that is not handed down.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a declaration that stands or does not")]
 pub struct Own {
     /// It is shown as a block although its name says otherwise, or the other way about.
     pub block: Option<bool>,
@@ -327,13 +328,13 @@ impl Look {
                 let em = self.em();
                 self.indent.first_line = css::length(value).map_or(0, |one| one.twips(em));
             }
-            "line-height" => self.line = self.line_height(value),
+            "line-height" => self.line = Self::line_height(value),
             _ => return false,
         }
         true
     }
 
-    fn line_height(&self, value: &str) -> Option<Line> {
+    fn line_height(value: &str) -> Option<Line> {
         match css::length(value)? {
             css::Length::Number(share) | css::Length::Relative(share) => {
                 let percent = css::rounded(share * 100.0);
@@ -372,7 +373,7 @@ impl Own {
             | "padding-left"
             | "padding-right" => {
                 self.centred |= value == "auto";
-                self.side(look, name, twips(value).unwrap_or(0));
+                Self::side(look, name, twips(value).unwrap_or(0));
             }
             "margin" => self.margin(look, value),
             "padding" => self.padding = css::sides(value).and_then(|[top, ..]| twips(top)),
@@ -388,7 +389,7 @@ impl Own {
         }
     }
 
-    fn side(&self, look: &mut Look, name: &str, twips: Twips) {
+    fn side(look: &mut Look, name: &str, twips: Twips) {
         let left = name.ends_with("left");
         if name.ends_with("start") || left != look.right_to_left {
             look.indent(twips, 0);
@@ -404,8 +405,8 @@ impl Own {
         self.before = twips(top).map(|one| one.max(0)).or(self.before);
         self.after = twips(bottom).map(|one| one.max(0)).or(self.after);
         self.centred |= left == "auto" && right == "auto";
-        self.side(look, "left", twips(left).unwrap_or(0));
-        self.side(look, "right", twips(right).unwrap_or(0));
+        Self::side(look, "left", twips(left).unwrap_or(0));
+        Self::side(look, "right", twips(right).unwrap_or(0));
     }
 
     fn border(&mut self, name: &str, value: &str) {

@@ -67,13 +67,10 @@ pub fn parse(html: &str, limits: &Limits) -> Result<Tree, Error> {
     let builder = TreeBuilder::new_for_fragment(sink, context, None, options);
     let bridge =
         Bridge { builder: &builder, tag: None, wanted: false, next_state: None, paragraph_open: false };
-    let tokens = Tokenizer::new_with_emitter(html, BridgeEmitter(CallbackEmitter::new(bridge)));
-    for token in tokens {
-        match token {
-            Ok(Stop) => break,
-            Err(never) => match never {},
-        }
-    }
+    let mut tokens = Tokenizer::new_with_emitter(html, BridgeEmitter(CallbackEmitter::new(bridge)));
+    // The only token is that a limit has been passed.
+    let _ = tokens.next();
+    drop(tokens);
     match builder.sink.error() {
         Some(error) => Err(error),
         None => Ok(builder.sink.finish()),
@@ -148,8 +145,8 @@ impl Bridge<'_> {
         Ok(())
     }
 
-    fn event(&mut self, event: CallbackEvent<'_>) -> Result<(), Stop> {
-        match event {
+    fn event(&mut self, event: &CallbackEvent<'_>) -> Result<(), Stop> {
+        match *event {
             CallbackEvent::OpenStartTag { name } => self.tag = Some(tag(TagKind::StartTag, name)),
             CallbackEvent::AttributeName { name } => self.start_attribute(name),
             CallbackEvent::AttributeValue { value } => self.attribute_value(value),
@@ -177,7 +174,7 @@ impl Bridge<'_> {
 
 impl Callback<Stop, ()> for Bridge<'_> {
     fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Stop> {
-        self.event(event).err()
+        self.event(&event).err()
     }
 }
 

@@ -47,12 +47,12 @@ pub struct Element {
 }
 
 impl Element {
-    /// Its name, or nothing for one of SVG or MathML.
+    /// Its name, or nothing for one of SVG or `MathML`.
     pub fn name(&self) -> Option<&str> {
         (self.name.ns == ns!(html)).then_some(&*self.name.local)
     }
 
-    /// Its name in SVG or MathML too.
+    /// Its name in SVG or `MathML` too.
     pub fn local_name(&self) -> &str {
         &self.name.local
     }

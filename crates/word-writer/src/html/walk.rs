@@ -69,6 +69,18 @@ enum Leave {
     Quotation,
 }
 
+/// An element that is shown.
+struct Shown<'a> {
+    id: Id,
+    element: &'a Element,
+    name: &'a str,
+    /// What it hands down.
+    look: Look,
+    /// What was handed down to it.
+    outer: &'a Look,
+    own: Own,
+}
+
 /// How an element is shown.
 enum Kind {
     Block,
@@ -134,24 +146,25 @@ impl Walk<'_> {
         if own.hidden {
             return;
         }
+        let shown = Shown { id, element, name, look, outer, own };
         match name {
-            "br" => self.flow.line_break(&look),
-            "wbr" => self.flow.text("\u{200B}", &look),
+            "br" => self.flow.line_break(&shown.look),
+            "wbr" => self.flow.text("\u{200B}", &shown.look),
             "hr" => self.flow.push(Block::Rule),
-            "img" => self.picture(element, &look),
-            "input" => self.checkbox(element, &look),
-            "a" => self.link(id, element, look, own),
+            "img" => self.picture(element, &shown.look),
+            "input" => self.checkbox(element, &shown.look),
+            "a" => self.link(shown),
             "q" => {
-                self.flow.text("\u{201C}", &look);
-                self.enter(id, look, Some(Leave::Quotation));
+                self.flow.text("\u{201C}", &shown.look);
+                self.enter(id, shown.look, Some(Leave::Quotation));
             }
-            "ol" | "ul" | "menu" | "dir" => self.list(id, element, name, look, outer),
-            "li" => self.item(id, element, look, outer, &own),
-            "table" => self.table(id, element, look, outer, &own),
+            "ol" | "ul" | "menu" | "dir" => self.list(shown),
+            "li" => self.item(shown),
+            "table" => self.table(shown),
             "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "caption" | "col" | "colgroup" => {
-                self.table_part(id, element, name, look, outer, &own);
+                self.table_part(shown);
             }
-            _ => self.other(id, element, name, look, outer, &own),
+            _ => self.other(shown),
         }
     }
 
@@ -170,7 +183,8 @@ impl Walk<'_> {
         }
     }
 
-    fn other(&mut self, id: Id, element: &Element, name: &str, mut look: Look, outer: &Look, own: &Own) {
+    fn other(&mut self, shown: Shown) {
+        let Shown { id, element, name, mut look, outer, own } = shown;
         let block = own.block.unwrap_or(matches!(kind(name), Kind::Block));
         if matches!(name, "iframe" | "object" | "embed" | "video" | "audio" | "canvas") {
             self.warn(&format!("<{name}> in the HTML was left out; paper cannot show it"));
@@ -181,7 +195,7 @@ impl Walk<'_> {
             if word.is_some() {
                 look.indent = outer.indent;
             }
-            let leave = self.begin_block(&mut look, own);
+            let leave = self.begin_block(&mut look, &own);
             let leave = match word {
                 Some(item) => {
                     self.flow.items.push(item);
@@ -191,7 +205,7 @@ impl Walk<'_> {
             };
             self.enter(id, look, Some(leave));
         } else {
-            inline(&mut look, outer, own);
+            inline(&mut look, outer, &own);
             self.enter(id, look, None);
         }
     }
@@ -217,9 +231,9 @@ impl Walk<'_> {
         }
     }
 
-    fn link(&mut self, id: Id, element: &Element, mut look: Look, own: Own) {
-        let outer = Look { indent: look.indent, ..look.clone() };
-        inline(&mut look, &outer, &own);
+    fn link(&mut self, shown: Shown) {
+        let Shown { id, element, mut look, outer, own, .. } = shown;
+        inline(&mut look, outer, &own);
         let address = element.attribute("href").map(str::trim).filter(|one| !one.is_empty());
         let Some(address) = address.filter(|_| self.flow.link.is_none()) else {
             self.enter(id, look, None);
@@ -259,7 +273,8 @@ impl Walk<'_> {
         }
     }
 
-    fn list(&mut self, id: Id, element: &Element, name: &str, mut look: Look, outer: &Look) {
+    fn list(&mut self, shown: Shown) {
+        let Shown { id, element, name, mut look, outer, .. } = shown;
         self.flow.close();
         self.flow.inline = false;
         self.flow.show_marker(outer);
@@ -270,20 +285,22 @@ impl Walk<'_> {
         self.enter(id, look, Some(Leave::List));
     }
 
-    fn item(&mut self, id: Id, element: &Element, mut look: Look, outer: &Look, own: &Own) {
+    fn item(&mut self, shown: Shown) {
+        let Shown { id, element, mut look, outer, own, .. } = shown;
         look.indent = outer.indent;
-        let leave = self.begin_block(&mut look, own);
+        let leave = self.begin_block(&mut look, &own);
         let frame = self.flow.frames.len();
         let open = self.open_lists.last_mut().filter(|list| list.frame == frame);
-        let item = self.lists.item(self.tree, id, element, open, frame);
+        let item = self.lists.item((self.tree, id), element, open, frame);
         self.flow.items.push(item);
         self.enter(id, look, Some(Leave::Item(Box::new(leave))));
     }
 
-    fn table(&mut self, id: Id, element: &Element, mut look: Look, outer: &Look, own: &Own) {
+    fn table(&mut self, shown: Shown) {
+        let Shown { id, element, mut look, outer, own, .. } = shown;
         if self.tables.len() >= self.limits.table_depth {
             self.warn("tables stand too deep in each other; the innermost are written as their texts");
-            let leave = self.begin_block(&mut look, own);
+            let leave = self.begin_block(&mut look, &own);
             self.enter(id, look, Some(leave));
             return;
         }
@@ -293,27 +310,28 @@ impl Walk<'_> {
         if own.page_break_before {
             self.page_break();
         }
-        self.tables.push(OpenTable::new(element, &look, own, self.flow.frames.len()));
+        self.tables.push(OpenTable::new(element, &look, &own, self.flow.frames.len()));
         look.indent = outer.indent;
         self.enter(id, look, Some(Leave::Table));
     }
 
     /// What stands directly in a table; elsewhere these are blocks.
-    fn table_part(&mut self, id: Id, element: &Element, name: &str, mut look: Look, outer: &Look, own: &Own) {
+    fn table_part(&mut self, shown: Shown) {
+        let Shown { id, element, name, mut look, outer, own } = shown;
         let frame = self.flow.frames.len();
         let Some(table) = self.tables.last_mut().filter(|table| table.frame == frame) else {
             look.indent = outer.indent;
-            let leave = self.begin_block(&mut look, own);
+            let leave = self.begin_block(&mut look, &own);
             self.enter(id, look, Some(leave));
             return;
         };
         let leave = match name {
             "tr" => {
-                table.begin_row(element, own);
+                table.begin_row(element, &own);
                 Leave::Row
             }
             "td" | "th" => {
-                self.cells.push((table.cell(element, own), name == "th"));
+                self.cells.push((table.cell(element, &own), name == "th"));
                 self.flow.close();
                 self.flow.frames.push(Vec::new());
                 Leave::Cell

@@ -1,4 +1,4 @@
-//! The model as WordprocessingML.
+//! The model as `WordprocessingML`.
 
 mod grid;
 mod paragraph;
@@ -34,7 +34,7 @@ pub trait Package {
 /// Where the text will stand.
 #[derive(Debug, Clone, Copy)]
 pub struct Base<'a> {
-    /// The namespace prefix of WordprocessingML, without its colon; may be empty.
+    /// The namespace prefix of `WordprocessingML`, without its colon; may be empty.
     pub prefix: &'a str,
     /// The namespace prefix of relationships, without its colon.
     pub relationships: &'a str,

@@ -148,7 +148,14 @@ fn children(xml: &str) -> Option<Vec<(String, &str)>> {
                 found.push((name, xml.get(start..end)?));
             }
             Event::Eof => return (depth == 0).then_some(found),
-            _ => {}
+            Event::Empty(_)
+            | Event::Text(_)
+            | Event::CData(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => {}
         }
     }
 }
