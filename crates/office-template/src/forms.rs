@@ -1,7 +1,7 @@
 //! What tags give that is more than a text: a file for each form.
 
 mod image;
-mod link;
+pub(crate) mod link;
 mod properties;
 mod xml;
 

@@ -3,13 +3,19 @@
 //! Hazard: the part comes from a stranger. Document types (and with them entities) are refused, depth is bounded; that names match is
 //! checked by the parser, so that what is copied from the part piece by piece is well-formed again.
 
+mod asides;
+
+use std::collections::{BTreeMap, BTreeSet};
+
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use super::attribute::{attribute, attributes};
+use super::attribute::attribute;
 use super::field::Fields;
+use super::place::{Dialect, Origin, Place};
 use super::unique::Finder;
-use super::{Element, Id, Kind, NAMESPACES, NONE, Paragraph, Part, Piece, PieceKind};
+use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind};
+use asides::Code;
 
 /// Stands in a paragraph's text for what is no text.
 const OBJECT: &str = "\u{fffc}";
@@ -23,7 +29,7 @@ pub(crate) enum Unreadable {
 }
 
 /// Reads a part.
-pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
+pub(crate) fn read(mut xml: Vec<u8>, depth: u64, origin: &Origin) -> Result<Part, Unreadable> {
     if xml.starts_with(b"\xef\xbb\xbf") {
         xml.drain(..3);
     }
@@ -36,12 +42,23 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64) -> Result<Part, Unreadable> {
     if memchr::memmem::find(&xml, b"<![CDATA[").is_some() {
         xml = without_sections(&xml)?;
     }
-    let mut scanner = Scanner::new(&xml, depth);
+    let mut scanner = Scanner::new(&xml, depth, origin);
     scanner.scan()?;
-    let Scanner { elements, paragraphs, uniques, fields, prefix, .. } = scanner;
+    let Scanner { elements, mut paragraphs, uniques, fields, prefix, tick_boxes, .. } = scanner;
+    // Only of some controls and form fields it is known at their end that they are tick boxes.
+    paragraphs.retain(|text| !matches!(text.place, Place::Tick(of) if !tick_boxes.contains(&of)));
     let Finder { found: mut uniques, largest } = uniques;
     uniques.sort_by_key(|unique| unique.range.start);
-    Ok(Part { xml, elements, paragraphs, uniques, largest_number: largest, fields, prefix })
+    Ok(Part {
+        xml,
+        dialect: origin.dialect,
+        elements,
+        paragraphs,
+        uniques,
+        largest_number: largest,
+        fields,
+        prefix,
+    })
 }
 
 fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
@@ -89,6 +106,8 @@ fn short(position: usize) -> u32 {
 struct Scanner<'a> {
     xml: &'a [u8],
     depth: u64,
+    dialect: Dialect,
+    addresses: &'a BTreeMap<String, String>,
     elements: Vec<Element>,
     paragraphs: Vec<Paragraph>,
     uniques: Finder,
@@ -98,22 +117,33 @@ struct Scanner<'a> {
     open: Vec<Id>,
     /// Those of them that are paragraphs, by their place in `paragraphs`: a text box has paragraphs inside of one.
     open_paragraphs: Vec<usize>,
+    /// How many paragraphs there are; `paragraphs` has other texts as well.
+    count: usize,
+    /// The fields that are open, with their codes.
+    codes: Vec<Code>,
+    /// The properties of controls, and the data of form fields, that say that they are tick boxes.
+    tick_boxes: BTreeSet<Id>,
     /// How many `w:moveFrom` are open.
     moves: u32,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(xml: &'a [u8], depth: u64) -> Self {
+    fn new(xml: &'a [u8], depth: u64, origin: &'a Origin) -> Self {
         Self {
             xml,
             depth,
+            dialect: origin.dialect,
+            addresses: &origin.addresses,
             elements: Vec::with_capacity(xml.len() / 64),
             paragraphs: Vec::new(),
             uniques: Finder::default(),
             fields: Fields::default(),
-            prefix: "w:".to_owned(),
+            prefix: String::new(),
             open: Vec::new(),
             open_paragraphs: Vec::new(),
+            count: 0,
+            codes: Vec::new(),
+            tick_boxes: BTreeSet::new(),
             moves: 0,
         }
     }
@@ -165,11 +195,11 @@ impl<'a> Scanner<'a> {
         let tag = self.xml.get(from..end).unwrap_or_default();
         check_attributes(start, from)?;
         if self.elements.is_empty() {
-            self.prefix = prefix(tag);
+            self.prefix = self.dialect.prefix(tag);
         }
         let name = start.name().into_inner();
         let local = name.strip_prefix(self.prefix.as_bytes()).unwrap_or_default();
-        let kind = kind(local);
+        let kind = self.dialect.kind(name, local);
         let id = short(self.elements.len());
         let parent = self.open.last().copied().unwrap_or(NONE);
         self.elements.push(Element {
@@ -182,6 +212,7 @@ impl<'a> Scanner<'a> {
             end_end: short(end),
         });
         self.note(id, name, local);
+        self.asides(id, name, local);
         self.open.push(id);
         if is_empty {
             self.end(end, end);
@@ -195,9 +226,10 @@ impl<'a> Scanner<'a> {
         let parent_kind = self.elements.get(parent as usize).map_or(Kind::Other, |element| element.kind);
         match kind {
             Kind::Paragraph => {
-                self.open_paragraphs.push(self.paragraphs.len());
-                self.paragraphs.push(Paragraph { element: id, text: String::new(), pieces: Vec::new() });
+                self.count += 1;
+                self.open_text_at(id, Place::Paragraph, self.count);
             }
+            Kind::Value => self.open_text_at(id, Place::Element, 0),
             Kind::Properties | Kind::ParagraphProperties | Kind::ControlProperties => {
                 if let Some(parent) = self.elements.get_mut(parent as usize) {
                     parent.properties = id;
@@ -206,6 +238,7 @@ impl<'a> Scanner<'a> {
             Kind::MoveFrom => self.moves += 1,
             Kind::Run
             | Kind::Text
+            | Kind::Code
             | Kind::Table
             | Kind::Row
             | Kind::Cell
@@ -215,6 +248,10 @@ impl<'a> Scanner<'a> {
             | Kind::Other => {
                 if parent_kind == Kind::Run {
                     self.in_run(id, local);
+                } else if self.dialect == Dialect::Drawing && parent_kind == Kind::Paragraph {
+                    self.between_runs(id, local);
+                } else if parent_kind == Kind::ControlProperties {
+                    self.tick_box(id, name);
                 } else if name.ends_with(b":oMath")
                     || (parent_kind == Kind::ParagraphProperties && local == b"sectPr")
                 {
@@ -224,17 +261,30 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    fn open_text_at(&mut self, element: Id, place: Place, number: usize) {
+        self.open_paragraphs.push(self.paragraphs.len());
+        self.paragraphs.push(Paragraph { element, place, number, text: String::new(), pieces: Vec::new() });
+    }
+
+    /// What stands beside the runs of a drawing's paragraph.
+    fn between_runs(&mut self, id: Id, local: &[u8]) {
+        match local {
+            b"br" => self.piece(" ", id, PieceKind::Character),
+            b"fld" => self.piece(OBJECT, id, PieceKind::Object),
+            _ => {}
+        }
+    }
+
     /// A run's child that is not its text.
     fn in_run(&mut self, id: Id, local: &[u8]) {
         let tag = self.elements.get(id as usize).and_then(|element| self.xml.get(element.start_tag()));
         let tag = tag.unwrap_or_default();
         let value = |name| attribute(tag, name).and_then(|attribute| tag.get(attribute.value));
         if local == b"fldChar" {
-            let kind = value("fldCharType").and_then(|kind| std::str::from_utf8(kind).ok());
-            self.fields.add(
-                self.elements.get(id as usize).map_or(0, |element| element.begin),
-                kind.unwrap_or_default(),
-            );
+            let kind =
+                value("fldCharType").and_then(|kind| std::str::from_utf8(kind).ok()).unwrap_or_default();
+            self.fields.add(self.elements.get(id as usize).map_or(0, |element| element.begin), kind);
+            self.field(kind);
         }
         match local {
             b"t" | b"delText" | b"lastRenderedPageBreak" => {}
@@ -258,20 +308,20 @@ impl<'a> Scanner<'a> {
         if self.moves > 0 {
             return;
         }
-        let Some(paragraph) = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index))
-        else {
-            return;
-        };
+        let is_code = kind != PieceKind::Object
+            && self.elements.get(element as usize).is_some_and(|element| element.kind == Kind::Code);
+        let index = if is_code { self.code(element) } else { self.open_paragraphs.last().copied() };
+        let Some(paragraph) = index.and_then(|index| self.paragraphs.get_mut(index)) else { return };
         let begin = paragraph.text.len();
         paragraph.text.push_str(text);
         paragraph.pieces.push(Piece { text: begin..paragraph.text.len(), raw, element, kind });
     }
 
-    /// The `w:t` that is open, if one is.
+    /// The element with text that is open, as a `w:t`, if one is.
     fn open_text(&self) -> Option<Id> {
         let &id = self.open.last()?;
         let element = self.elements.get(id as usize)?;
-        (element.kind == Kind::Text).then_some(id)
+        matches!(element.kind, Kind::Text | Kind::Code | Kind::Value).then_some(id)
     }
 
     fn text(&mut self, from: usize, end: usize) {
@@ -309,13 +359,14 @@ impl<'a> Scanner<'a> {
         element.end_end = short(end);
         let element = *element;
         match element.kind {
-            Kind::Paragraph => {
+            Kind::Paragraph | Kind::Value => {
                 self.open_paragraphs.pop();
             }
             Kind::MoveFrom => self.moves = self.moves.saturating_sub(1),
             Kind::Other
             | Kind::Run
             | Kind::Text
+            | Kind::Code
             | Kind::Table
             | Kind::Row
             | Kind::Cell
@@ -332,7 +383,7 @@ impl<'a> Scanner<'a> {
         let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
         if let Some(piece) = last.and_then(|paragraph| paragraph.pieces.last_mut())
             && piece.element == id
-            && element.kind != Kind::Text
+            && !matches!(element.kind, Kind::Text | Kind::Value)
         {
             piece.raw = element.range();
         }
@@ -352,40 +403,4 @@ fn check_attributes(start: &BytesStart<'_>, at: usize) -> Result<(), Unreadable>
         return Err(broken("an attribute stands twice in an element"));
     }
     Ok(())
-}
-
-/// What Word's names begin with in this part: its root says so.
-fn prefix(root: &[u8]) -> String {
-    for attribute in attributes(root) {
-        let name = root.get(attribute.name).unwrap_or_default().trim_ascii_end();
-        let value = root.get(attribute.value).unwrap_or_default();
-        if NAMESPACES.iter().any(|known| known.as_bytes() == value) {
-            if name == b"xmlns" {
-                return String::new();
-            }
-            if let Some(prefix) = name.strip_prefix(b"xmlns:") {
-                return format!("{}:", String::from_utf8_lossy(prefix));
-            }
-        }
-    }
-    "w:".to_owned()
-}
-
-fn kind(local: &[u8]) -> Kind {
-    match local {
-        b"p" => Kind::Paragraph,
-        b"r" => Kind::Run,
-        b"t" => Kind::Text,
-        b"tbl" => Kind::Table,
-        b"tr" => Kind::Row,
-        b"tc" => Kind::Cell,
-        b"txbxContent" | b"hdr" | b"ftr" | b"footnote" | b"endnote" | b"comment" => Kind::Box,
-        b"sdt" => Kind::Control,
-        b"sdtContent" => Kind::ControlContent,
-        b"sdtPr" => Kind::ControlProperties,
-        b"pPr" => Kind::ParagraphProperties,
-        b"rPr" => Kind::Properties,
-        b"moveFrom" => Kind::MoveFrom,
-        _ => Kind::Other,
-    }
 }
