@@ -108,8 +108,7 @@ fn in_runs(dialect: Dialect, paragraph: &Paragraph, delimiters: &mut Delimiters,
     let writing = if dialect == Dialect::Drawing { Writing::DrawingRun } else { Writing::Run };
     let tokens = lex(&paragraph.text, delimiters).take(left.saturating_add(1));
     let read = |token: Token| {
-        let tag = token.tag.clone().and_then(buildable);
-        let tag = tag.and_then(|tag| if dialect == Dialect::Drawing { drawable(tag) } else { Ok(tag) });
+        let tag = token.tag.clone().and_then(if dialect == Dialect::Drawing { drawable } else { buildable });
         Aside { token, writing, tag }
     };
     tokens.map(read).collect()

@@ -9,6 +9,7 @@ mod fill;
 mod forms;
 mod library;
 mod pictures;
+mod places;
 mod repeat;
 mod runs;
 mod structure;
