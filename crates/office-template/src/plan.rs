@@ -7,6 +7,7 @@ mod asides;
 mod cut;
 mod slot;
 mod sweep;
+mod ticks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

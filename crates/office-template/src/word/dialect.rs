@@ -89,13 +89,15 @@ fn property(name: &[u8]) -> Kind {
         Some(at) => name.split_at(at),
         None => (&b""[..], name),
     };
-    match (prefix, local) {
-        (b"dc", _) => Kind::Value,
-        (b"cp", b":keywords" | b":category" | b":contentStatus" | b":lastModifiedBy" | b":version") => {
-            Kind::Value
-        }
-        (b"vt", b":lpwstr" | b":lpstr" | b":bstr") => Kind::Value,
-        (b"", b"Company" | b"Manager" | b"HyperlinkBase") => Kind::Value,
-        _ => Kind::Other,
-    }
+    let is_text = match prefix {
+        b"dc" => true,
+        b"cp" => matches!(
+            local,
+            b":keywords" | b":category" | b":contentStatus" | b":lastModifiedBy" | b":version"
+        ),
+        b"vt" => matches!(local, b":lpwstr" | b":lpstr" | b":bstr"),
+        b"" => matches!(local, b"Company" | b"Manager" | b"HyperlinkBase"),
+        _ => false,
+    };
+    if is_text { Kind::Value } else { Kind::Other }
 }

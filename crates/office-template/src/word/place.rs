@@ -10,7 +10,7 @@ use super::Id;
 pub(crate) enum Dialect {
     /// Word's own elements: `w:p`.
     Word,
-    /// What Office draws: the paragraphs of charts and SmartArt are `a:p`.
+    /// What Office draws: the paragraphs of charts and `SmartArt` are `a:p`.
     Drawing,
     /// The document's properties: elements with nothing but text.
     Properties,

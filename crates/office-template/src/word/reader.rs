@@ -4,6 +4,7 @@
 //! checked by the parser, so that what is copied from the part piece by piece is well-formed again.
 
 mod asides;
+mod cdata;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +41,7 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64, origin: &Origin) -> Result<Part
         return Err(Unreadable::Xml("it is not written in UTF-8".to_owned()));
     }
     if memchr::memmem::find(&xml, b"<![CDATA[").is_some() {
-        xml = without_sections(&xml)?;
+        xml = cdata::without_sections(&xml)?;
     }
     let mut scanner = Scanner::new(&xml, depth, origin);
     scanner.scan()?;
@@ -63,35 +64,6 @@ pub(crate) fn read(mut xml: Vec<u8>, depth: u64, origin: &Origin) -> Result<Part
 
 fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
     Unreadable::Xml(format!("its XML is broken at byte {} ({error})", reader.error_position()))
-}
-
-/// The same XML with its CDATA sections written as other text is: Word writes none, and a tag in one could not be cut.
-fn without_sections(xml: &[u8]) -> Result<Vec<u8>, Unreadable> {
-    let mut out = Vec::with_capacity(xml.len());
-    let mut reader = Reader::from_reader(xml);
-    let mut from = 0;
-    loop {
-        let event = reader.read_event().map_err(|error| broken(&reader, &error))?;
-        let end = position(&reader);
-        match event {
-            Event::CData(text) => {
-                out.extend_from_slice(
-                    text.escape().map_err(|error| broken(&reader, &error.into()))?.as_ref(),
-                );
-            }
-            Event::Eof => return Ok(out),
-            Event::Start(_)
-            | Event::End(_)
-            | Event::Empty(_)
-            | Event::Text(_)
-            | Event::Comment(_)
-            | Event::Decl(_)
-            | Event::PI(_)
-            | Event::DocType(_)
-            | Event::GeneralRef(_) => out.extend_from_slice(xml.get(from..end).unwrap_or_default()),
-        }
-        from = end;
-    }
 }
 
 fn position(reader: &Reader<&[u8]>) -> usize {
