@@ -27,7 +27,7 @@ impl Planner<'_> {
             return;
         };
         if let Tag::Value(value) = &placed.tag {
-            let name = Node::Owned(attribute_text(&value.whole));
+            let name = Node::Owned(attribute_text(value.whole.trim_start_matches('.')));
             self.push(placed.at(), Self::rank(index, 1), Action::Write(name));
         }
         let is_control = self.part.kind(of) == Kind::ControlProperties;
