@@ -5,8 +5,8 @@ use super::place::Dialect;
 use super::{Kind, NAMESPACES};
 
 /// The namespaces of what Office draws, as Word's are.
-const DRAWING: [&[u8]; 2] =
-    [b"http://schemas.openxmlformats.org/drawingml/2006/main", b"http://purl.oclc.org/ooxml/drawingml/main"];
+const DRAWING: [&str; 2] =
+    ["http://schemas.openxmlformats.org/drawingml/2006/main", "http://purl.oclc.org/ooxml/drawingml/main"];
 
 impl Dialect {
     /// What the names of the dialect's elements begin with in this part: its root says so.
