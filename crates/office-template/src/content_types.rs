@@ -8,6 +8,8 @@ use quick_xml::events::Event;
 use crate::container::{Archive, unpack};
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::package::relationships_of;
+use crate::word::Dialect;
 use crate::word::attribute::attribute;
 
 pub(crate) const LIST: &str = "[Content_Types].xml";
@@ -20,18 +22,31 @@ const MAIN_PARTS: [&str; 4] = [
     "application/vnd.ms-word.template.macroenabledtemplate.main+xml",
 ];
 
-/// How the content types of the other parts with tags end.
-const OTHER_PARTS: [&str; 4] = [
-    "wordprocessingml.header+xml",
-    "wordprocessingml.footer+xml",
-    "wordprocessingml.footnotes+xml",
-    "wordprocessingml.endnotes+xml",
+/// How the content types of the other parts with tags end, and what these are written in.
+const OTHER_PARTS: [(&str, Dialect); 13] = [
+    ("wordprocessingml.header+xml", Dialect::Word),
+    ("wordprocessingml.footer+xml", Dialect::Word),
+    ("wordprocessingml.footnotes+xml", Dialect::Word),
+    ("wordprocessingml.endnotes+xml", Dialect::Word),
+    ("wordprocessingml.comments+xml", Dialect::Word),
+    ("drawingml.diagramdata+xml", Dialect::Drawing),
+    // What older programs, and all that are not Word, show of SmartArt.
+    ("ms-office.drawingml.diagramdrawing+xml", Dialect::Drawing),
+    ("drawingml.chart+xml", Dialect::Drawing),
+    ("drawingml.chartshapes+xml", Dialect::Drawing),
+    ("ms-office.chartex+xml", Dialect::Drawing),
+    ("package.core-properties+xml", Dialect::Properties),
+    ("extended-properties+xml", Dialect::Properties),
+    ("custom-properties+xml", Dialect::Properties),
 ];
 
 /// A part with text: its name, and its number among the entries.
 pub(crate) struct TextPart {
     pub name: String,
     pub entry: usize,
+    pub dialect: Dialect,
+    /// The number of the entry that says what the part refers to, if there is one.
+    pub relationships: Option<usize>,
 }
 
 /// The parts with text: the main one first.
@@ -52,12 +67,15 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
         names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect();
     let mut parts = Vec::new();
     for (name, kind) in &overrides {
-        if !is_main(kind) && !OTHER_PARTS.iter().any(|end| kind.ends_with(end)) {
-            continue;
-        }
+        let other = OTHER_PARTS.iter().find(|(end, _)| kind.ends_with(end)).map(|&(_, dialect)| dialect);
+        let Some(dialect) = is_main(kind).then_some(Dialect::Word).or(other) else { continue };
         // A part that is listed and not there is Word's to complain of; the main one cannot be done without.
         match entries.get(&name.to_ascii_lowercase()) {
-            Some(&entry) => parts.push((!is_main(kind), TextPart { name: name.clone(), entry })),
+            Some(&entry) => {
+                let relationships = entries.get(&relationships_of(name).to_ascii_lowercase()).copied();
+                let part = TextPart { name: name.clone(), entry, dialect, relationships };
+                parts.push((!is_main(kind), part));
+            }
             None if is_main(kind) => {
                 return Err(Error::NotOffice(format!(
                     "its main part {name} is missing; save it anew in Word"

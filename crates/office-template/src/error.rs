@@ -74,7 +74,7 @@ impl fmt::Display for Faults {
 pub struct Fault {
     /// The part's name, as `word/document.xml`.
     pub part: String,
-    /// The paragraph in the part, counted from 1 in the order in which they begin.
+    /// The paragraph in the part, counted from 1 in the order in which they begin; 0 for what stands in none, as a property.
     pub paragraph: usize,
     /// The tag, with its delimiters; a long one is cut.
     pub tag: String,
@@ -92,7 +92,10 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { part, paragraph, tag, message } = self;
-        write!(formatter, "{part}, paragraph {paragraph}, {tag}: {message}")
+        match paragraph {
+            0 => write!(formatter, "{part}, {tag}: {message}"),
+            _ => write!(formatter, "{part}, paragraph {paragraph}, {tag}: {message}"),
+        }
     }
 }
 

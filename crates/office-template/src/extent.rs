@@ -81,7 +81,7 @@ pub(crate) fn extents(
     for (index, why) in faults {
         let Some(&Pair { open, close }) = tags.pairs.get(index) else { continue };
         let Some(closing) = tags.all.get(close) else { continue };
-        let message = format!("it and {} of paragraph {} {why}", closing.shown, closing.paragraph + 1);
+        let message = format!("it and {} of paragraph {} {why}", closing.shown, closing.number);
         tags.report(open, name, &message);
     }
     extents

@@ -1,8 +1,9 @@
 //! Writes a part: its tree with the answers in their places.
 
+mod asides;
 mod blocks;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -14,6 +15,7 @@ use crate::forms::{self, Place, Refusal, Written};
 use crate::limits::Limit;
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
+use crate::tags::TEXT_ONLY;
 
 /// The part that is written.
 #[derive(Clone, Copy)]
@@ -44,6 +46,10 @@ pub(crate) struct Filler<'a, 'p> {
     order: Vec<usize>,
     /// Where in `out` paragraphs begin again behind what stands between paragraphs.
     reopened: Vec<usize>,
+    /// The relationships of addresses with tags, by their places in the part.
+    addresses: BTreeMap<usize, String>,
+    /// Whether the box is ticked that is written.
+    is_ticked: bool,
 }
 
 impl<'a, 'p> Filler<'a, 'p> {
@@ -64,6 +70,8 @@ impl<'a, 'p> Filler<'a, 'p> {
             written: HashSet::new(),
             order: Vec::new(),
             reopened: Vec::new(),
+            addresses: BTreeMap::new(),
+            is_ticked: false,
         }
     }
 
@@ -100,10 +108,20 @@ impl<'a, 'p> Filler<'a, 'p> {
                     }
                 }
                 Node::Content(slot) => match answers.next() {
-                    Some(Answer::Text(text)) => self.value(text)?,
+                    Some(Answer::Text(text)) => self.text(slot, text)?,
                     Some(Answer::Content(content)) => self.content(slot, content)?,
                     Some(Answer::List(_)) | None => return Err(misfit()),
                 },
+                Node::Address(address) => self.address(address, answers)?,
+                Node::AddressAgain(place) => self.address_again(*place),
+                Node::Tick(_) => match answers.next() {
+                    Some(Answer::List(copies)) => self.is_ticked = !copies.is_empty(),
+                    _ => return Err(misfit()),
+                },
+                Node::Ticked(on, off) => {
+                    let written = if self.is_ticked { on } else { off };
+                    self.out.extend_from_slice(written.as_bytes());
+                }
                 Node::Section(_, body) => match answers.next() {
                     Some(Answer::List(copies)) => self.section(body, copies)?,
                     _ => return Err(misfit()),
@@ -122,6 +140,10 @@ impl<'a, 'p> Filler<'a, 'p> {
 
     /// A picture, a link, a table …: inside of its run, between runs or between paragraphs.
     fn content(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
+        if !slot.writing.is_run() {
+            self.faults.push((slot.tag, TEXT_ONLY.to_owned()));
+            return Ok(());
+        }
         let xml: &'a [u8] = self.source.xml;
         let text = |range: &Range<usize>| {
             xml.get(range.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()

@@ -2,7 +2,7 @@
 
 mod html;
 mod image;
-mod link;
+pub(crate) mod link;
 mod properties;
 mod xml;
 

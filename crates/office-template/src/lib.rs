@@ -27,6 +27,9 @@ mod plan;
 mod program;
 mod tags;
 mod word;
+mod writing;
+
+use std::collections::BTreeMap;
 
 use memchr::{memchr2, memmem};
 
@@ -41,7 +44,7 @@ use outline::Collected;
 pub use outline::{Outline, OutlineTag};
 use package::{Opening, Package};
 use plan::Node;
-use word::{LARGEST_NUMBER, Part, Unreadable};
+use word::{LARGEST_NUMBER, Origin, Part, Place, Unreadable};
 
 /// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
 ///
@@ -88,6 +91,8 @@ struct PartPlan {
     /// How many tags it has.
     tags: usize,
     nodes: Vec<Node>,
+    /// The relationships that the part no longer refers to when it is filled.
+    forgotten: Vec<String>,
 }
 
 /// Where a tag stands, for what is to be said of it.
@@ -155,8 +160,7 @@ impl Template {
         let Parts { main, parts, next_number } = parts(&file, delimiters.is_some(), limits)?;
         let mut warnings = Vec::new();
         let delimiters = delimiters.unwrap_or_else(|| {
-            let texts = || parts.iter().flat_map(|(_, part)| &part.paragraphs).map(|one| one.text.as_str());
-            let found = lexer::detect(texts).unwrap_or_default();
+            let found = detected(&parts);
             if found != Delimiters::default() {
                 let Delimiters { start, end } = &found;
                 warnings.push(format!(
@@ -214,15 +218,16 @@ impl Template {
         let places = tags.all.iter();
         self.tags.extend(places.map(|placed| TagPlace {
             part: self.parts.len(),
-            paragraph: placed.paragraph + 1,
+            paragraph: placed.number,
             shown: placed.shown.clone(),
         }));
         tags.faults.sort_by_key(|fault| fault.paragraph);
         reading.faults.append(&mut tags.faults);
         let steps = program::steps(&nodes, &tags.all, first);
         let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
+        let forgotten = forgotten(&part, &tags);
         let Part { xml, prefix, .. } = part;
-        self.parts.push(PartPlan { name, xml, prefix, tags: tags.all.len(), nodes });
+        self.parts.push(PartPlan { name, xml, prefix, tags: tags.all.len(), nodes, forgotten });
         Ok(steps)
     }
 
@@ -261,6 +266,7 @@ impl Template {
                 let out = self.fill_part(part, &mut answers, (&mut package, files))?;
                 faults.extend(out.1.into_iter().map(|(index, message)| (first + index, message)));
                 package.put(&part.name, out.0)?;
+                package.forget(&part.name, &part.forgotten)?;
             }
             first += part.tags;
         }
@@ -323,15 +329,27 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> 
     let text_parts = content_types::text_parts(&mut archive, limits)?;
     let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
     for text_part in text_parts {
+        let origin = Origin {
+            dialect: text_part.dialect,
+            addresses: match text_part.relationships {
+                Some(entry) => {
+                    let relationships = container::unpack(&mut archive, entry, &mut room, limits)?;
+                    addresses(&relationships, are_given)?
+                }
+                None => BTreeMap::new(),
+            },
+        };
         let xml = container::unpack(&mut archive, text_part.entry, &mut room, limits)?;
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
-        let may_have_tags =
-            are_given || memchr2(b'{', b'[', &xml).is_some() || memmem::find(&xml, b"&#").is_some();
+        let may_have_tags = are_given
+            || !origin.addresses.is_empty()
+            || memchr2(b'{', b'[', &xml).is_some()
+            || memmem::find(&xml, b"&#").is_some();
         if !may_have_tags {
             continue;
         }
-        let part = word::read(xml, elements_left, limits).map_err(|error| match error {
+        let part = word::read(xml, elements_left, limits, &origin).map_err(|error| match error {
             Unreadable::Xml(message) => {
                 Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
             }
@@ -342,6 +360,40 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> 
         parts.push((text_part, part));
     }
     Ok(Parts { main, parts, next_number: largest + 1 })
+}
+
+/// Where a part's links lead that may have tags.
+fn addresses(relationships: &[u8], are_given: bool) -> Result<BTreeMap<String, String>, Error> {
+    let mut addresses = package::addresses(relationships)?;
+    let has =
+        |address: &str| ["{", "[", "%7b", "%5b"].iter().any(|sign| address.to_lowercase().contains(sign));
+    addresses.retain(|_, address| are_given || has(address));
+    Ok(addresses)
+}
+
+/// The relationships of addresses with tags: what refers to them gets new ones.
+fn forgotten(part: &Part, tags: &tags::Tags) -> Vec<String> {
+    let texts = tags.all.iter().filter_map(|placed| part.paragraphs.get(placed.paragraph));
+    let ids = texts.filter_map(|text| match &text.place {
+        Place::Address { id, .. } => Some(part.text(id.clone()).to_owned()),
+        Place::Paragraph
+        | Place::Attribute
+        | Place::Element
+        | Place::Code
+        | Place::CodeAttribute
+        | Place::Tick(_) => None,
+    });
+    ids.collect()
+}
+
+/// The delimiters that the document's text is written with. Braces stand elsewhere for many reasons: other texts are asked where it has none.
+fn detected(parts: &[(TextPart, Part)]) -> Delimiters {
+    let texts = |is_shown: bool| {
+        let all = parts.iter().flat_map(|(_, part)| &part.paragraphs);
+        all.filter(move |text| is_shown == (text.place == Place::Paragraph)).map(|text| text.text.as_str())
+    };
+    let is_plain = texts(true).all(|text| !text.contains('{') && !text.contains("[["));
+    lexer::detect(|| texts(!is_plain)).unwrap_or_default()
 }
 
 /// The largest number of a part's pictures, tracked changes and their like: of what is called `id`, whatever its prefix.

@@ -19,7 +19,7 @@ use crate::limits::Limits;
 use numbering::Numbering;
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
-pub(crate) use relationships::{Relation, Target};
+pub(crate) use relationships::{Relation, Target, addresses, name as relationships_of};
 use styles::Styles;
 pub(crate) use xml::{attribute_text, before_end, escaped};
 
@@ -213,6 +213,14 @@ impl<'a> Package<'a> {
     ) -> Result<String, Error> {
         let kind = relation.address(self.is_strict);
         Ok(self.relationships(part)?.relate(part, &kind, target))
+    }
+
+    /// Leaves out what `part` no longer refers to.
+    pub(crate) fn forget(&mut self, part: &str, ids: &[String]) -> Result<(), Error> {
+        if !ids.is_empty() {
+            self.relationships(part)?.forget(ids);
+        }
+        Ok(())
     }
 
     /// The namespace of the attributes that refer to relationships.

@@ -3,9 +3,11 @@
 //! First every change to the part's bytes is written down with its place, then one sweep over the places makes the tree. What is not
 //! named by a change is copied as it is.
 
+mod asides;
 mod cut;
 mod slot;
 mod sweep;
+mod ticks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,7 +15,9 @@ use std::ops::Range;
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
 use crate::tags::{Placed, Tags};
-use crate::word::{Id, Kind, NONE, Part, SECTION_BREAK, Sections, UniqueKind};
+use crate::word::{Dialect, Id, Kind, NONE, Part, SECTION_BREAK, Sections, UniqueKind};
+use crate::writing::Writing;
+pub(crate) use asides::Address;
 pub(crate) use slot::{Around, Slot};
 use sweep::sweep;
 
@@ -25,6 +29,14 @@ pub(crate) enum Node {
     Owned(String),
     /// What the tag of this place answers.
     Content(Box<Slot>),
+    /// The id of a relationship to an address with tags.
+    Address(Box<Address>),
+    /// The id that was last written for the address in this place.
+    AddressAgain(usize),
+    /// Nothing; from here on boxes are as the tag of this place answers.
+    Tick(usize),
+    /// What a box has when it is ticked, and when it is not.
+    Ticked(String, String),
     /// As often as the tag of this number answers.
     Section(usize, Vec<Node>),
     /// Only in the first of all copies.
@@ -74,6 +86,8 @@ struct Planner<'a> {
     emptied: BTreeMap<Id, Id>,
     /// For pictures, which are no wider than the text.
     sections: Sections,
+    /// The values of attributes with tags, by where they begin, with their ends and whether they are an address.
+    attributes: BTreeMap<usize, (usize, bool)>,
     cuts_left: &'a mut usize,
 }
 
@@ -87,7 +101,9 @@ pub(crate) fn plan(
 ) -> Result<Vec<Node>, (usize, &'static str)> {
     let (dropped, emptied) = (BTreeMap::new(), BTreeMap::new());
     let sections = if tags.all.iter().any(has_width) { part.sections() } else { Sections::new() };
-    let mut planner = Planner { part, tags, changes: Vec::new(), dropped, emptied, sections, cuts_left };
+    let attributes = asides::attributes(part, tags);
+    let mut planner =
+        Planner { part, tags, changes: Vec::new(), dropped, emptied, sections, attributes, cuts_left };
     planner.drop_paragraphs(extents);
     planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
     for (pair, extent) in tags.pairs.iter().zip(extents) {
@@ -95,6 +111,7 @@ pub(crate) fn plan(
             planner.section(pair.open, pair.close, extent).ok_or((pair.open, MANY_CUTS))?;
         }
     }
+    planner.addresses();
     planner.holders(extents);
     planner.uniques();
     planner.boxes();
@@ -150,7 +167,17 @@ impl Planner<'_> {
     fn tags(&mut self) -> Result<(), usize> {
         let tags = self.tags;
         for (index, placed) in tags.all.iter().enumerate() {
-            if placed.tag.has_content() {
+            match placed.writing {
+                Writing::Address => continue,
+                Writing::Tick => self.tick(index, placed),
+                Writing::Run
+                | Writing::DrawingRun
+                | Writing::Attribute
+                | Writing::Element
+                | Writing::Code(_)
+                | Writing::CodeAttribute(_) => {}
+            }
+            if placed.tag.has_content() && placed.writing != Writing::Tick {
                 let slot = self.slot(index, placed)?;
                 self.push(placed.at(), Self::rank(index, 0), Action::Write(Node::Content(Box::new(slot))));
             }
@@ -159,7 +186,8 @@ impl Planner<'_> {
             }
         }
         for &id in &tags.touched {
-            if self.part.kind(id) == Kind::Text
+            if self.part.dialect == Dialect::Word
+                && matches!(self.part.kind(id), Kind::Text | Kind::Code)
                 && let Some(element) = self.part.element(id)
             {
                 let tag = element.start_tag();
@@ -289,7 +317,7 @@ impl Planner<'_> {
     fn kept(&self, paragraph: Id) -> String {
         let properties = self.part.element(paragraph).map_or(NONE, |element| element.properties);
         let Some(element) = self.part.element(properties) else { return String::new() };
-        if element.kind != Kind::ParagraphProperties {
+        if self.part.dialect != Dialect::Word || element.kind != Kind::ParagraphProperties {
             return String::new();
         }
         let mut kept = String::new();

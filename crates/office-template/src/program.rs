@@ -75,6 +75,17 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
                 let tag = tags.get(slot.tag).map(|placed| &placed.tag);
                 steps.extend(tag.and_then(|tag| content(tag, first + slot.tag)));
             }
+            Node::Address(address) => {
+                for &(_, index) in &address.tags {
+                    steps.extend(tags.get(index).and_then(|placed| content(&placed.tag, first + index)));
+                }
+            }
+            // What is true ticks a box, as it opens a section.
+            Node::Tick(index) => {
+                if let Some(Tag::Value(value)) = tags.get(*index).map(|placed| &placed.tag) {
+                    steps.push(step("section", first + index, value));
+                }
+            }
             Node::Section(index, body) => {
                 let Some(tag) = tags.get(*index).map(|placed| &placed.tag) else { continue };
                 let kind = if matches!(tag, Tag::Otherwise(_)) { "otherwise" } else { "section" };
@@ -84,7 +95,13 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
                 }
             }
             Node::Holder(_, body) => add(steps, body, tags, first),
-            Node::Raw(_) | Node::Owned(_) | Node::First(_) | Node::Number(_) | Node::Paragraph(_) => {}
+            Node::Raw(_)
+            | Node::Owned(_)
+            | Node::First(_)
+            | Node::Number(_)
+            | Node::AddressAgain(_)
+            | Node::Ticked(..)
+            | Node::Paragraph(_) => {}
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The tags of a part, where they stand in its XML, and which of them open and close a section together.
 
+mod asides;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::error::{Fault, quoted};
 use crate::lexer::{Command, Delimiters, Expression, Tag, Token, lex};
-use crate::word::{Id, Paragraph, Part, PieceKind};
+use crate::word::{Dialect, Id, Paragraph, Part, PieceKind, Place};
+use crate::writing::Writing;
+use asides::Aside;
 
 /// Sections inside of sections: the program's answer is as deep, and is read by a parser that goes no deeper.
 const SECTION_DEPTH: usize = 50;
@@ -16,13 +20,18 @@ pub(crate) struct Placed {
     pub paragraph: usize,
     /// The bytes of the paragraph's text that it takes.
     pub text: Range<usize>,
-    /// The same in the part: the pieces that are taken out.
+    /// As it is told: counted from 1, and 0 where there is no paragraph.
+    pub number: usize,
+    /// The same in the part, or in an address as it is written: the pieces that are taken out.
     pub cuts: Vec<Range<usize>>,
     /// The element that the first of them stands in.
     pub element: Id,
     /// As its author wrote it.
     pub shown: String,
     delimiters: Delimiters,
+    pub writing: Writing,
+    /// Where it begins in the part.
+    begin: usize,
     /// It opens or closes a section that begins and ends in its paragraph.
     pub is_inline: bool,
     pub tag: Tag,
@@ -31,7 +40,7 @@ pub(crate) struct Placed {
 impl Placed {
     /// Where the tag begins in the part.
     pub(crate) fn at(&self) -> usize {
-        self.cuts.first().map_or(0, |cut| cut.start)
+        self.begin
     }
 }
 
@@ -59,13 +68,28 @@ pub(crate) struct Tags {
 pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut usize) -> Option<Tags> {
     let mut delimiters = delimiters.clone();
     let mut tags = Tags::default();
+    let mut ticked = BTreeSet::new();
     for (index, paragraph) in part.paragraphs.iter().enumerate() {
-        for token in lex(&paragraph.text, &mut delimiters) {
+        let found = match paragraph.place {
+            Place::Paragraph => in_runs(part.dialect, paragraph, &mut delimiters, *left),
+            // A tick box is named by its title or by its tag, and ticked by the first that says so.
+            Place::Tick(of) if ticked.contains(&of) => continue,
+            Place::Attribute
+            | Place::Element
+            | Place::Code
+            | Place::CodeAttribute
+            | Place::Address { .. }
+            | Place::Tick(_) => asides::read(paragraph, &delimiters),
+        };
+        for Aside { token, writing, tag } in found {
             *left = left.checked_sub(1)?;
-            match token.tag.clone().and_then(buildable) {
-                Ok(tag) => tags.add(place(paragraph, index, token, tag)),
+            if let Place::Tick(of) = paragraph.place {
+                ticked.insert(of);
+            }
+            match tag {
+                Ok(tag) => tags.add(place((index, paragraph), token, (writing, tag))),
                 Err(message) => {
-                    tags.faults.push(Fault::new(name, index + 1, &token.shown(), &message));
+                    tags.faults.push(Fault::new(name, paragraph.number, &token.shown(), &message));
                 }
             }
         }
@@ -77,6 +101,36 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
     }
     tags.pair(name);
     Some(tags)
+}
+
+/// The tags in the runs of a paragraph, and at most one more than `left`.
+fn in_runs(dialect: Dialect, paragraph: &Paragraph, delimiters: &mut Delimiters, left: usize) -> Vec<Aside> {
+    let writing = if dialect == Dialect::Drawing { Writing::DrawingRun } else { Writing::Run };
+    let tokens = lex(&paragraph.text, delimiters).take(left.saturating_add(1));
+    let read = |token: Token| {
+        let tag = token.tag.clone().and_then(if dialect == Dialect::Drawing { drawable } else { buildable });
+        Aside { token, writing, tag }
+    };
+    tokens.map(read).collect()
+}
+
+/// Why a form cannot stand in a place.
+pub(crate) const TEXT_ONLY: &str = "nothing but text can stand here: values, and sections of text";
+
+/// What the paragraphs of drawings can hold.
+fn drawable(tag: Tag) -> Result<Tag, String> {
+    match &tag {
+        Tag::Value(_) | Tag::Section(_, None) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => {
+            Ok(tag)
+        }
+        Tag::Section(_, Some(_))
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Html(_)
+        | Tag::Xml(_)
+        | Tag::Command(..) => Err(TEXT_ONLY.to_owned()),
+    }
 }
 
 /// What this version can fill; what it cannot is said, never dropped.
@@ -99,16 +153,23 @@ fn buildable(tag: Tag) -> Result<Tag, String> {
 }
 
 /// The tag in its place, and the elements that it is taken out of.
-fn place(paragraph: &Paragraph, index: usize, token: Token, tag: Tag) -> (Placed, Vec<Id>) {
+fn place(
+    (index, paragraph): (usize, &Paragraph),
+    token: Token,
+    (writing, tag): (Writing, Tag),
+) -> (Placed, Vec<Id>) {
     let shown = token.shown();
     let Token { range: text, delimiters, .. } = token;
     let mut placed = Placed {
         paragraph: index,
         text: text.clone(),
+        number: paragraph.number,
         cuts: Vec::new(),
-        element: 0,
+        element: paragraph.element,
         shown,
         delimiters,
+        writing,
+        begin: 0,
         is_inline: false,
         tag,
     };
@@ -130,6 +191,15 @@ fn place(paragraph: &Paragraph, index: usize, token: Token, tag: Tag) -> (Placed
         touched.push(piece.element);
         placed.cuts.push(cut);
     }
+    placed.begin = match &paragraph.place {
+        Place::Address { id, .. } => id.start,
+        Place::Paragraph
+        | Place::Attribute
+        | Place::Element
+        | Place::Code
+        | Place::CodeAttribute
+        | Place::Tick(_) => placed.cuts.first().map_or(0, |cut| cut.start),
+    };
     (placed, touched)
 }
 
@@ -215,14 +285,14 @@ impl Tags {
         Some(format!(
             "it stands where {} of paragraph {} is to be closed, by {}",
             placed.shown,
-            placed.paragraph + 1,
+            placed.number,
             self.closing(opening, &list.text)
         ))
     }
 
     pub(crate) fn report(&mut self, index: usize, name: &str, message: &str) {
         if let Some(placed) = self.all.get(index) {
-            self.faults.push(Fault::new(name, placed.paragraph + 1, &placed.shown, message));
+            self.faults.push(Fault::new(name, placed.number, &placed.shown, message));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod attribute;
 mod cdata;
+mod dialect;
 mod field;
+mod place;
 mod reader;
 mod unique;
 mod width;
@@ -10,6 +12,7 @@ mod width;
 use std::ops::Range;
 
 use field::Fields;
+pub(crate) use place::{Dialect, Origin, Place};
 pub(crate) use reader::{Unreadable, read};
 pub(crate) use unique::{LARGEST_NUMBER, Unique, UniqueKind};
 pub(crate) use width::{Sections, Twips};
@@ -33,16 +36,17 @@ pub(crate) const NAMESPACES: [&str; 2] = [
 pub(crate) struct Part {
     /// The part's bytes, without a mark of their order.
     pub xml: Vec<u8>,
+    pub dialect: Dialect,
     /// In the order in which they begin.
     pub elements: Vec<Element>,
-    /// In the order in which they begin.
+    /// And the other texts that may have tags; in the order in which they begin.
     pub paragraphs: Vec<Paragraph>,
     /// What stands once in the document, however often it is repeated; in the order in which it begins.
     pub uniques: Vec<Unique>,
     /// The largest number of those of which each copy has its own.
     pub largest_number: u64,
     pub fields: Fields,
-    /// What Word's names begin with, as `w:`.
+    /// What the dialect's names begin with, as `w:`.
     pub prefix: String,
 }
 
@@ -82,6 +86,10 @@ pub(crate) enum Kind {
     Paragraph,
     Run,
     Text,
+    /// A piece of a field's code.
+    Code,
+    /// Holds a text and nothing else, as a property of the document.
+    Value,
     Table,
     Row,
     Cell,
@@ -97,9 +105,12 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A paragraph: its text joined over all of its runs.
+/// A paragraph, its text joined over all of its runs, or another text that may have tags.
 pub(crate) struct Paragraph {
     pub element: Id,
+    pub place: Place,
+    /// Counted from 1; of another text than a paragraph's, that of the paragraph around it, or 0.
+    pub number: usize,
     pub text: String,
     pub pieces: Vec<Piece>,
     /// Its section break, if it has one.
@@ -187,11 +198,12 @@ impl Part {
         const NAMES: [&str; 9] =
             ["hyperlink", "ins", "del", "moveTo", "smartTag", "customXml", "fldSimple", "bdo", "dir"];
         match self.kind(id) {
-            Kind::Run | Kind::Text | Kind::Control | Kind::ControlContent => true,
+            Kind::Run | Kind::Text | Kind::Code | Kind::Control | Kind::ControlContent => true,
             Kind::Other => {
                 self.name(id).strip_prefix(&self.prefix).is_some_and(|local| NAMES.contains(&local))
             }
             Kind::Paragraph
+            | Kind::Value
             | Kind::Table
             | Kind::Row
             | Kind::Cell

@@ -62,6 +62,8 @@ impl Grid {
                 | Kind::ControlProperties
                 | Kind::ParagraphProperties
                 | Kind::Properties
+                | Kind::Code
+                | Kind::Value
                 | Kind::MoveFrom => id.saturating_add(1),
             };
         }

@@ -46,7 +46,7 @@ fn looks(place: &Place<'_>) -> String {
 }
 
 /// An address that a document may lead to.
-pub(super) fn external(address: &str) -> Result<&str, String> {
+pub(crate) fn external(address: &str) -> Result<&str, String> {
     let address = address.trim();
     let lower = address.to_ascii_lowercase();
     if SCHEMES.iter().any(|scheme| lower.starts_with(scheme)) {

@@ -1,8 +1,11 @@
 //! What a part refers to: its `_rels` part (ECMA-376, part 2, 9.3).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use quick_xml::Reader;
+use quick_xml::escape::unescape;
 use quick_xml::events::Event;
 
 use super::xml::{attribute_text, before_end};
@@ -63,10 +66,12 @@ pub(super) struct Relationships {
     added: BTreeMap<(String, String), String>,
     last_number: u32,
     lines: String,
+    /// Something was left out.
+    is_shorter: bool,
 }
 
 /// The name of the part that says what `part` refers to.
-pub(super) fn name(part: &str) -> String {
+pub(crate) fn name(part: &str) -> String {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let slash = if folder.is_empty() { "" } else { "/" };
     format!("{folder}{slash}_rels/{file}.rels")
@@ -75,8 +80,19 @@ pub(super) fn name(part: &str) -> String {
 impl Relationships {
     pub(super) fn read(xml: Option<Vec<u8>>) -> Result<Self, Error> {
         let xml = xml.unwrap_or_else(|| EMPTY.to_vec());
-        let (ids, held) = lines(&xml)?;
-        Ok(Self { xml, ids, held, added: BTreeMap::new(), last_number: 0, lines: String::new() })
+        let found = each(&xml)?;
+        let within = found.iter().filter(|line| !line.is_external);
+        let held = within.map(|line| (line.kind.clone(), line.target.clone())).collect();
+        let ids = found.into_iter().map(|line| line.id).collect();
+        Ok(Self {
+            xml,
+            ids,
+            held,
+            added: BTreeMap::new(),
+            last_number: 0,
+            lines: String::new(),
+            is_shorter: false,
+        })
     }
 
     /// The name of the part that `part` refers to as `kind`.
@@ -113,9 +129,25 @@ impl Relationships {
         }
     }
 
-    /// The part; `None` where nothing was added.
+    /// Leaves these out.
+    pub(super) fn forget(&mut self, ids: &[String]) {
+        let mut kept = Vec::with_capacity(self.xml.len());
+        let mut from = 0;
+        for found in each(&self.xml).into_iter().flatten() {
+            if ids.contains(&found.id) && found.is_empty {
+                kept.extend_from_slice(self.xml.get(from..found.range.start).unwrap_or_default());
+                from = found.range.end;
+            }
+        }
+        kept.extend_from_slice(self.xml.get(from..).unwrap_or_default());
+        self.is_shorter = true;
+        self.xml = kept;
+    }
+
+    /// The part; `None` where nothing was changed.
     pub(super) fn written(&self) -> Option<Vec<u8>> {
-        (!self.lines.is_empty()).then(|| before_end(&self.xml, &self.lines))
+        let is_changed = self.is_shorter || !self.lines.is_empty();
+        is_changed.then(|| before_end(&self.xml, &self.lines))
     }
 }
 
@@ -147,32 +179,53 @@ fn resolved(part: &str, target: &str) -> String {
     names.join("/")
 }
 
-/// The ids of a part of relationships, and what it refers to within the package: types and targets.
-type Lines = (BTreeSet<String>, Vec<(String, String)>);
+/// Where links lead out of the document, by the ids of the relationships.
+pub(crate) fn addresses(xml: &[u8]) -> Result<BTreeMap<String, String>, Error> {
+    let links =
+        each(xml)?.into_iter().filter(|found| found.is_external && found.kind.ends_with("/hyperlink"));
+    Ok(links.map(|found| (found.id, found.target)).collect())
+}
 
-fn lines(xml: &[u8]) -> Result<Lines, Error> {
-    let mut reader = Reader::from_reader(xml.strip_prefix(b"\xef\xbb\xbf").unwrap_or(xml));
-    let mut ids = BTreeSet::new();
-    let mut held = Vec::new();
+/// A relationship as it is written.
+struct Found {
+    range: Range<usize>,
+    /// It is one tag.
+    is_empty: bool,
+    id: String,
+    target: String,
+    /// Its type.
+    kind: String,
+    /// It leads out of the document.
+    is_external: bool,
+}
+
+fn each(xml: &[u8]) -> Result<Vec<Found>, Error> {
+    let mark = if xml.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut reader = Reader::from_reader(xml.get(mark..).unwrap_or_default());
+    let mut all = Vec::new();
+    let mut from = mark;
     loop {
-        match reader.read_event() {
+        let event = reader.read_event();
+        let end = mark + usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX - mark);
+        let is_empty = matches!(event, Ok(Event::Empty(_)));
+        match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.local_name().as_ref() == b"Relationship" => {
                 let tag = [b"<", &*tag].concat();
                 let value = |name| {
                     let value = attribute(&tag, name).and_then(|attribute| tag.get(attribute.value));
-                    value.map(|value| String::from_utf8_lossy(value).into_owned())
+                    let value = String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
+                    unescape(&value).map(Cow::into_owned).unwrap_or(value)
                 };
-                ids.extend(value("Id"));
-                if value("TargetMode").as_deref() != Some("External") {
-                    held.extend(value("Type").zip(value("Target")));
-                }
+                let (id, kind, target) = (value("Id"), value("Type"), value("Target"));
+                let is_external = value("TargetMode") == "External";
+                all.push(Found { range: from..end, is_empty, id, target, kind, is_external });
             }
             Ok(Event::DocType(_)) => {
                 return Err(Error::NotOffice(
                     "a part in _rels has a document type (<!DOCTYPE), which is refused".to_owned(),
                 ));
             }
-            Ok(Event::Eof) => return Ok((ids, held)),
+            Ok(Event::Eof) => return Ok(all),
             Ok(_) => {}
             Err(error) => {
                 return Err(Error::NotOffice(format!(
@@ -180,5 +233,6 @@ fn lines(xml: &[u8]) -> Result<Lines, Error> {
                 )));
             }
         }
+        from = end;
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Node, Planner};
-use crate::word::{Id, Kind, UniqueKind};
+use crate::word::{Dialect, Id, Kind, UniqueKind};
 
 impl Planner<'_> {
     /// What ends everything from `element` up to `above`, which stays open, and what begins it again. `None` where there have been too
@@ -23,8 +23,9 @@ impl Planner<'_> {
     /// The start of an element once more, with its properties and without what must stand once.
     fn start(&self, id: Id) -> Vec<Node> {
         let Some(element) = self.part.element(id) else { return Vec::new() };
-        if element.kind == Kind::Text {
-            return vec![Node::Owned(format!("<{} xml:space=\"preserve\">", self.part.name(id)))];
+        if matches!(element.kind, Kind::Text | Kind::Code) {
+            let preserve = if self.part.dialect == Dialect::Word { " xml:space=\"preserve\"" } else { "" };
+            return vec![Node::Owned(format!("<{}{preserve}>", self.part.name(id)))];
         }
         let mut nodes = self.once_more(element.start_tag());
         if let Some(properties) = self.part.element(element.properties) {
@@ -34,17 +35,25 @@ impl Planner<'_> {
     }
 
     fn once_more(&self, range: Range<usize>) -> Vec<Node> {
+        let uniques = self.part.uniques_in(range.clone()).map(|unique| {
+            let again = (unique.kind == UniqueKind::Number).then(|| Node::Number(unique.range.clone()));
+            (unique.range.clone(), again)
+        });
+        // An attribute with tags is filled where it stands first.
+        let attributes = self.attributes.range(range.clone()).map(|(&begin, &(end, is_address))| {
+            (begin..end, is_address.then_some(Node::AddressAgain(begin)))
+        });
+        let mut holes: Vec<(Range<usize>, Option<Node>)> = uniques.chain(attributes).collect();
+        holes.sort_by_key(|(hole, _)| hole.start);
         let mut nodes = Vec::new();
         let mut from = range.start;
-        for unique in self.part.uniques_in(range.clone()) {
-            if unique.range.start < from {
+        for (hole, again) in holes {
+            if hole.start < from {
                 continue;
             }
-            nodes.push(Node::Raw(from..unique.range.start));
-            if unique.kind == UniqueKind::Number {
-                nodes.push(Node::Number(unique.range.clone()));
-            }
-            from = unique.range.end;
+            nodes.push(Node::Raw(from..hole.start));
+            nodes.extend(again);
+            from = hole.end;
         }
         nodes.push(Node::Raw(from..range.end));
         nodes

@@ -5,12 +5,14 @@ use std::ops::Range;
 use super::{Node, Planner};
 use crate::tags::Placed;
 use crate::word::{Id, Kind, NONE, Twips};
+use crate::writing::Writing;
 
 /// The place of a tag.
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// The tag's place among the part's.
     pub tag: usize,
+    pub writing: Writing,
     /// What it stands in within its paragraph, a run as a rule; `None` where that cannot be ended and begun again.
     pub run: Option<Around>,
     /// The paragraph.
@@ -32,7 +34,19 @@ pub(crate) struct Around {
 impl Planner<'_> {
     /// The place of a tag, or the tag where there have been too many pieces.
     pub(super) fn slot(&mut self, tag: usize, placed: &Placed) -> Result<Slot, usize> {
-        let part = self.part;
+        let (part, writing) = (self.part, placed.writing);
+        if !matches!(writing, Writing::Run | Writing::DrawingRun) {
+            let (run_properties, paragraph_properties) = (0..0, 0..0);
+            return Ok(Slot {
+                tag,
+                writing,
+                run: None,
+                paragraph: None,
+                run_properties,
+                paragraph_properties,
+                width: None,
+            });
+        }
         let paragraph = part.paragraphs.get(placed.paragraph).map_or(NONE, |paragraph| paragraph.element);
         let within = || part.path(placed.element).take_while(|&id| id != paragraph);
         let run = within().find(|&id| part.kind(id) == Kind::Run).unwrap_or(NONE);
@@ -44,6 +58,7 @@ impl Planner<'_> {
         let is_paragraph = part.kind(paragraph) == Kind::Paragraph;
         Ok(Slot {
             tag,
+            writing,
             run: is_divisible.then(|| around(self, placed.element, paragraph)).transpose()?,
             paragraph: (is_divisible && is_paragraph)
                 .then(|| around(self, paragraph, outside))

@@ -3,16 +3,22 @@
 //! Hazard: the part comes from a stranger. Document types (and with them entities) are refused, depth is bounded; that names match is
 //! checked by the parser, so that what is copied from the part piece by piece is well-formed again.
 
+mod asides;
+
+use std::collections::{BTreeMap, BTreeSet};
+
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::limits::{Limit, Limits};
 
-use super::attribute::{attribute, attributes};
+use super::attribute::attribute;
 use super::cdata::without_sections;
 use super::field::Fields;
+use super::place::{Dialect, Origin, Place};
 use super::unique::Finder;
-use super::{Element, Id, Kind, NAMESPACES, NONE, Paragraph, Part, Piece, PieceKind, SECTION_BREAK};
+use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind, SECTION_BREAK};
+use asides::Code;
 
 /// Stands in a paragraph's text for what is no text.
 const OBJECT: &str = "\u{fffc}";
@@ -26,7 +32,12 @@ pub(crate) enum Unreadable {
 }
 
 /// Reads a part, which may have `elements_left` elements.
-pub(crate) fn read(mut xml: Vec<u8>, elements_left: u64, limits: &Limits) -> Result<Part, Unreadable> {
+pub(crate) fn read(
+    mut xml: Vec<u8>,
+    elements_left: u64,
+    limits: &Limits,
+    origin: &Origin,
+) -> Result<Part, Unreadable> {
     if xml.starts_with(b"\xef\xbb\xbf") {
         xml.drain(..3);
     }
@@ -39,12 +50,23 @@ pub(crate) fn read(mut xml: Vec<u8>, elements_left: u64, limits: &Limits) -> Res
     if memchr::memmem::find(&xml, b"<![CDATA[").is_some() {
         xml = without_sections(&xml)?;
     }
-    let mut scanner = Scanner::new(&xml, elements_left, limits);
+    let mut scanner = Scanner::new(&xml, (elements_left, limits), origin);
     scanner.scan()?;
-    let Scanner { elements, paragraphs, uniques, fields, prefix, .. } = scanner;
+    let Scanner { elements, mut paragraphs, uniques, fields, prefix, tick_boxes, .. } = scanner;
+    // Only of some controls and form fields it is known at their end that they are tick boxes.
+    paragraphs.retain(|text| !matches!(text.place, Place::Tick(of) if !tick_boxes.contains(&of)));
     let Finder { found: mut uniques, largest } = uniques;
     uniques.sort_by_key(|unique| unique.range.start);
-    Ok(Part { xml, elements, paragraphs, uniques, largest_number: largest, fields, prefix })
+    Ok(Part {
+        xml,
+        dialect: origin.dialect,
+        elements,
+        paragraphs,
+        uniques,
+        largest_number: largest,
+        fields,
+        prefix,
+    })
 }
 
 pub(super) fn broken(reader: &Reader<&[u8]>, error: &quick_xml::Error) -> Unreadable {
@@ -64,6 +86,8 @@ struct Scanner<'a> {
     xml: &'a [u8],
     elements_left: u64,
     limits: &'a Limits,
+    dialect: Dialect,
+    addresses: &'a BTreeMap<String, String>,
     elements: Vec<Element>,
     paragraphs: Vec<Paragraph>,
     uniques: Finder,
@@ -73,23 +97,34 @@ struct Scanner<'a> {
     open: Vec<Id>,
     /// Those of them that are paragraphs, by their place in `paragraphs`: a text box has paragraphs inside of one.
     open_paragraphs: Vec<usize>,
+    /// How many paragraphs there are; `paragraphs` has other texts as well.
+    count: usize,
+    /// The fields that are open, with their codes.
+    codes: Vec<Code>,
+    /// The properties of controls, and the data of form fields, that say that they are tick boxes.
+    tick_boxes: BTreeSet<Id>,
     /// How many `w:moveFrom` are open.
     moves: u32,
 }
 
 impl<'a> Scanner<'a> {
-    fn new(xml: &'a [u8], elements_left: u64, limits: &'a Limits) -> Self {
+    fn new(xml: &'a [u8], (elements_left, limits): (u64, &'a Limits), origin: &'a Origin) -> Self {
         Self {
             xml,
             elements_left,
             limits,
+            dialect: origin.dialect,
+            addresses: &origin.addresses,
             elements: Vec::new(),
             paragraphs: Vec::new(),
             uniques: Finder::default(),
             fields: Fields::default(),
-            prefix: "w:".to_owned(),
+            prefix: String::new(),
             open: Vec::new(),
             open_paragraphs: Vec::new(),
+            count: 0,
+            codes: Vec::new(),
+            tick_boxes: BTreeSet::new(),
             moves: 0,
         }
     }
@@ -146,12 +181,12 @@ impl<'a> Scanner<'a> {
         let tag = self.xml.get(from..end).unwrap_or_default();
         check_attributes(start, from, &self.limits.attributes)?;
         if self.elements.is_empty() {
-            self.prefix = prefix(tag);
+            self.prefix = self.dialect.prefix(tag);
         }
         let name = start.name().into_inner();
-        let local =
-            name.strip_prefix(self.prefix.as_bytes()).or_else(|| in_equation(name)).unwrap_or_default();
-        let kind = kind(local);
+        let local = name.strip_prefix(self.prefix.as_bytes());
+        let local = local.or_else(|| self.dialect.in_equation(name)).unwrap_or_default();
+        let kind = self.dialect.kind(name, local);
         let id = short(self.elements.len());
         let parent = self.open.last().copied().unwrap_or(NONE);
         self.elements.push(Element {
@@ -164,6 +199,7 @@ impl<'a> Scanner<'a> {
             end_end: short(end),
         });
         self.note(id, name, local);
+        self.asides(id, name, local);
         self.open.push(id);
         if is_empty {
             self.end(end, end);
@@ -177,14 +213,10 @@ impl<'a> Scanner<'a> {
         let parent_kind = self.elements.get(parent as usize).map_or(Kind::Other, |element| element.kind);
         match kind {
             Kind::Paragraph => {
-                self.open_paragraphs.push(self.paragraphs.len());
-                self.paragraphs.push(Paragraph {
-                    element: id,
-                    text: String::new(),
-                    pieces: Vec::new(),
-                    section_break: None,
-                });
+                self.count += 1;
+                self.open_text_at(id, Place::Paragraph, self.count);
             }
+            Kind::Value => self.open_text_at(id, Place::Element, 0),
             Kind::Properties | Kind::ParagraphProperties | Kind::ControlProperties => {
                 if let Some(parent) = self.elements.get_mut(parent as usize) {
                     parent.properties = id;
@@ -193,6 +225,7 @@ impl<'a> Scanner<'a> {
             Kind::MoveFrom => self.moves += 1,
             Kind::Run
             | Kind::Text
+            | Kind::Code
             | Kind::Table
             | Kind::Row
             | Kind::Cell
@@ -202,6 +235,10 @@ impl<'a> Scanner<'a> {
             | Kind::Other => {
                 if parent_kind == Kind::Run {
                     self.in_run(id, local);
+                } else if self.dialect == Dialect::Drawing && parent_kind == Kind::Paragraph {
+                    self.between_runs(id, local);
+                } else if parent_kind == Kind::ControlProperties {
+                    self.tick_box(id, name);
                 } else if name.ends_with(b":oMath") {
                     self.piece(OBJECT, id, PieceKind::Object);
                 } else if parent_kind == Kind::ParagraphProperties && local == b"sectPr" {
@@ -214,17 +251,37 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    fn open_text_at(&mut self, element: Id, place: Place, number: usize) {
+        self.open_paragraphs.push(self.paragraphs.len());
+        self.paragraphs.push(Paragraph {
+            element,
+            place,
+            number,
+            text: String::new(),
+            pieces: Vec::new(),
+            section_break: None,
+        });
+    }
+
+    /// What stands beside the runs of a drawing's paragraph.
+    fn between_runs(&mut self, id: Id, local: &[u8]) {
+        match local {
+            b"br" => self.piece(" ", id, PieceKind::Character),
+            b"fld" => self.piece(OBJECT, id, PieceKind::Object),
+            _ => {}
+        }
+    }
+
     /// A run's child that is not its text.
     fn in_run(&mut self, id: Id, local: &[u8]) {
         let tag = self.elements.get(id as usize).and_then(|element| self.xml.get(element.start_tag()));
         let tag = tag.unwrap_or_default();
         let value = |name| attribute(tag, name).and_then(|attribute| tag.get(attribute.value));
         if local == b"fldChar" {
-            let kind = value("fldCharType").and_then(|kind| std::str::from_utf8(kind).ok());
-            self.fields.add(
-                self.elements.get(id as usize).map_or(0, |element| element.begin),
-                kind.unwrap_or_default(),
-            );
+            let kind =
+                value("fldCharType").and_then(|kind| std::str::from_utf8(kind).ok()).unwrap_or_default();
+            self.fields.add(self.elements.get(id as usize).map_or(0, |element| element.begin), kind);
+            self.field(kind);
         }
         match local {
             b"t" | b"delText" | b"lastRenderedPageBreak" => {}
@@ -248,20 +305,20 @@ impl<'a> Scanner<'a> {
         if self.moves > 0 {
             return;
         }
-        let Some(paragraph) = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index))
-        else {
-            return;
-        };
+        let is_code = kind != PieceKind::Object
+            && self.elements.get(element as usize).is_some_and(|element| element.kind == Kind::Code);
+        let index = if is_code { self.code(element) } else { self.open_paragraphs.last().copied() };
+        let Some(paragraph) = index.and_then(|index| self.paragraphs.get_mut(index)) else { return };
         let begin = paragraph.text.len();
         paragraph.text.push_str(text);
         paragraph.pieces.push(Piece { text: begin..paragraph.text.len(), raw, element, kind });
     }
 
-    /// The `w:t` that is open, if one is.
+    /// The element with text that is open, as a `w:t`, if one is.
     fn open_text(&self) -> Option<Id> {
         let &id = self.open.last()?;
         let element = self.elements.get(id as usize)?;
-        (element.kind == Kind::Text).then_some(id)
+        matches!(element.kind, Kind::Text | Kind::Code | Kind::Value).then_some(id)
     }
 
     fn text(&mut self, from: usize, end: usize) {
@@ -307,10 +364,14 @@ impl<'a> Scanner<'a> {
                 }
                 self.open_paragraphs.pop();
             }
+            Kind::Value => {
+                self.open_paragraphs.pop();
+            }
             Kind::MoveFrom => self.moves = self.moves.saturating_sub(1),
             Kind::Other
             | Kind::Run
             | Kind::Text
+            | Kind::Code
             | Kind::Table
             | Kind::Row
             | Kind::Cell
@@ -327,7 +388,7 @@ impl<'a> Scanner<'a> {
         let last = self.open_paragraphs.last().and_then(|&index| self.paragraphs.get_mut(index));
         if let Some(piece) = last.and_then(|paragraph| paragraph.pieces.last_mut())
             && piece.element == id
-            && element.kind != Kind::Text
+            && !matches!(element.kind, Kind::Text | Kind::Value)
         {
             piece.raw = element.range();
         }
@@ -350,46 +411,4 @@ fn check_attributes(start: &BytesStart<'_>, at: usize, limit: &Limit) -> Result<
         return Err(broken("an attribute stands twice in an element"));
     }
     Ok(())
-}
-
-/// What Word's names begin with in this part: its root says so.
-fn prefix(root: &[u8]) -> String {
-    for attribute in attributes(root) {
-        let name = root.get(attribute.name).unwrap_or_default().trim_ascii_end();
-        let value = root.get(attribute.value).unwrap_or_default();
-        if NAMESPACES.iter().any(|known| known.as_bytes() == value) {
-            if name == b"xmlns" {
-                return String::new();
-            }
-            if let Some(prefix) = name.strip_prefix(b"xmlns:") {
-                return format!("{}:", String::from_utf8_lossy(prefix));
-            }
-        }
-    }
-    "w:".to_owned()
-}
-
-/// Runs of an equation, which are as others are.
-fn in_equation(name: &[u8]) -> Option<&[u8]> {
-    let local = name.strip_prefix(b"m:")?;
-    matches!(local, b"r" | b"t" | b"rPr").then_some(local)
-}
-
-fn kind(local: &[u8]) -> Kind {
-    match local {
-        b"p" => Kind::Paragraph,
-        b"r" => Kind::Run,
-        b"t" => Kind::Text,
-        b"tbl" => Kind::Table,
-        b"tr" => Kind::Row,
-        b"tc" => Kind::Cell,
-        b"txbxContent" | b"hdr" | b"ftr" | b"footnote" | b"endnote" | b"comment" => Kind::Box,
-        b"sdt" => Kind::Control,
-        b"sdtContent" => Kind::ControlContent,
-        b"sdtPr" => Kind::ControlProperties,
-        b"pPr" => Kind::ParagraphProperties,
-        b"rPr" => Kind::Properties,
-        b"moveFrom" => Kind::MoveFrom,
-        _ => Kind::Other,
-    }
 }

@@ -1,0 +1,98 @@
+//! Answers that stand beside the text: in attributes and properties, in the codes of fields, in addresses.
+
+use super::{Filler, misfit};
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::forms::link::external;
+use crate::package::{Relation, Target, escaped};
+use crate::plan::{Address, Slot};
+use crate::writing::Writing;
+
+/// What Word puts before an address that is typed without it.
+const WORDS_OWN: [&str; 3] = ["http://", "https://", "file:///"];
+
+impl Filler<'_, '_> {
+    /// A text in the place of a tag.
+    pub(super) fn text(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
+        match slot.writing {
+            Writing::Run => self.value(text)?,
+            Writing::DrawingRun => self.drawn(slot, text)?,
+            Writing::Attribute
+            | Writing::Element
+            | Writing::Code(_)
+            | Writing::CodeAttribute(_)
+            | Writing::Address
+            | Writing::Tick => match slot.writing.aside(text) {
+                Ok(written) => self.out.extend_from_slice(written.as_bytes()),
+                Err(message) => self.faults.push((slot.tag, message)),
+            },
+        }
+        self.check_room()
+    }
+
+    /// In a drawing a break stands between runs, not in one; a tab is a letter as others are.
+    fn drawn(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let prefix = self.source.prefix;
+        for (index, line) in text.split('\n').enumerate() {
+            match &slot.run {
+                _ if index == 0 => {}
+                Some(run) => {
+                    let properties = self.source.xml.get(slot.run_properties.clone()).unwrap_or_default();
+                    let properties = std::str::from_utf8(properties).unwrap_or_default();
+                    let line_break = format!("<{prefix}br>{properties}</{prefix}br>");
+                    self.between_runs(run, &line_break)?;
+                }
+                None => self.out.push(b' '),
+            }
+            self.out.extend_from_slice(escaped(line).as_bytes());
+            self.check_room()?;
+        }
+        Ok(())
+    }
+
+    /// The id of a relationship to the address that the answers make.
+    pub(super) fn address<'b>(
+        &mut self,
+        address: &Address,
+        answers: &mut dyn Iterator<Item = &'b Answer<'b>>,
+    ) -> Result<(), Error> {
+        let Some(&(ref before, first)) = address.tags.first() else { return Ok(()) };
+        let mut written = String::new();
+        for (before, tag) in &address.tags {
+            written.push_str(before);
+            match answers.next() {
+                Some(Answer::Text(text)) => match Writing::Address.aside(text) {
+                    Ok(text) => written.push_str(&text),
+                    Err(message) => self.faults.push((*tag, message)),
+                },
+                Some(Answer::Content(_)) => self.faults.push((*tag, super::TEXT_ONLY.to_owned())),
+                Some(Answer::List(_)) | None => return Err(misfit()),
+            }
+        }
+        written.push_str(&address.rest);
+        // `http://{url}` where the answer is a whole address.
+        let whole = WORDS_OWN.iter().filter(|own| *own == before).find_map(|own| written.strip_prefix(own));
+        if let Some(whole) = whole.filter(|whole| external(whole).is_ok()) {
+            written = whole.to_owned();
+        }
+        // A scheme that the template says is its author's.
+        if !before.contains(':')
+            && let Err(message) = external(&written)
+        {
+            self.faults.push((first, message));
+            return Ok(());
+        }
+        let id = self.package.relate(self.source.name, Relation::Hyperlink, Target::External(&written))?;
+        self.out.extend_from_slice(id.as_bytes());
+        self.addresses.insert(address.id.start, id);
+        Ok(())
+    }
+
+    /// The id that was last written in this place.
+    pub(super) fn address_again(&mut self, place: usize) {
+        if let Some(id) = self.addresses.get(&place) {
+            self.out.extend_from_slice(id.as_bytes());
+        }
+    }
+}

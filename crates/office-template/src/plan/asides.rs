@@ -1,0 +1,71 @@
+//! Tags in attributes: of an address nothing stands in the part but the id of a relationship, and an element that is begun again does not
+//! repeat what its attributes asked for.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{Action, LAST, Node, Planner};
+use crate::tags::{Placed, Tags};
+use crate::word::{Part, Place};
+
+/// An address with tags.
+#[derive(Debug)]
+pub(crate) struct Address {
+    /// Where the id of the relationship stands in the part.
+    pub id: Range<usize>,
+    /// What stands before each tag, and the tag.
+    pub tags: Vec<(String, usize)>,
+    /// What stands behind the last one.
+    pub rest: String,
+}
+
+/// The values of attributes with tags, by where they begin, with their ends and whether they are an address: what they stand in may be
+/// ended and begun again.
+pub(super) fn attributes(part: &Part, tags: &Tags) -> BTreeMap<usize, (usize, bool)> {
+    let mut found = BTreeMap::new();
+    for placed in &tags.all {
+        let Some(text) = part.paragraphs.get(placed.paragraph) else { continue };
+        match &text.place {
+            Place::Address { id, .. } => {
+                found.insert(id.start, (id.end, true));
+            }
+            Place::Attribute | Place::CodeAttribute | Place::Tick(_) => {
+                let (first, last) = (text.pieces.first(), text.pieces.last());
+                if let Some((first, last)) = first.zip(last) {
+                    found.insert(first.raw.start, (last.raw.end, false));
+                }
+            }
+            Place::Paragraph | Place::Element | Place::Code => {}
+        }
+    }
+    found
+}
+
+impl Planner<'_> {
+    /// Each link gets a relationship of its own, in every copy.
+    pub(super) fn addresses(&mut self) {
+        let mut by_text: BTreeMap<usize, Vec<(usize, &Placed)>> = BTreeMap::new();
+        for (index, placed) in self.tags.all.iter().enumerate() {
+            by_text.entry(placed.paragraph).or_default().push((index, placed));
+        }
+        for (text, tags) in by_text {
+            let Some(Place::Address { target, id }) = self.part.paragraphs.get(text).map(|text| &text.place)
+            else {
+                continue;
+            };
+            let mut before = Vec::with_capacity(tags.len());
+            let mut from = 0;
+            for &(index, placed) in &tags {
+                let (first, last) = (placed.cuts.first(), placed.cuts.last());
+                let (begin, end) = (first.map_or(0, |cut| cut.start), last.map_or(0, |cut| cut.end));
+                before.push((target.get(from..begin).unwrap_or_default().to_owned(), index));
+                from = end;
+            }
+            let rest = target.get(from..).unwrap_or_default().to_owned();
+            let address = Address { id: id.clone(), tags: before, rest };
+            let rank = Self::rank(tags.first().map_or(0, |&(index, _)| index), 0);
+            self.push(id.start, rank, Action::Write(Node::Address(Box::new(address))));
+            self.push(id.start, LAST, Action::Skip(id.end));
+        }
+    }
+}

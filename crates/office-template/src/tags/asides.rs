@@ -1,0 +1,179 @@
+//! Tags in attributes, properties, fields' codes and addresses. Braces stand there for many other reasons: what is no tag stays.
+
+use crate::lexer::{Delimiters, Tag, Token, lex};
+use crate::word::{Paragraph, Place};
+use crate::writing::{CodePlace, Writing};
+
+/// Fields that read the reader's own files, fetch something or run something: data must not say what.
+const READING_FIELDS: [&str; 13] = [
+    "INCLUDE",
+    "INCLUDETEXT",
+    "INCLUDEPICTURE",
+    "IMPORT",
+    "LINK",
+    "EMBED",
+    "DDE",
+    "DDEAUTO",
+    "RD",
+    "DATABASE",
+    "MACROBUTTON",
+    "PRINT",
+    "CONTROL",
+];
+
+/// A tag of such a text: how what it gives is written, and what is wrong with it if something is.
+pub(super) struct Aside {
+    pub token: Token,
+    pub writing: Writing,
+    pub tag: Result<Tag, String>,
+}
+
+/// The tags of a text that is no paragraph's.
+pub(super) fn read(text: &Paragraph, delimiters: &Delimiters) -> Vec<Aside> {
+    // They hold for the text alone.
+    let mut delimiters = delimiters.clone();
+    let mut asides = Vec::new();
+    let mut open = Vec::new();
+    let mut code = Code::default();
+    let mut from = 0;
+    for token in lex(&text.text, &mut delimiters) {
+        let Some(tag) = tag(&token, text) else { continue };
+        code.pass(text.text.get(from..token.range.start).unwrap_or_default());
+        from = token.range.end;
+        let is_open = match &tag {
+            Tag::Section(..) | Tag::Otherwise(_) => {
+                open.push(asides.len());
+                true
+            }
+            Tag::End(_) => open.pop().is_some(),
+            Tag::Value(_)
+            | Tag::Image(_)
+            | Tag::Qr(_)
+            | Tag::Barcode(_)
+            | Tag::Html(_)
+            | Tag::Xml(_)
+            | Tag::Command(..)
+            | Tag::Delimiters(_) => true,
+        };
+        let allowed = if is_open { allowed(tag, &text.place) } else { Err(torn("begin")) };
+        let (writing, tag) = match allowed.and_then(|tag| Ok((writing(&text.place, &code)?, tag))) {
+            Ok((writing, tag)) => (writing, Ok(tag)),
+            Err(message) => (Writing::Attribute, Err(message)),
+        };
+        asides.push(Aside { token, writing, tag });
+    }
+    for index in open {
+        if let Some(aside) = asides.get_mut(index) {
+            aside.tag = Err(torn("end"));
+        }
+    }
+    asides
+}
+
+fn torn(what: &str) -> String {
+    format!("the section must {what} in the same text, as an alternative text or a field's code is one")
+}
+
+/// What the braces are, where they are a tag: a GUID is none, and neither is what is not written as one.
+fn tag(token: &Token, text: &Paragraph) -> Option<Tag> {
+    let tag = token.tag.clone().ok().filter(|_| !is_guid(&token.source))?;
+    let is_tag = match &text.place {
+        // JSON in an address is no expression.
+        Place::Address { .. } => {
+            token.source.starts_with(|first: char| first.is_alphabetic() || "_$.(!#^/".contains(first))
+        }
+        Place::Tick(_) => {
+            let is_whole = text.text.get(token.range.clone()) == Some(text.text.trim());
+            is_whole && matches!(tag, Tag::Value(_))
+        }
+        Place::Paragraph | Place::Attribute | Place::Element | Place::Code | Place::CodeAttribute => true,
+    };
+    is_tag.then_some(tag)
+}
+
+/// `28A0092B-C50C-407E-A947-70E740481C1C`
+fn is_guid(source: &str) -> bool {
+    const LENGTHS: [usize; 5] = [8, 4, 4, 4, 12];
+    let groups: Vec<&str> = source.split('-').collect();
+    groups.len() == LENGTHS.len()
+        && groups.iter().zip(LENGTHS).all(|(group, length)| {
+            group.len() == length && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+}
+
+/// What can stand in such a text.
+fn allowed(tag: Tag, place: &Place) -> Result<Tag, String> {
+    match &tag {
+        Tag::Value(_) => Ok(tag),
+        Tag::Section(_, None) | Tag::Otherwise(_) | Tag::End(_) => match place {
+            Place::Address { .. } => {
+                Err("an address holds no sections; write an expression, as in {isNew ? a : b}".to_owned())
+            }
+            Place::Paragraph
+            | Place::Attribute
+            | Place::Element
+            | Place::Code
+            | Place::CodeAttribute
+            | Place::Tick(_) => Ok(tag),
+        },
+        Tag::Section(_, Some(_))
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Html(_)
+        | Tag::Xml(_)
+        | Tag::Command(..)
+        | Tag::Delimiters(_) => Err(super::TEXT_ONLY.to_owned()),
+    }
+}
+
+/// How what the tag gives is written; `code` is what stands before it.
+fn writing(place: &Place, code: &Code) -> Result<Writing, String> {
+    match place {
+        Place::Paragraph => Ok(Writing::Run),
+        Place::Attribute => Ok(Writing::Attribute),
+        Place::Element => Ok(Writing::Element),
+        Place::Address { .. } => Ok(Writing::Address),
+        Place::Tick(_) => Ok(Writing::Tick),
+        Place::Code => code.place().map(Writing::Code),
+        Place::CodeAttribute => code.place().map(Writing::CodeAttribute),
+    }
+}
+
+/// A field's code, as far as it has been passed.
+#[derive(Default)]
+struct Code {
+    name: String,
+    is_named: bool,
+    /// Something stands behind the name that is neither a blank nor a quote.
+    has_argument: bool,
+}
+
+impl Code {
+    fn pass(&mut self, written: &str) {
+        for letter in written.chars() {
+            if self.is_named {
+                self.has_argument |=
+                    !letter.is_whitespace() && !"\"\u{201c}\u{201d}\u{201e}".contains(letter);
+            } else if !letter.is_whitespace() {
+                self.name.push(letter.to_ascii_uppercase());
+            } else {
+                self.is_named = !self.name.is_empty();
+            }
+        }
+    }
+
+    /// What a tag is that stands here.
+    fn place(&self) -> Result<CodePlace, String> {
+        if !self.is_named {
+            return Err(
+                "what a field is cannot come from data; begin it with its name, as HYPERLINK".to_owned()
+            );
+        }
+        if READING_FIELDS.contains(&self.name.as_str()) {
+            return Err(format!("a field {} reads or runs something, and data cannot say what", self.name));
+        }
+        let is_address = self.name == "HYPERLINK" && !self.has_argument;
+        Ok(if is_address { CodePlace::Address } else { CodePlace::Elsewhere })
+    }
+}

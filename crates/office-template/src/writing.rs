@@ -1,0 +1,107 @@
+//! How a text is written in the place of a tag.
+
+use crate::forms::link::external;
+use crate::package::{attribute_text, escaped};
+
+/// How a text is written, which follows from where the tag stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// In a run of Word's.
+    Run,
+    /// In a run of a drawing, as of a chart's title.
+    DrawingRun,
+    /// Between quotes of XML.
+    Attribute,
+    /// Alone in an element.
+    Element,
+    /// In the code of a field.
+    Code(CodePlace),
+    /// In the code of a field that is an attribute.
+    CodeAttribute(CodePlace),
+    /// In an address.
+    Address,
+    /// Nowhere: a box is ticked.
+    Tick,
+}
+
+/// Where in a field's code a tag stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CodePlace {
+    /// At the beginning of the address of a link.
+    Address,
+    Elsewhere,
+}
+
+impl Writing {
+    /// Whether it is the text of a paragraph; all others hold texts and nothing else.
+    pub(crate) fn is_run(self) -> bool {
+        self == Self::Run
+    }
+
+    /// The text as it is written in places that are no paragraphs, or what is wrong with it.
+    pub(crate) fn aside(self, text: &str) -> Result<String, String> {
+        match self {
+            Self::Element => Ok(escaped(text)),
+            Self::Code(place) => Ok(escaped(&quoted(text, place)?)),
+            Self::CodeAttribute(place) => Ok(in_quotes(&quoted(text, place)?)),
+            Self::Address => Ok(encoded(text)),
+            Self::Run | Self::DrawingRun | Self::Attribute | Self::Tick => Ok(in_quotes(text)),
+        }
+    }
+}
+
+/// Between quotes of XML, which may be double or single ones. Nobody sees an alternative text's lines.
+fn in_quotes(text: &str) -> String {
+    attribute_text(&one_line(text)).replace('\'', "&apos;")
+}
+
+fn one_line(text: &str) -> String {
+    text.replace("\r\n", " ").replace(['\r', '\n', '\t'], " ")
+}
+
+/// A field's argument: what would end it, or be a switch of the field, is none behind a backslash.
+fn quoted(text: &str, place: CodePlace) -> Result<String, String> {
+    if place == CodePlace::Address {
+        external(text)?;
+    }
+    Ok(one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A piece of an address: what cannot stand in one is written by its codes, what can is the author's to encode.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, letter) in text.trim().char_indices() {
+        let is_code = || {
+            let digits = text.trim().as_bytes().get(at + 1..at + 3);
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        };
+        let stands = match letter {
+            '%' => is_code(),
+            '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' => false,
+            _ => letter.is_ascii_graphic(),
+        };
+        if stands {
+            out.push(letter);
+        } else {
+            let mut bytes = [0; 4];
+            out.extend(letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CodePlace, Writing, encoded};
+
+    #[test]
+    fn addresses_are_encoded_where_they_must_be() {
+        assert_eq!(encoded(" a b/ä?x=1&y=%20%zz#{\"}"), "a%20b/%C3%A4?x=1&y=%20%25zz#%7B%22%7D");
+    }
+
+    #[test]
+    fn what_would_end_an_argument_is_quoted() {
+        let code = Writing::CodeAttribute(CodePlace::Elsewhere);
+        assert_eq!(code.aside("a\" \\o\n'b'").as_deref(), Ok("a\\&quot; \\\\o &apos;b&apos;"));
+    }
+}
