@@ -31,6 +31,8 @@ const OTHER_PARTS: [&str; 4] = [
 /// A part with text: its name, and its number among the entries.
 pub(crate) struct TextPart {
     pub name: String,
+    /// Whether it is the document itself.
+    pub is_main: bool,
     pub entry: usize,
 }
 
@@ -57,7 +59,9 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
         }
         // A part that is listed and not there is Word's to complain of; the main one cannot be done without.
         match entries.get(&name.to_ascii_lowercase()) {
-            Some(&entry) => parts.push((!is_main(kind), TextPart { name: name.clone(), entry })),
+            Some(&entry) => {
+                parts.push(TextPart { name: name.clone(), is_main: is_main(kind), entry });
+            }
             None if is_main(kind) => {
                 return Err(Error::NotOffice(format!(
                     "its main part {name} is missing; save it anew in Word"
@@ -66,12 +70,10 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
             None => {}
         }
     }
-    parts.sort_by(|(one_is_other, one), (two_is_other, two)| {
-        (one_is_other, &one.name).cmp(&(two_is_other, &two.name))
-    });
+    parts.sort_by(|one, other| (!one.is_main, &one.name).cmp(&(!other.is_main, &other.name)));
     // However often it is named, and as whatever: a part is filled once.
     let mut seen = BTreeSet::new();
-    Ok(parts.into_iter().map(|(_, part)| part).filter(|part| seen.insert(part.entry)).collect())
+    Ok(parts.into_iter().filter(|part| seen.insert(part.entry)).collect())
 }
 
 /// The parts that are named, without their leading slash, and their content types in lower case.

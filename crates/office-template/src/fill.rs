@@ -12,8 +12,10 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::forms::{self, Place, Refusal, Written};
 use crate::limits::Limit;
+use crate::marks::{Coloured, Mark, Marks, Reach};
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
+use crate::word::{STRICT, TRANSITIONAL};
 
 /// The part that is written.
 #[derive(Clone, Copy)]
@@ -23,6 +25,16 @@ pub(crate) struct Source<'a> {
     pub xml: &'a [u8],
     /// What Word's names begin with in it.
     pub prefix: &'a str,
+    /// Whether it is the document itself, and no header or note.
+    pub is_main: bool,
+}
+
+impl Source<'_> {
+    /// Word's namespace, as the part has it.
+    pub(crate) fn namespace(&self) -> &'static str {
+        let is_strict = memmem::find(self.xml, STRICT.as_bytes()).is_some();
+        if is_strict { STRICT } else { TRANSITIONAL }
+    }
 }
 
 /// Writes a part.
@@ -46,6 +58,9 @@ pub(crate) struct Filler<'a, 'p> {
     last: Vec<(usize, Range<usize>)>,
     /// Where in `out` paragraphs begin again behind what stands between paragraphs.
     reopened: Vec<usize>,
+    marks: Marks,
+    /// Where in `out` the last mark of a text's colour stands, and its number.
+    colour: Option<(usize, usize)>,
 }
 
 impl<'a, 'p> Filler<'a, 'p> {
@@ -67,6 +82,8 @@ impl<'a, 'p> Filler<'a, 'p> {
             order: Vec::new(),
             last: Vec::new(),
             reopened: Vec::new(),
+            marks: Marks::default(),
+            colour: None,
         }
     }
 
@@ -77,7 +94,8 @@ impl<'a, 'p> Filler<'a, 'p> {
         answers: &mut impl Iterator<Item = &'b Answer<'b>>,
     ) -> Result<Vec<u8>, Error> {
         self.nodes(nodes, answers)?;
-        Ok(self.finished())
+        let whole = self.finished();
+        self.marks.applied(whole, self.source, self.package)
     }
 
     fn nodes<'b>(
@@ -138,6 +156,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             source: self.source,
             run_properties: text(&slot.run_properties),
             paragraph_properties: text(&slot.paragraph_properties),
+            is_in_cell: slot.is_in_cell,
         };
         let written = match forms::write(content, &place, (&mut *self.package, &mut *self.files)) {
             Ok(written) => written,
@@ -147,8 +166,13 @@ impl<'a, 'p> Filler<'a, 'p> {
             }
             Err(Refusal::Error(error)) => return Err(error),
         };
+        let written = match written {
+            Written::Mark(mark @ Mark::Contents(_)) => self.placeholder(mark),
+            written => written,
+        };
         let is_placed = match written {
             Written::Nothing => Some(()),
+            Written::Mark(mark) => slot.run.as_ref().map(|_| self.mark(mark)),
             Written::Run(xml) => slot.run.as_ref().map(|_| self.in_run(&xml)),
             Written::Inline(xml) => match &slot.run {
                 Some(run) => Some(self.between_runs(run, &xml)?),
@@ -166,6 +190,24 @@ impl<'a, 'p> Filler<'a, 'p> {
             self.faults.push((slot.tag, message));
         }
         self.check_room()
+    }
+
+    /// A mark in the midst of the run's text.
+    fn mark(&mut self, mark: Mark) {
+        let is_of_text = matches!(mark, Mark::Colour(_, Coloured::Text));
+        let number = self.marks.add(mark, self.source.xml);
+        if is_of_text {
+            self.colour = Some((self.out.len(), number));
+        }
+        self.out.extend_from_slice(self.marks.written(number, Reach::Here).as_bytes());
+    }
+
+    /// A paragraph for what stands between paragraphs when the part is whole.
+    fn placeholder(&mut self, mark: Mark) -> Written {
+        let number = self.marks.add(mark, self.source.xml);
+        let prefix = self.source.prefix;
+        let xml = format!("<{prefix}p>{}</{prefix}p>", self.marks.written(number, Reach::Here));
+        Written::Blocks { xml, ends_with_table: false }
     }
 
     /// An element in the midst of the run's text.
@@ -329,7 +371,12 @@ impl<'a, 'p> Filler<'a, 'p> {
 
 /// Whether `written` ends with an element of this name.
 fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
-    let written = written.trim_ascii_end();
+    let mut written = written.trim_ascii_end();
+    // Marks are no elements.
+    while written.ends_with(b"?>") {
+        let begin = memchr::memrchr(b'<', written).unwrap_or_default();
+        written = written.get(..begin).unwrap_or_default().trim_ascii_end();
+    }
     let last = memchr::memrchr(b'<', written).and_then(|at| written.get(at + 1..)).unwrap_or_default();
     let (is_end, name) = last.strip_prefix(b"/").map_or((false, last), |name| (true, name));
     let name = name.strip_prefix(prefix.as_bytes()).and_then(|name| name.strip_prefix(local));

@@ -21,9 +21,11 @@ mod fill;
 mod forms;
 pub mod lexer;
 mod limits;
+mod marks;
 mod package;
 mod plan;
 mod program;
+mod styles;
 mod tags;
 mod word;
 
@@ -64,6 +66,8 @@ pub struct Template {
 /// A part with tags.
 struct PartPlan {
     name: String,
+    /// Whether it is the document itself, and no header or note.
+    is_main: bool,
     xml: Vec<u8>,
     prefix: String,
     /// How many tags it has.
@@ -161,7 +165,7 @@ impl Template {
         delimiters: &Delimiters,
         reading: &mut Reading,
     ) -> Result<Vec<program::Step>, Error> {
-        let TextPart { name, .. } = text_part;
+        let TextPart { name, is_main, .. } = text_part;
         let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
             .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
         let extents = extent::extents(&part, &name, &mut tags);
@@ -186,7 +190,7 @@ impl Template {
         let steps = program::steps(&nodes, &tags.all, first);
         let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
         let Part { xml, prefix, .. } = part;
-        self.parts.push(PartPlan { name, xml, prefix, tags: tags.all.len(), nodes });
+        self.parts.push(PartPlan { name, is_main, xml, prefix, tags: tags.all.len(), nodes });
         Ok(steps)
     }
 
@@ -240,7 +244,7 @@ impl Template {
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
         (package, files): (&mut Package<'_>, &mut dyn Files),
     ) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
-        let source = Source { name: &part.name, xml: &part.xml, prefix: &part.prefix };
+        let source = Source { name: &part.name, xml: &part.xml, prefix: &part.prefix, is_main: part.is_main };
         let mut filler = Filler::new(source, &self.limits.output_bytes, (package, files));
         let out = filler.part(&part.nodes, answers)?;
         Ok((out, filler.faults))

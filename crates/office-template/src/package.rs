@@ -2,7 +2,7 @@
 //!
 //! A part that nothing is added for stays as it is packed, byte for byte.
 
-mod relationships;
+pub(crate) mod relationships;
 mod xml;
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use relationships::Relationships;
 pub(crate) use relationships::{Relation, Target};
-pub(crate) use xml::{attribute_text, before_end, escaped};
+pub(crate) use xml::{attribute_text, before_end, escaped, with_last};
 
 /// A document that is being filled.
 pub(crate) struct Package<'a> {
@@ -87,10 +87,13 @@ impl<'a> Package<'a> {
     }
 
     fn take_room(&mut self, bytes: usize) -> Result<(), Error> {
-        self.room = self.room.checked_sub(bytes).ok_or_else(|| {
-            Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
-        })?;
+        self.room = self.room.checked_sub(bytes).ok_or_else(|| self.full())?;
         Ok(())
+    }
+
+    /// There is no room for what would be written.
+    pub(crate) fn full(&self) -> Error {
+        Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
     }
 
     /// A part's text as it stands now; `None` where there is no such part.
@@ -167,13 +170,24 @@ impl<'a> Package<'a> {
         relation: Relation,
         target: Target<'_>,
     ) -> Result<String, Error> {
+        let kind = relation.address(self.is_strict);
+        let Some(relationships) = self.relationships(part)? else { return Ok(String::new()) };
+        Ok(relationships.relate(part, &kind, target))
+    }
+
+    fn relationships(&mut self, part: &str) -> Result<Option<&mut Relationships>, Error> {
         if !self.relationships.contains_key(part) {
             let held = self.part(&relationships::name(part))?;
             self.relationships.insert(part.to_owned(), Relationships::read(held)?);
         }
+        Ok(self.relationships.get_mut(part))
+    }
+
+    /// The part that `part` refers to for this.
+    pub(crate) fn related(&mut self, part: &str, relation: Relation) -> Result<Option<String>, Error> {
         let kind = relation.address(self.is_strict);
-        let Some(relationships) = self.relationships.get_mut(part) else { return Ok(String::new()) };
-        Ok(relationships.relate(part, &kind, target))
+        let target = self.relationships(part)?.and_then(|held| held.find(&kind));
+        Ok(target.and_then(|target| relationships::resolved(part, target)))
     }
 
     /// The namespace of the attributes that refer to relationships.

@@ -88,7 +88,9 @@ fn buildable(tag: Tag) -> Result<Tag, String> {
         | Tag::End(_)
         | Tag::Delimiters(_)
         | Tag::Xml(_) => return Ok(tag),
-        Tag::Command(Command { name: "link" | "pagebreak", .. }, _) => return Ok(tag),
+        Tag::Command(Command { name: "link" | "pagebreak" | "color" | "toc" | "include", .. }, _) => {
+            return Ok(tag);
+        }
         Tag::Image(_) => "a picture ({%…})".to_owned(),
         Tag::Qr(_) => "a code ({%qr …})".to_owned(),
         Tag::Barcode(_) => "a code ({%barcode …})".to_owned(),

@@ -18,7 +18,10 @@ pub(crate) type Id = u32;
 pub(crate) const NONE: Id = Id::MAX;
 
 /// Word's namespace in the strict form.
-const STRICT: &[u8] = b"http://purl.oclc.org/ooxml/wordprocessingml/main";
+pub(crate) const STRICT: &str = "http://purl.oclc.org/ooxml/wordprocessingml/main";
+
+/// The same as everybody writes it.
+pub(crate) const TRANSITIONAL: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
 /// A part of the file, read.
 pub(crate) struct Part {
@@ -128,7 +131,7 @@ impl Part {
     /// Whether it is written in the strict form of the format.
     pub(crate) fn is_strict(&self) -> bool {
         let root = self.element(0).and_then(|root| self.xml.get(root.start_tag())).unwrap_or_default();
-        memchr::memmem::find(root, STRICT).is_some()
+        memchr::memmem::find(root, STRICT.as_bytes()).is_some()
     }
 
     /// The element and what it stands in, up to the root.

@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 
 use super::xml::{attribute_text, before_end};
 use crate::error::Error;
-use crate::word::attribute::attribute;
+use crate::word::attribute::value;
 
 const EMPTY: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
     <Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>";
@@ -16,6 +16,8 @@ const EMPTY: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Relation {
     Hyperlink,
+    Styles,
+    Numbering,
 }
 
 impl Relation {
@@ -24,6 +26,8 @@ impl Relation {
         let base = namespace(is_strict);
         let name = match self {
             Self::Hyperlink => "hyperlink",
+            Self::Styles => "styles",
+            Self::Numbering => "numbering",
         };
         format!("{base}/{name}")
     }
@@ -47,10 +51,22 @@ pub(crate) enum Target<'a> {
     External(&'a str),
 }
 
+/// A relationship, as a part has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Relationship {
+    pub id: String,
+    pub kind: String,
+    /// As written; see [`resolved`].
+    pub target: String,
+    pub is_external: bool,
+}
+
 /// The relationships of a part.
 pub(super) struct Relationships {
     xml: Vec<u8>,
     ids: BTreeSet<String>,
+    /// All of them.
+    all: Vec<Relationship>,
     /// The ids of what was added, by type and target as written.
     added: BTreeMap<(String, String), String>,
     last_number: u32,
@@ -58,7 +74,7 @@ pub(super) struct Relationships {
 }
 
 /// The name of the part that says what `part` refers to.
-pub(super) fn name(part: &str) -> String {
+pub(crate) fn name(part: &str) -> String {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let slash = if folder.is_empty() { "" } else { "/" };
     format!("{folder}{slash}_rels/{file}.rels")
@@ -67,8 +83,9 @@ pub(super) fn name(part: &str) -> String {
 impl Relationships {
     pub(super) fn read(xml: Option<Vec<u8>>) -> Result<Self, Error> {
         let xml = xml.unwrap_or_else(|| EMPTY.to_vec());
-        let ids = ids(&xml)?;
-        Ok(Self { xml, ids, added: BTreeMap::new(), last_number: 0, lines: String::new() })
+        let all = list(&xml)?;
+        let ids = all.iter().map(|one| one.id.clone()).collect();
+        Ok(Self { xml, ids, all, added: BTreeMap::new(), last_number: 0, lines: String::new() })
     }
 
     pub(super) fn relate(&mut self, part: &str, kind: &str, target: Target<'_>) -> String {
@@ -84,8 +101,20 @@ impl Relationships {
         let target = attribute_text(&key.1);
         let line = format!("<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"{mode}/>");
         self.lines.push_str(&line);
+        self.all.push(Relationship {
+            id: id.clone(),
+            kind: kind.to_owned(),
+            target: key.1.clone(),
+            is_external: !mode.is_empty(),
+        });
         self.added.insert(key, id.clone());
         id
+    }
+
+    /// The first of this type that leads to a part: what it leads to.
+    pub(super) fn find(&self, kind: &str) -> Option<&str> {
+        let found = self.all.iter().find(|one| one.kind == kind && !one.is_external);
+        found.map(|one| one.target.as_str())
     }
 
     fn free_id(&mut self) -> String {
@@ -113,22 +142,46 @@ fn relative(part: &str, name: &str) -> String {
     }
 }
 
-fn ids(xml: &[u8]) -> Result<BTreeSet<String>, Error> {
+/// The name in the package that `target`, written in the relationships of `part`, leads to; `None` where it leads out of it.
+pub(crate) fn resolved(part: &str, target: &str) -> Option<String> {
+    let folder = part.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let (from, target) = match target.strip_prefix('/') {
+        Some(rest) => ("", rest),
+        None => (folder, target),
+    };
+    let mut names: Vec<&str> = from.split('/').filter(|name| !name.is_empty()).collect();
+    for name in target.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            _ => names.push(name),
+        }
+    }
+    Some(names.join("/"))
+}
+
+/// What a part of relationships says.
+pub(crate) fn list(xml: &[u8]) -> Result<Vec<Relationship>, Error> {
     let mut reader = Reader::from_reader(xml.strip_prefix(b"\xef\xbb\xbf").unwrap_or(xml));
-    let mut ids = BTreeSet::new();
+    let mut all = Vec::new();
     loop {
         match reader.read_event() {
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.local_name().as_ref() == b"Relationship" => {
-                let tag = [b"<", &*tag].concat();
-                let id = attribute(&tag, "Id").and_then(|attribute| tag.get(attribute.value));
-                ids.extend(id.map(|id| String::from_utf8_lossy(id).into_owned()));
+                all.push(Relationship {
+                    id: value(&tag, "Id"),
+                    kind: value(&tag, "Type"),
+                    target: value(&tag, "Target"),
+                    is_external: value(&tag, "TargetMode") == "External",
+                });
             }
             Ok(Event::DocType(_)) => {
                 return Err(Error::NotOffice(
                     "a part in _rels has a document type (<!DOCTYPE), which is refused".to_owned(),
                 ));
             }
-            Ok(Event::Eof) => return Ok(ids),
+            Ok(Event::Eof) => return Ok(all),
             Ok(_) => {}
             Err(error) => {
                 return Err(Error::NotOffice(format!(

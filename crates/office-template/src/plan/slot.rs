@@ -18,6 +18,8 @@ pub(crate) struct Slot {
     /// The run's properties (`w:rPr`), and the paragraph's; empty where it has none.
     pub run_properties: Range<usize>,
     pub paragraph_properties: Range<usize>,
+    /// Whether it stands in a table.
+    pub is_in_cell: bool,
 }
 
 /// What ends elements, and what begins them again.
@@ -48,6 +50,7 @@ impl Planner<'_> {
                 .transpose()?,
             run_properties: self.properties(run),
             paragraph_properties: self.properties(paragraph),
+            is_in_cell: part.path(paragraph).any(|id| part.kind(id) == Kind::Cell),
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use quick_xml::events::BytesStart;
+
 /// An attribute's places in its tag.
 pub(crate) struct Attribute {
     /// With the blank before it.
@@ -31,4 +33,13 @@ pub(crate) fn attribute(tag: &[u8], local: &str) -> Option<Attribute> {
         let name = tag.get(attribute.name.clone()).unwrap_or_default().trim_ascii_end();
         name.rsplit(|&byte| byte == b':').next() == Some(local.as_bytes())
     })
+}
+
+/// The start tag's attribute without its prefix, as text.
+pub(crate) fn value(tag: &BytesStart<'_>, local: &str) -> String {
+    // With the `<` that the reader leaves out.
+    let tag = [b"<", &**tag].concat();
+    let value = attribute(&tag, local).and_then(|attribute| tag.get(attribute.value));
+    let value = value.map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default();
+    quick_xml::escape::unescape(&value).map(std::borrow::Cow::into_owned).unwrap_or(value.clone())
 }

@@ -9,13 +9,10 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::attribute::{attribute, attributes};
 use super::field::Fields;
 use super::unique::Finder;
-use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind};
+use super::{Element, Id, Kind, NONE, Paragraph, Part, Piece, PieceKind, STRICT, TRANSITIONAL};
 
 /// The namespaces of Word's elements: as everybody writes it, and the strict one.
-const WORD: [&[u8]; 2] = [
-    b"http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    b"http://purl.oclc.org/ooxml/wordprocessingml/main",
-];
+const WORD: [&str; 2] = [TRANSITIONAL, STRICT];
 
 /// Stands in a paragraph's text for what is no text.
 const OBJECT: &str = "\u{fffc}";
@@ -365,7 +362,7 @@ fn prefix(root: &[u8]) -> String {
     for attribute in attributes(root) {
         let name = root.get(attribute.name).unwrap_or_default().trim_ascii_end();
         let value = root.get(attribute.value).unwrap_or_default();
-        if WORD.contains(&value) {
+        if WORD.iter().any(|known| known.as_bytes() == value) {
             if name == b"xmlns" {
                 return String::new();
             }

@@ -2,7 +2,9 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod colours;
 mod containers;
+mod contents;
 mod corpus;
 mod costs;
 mod fill;
