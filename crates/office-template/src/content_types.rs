@@ -8,7 +8,7 @@ use quick_xml::events::Event;
 use crate::container::{Archive, unpack};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::word::attribute::attribute;
+use crate::word::attribute::{attribute, value};
 
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
@@ -115,6 +115,47 @@ fn overrides(list: &[u8], limits: &Limits) -> Result<Vec<(String, String)>, Erro
             }
         }
     }
+}
+
+/// The content types of a container's parts.
+#[derive(Default)]
+pub(crate) struct Kinds {
+    by_extension: BTreeMap<String, String>,
+    by_name: BTreeMap<String, String>,
+}
+
+impl Kinds {
+    pub(crate) fn of(&self, name: &str) -> Option<&str> {
+        let name = name.to_ascii_lowercase();
+        let by_extension = || self.by_extension.get(name.rsplit_once('.')?.1);
+        self.by_name.get(&name).or_else(by_extension).map(String::as_str)
+    }
+}
+
+/// Reads the list; what cannot be read names none.
+pub(crate) fn kinds(list: &[u8]) -> Kinds {
+    let mut reader = Reader::from_reader(list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list));
+    let mut kinds = Kinds::default();
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(tag) | Event::Empty(tag) => {
+                let kind = value(&tag, "ContentType");
+                match tag.local_name().as_ref() {
+                    b"Default" => {
+                        kinds.by_extension.insert(value(&tag, "Extension").to_ascii_lowercase(), kind);
+                    }
+                    b"Override" => {
+                        let name = value(&tag, "PartName").trim_start_matches('/').to_ascii_lowercase();
+                        kinds.by_name.insert(name, kind);
+                    }
+                    _ => {}
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    kinds
 }
 
 /// What a container without a list of content types is.

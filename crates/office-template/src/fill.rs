@@ -2,7 +2,7 @@
 
 mod blocks;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -11,11 +11,12 @@ use crate::answer::{Answer, Content};
 use crate::error::Error;
 use crate::files::Files;
 use crate::forms::{self, Place, Refusal, Written};
+use crate::include::{self, Document};
+use crate::lexer::Delimiters;
 use crate::limits::Limit;
 use crate::marks::{Coloured, Mark, Marks, Reach};
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
-use crate::word::{STRICT, TRANSITIONAL};
 
 /// The part that is written.
 #[derive(Clone, Copy)]
@@ -27,14 +28,15 @@ pub(crate) struct Source<'a> {
     pub prefix: &'a str,
     /// Whether it is the document itself, and no header or note.
     pub is_main: bool,
-}
-
-impl Source<'_> {
-    /// Word's namespace, as the part has it.
-    pub(crate) fn namespace(&self) -> &'static str {
-        let is_strict = memmem::find(self.xml, STRICT.as_bytes()).is_some();
-        if is_strict { STRICT } else { TRANSITIONAL }
-    }
+    /// The number of its first tag.
+    pub first: usize,
+    /// Which of `documents` its tags take in, by the tags' places among the part's.
+    pub includes: &'a BTreeMap<usize, usize>,
+    pub documents: &'a [Document],
+    /// The delimiters that were asked for.
+    pub delimiters: Option<&'a Delimiters>,
+    /// The name of the document's main part, and the namespace of its styles and lists.
+    pub root: (&'a str, &'a str),
 }
 
 /// Writes a part.
@@ -42,7 +44,7 @@ pub(crate) struct Filler<'a, 'p> {
     source: Source<'a>,
     package: &'a mut Package<'p>,
     files: &'a mut dyn Files,
-    /// Tags whose answers cannot be written, by their places among the part's, and why.
+    /// Tags whose answers cannot be written, by their numbers, and why.
     pub faults: Vec<(usize, String)>,
     out: Vec<u8>,
     /// So many bytes may `out` have.
@@ -128,7 +130,8 @@ impl<'a, 'p> Filler<'a, 'p> {
                 Node::Content(slot) => match answers.next() {
                     Some(Answer::Text(text)) => self.value(text)?,
                     Some(Answer::Content(content)) => self.content(slot, content)?,
-                    Some(Answer::List(_)) | None => return Err(misfit()),
+                    Some(Answer::List(copies)) => self.include(slot, copies)?,
+                    None => return Err(misfit()),
                 },
                 Node::Section(_, body) => match answers.next() {
                     Some(Answer::List(copies)) => self.section(body, copies)?,
@@ -158,10 +161,34 @@ impl<'a, 'p> Filler<'a, 'p> {
             paragraph_properties: text(&slot.paragraph_properties),
             is_in_cell: slot.is_in_cell,
         };
-        let written = match forms::write(content, &place, (&mut *self.package, &mut *self.files)) {
+        let written = forms::write(content, &place, (&mut *self.package, &mut *self.files));
+        self.put(slot, written)
+    }
+
+    /// A document that was read with the template, filled.
+    fn include(&mut self, slot: &Slot, copies: &[Answer<'_>]) -> Result<(), Error> {
+        let document = self.source.includes.get(&slot.tag).and_then(|&at| self.source.documents.get(at));
+        let (Some(document), [Answer::List(answers)]) = (document, copies) else { return Err(misfit()) };
+        let stage = include::stage(document, self.source.name, self.package)?;
+        let source = document.part.source((&stage, false), self.source);
+        let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
+        let mut answers = answers.iter();
+        let out = filler.part(&document.part.nodes, &mut answers)?;
+        self.faults.append(&mut filler.faults);
+        if answers.next().is_some() {
+            return Err(misfit());
+        }
+        let written = include::inserted(&out, document, (self.source, &stage), self.package);
+        self.put(slot, written)
+    }
+
+    /// Puts what a form is into its place.
+    fn put(&mut self, slot: &Slot, written: Result<Written, Refusal>) -> Result<(), Error> {
+        let number = self.source.first + slot.tag;
+        let written = match written {
             Ok(written) => written,
             Err(Refusal::Fault(message)) => {
-                self.faults.push((slot.tag, message));
+                self.faults.push((number, message));
                 return Ok(());
             }
             Err(Refusal::Error(error)) => return Err(error),
@@ -187,7 +214,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         };
         if is_placed.is_none() {
             let message = "it cannot stand here; let it stand in plain text".to_owned();
-            self.faults.push((slot.tag, message));
+            self.faults.push((number, message));
         }
         self.check_room()
     }
@@ -370,7 +397,7 @@ impl<'a, 'p> Filler<'a, 'p> {
 }
 
 /// Whether `written` ends with an element of this name.
-fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
+pub(crate) fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
     let mut written = written.trim_ascii_end();
     // Marks are no elements.
     while written.ends_with(b"?>") {

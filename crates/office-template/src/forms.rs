@@ -9,9 +9,11 @@ use crate::answer::{Content, Form};
 use crate::error::Error;
 use crate::files::Files;
 use crate::fill::Source;
+use crate::include;
 use crate::marks::Mark;
 use crate::package::{Package, escaped};
 pub(crate) use properties::{with_cell_property, with_property};
+pub(crate) use xml::root;
 
 /// Where a form is written.
 pub(crate) struct Place<'a> {
@@ -75,7 +77,7 @@ impl From<Error> for Refusal {
 pub(crate) fn write(
     content: &Content<'_>,
     place: &Place<'_>,
-    (package, _files): (&mut Package<'_>, &mut dyn Files),
+    (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Written, Refusal> {
     let prefix = place.source.prefix;
     match content.form {
@@ -84,7 +86,8 @@ pub(crate) fn write(
         Form::Xml => xml::write(content.field(0), place),
         Form::Color => colour::write(content, place),
         Form::Toc => contents(content.field(0), place),
-        Form::Image | Form::Qr | Form::Barcode | Form::Html | Form::Include => {
+        Form::Include => include::calculated(content.field(0), place.source, (package, files)),
+        Form::Image | Form::Qr | Form::Barcode | Form::Html => {
             Err("this version cannot fill it".to_owned().into())
         }
     }

@@ -19,6 +19,7 @@ mod extent;
 mod files;
 mod fill;
 mod forms;
+mod include;
 pub mod lexer;
 mod limits;
 mod marks;
@@ -29,6 +30,8 @@ mod styles;
 mod tags;
 mod word;
 
+use std::collections::{BTreeMap, HashMap};
+
 use memchr::{memchr2, memmem};
 
 use answer::{Answer, Answers};
@@ -36,6 +39,7 @@ use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
 pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
+use include::Document;
 pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
 use package::Package;
@@ -58,6 +62,14 @@ pub struct Template {
     tags: Vec<TagPlace>,
     program: String,
     next_number: u64,
+    /// The documents that it takes in.
+    documents: Vec<Document>,
+    /// What the parts with tags are called in faults.
+    names: Vec<String>,
+    /// The name of its main part.
+    main: String,
+    /// The delimiters that were asked for.
+    delimiters: Option<Delimiters>,
     /// Whether it is written in the strict form of the format.
     is_strict: bool,
     warnings: Vec<String>,
@@ -70,9 +82,26 @@ struct PartPlan {
     is_main: bool,
     xml: Vec<u8>,
     prefix: String,
-    /// How many tags it has.
+    /// The number of its first tag, and how many it has.
+    first: usize,
     tags: usize,
     nodes: Vec<Node>,
+    /// Which documents its tags take in, by the tags' places.
+    includes: BTreeMap<usize, usize>,
+}
+
+impl PartPlan {
+    /// A part without tags.
+    fn new((name, is_main): (String, bool), part: Part, nodes: Vec<Node>) -> Self {
+        let Part { xml, prefix, .. } = part;
+        Self { name, is_main, xml, prefix, first: 0, tags: 0, nodes, includes: BTreeMap::new() }
+    }
+
+    /// The part as it is written under this name, where all else is as around it.
+    fn source<'a>(&'a self, (name, is_main): (&'a str, bool), around: Source<'a>) -> Source<'a> {
+        let Self { xml, prefix, first, includes, .. } = self;
+        Source { name, is_main, xml, prefix, first: *first, includes, ..around }
+    }
 }
 
 /// Where a tag stands, for what is to be said of it.
@@ -83,18 +112,36 @@ struct TagPlace {
 }
 
 /// What is carried from part to part while a template is read.
-struct Reading {
+struct Reading<'f> {
+    files: &'f mut dyn Files,
     faults: Vec<Fault>,
     /// So many tags may follow.
     tags_left: usize,
     /// So many pieces of elements that are ended and begun again.
     cuts_left: usize,
+    /// So many bytes may be unpacked.
+    unpacked_left: u64,
+    /// The documents that are being read, each taken in by the one before.
+    chain: Vec<String>,
+    /// Those that have been read, with their places.
+    known: HashMap<String, usize>,
+    /// The tags of the documents that the one being read takes in.
+    taken: usize,
 }
 
-impl Reading {
-    fn new(limits: &Limits) -> Self {
+impl<'f> Reading<'f> {
+    fn new(limits: &Limits, files: &'f mut dyn Files) -> Self {
         let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
-        Self { faults: Vec::new(), tags_left, cuts_left: plan::CUTS }
+        Self {
+            files,
+            faults: Vec::new(),
+            tags_left,
+            cuts_left: plan::CUTS,
+            unpacked_left: limits.unpacked_bytes.value,
+            chain: Vec::new(),
+            known: HashMap::new(),
+            taken: 0,
+        }
     }
 }
 
@@ -115,10 +162,27 @@ impl Template {
     /// [`Error::NotOffice`] for what is no Word file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
     /// of all tags that cannot be read.
     pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
+        Self::read_beside(file, delimiters, limits, &mut NoFiles)
+    }
+
+    /// The same of one that may take in other documents, which come from `files`.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Template::read`]; what is wrong with another document is a fault of the tag that takes it in.
+    pub fn read_beside(
+        file: Vec<u8>,
+        delimiters: Option<Delimiters>,
+        limits: &Limits,
+        files: &mut dyn Files,
+    ) -> Result<Self, Error> {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
-        let (parts, next_number) = parts(&file, delimiters.is_some(), limits)?;
+        let mut reading = Reading::new(limits, files);
+        let (main, parts, next_number) =
+            parts(&file, delimiters.is_some(), limits, &mut reading.unpacked_left)?;
+        let given = delimiters.clone();
         let mut warnings = Vec::new();
         let delimiters = delimiters.unwrap_or_else(|| {
             let texts = || parts.iter().flat_map(|(_, part)| &part.paragraphs).map(|one| one.text.as_str());
@@ -139,13 +203,18 @@ impl Template {
             tags: Vec::new(),
             program: String::new(),
             next_number,
+            documents: Vec::new(),
+            names: Vec::new(),
+            main,
+            delimiters: given,
             is_strict: parts.iter().any(|(_, part)| part.is_strict()),
             warnings,
         };
         let mut steps = Vec::new();
-        let mut reading = Reading::new(limits);
-        for (text_part, part) in parts {
-            steps.extend(template.add(text_part, part, &delimiters, &mut reading)?);
+        for (TextPart { name, is_main, .. }, part) in parts {
+            let (part, of_part) = template.add((name, is_main), part, &delimiters, &mut reading)?;
+            template.parts.push(part);
+            steps.extend(of_part);
         }
         let faults = reading.faults;
         if !faults.is_empty() {
@@ -160,14 +229,13 @@ impl Template {
     /// Finds the tags of a part, and what the engine runs for them.
     fn add(
         &mut self,
-        text_part: TextPart,
+        (name, is_main): (String, bool),
         part: Part,
         delimiters: &Delimiters,
-        reading: &mut Reading,
-    ) -> Result<Vec<program::Step>, Error> {
-        let TextPart { name, is_main, .. } = text_part;
-        let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
-            .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
+        reading: &mut Reading<'_>,
+    ) -> Result<(PartPlan, Vec<program::Step>), Error> {
+        let mut tags =
+            tags::find(&part, &name, delimiters, &mut reading.tags_left).ok_or_else(|| self.many_tags())?;
         let extents = extent::extents(&part, &name, &mut tags);
         let planned = if tags.faults.is_empty() {
             plan::plan(&part, &tags, &extents, &mut reading.cuts_left)
@@ -181,17 +249,24 @@ impl Template {
         });
         let places = tags.all.iter();
         self.tags.extend(places.map(|placed| TagPlace {
-            part: self.parts.len(),
+            part: self.names.len(),
             paragraph: placed.paragraph + 1,
             shown: placed.shown.clone(),
         }));
+        self.names.push(name.clone());
+        let includes = self.includes(&mut tags, (&name, &part.prefix), reading)?;
         tags.faults.sort_by_key(|fault| fault.paragraph);
         reading.faults.append(&mut tags.faults);
-        let steps = program::steps(&nodes, &tags.all, first);
-        let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
-        let Part { xml, prefix, .. } = part;
-        self.parts.push(PartPlan { name, is_main, xml, prefix, tags: tags.all.len(), nodes });
-        Ok(steps)
+        let documents = &self.documents;
+        let bodies =
+            includes.iter().filter_map(|(&tag, &at)| Some((tag, documents.get(at)?.steps.as_slice())));
+        let steps = program::steps(&nodes, &tags.all, (first, &bodies.collect()));
+        let part = PartPlan::new((name, is_main), part, nodes);
+        Ok((PartPlan { first, tags: tags.all.len(), includes, ..part }, steps))
+    }
+
+    fn many_tags(&self) -> Error {
+        Error::limit(&self.limits.tags, "the template has more tags than the limit")
     }
 
     /// What the engine runs: JSON.
@@ -215,14 +290,12 @@ impl Template {
         let mut answers = tree.iter();
         let mut package = Package::open(&self.file, &self.limits, (self.is_strict, self.next_number))?;
         let mut faults = Vec::new();
-        let mut first = 0;
         for part in &self.parts {
-            if !part.nodes.is_empty() {
+            if part.tags > 0 {
                 let out = self.fill_part(part, &mut answers, (&mut package, files))?;
-                faults.extend(out.1.into_iter().map(|(index, message)| (first + index, message)));
+                faults.extend(out.1);
                 package.put(&part.name, out.0)?;
             }
-            first += part.tags;
         }
         if answers.next().is_some() {
             return Err(Error::Answer("what the program answered is not this template's".to_owned()));
@@ -237,15 +310,25 @@ impl Template {
         Ok(Filled { file: file.unwrap_or(self.file), warnings })
     }
 
-    /// A part, filled, and the tags whose answers could not be written, by their places among the part's.
+    /// A part, filled, and the tags whose answers could not be written, by their numbers.
     fn fill_part<'a>(
         &self,
         part: &PartPlan,
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
         (package, files): (&mut Package<'_>, &mut dyn Files),
     ) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
-        let source = Source { name: &part.name, xml: &part.xml, prefix: &part.prefix, is_main: part.is_main };
-        let mut filler = Filler::new(source, &self.limits.output_bytes, (package, files));
+        let around = Source {
+            name: &part.name,
+            xml: &part.xml,
+            prefix: &part.prefix,
+            is_main: part.is_main,
+            first: part.first,
+            includes: &part.includes,
+            documents: &self.documents,
+            delimiters: self.delimiters.as_ref(),
+            root: (&self.main, if self.is_strict { word::STRICT } else { word::TRANSITIONAL }),
+        };
+        let mut filler = Filler::new(around, &self.limits.output_bytes, (package, files));
         let out = filler.part(&part.nodes, answers)?;
         Ok((out, filler.faults))
     }
@@ -255,7 +338,7 @@ impl Template {
         faults.sort_by_key(|&(id, _)| id);
         let reported = faults.into_iter().filter_map(|(id, message)| {
             let place = self.tags.get(id)?;
-            let part = &self.parts.get(place.part)?.name;
+            let part = self.names.get(place.part)?;
             Some(Fault::new(part, place.paragraph, &place.shown, &message))
         });
         Faults::new(reported.collect(), count)
@@ -263,13 +346,21 @@ impl Template {
 }
 
 /// The parts that may have tags, read, and the first number that no picture has.
-fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart, Part)>, u64), Error> {
+fn parts(
+    file: &[u8],
+    are_given: bool,
+    limits: &Limits,
+    room: &mut u64,
+) -> Result<(String, Vec<(TextPart, Part)>, u64), Error> {
     let mut archive = container::open(file, limits)?;
     let mut parts = Vec::new();
     let mut largest = 0;
-    let mut room = limits.unpacked_bytes.value;
+    let mut main = String::new();
     for text_part in content_types::text_parts(&mut archive, limits)? {
-        let xml = container::unpack(&mut archive, text_part.entry, &mut room, limits)?;
+        let xml = container::unpack(&mut archive, text_part.entry, room, limits)?;
+        if text_part.is_main && main.is_empty() {
+            main.clone_from(&text_part.name);
+        }
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
         let may_have_tags =
@@ -277,20 +368,32 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<(Vec<(TextPart
         if !may_have_tags {
             continue;
         }
-        let part = word::read(xml, limits.depth.value).map_err(|error| match error {
-            Unreadable::Xml(message) => {
-                Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
-            }
-            Unreadable::Depth => {
-                let what =
-                    format!("the elements of {} stand in each other deeper than the limit", text_part.name);
-                Error::limit(&limits.depth, &what)
-            }
-        })?;
+        let part = read(xml, &text_part.name, limits)?;
         largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
-    Ok((parts, largest + 1))
+    Ok((main, parts, largest + 1))
+}
+
+/// A part of a container.
+fn part(
+    archive: &mut container::Archive<'_>,
+    text_part: &TextPart,
+    room: &mut u64,
+    limits: &Limits,
+) -> Result<Part, Error> {
+    let xml = container::unpack(archive, text_part.entry, room, limits)?;
+    read(xml, &text_part.name, limits)
+}
+
+fn read(xml: Vec<u8>, name: &str, limits: &Limits) -> Result<Part, Error> {
+    word::read(xml, limits.depth.value).map_err(|error| match error {
+        Unreadable::Xml(message) => Error::NotOffice(format!("{name} cannot be read: {message}")),
+        Unreadable::Depth => {
+            let what = format!("the elements of {name} stand in each other deeper than the limit");
+            Error::limit(&limits.depth, &what)
+        }
+    })
 }
 
 /// The largest number of a picture (`wp:docPr`) in a part.

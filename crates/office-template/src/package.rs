@@ -11,9 +11,10 @@ use std::hash::BuildHasher as _;
 use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
+use crate::include::Taken;
 use crate::limits::Limits;
-use relationships::Relationships;
 pub(crate) use relationships::{Relation, Target};
+use relationships::{Relationship, Relationships};
 pub(crate) use xml::{attribute_text, before_end, escaped, with_last};
 
 /// A document that is being filled.
@@ -40,6 +41,8 @@ pub(crate) struct Package<'a> {
     overrides: String,
     /// Whether the names of relationships are those of the strict form of the format.
     is_strict: bool,
+    /// What other documents have brought with them.
+    pub taken: Taken,
     /// What the document's author should know.
     pub warnings: Vec<String>,
     /// The next number of a picture that is no other's.
@@ -53,10 +56,7 @@ impl<'a> Package<'a> {
         (is_strict, next_number): (bool, u64),
     ) -> Result<Self, Error> {
         let archive = container::open(file, limits)?;
-        let names =
-            (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
-        let entries: BTreeMap<String, usize> =
-            names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect();
+        let entries = container::entries_by_name(&archive);
         Ok(Self {
             archive,
             limits,
@@ -70,6 +70,7 @@ impl<'a> Package<'a> {
             overrides: String::new(),
             relationships: BTreeMap::new(),
             is_strict,
+            taken: Taken::default(),
             warnings: Vec::new(),
             next_number,
         })
@@ -171,8 +172,34 @@ impl<'a> Package<'a> {
         target: Target<'_>,
     ) -> Result<String, Error> {
         let kind = relation.address(self.is_strict);
+        self.relate_as(part, &kind, target)
+    }
+
+    /// The same for a relationship of this type.
+    pub(crate) fn relate_as(&mut self, part: &str, kind: &str, target: Target<'_>) -> Result<String, Error> {
         let Some(relationships) = self.relationships(part)? else { return Ok(String::new()) };
-        Ok(relationships.relate(part, &kind, target))
+        Ok(relationships.relate(part, kind, target))
+    }
+
+    /// Begins a part that is not in the package, with what it refers to.
+    pub(crate) fn stage(&mut self, part: &str, relationships: Vec<u8>) -> Result<(), Error> {
+        let held = Relationships::read(Some(relationships))?;
+        self.relationships.insert(part.to_owned(), held);
+        Ok(())
+    }
+
+    /// Ends such a part; tells what it refers to.
+    pub(crate) fn unstage(&mut self, part: &str) -> Vec<Relationship> {
+        self.relationships.remove(part).map(Relationships::into_all).unwrap_or_default()
+    }
+
+    /// The limits, and how many bytes may still be unpacked.
+    pub(crate) fn unpacking(&mut self) -> (&'a Limits, &mut u64) {
+        (self.limits, &mut self.unpacked_left)
+    }
+
+    pub(crate) fn is_strict(&self) -> bool {
+        self.is_strict
     }
 
     fn relationships(&mut self, part: &str) -> Result<Option<&mut Relationships>, Error> {
@@ -197,6 +224,9 @@ impl<'a> Package<'a> {
 
     /// The file with all that was changed and added.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
+        if let Some(lists) = self.taken.lists.take() {
+            lists.write(&mut self)?;
+        }
         for (part, relationships) in std::mem::take(&mut self.relationships) {
             if let Some(xml) = relationships.written() {
                 self.put(&relationships::name(&part), xml)?;

@@ -27,6 +27,8 @@ pub(crate) struct Style {
     /// In lower case; Word's own are called the same in every language.
     pub name: String,
     pub based_on: String,
+    pub link: String,
+    pub next: String,
     /// Whether it is its kind's default.
     pub is_default: bool,
     /// From 0; 9 is text.
@@ -42,6 +44,7 @@ pub(crate) struct Styles {
     pub prefix: String,
     pub all: Vec<Style>,
     by_id: BTreeMap<String, usize>,
+    by_name: BTreeMap<(String, String), usize>,
 }
 
 impl Styles {
@@ -88,6 +91,7 @@ impl Styles {
 
     fn add(&mut self, style: Style) {
         self.by_id.entry(style.id.clone()).or_insert(self.all.len());
+        self.by_name.entry((style.kind.clone(), style.name.clone())).or_insert(self.all.len());
         self.all.push(style);
     }
 
@@ -97,7 +101,7 @@ impl Styles {
 
     /// The style of this kind that is called so, in lower case.
     pub(crate) fn named(&self, kind: &str, name: &str) -> Option<&Style> {
-        self.all.iter().find(|style| style.kind == kind && style.name == name)
+        self.all.get(*self.by_name.get(&(kind.to_owned(), name.to_owned()))?)
     }
 
     pub(crate) fn default_of(&self, kind: &str) -> Option<&Style> {
@@ -133,6 +137,8 @@ impl Style {
             }
             (2, b"name") => self.name = value(tag, "val").trim().to_lowercase(),
             (2, b"basedOn") => self.based_on = value(tag, "val"),
+            (2, b"link") => self.link = value(tag, "val"),
+            (2, b"next") => self.next = value(tag, "val"),
             (3, b"outlineLvl") => self.outline = value(tag, "val").parse().ok(),
             _ => {}
         }

@@ -8,7 +8,7 @@ use crate::lexer::{Command, Delimiters, Expression, Tag, Token, lex};
 use crate::word::{Id, Paragraph, Part, PieceKind};
 
 /// Sections inside of sections: the program's answer is as deep, and is read by a parser that goes no deeper.
-const SECTION_DEPTH: usize = 50;
+pub(crate) const SECTION_DEPTH: usize = 50;
 
 /// A tag in its place.
 pub(crate) struct Placed {

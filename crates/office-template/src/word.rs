@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use field::Fields;
 pub(crate) use reader::{Unreadable, read};
-pub(crate) use unique::{LARGEST_NUMBER, Unique, UniqueKind};
+pub(crate) use unique::{CHANGES, LARGEST_NUMBER, Unique, UniqueKind};
 
 /// An element's place in [`Part::elements`].
 pub(crate) type Id = u32;

@@ -28,7 +28,7 @@ pub(super) fn applied(
 ) -> Result<Vec<u8>, Error> {
     let found = headings::find(xml, marks, source.prefix)?;
     let deepest = found.contents.iter().map(|contents| contents.levels).max().unwrap_or_default();
-    let part = styles::part(package, source.name, source.namespace())?;
+    let part = styles::part(package, source.name, source.root.1)?;
     let definitions = package.part(&part)?.unwrap_or_default();
     let styles = Styles::read(&definitions);
     let entries = entries(&found, &styles, deepest);

@@ -99,7 +99,8 @@ impl Relationships {
         }
         let id = self.free_id();
         let target = attribute_text(&key.1);
-        let line = format!("<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"{mode}/>");
+        let written = attribute_text(kind);
+        let line = format!("<Relationship Id=\"{id}\" Type=\"{written}\" Target=\"{target}\"{mode}/>");
         self.lines.push_str(&line);
         self.all.push(Relationship {
             id: id.clone(),
@@ -127,10 +128,20 @@ impl Relationships {
         }
     }
 
+    /// All that the part refers to.
+    pub(super) fn into_all(self) -> Vec<Relationship> {
+        self.all
+    }
+
     /// The part; `None` where nothing was added.
     pub(super) fn written(&self) -> Option<Vec<u8>> {
         (!self.lines.is_empty()).then(|| before_end(&self.xml, &self.lines))
     }
+}
+
+/// The part with these lines.
+pub(crate) fn whole(lines: &str) -> Vec<u8> {
+    before_end(EMPTY, lines)
 }
 
 /// The target as a part writes it: from its own folder, or from the root.

@@ -35,11 +35,18 @@ pub(crate) fn attribute(tag: &[u8], local: &str) -> Option<Attribute> {
     })
 }
 
-/// The start tag's attribute without its prefix, as text.
+/// The value of the attribute whose name without its prefix is `local`, as text; empty where there is none.
 pub(crate) fn value(tag: &BytesStart<'_>, local: &str) -> String {
     // With the `<` that the reader leaves out.
-    let tag = [b"<", &**tag].concat();
-    let value = attribute(&tag, local).and_then(|attribute| tag.get(attribute.value));
-    let value = value.map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default();
-    quick_xml::escape::unescape(&value).map(std::borrow::Cow::into_owned).unwrap_or(value.clone())
+    value_in(&[b"<", &**tag].concat(), local)
+}
+
+/// The same of a start tag as it is written.
+pub(crate) fn value_in(tag: &[u8], local: &str) -> String {
+    let value = attribute(tag, local).and_then(|attribute| tag.get(attribute.value)).unwrap_or_default();
+    let value = String::from_utf8_lossy(value);
+    match quick_xml::escape::unescape(&value) {
+        Ok(text) => text.into_owned(),
+        Err(_) => value.into_owned(),
+    }
 }

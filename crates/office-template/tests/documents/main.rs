@@ -9,6 +9,7 @@ mod corpus;
 mod costs;
 mod fill;
 mod forms;
+mod includes;
 mod library;
 mod repeat;
 mod runs;
