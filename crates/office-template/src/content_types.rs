@@ -152,7 +152,14 @@ pub(crate) fn kinds(list: &[u8]) -> Kinds {
                 }
             }
             Event::Eof => break,
-            _ => {}
+            Event::End(_)
+            | Event::Text(_)
+            | Event::CData(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => {}
         }
     }
     kinds

@@ -195,7 +195,11 @@ impl<'a, 'p> Filler<'a, 'p> {
         };
         let written = match written {
             Written::Mark(mark @ Mark::Contents(_)) => self.placeholder(mark),
-            written => written,
+            Written::Nothing
+            | Written::Run(_)
+            | Written::Inline(_)
+            | Written::Blocks { .. }
+            | Written::Mark(_) => written,
         };
         let is_placed = match written {
             Written::Nothing => Some(()),

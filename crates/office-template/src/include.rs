@@ -134,14 +134,13 @@ pub(crate) fn calculated(
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Written, Refusal> {
     let name = path(name)?;
-    let document = match package.taken.documents.get(&name) {
-        Some(document) => Rc::clone(document),
-        None => {
-            let file = files.file(&name)?;
-            let document = Rc::new(untagged(&name, file, source, package)?);
-            package.taken.documents.insert(name, Rc::clone(&document));
-            document
-        }
+    let document = if let Some(document) = package.taken.documents.get(&name) {
+        Rc::clone(document)
+    } else {
+        let file = files.file(&name)?;
+        let document = Rc::new(untagged(&name, file, source, package)?);
+        package.taken.documents.insert(name, Rc::clone(&document));
+        document
     };
     check_kind(&document, source.prefix, package.is_strict())?;
     let stage = stage(&document, source.name, package)?;

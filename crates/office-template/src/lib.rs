@@ -345,13 +345,11 @@ impl Template {
     }
 }
 
-/// The parts that may have tags, read, and the first number that no picture has.
-fn parts(
-    file: &[u8],
-    are_given: bool,
-    limits: &Limits,
-    room: &mut u64,
-) -> Result<(String, Vec<(TextPart, Part)>, u64), Error> {
+/// The name of the main part, the parts with tags, and a number.
+type TextParts = (String, Vec<(TextPart, Part)>, u64);
+
+/// The name of the main part, the parts that may have tags, read, and the first number that no picture has.
+fn parts(file: &[u8], are_given: bool, limits: &Limits, room: &mut u64) -> Result<TextParts, Error> {
     let mut archive = container::open(file, limits)?;
     let mut parts = Vec::new();
     let mut largest = 0;

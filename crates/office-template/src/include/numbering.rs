@@ -202,14 +202,13 @@ fn copied(
         return Ok(None);
     }
     let broken = |error| named("a file that is taken in", error);
-    let abstract_number = match numbering.copied.get(&num.of) {
-        Some(&number) => number,
-        None => {
-            let definition = numbering.xml.get(of.range.clone()).unwrap_or_default();
-            let number = lists.add_abstract(definition, styles).map_err(broken)?;
-            numbering.copied.insert(num.of.clone(), number);
-            number
-        }
+    let abstract_number = if let Some(&number) = numbering.copied.get(&num.of) {
+        number
+    } else {
+        let definition = numbering.xml.get(of.range.clone()).unwrap_or_default();
+        let number = lists.add_abstract(definition, styles).map_err(broken)?;
+        numbering.copied.insert(num.of.clone(), number);
+        number
     };
     let definition = numbering.xml.get(num.range.clone()).unwrap_or_default();
     let starts = if *copies > 1 && !num.has_overrides { of.starts.as_slice() } else { &[] };
@@ -222,18 +221,17 @@ fn copied(
 
 impl Lists {
     fn open((main, namespace): (&str, &str), package: &mut Package<'_>) -> Result<Self, Error> {
-        let part = match package.related(main, Relation::Numbering)? {
-            Some(part) => part,
-            None => {
-                let part = package.free_name("word/numbering", ".xml");
-                let xml = format!(
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:numbering xmlns:w=\"{namespace}\"></w:numbering>"
-                );
-                package.put(&part, xml.into_bytes())?;
-                package.override_type(&part, CONTENT_TYPE);
-                package.relate(main, Relation::Numbering, Target::Part(&part))?;
-                part
-            }
+        let part = if let Some(part) = package.related(main, Relation::Numbering)? {
+            part
+        } else {
+            let part = package.free_name("word/numbering", ".xml");
+            let xml = format!(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:numbering xmlns:w=\"{namespace}\"></w:numbering>"
+            );
+            package.put(&part, xml.into_bytes())?;
+            package.override_type(&part, CONTENT_TYPE);
+            package.relate(main, Relation::Numbering, Target::Part(&part))?;
+            part
         };
         let held = Numbering::read(package.part(&part)?.unwrap_or_default());
         let after = |ids: &mut dyn Iterator<Item = &String>| {

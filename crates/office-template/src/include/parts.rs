@@ -1,6 +1,7 @@
 //! What a document that is taken in refers to: pictures, charts, links, embedded files. They come with what they refer to themselves.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::{Document, named};
 use crate::container::{self, Archive};
@@ -136,7 +137,7 @@ impl<'d> Own<'d> {
                 }
             };
             let [id, kind, target] = [&id, &kind, &target].map(|text| attribute_text(text));
-            lines.push_str(&format!("<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"{mode}/>"));
+            let _ = write!(lines, "<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"{mode}/>");
         }
         package.put(&relationships::name(&copy), relationships::whole(&lines))?;
         Ok(Some(copy))

@@ -11,10 +11,8 @@ use crate::{Reading, Template, program};
 
 /// The name that a tag takes in, where it is known.
 fn name(tag: &Tag) -> Option<&str> {
-    match tag {
-        Tag::Command(command, arguments) if command.name == "include" => literal(arguments.first()?),
-        _ => None,
-    }
+    let Tag::Command(command, arguments) = tag else { return None };
+    if command.name == "include" { literal(arguments.first()?) } else { None }
 }
 
 impl Template {

@@ -38,7 +38,7 @@ pub(super) fn merge(
         names.take(id);
     }
     let added = std::mem::take(&mut names.added);
-    let mut lines = String::new();
+    let mut definitions = String::new();
     for style in added {
         let Some(definition) = xml.get(style.range.clone()) else { continue };
         let listed = numbering::of_style(definition, &theirs.prefix);
@@ -47,10 +47,10 @@ pub(super) fn merge(
             None => None,
         };
         let text = defined(definition, style, (&theirs, &ours), &merged.styles, list);
-        lines.push_str(&text.map_err(|error| super::named("a file that is taken in", error))?);
+        definitions.push_str(&text.map_err(|error| super::named("a file that is taken in", error))?);
     }
-    if !lines.is_empty() {
-        package.put(&part, with_last(&host, &lines))?;
+    if !definitions.is_empty() {
+        package.put(&part, with_last(&host, &definitions))?;
     }
     Ok(())
 }
