@@ -239,18 +239,18 @@ fn its_styles_come_with_it_and_the_hosts_win() {
     let file = docx_with(&(styled("H") + &styled("Top")), &[("styles.xml", "styles", "styles", &own)]);
     let template = docx_with(&p("{:include \"a\"}"), &[("styles.xml", "styles", "styles", host)]);
     let filled = try_with(template, "{}", &[("a", file)], &limits()).expect("it is filled");
-    let (document, styles) = (part(&filled.file, DOCUMENT), part(&filled.file, "word/styles.xml"));
+    let (document, definitions) = (part(&filled.file, DOCUMENT), part(&filled.file, "word/styles.xml"));
     assert!(
         document.contains("w:pStyle w:val=\"Kopf\"") && document.contains("w:pStyle w:val=\"Top\""),
         "{document}"
     );
-    assert!(!styles.contains("Unused") && !styles.contains("styleId=\"H\""), "{styles}");
-    assert!(styles.contains("<w:basedOn w:val=\"Base_2\"/></w:style>"), "{styles}");
+    assert!(!definitions.contains("Unused") && !definitions.contains("styleId=\"H\""), "{definitions}");
+    assert!(definitions.contains("<w:basedOn w:val=\"Base_2\"/></w:style>"), "{definitions}");
     assert!(
-        styles.contains(
+        definitions.contains(
             "w:styleId=\"Base_2\"><w:name w:val=\"Base\"/><w:basedOn w:val=\"Normal\"/><w:rPr><w:i/></w:rPr>"
         ),
-        "{styles}"
+        "{definitions}"
     );
 }
 
