@@ -47,6 +47,12 @@ pub(crate) fn open<'a>(file: &'a [u8], limits: &Limits) -> Result<Archive<'a>, E
     Ok(archive)
 }
 
+/// The entries' numbers by their names in lower case: names of parts are the same whatever their case.
+pub(crate) fn entries_by_name(archive: &Archive<'_>) -> BTreeMap<String, usize> {
+    let names = (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
+    names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect()
+}
+
 /// What the file is, if its first bytes say that it is no container.
 fn other_kind(file: &[u8]) -> Option<&'static str> {
     const ENCRYPTED: &[u8] = b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0";

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::package::relationships_of;
 use crate::word::Dialect;
-use crate::word::attribute::attribute;
+use crate::word::attribute::{attribute, value};
 
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
@@ -43,6 +43,8 @@ const OTHER_PARTS: [(&str, Dialect); 13] = [
 /// A part with text: its name, and its number among the entries.
 pub(crate) struct TextPart {
     pub name: String,
+    /// Whether it is the document itself.
+    pub is_main: bool,
     pub entry: usize,
     pub dialect: Dialect,
     /// The number of the entry that says what the part refers to, if there is one.
@@ -73,8 +75,8 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
         match entries.get(&name.to_ascii_lowercase()) {
             Some(&entry) => {
                 let relationships = entries.get(&relationships_of(name).to_ascii_lowercase()).copied();
-                let part = TextPart { name: name.clone(), entry, dialect, relationships };
-                parts.push((!is_main(kind), part));
+                let (name, is_main) = (name.clone(), is_main(kind));
+                parts.push(TextPart { name, is_main, entry, dialect, relationships });
             }
             None if is_main(kind) => {
                 return Err(Error::NotOffice(format!(
@@ -84,12 +86,10 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
             None => {}
         }
     }
-    parts.sort_by(|(one_is_other, one), (two_is_other, two)| {
-        (one_is_other, &one.name).cmp(&(two_is_other, &two.name))
-    });
+    parts.sort_by(|one, other| (!one.is_main, &one.name).cmp(&(!other.is_main, &other.name)));
     // However often it is named, and as whatever: a part is filled once.
     let mut seen = BTreeSet::new();
-    Ok(parts.into_iter().map(|(_, part)| part).filter(|part| seen.insert(part.entry)).collect())
+    Ok(parts.into_iter().filter(|part| seen.insert(part.entry)).collect())
 }
 
 /// The parts that are named, without their leading slash, and their content types in lower case.
@@ -131,6 +131,54 @@ fn overrides(list: &[u8], limits: &Limits) -> Result<Vec<(String, String)>, Erro
             }
         }
     }
+}
+
+/// The content types of a container's parts.
+#[derive(Default)]
+pub(crate) struct Kinds {
+    by_extension: BTreeMap<String, String>,
+    by_name: BTreeMap<String, String>,
+}
+
+impl Kinds {
+    pub(crate) fn of(&self, name: &str) -> Option<&str> {
+        let name = name.to_ascii_lowercase();
+        let by_extension = || self.by_extension.get(name.rsplit_once('.')?.1);
+        self.by_name.get(&name).or_else(by_extension).map(String::as_str)
+    }
+}
+
+/// Reads the list; what cannot be read names none.
+pub(crate) fn kinds(list: &[u8]) -> Kinds {
+    let mut reader = Reader::from_reader(list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list));
+    let mut kinds = Kinds::default();
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(tag) | Event::Empty(tag) => {
+                let kind = value(&tag, "ContentType");
+                match tag.local_name().as_ref() {
+                    b"Default" => {
+                        kinds.by_extension.insert(value(&tag, "Extension").to_ascii_lowercase(), kind);
+                    }
+                    b"Override" => {
+                        let name = value(&tag, "PartName").trim_start_matches('/').to_ascii_lowercase();
+                        kinds.by_name.insert(name, kind);
+                    }
+                    _ => {}
+                }
+            }
+            Event::Eof => break,
+            Event::End(_)
+            | Event::Text(_)
+            | Event::CData(_)
+            | Event::Comment(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_)
+            | Event::GeneralRef(_) => {}
+        }
+    }
+    kinds
 }
 
 /// What a container without a list of content types is.

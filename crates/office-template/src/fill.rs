@@ -12,7 +12,10 @@ use crate::answer::{Answer, Content};
 use crate::error::Error;
 use crate::files::Files;
 use crate::forms::{self, Place, Refusal, Written};
+use crate::include::{self, Document};
+use crate::lexer::Delimiters;
 use crate::limits::Limit;
+use crate::marks::{Coloured, Mark, Marks, Reach};
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
 use crate::tags::TEXT_ONLY;
@@ -25,6 +28,17 @@ pub(crate) struct Source<'a> {
     pub xml: &'a [u8],
     /// What Word's names begin with in it.
     pub prefix: &'a str,
+    /// Whether it is the document itself, and no header or note.
+    pub is_main: bool,
+    /// The number of its first tag.
+    pub first: usize,
+    /// Which of `documents` its tags take in, by the tags' places among the part's.
+    pub includes: &'a BTreeMap<usize, usize>,
+    pub documents: &'a [Document],
+    /// The delimiters that were asked for.
+    pub delimiters: Option<&'a Delimiters>,
+    /// The name of the document's main part, and the namespace of its styles and lists.
+    pub root: (&'a str, &'a str),
 }
 
 /// Writes a part.
@@ -32,7 +46,7 @@ pub(crate) struct Filler<'a, 'p> {
     source: Source<'a>,
     package: &'a mut Package<'p>,
     files: &'a mut dyn Files,
-    /// Tags whose answers cannot be written, by their places among the part's, and why.
+    /// Tags whose answers cannot be written, by their numbers, and why.
     pub faults: Vec<(usize, String)>,
     out: Vec<u8>,
     /// So many bytes may `out` have.
@@ -50,6 +64,9 @@ pub(crate) struct Filler<'a, 'p> {
     addresses: BTreeMap<usize, String>,
     /// Whether the box is ticked that is written.
     is_ticked: bool,
+    marks: Marks,
+    /// Where in `out` the last mark of a text's colour stands, and its number.
+    colour: Option<(usize, usize)>,
 }
 
 impl<'a, 'p> Filler<'a, 'p> {
@@ -72,6 +89,8 @@ impl<'a, 'p> Filler<'a, 'p> {
             reopened: Vec::new(),
             addresses: BTreeMap::new(),
             is_ticked: false,
+            marks: Marks::default(),
+            colour: None,
         }
     }
 
@@ -82,7 +101,8 @@ impl<'a, 'p> Filler<'a, 'p> {
         answers: &mut impl Iterator<Item = &'b Answer<'b>>,
     ) -> Result<Vec<u8>, Error> {
         self.nodes(nodes, answers)?;
-        Ok(self.finished())
+        let whole = self.finished();
+        self.marks.applied(whole, self.source, self.package)
     }
 
     fn nodes<'b>(
@@ -110,7 +130,8 @@ impl<'a, 'p> Filler<'a, 'p> {
                 Node::Content(slot) => match answers.next() {
                     Some(Answer::Text(text)) => self.text(slot, text)?,
                     Some(Answer::Content(content)) => self.content(slot, content)?,
-                    Some(Answer::List(_)) | None => return Err(misfit()),
+                    Some(Answer::List(copies)) => self.include(slot, copies)?,
+                    None => return Err(misfit()),
                 },
                 Node::Address(address) => self.address(address, answers)?,
                 Node::AddressAgain(place) => self.address_again(*place),
@@ -153,17 +174,51 @@ impl<'a, 'p> Filler<'a, 'p> {
             run_properties: text(&slot.run_properties),
             paragraph_properties: text(&slot.paragraph_properties),
             width: slot.width,
+            is_in_cell: slot.is_in_cell,
         };
-        let written = match forms::write(content, &place, (&mut *self.package, &mut *self.files)) {
+        let written = forms::write(content, &place, (&mut *self.package, &mut *self.files));
+        self.put(slot, written)
+    }
+
+    /// A document that was read with the template, filled.
+    fn include(&mut self, slot: &Slot, copies: &[Answer<'_>]) -> Result<(), Error> {
+        let document = self.source.includes.get(&slot.tag).and_then(|&at| self.source.documents.get(at));
+        let (Some(document), [Answer::List(answers)]) = (document, copies) else { return Err(misfit()) };
+        let stage = include::stage(document, self.source.name, self.package)?;
+        let source = document.part.source((&stage, false), self.source);
+        let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
+        let mut answers = answers.iter();
+        let out = filler.part(&document.part.nodes, &mut answers)?;
+        self.faults.append(&mut filler.faults);
+        if answers.next().is_some() {
+            return Err(misfit());
+        }
+        let written = include::inserted(&out, document, (self.source, &stage), self.package);
+        self.put(slot, written)
+    }
+
+    /// Puts what a form is into its place.
+    fn put(&mut self, slot: &Slot, written: Result<Written, Refusal>) -> Result<(), Error> {
+        let number = self.source.first + slot.tag;
+        let written = match written {
             Ok(written) => written,
             Err(Refusal::Fault(message)) => {
-                self.faults.push((slot.tag, message));
+                self.faults.push((number, message));
                 return Ok(());
             }
             Err(Refusal::Error(error)) => return Err(error),
         };
+        let written = match written {
+            Written::Mark(mark @ Mark::Contents(_)) => self.placeholder(mark),
+            Written::Nothing
+            | Written::Run(_)
+            | Written::Inline(_)
+            | Written::Blocks { .. }
+            | Written::Mark(_) => written,
+        };
         let is_placed = match written {
             Written::Nothing => Some(()),
+            Written::Mark(mark) => slot.run.as_ref().map(|_| self.mark(mark)),
             Written::Run(xml) => slot.run.as_ref().map(|_| self.in_run(&xml)),
             Written::Inline(xml) => match &slot.run {
                 Some(run) => Some(self.between_runs(run, &xml)?),
@@ -178,9 +233,27 @@ impl<'a, 'p> Filler<'a, 'p> {
         };
         if is_placed.is_none() {
             let message = "it cannot stand here; let it stand in plain text".to_owned();
-            self.faults.push((slot.tag, message));
+            self.faults.push((number, message));
         }
         self.check_room()
+    }
+
+    /// A mark in the midst of the run's text.
+    fn mark(&mut self, mark: Mark) {
+        let is_of_text = matches!(mark, Mark::Colour(_, Coloured::Text));
+        let number = self.marks.add(mark, self.source.xml);
+        if is_of_text {
+            self.colour = Some((self.out.len(), number));
+        }
+        self.out.extend_from_slice(self.marks.written(number, Reach::Here).as_bytes());
+    }
+
+    /// A paragraph for what stands between paragraphs when the part is whole.
+    fn placeholder(&mut self, mark: Mark) -> Written {
+        let number = self.marks.add(mark, self.source.xml);
+        let prefix = self.source.prefix;
+        let xml = format!("<{prefix}p>{}</{prefix}p>", self.marks.written(number, Reach::Here));
+        Written::Blocks { xml, ends_with_table: false }
     }
 
     /// An element in the midst of the run's text.
@@ -337,8 +410,13 @@ impl<'a, 'p> Filler<'a, 'p> {
 }
 
 /// Whether `written` ends with an element of this name.
-fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
-    let written = written.trim_ascii_end();
+pub(crate) fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
+    let mut written = written.trim_ascii_end();
+    // Marks are no elements.
+    while written.ends_with(b"?>") {
+        let begin = memchr::memrchr(b'<', written).unwrap_or_default();
+        written = written.get(..begin).unwrap_or_default().trim_ascii_end();
+    }
     let last = memchr::memrchr(b'<', written).and_then(|at| written.get(at + 1..)).unwrap_or_default();
     let (is_end, name) = last.strip_prefix(b"/").map_or((false, last), |name| (true, name));
     let name = name.strip_prefix(prefix.as_bytes()).and_then(|name| name.strip_prefix(local));

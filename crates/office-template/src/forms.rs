@@ -1,5 +1,6 @@
 //! What tags give that is more than a text: a file for each form.
 
+mod colour;
 mod html;
 mod image;
 pub(crate) mod link;
@@ -10,9 +11,12 @@ use crate::answer::{Content, Form};
 use crate::error::Error;
 use crate::files::Files;
 use crate::fill::Source;
+use crate::include;
+use crate::marks::Mark;
 use crate::package::{Package, escaped};
 use crate::word::Twips;
-pub(crate) use properties::with_property;
+pub(crate) use properties::{with_cell_property, with_property};
+pub(crate) use xml::root;
 
 /// Where a form is written.
 pub(crate) struct Place<'a> {
@@ -23,6 +27,8 @@ pub(crate) struct Place<'a> {
     pub paragraph_properties: &'a str,
     /// How wide the text is there, where that is known.
     pub width: Option<Twips>,
+    /// Whether it stands in a table.
+    pub is_in_cell: bool,
 }
 
 impl Place<'_> {
@@ -48,6 +54,8 @@ pub(crate) enum Written {
         xml: String,
         ends_with_table: bool,
     },
+    /// What is written when the part is whole.
+    Mark(Mark),
 }
 
 /// Why a form cannot be written.
@@ -81,8 +89,27 @@ pub(crate) fn write(
         Form::Pagebreak => Ok(Written::Run(format!("<{prefix}br {prefix}type=\"page\"/>"))),
         Form::Link => link::write(content, place, package),
         Form::Xml => xml::write(content.field(0), place),
+        Form::Color => colour::write(content, place),
+        Form::Toc => contents(content.field(0), place),
+        Form::Include => include::calculated(content.field(0), place.source, (package, files)),
         Form::Image | Form::Qr | Form::Barcode => image::write(content, place, (package, files)),
         Form::Html => html::write(content.field(0), place, (package, files)),
-        Form::Include | Form::Toc | Form::Color => Err("this version cannot fill it".to_owned().into()),
+    }
+}
+
+/// `{:toc levels}`: headings have nine of them.
+fn contents(levels: &str, place: &Place<'_>) -> Result<Written, Refusal> {
+    const LEVELS: u8 = 3;
+    if !place.source.is_main {
+        let message = "a table of contents stands in the document itself, and in no header, footer, note or included file";
+        return Err(message.to_owned().into());
+    }
+    let levels = levels.trim();
+    let given = if levels.is_empty() { Some(LEVELS) } else { levels.parse().ok() };
+    match given.filter(|given| (1..=9).contains(given)) {
+        Some(given) => Ok(Written::Mark(Mark::Contents(given))),
+        None => {
+            Err(format!("a table of contents has 1 to 9 levels, as in {{:toc 3}}, and not {levels:?}").into())
+        }
     }
 }

@@ -19,17 +19,20 @@ mod extent;
 mod files;
 mod fill;
 mod forms;
+mod include;
 pub mod lexer;
 mod limits;
+mod marks;
 mod outline;
 mod package;
 mod plan;
 mod program;
+mod styles;
 mod tags;
 mod word;
 mod writing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use memchr::{memchr2, memmem};
 
@@ -38,6 +41,7 @@ use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
 pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
+use include::Document;
 pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
 use outline::Collected;
@@ -76,8 +80,14 @@ pub struct Template {
     tags: Vec<TagPlace>,
     program: String,
     next_number: u64,
-    /// The main part's name.
+    /// The documents that it takes in.
+    documents: Vec<Document>,
+    /// What the parts with tags are called in faults.
+    names: Vec<String>,
+    /// The name of its main part.
     main: String,
+    /// The delimiters that were asked for.
+    delimiters: Option<Delimiters>,
     /// Whether it is written in the strict form of the format.
     is_strict: bool,
     warnings: Vec<String>,
@@ -86,13 +96,33 @@ pub struct Template {
 /// A part with tags.
 struct PartPlan {
     name: String,
+    /// Whether it is the document itself, and no header or note.
+    is_main: bool,
     xml: Vec<u8>,
     prefix: String,
-    /// How many tags it has.
+    /// The number of its first tag, and how many it has.
+    first: usize,
     tags: usize,
     nodes: Vec<Node>,
+    /// Which documents its tags take in, by the tags' places.
+    includes: BTreeMap<usize, usize>,
     /// The relationships that the part no longer refers to when it is filled.
     forgotten: Vec<String>,
+}
+
+impl PartPlan {
+    /// A part without tags.
+    fn new((name, is_main): (String, bool), part: Part, nodes: Vec<Node>) -> Self {
+        let Part { xml, prefix, .. } = part;
+        let (includes, forgotten) = (BTreeMap::new(), Vec::new());
+        Self { name, is_main, xml, prefix, first: 0, tags: 0, nodes, includes, forgotten }
+    }
+
+    /// The part as it is written under this name, where all else is as around it.
+    fn source<'a>(&'a self, (name, is_main): (&'a str, bool), around: Source<'a>) -> Source<'a> {
+        let Self { xml, prefix, first, includes, .. } = self;
+        Source { name, is_main, xml, prefix, first: *first, includes, ..around }
+    }
 }
 
 /// Where a tag stands, for what is to be said of it.
@@ -103,7 +133,8 @@ struct TagPlace {
 }
 
 /// What is carried from part to part while a template is read.
-struct Reading {
+struct Reading<'f> {
+    files: &'f mut dyn Files,
     faults: Vec<Fault>,
     /// So many tags may follow.
     tags_left: usize,
@@ -111,12 +142,33 @@ struct Reading {
     cuts_left: usize,
     /// Where all tags are told, for who wants to know them.
     outline: Option<Collected>,
+    /// So many bytes may be unpacked.
+    unpacked_left: u64,
+    /// So many elements may follow.
+    elements_left: u64,
+    /// The documents that are being read, each taken in by the one before.
+    chain: Vec<String>,
+    /// Those that have been read, with their places.
+    known: HashMap<String, usize>,
+    /// The tags of the documents that the one being read takes in.
+    taken: usize,
 }
 
-impl Reading {
-    fn new(limits: &Limits) -> Self {
+impl<'f> Reading<'f> {
+    fn new(limits: &Limits, files: &'f mut dyn Files) -> Self {
         let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
-        Self { faults: Vec::new(), tags_left, cuts_left: plan::CUTS, outline: None }
+        Self {
+            files,
+            faults: Vec::new(),
+            tags_left,
+            cuts_left: plan::CUTS,
+            outline: None,
+            unpacked_left: limits.unpacked_bytes.value,
+            elements_left: limits.elements.value,
+            chain: Vec::new(),
+            known: HashMap::new(),
+            taken: 0,
+        }
     }
 }
 
@@ -137,7 +189,21 @@ impl Template {
     /// [`Error::NotOffice`] for what is no Word file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
     /// of all tags that cannot be read.
     pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
-        let mut reading = Reading::new(limits);
+        Self::read_beside(file, delimiters, limits, &mut NoFiles)
+    }
+
+    /// The same of one that may take in other documents, which come from `files`.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Template::read`]; what is wrong with another document is a fault of the tag that takes it in.
+    pub fn read_beside(
+        file: Vec<u8>,
+        delimiters: Option<Delimiters>,
+        limits: &Limits,
+        files: &mut dyn Files,
+    ) -> Result<Self, Error> {
+        let mut reading = Reading::new(limits, files);
         let template = Self::find(file, delimiters, limits, &mut reading)?;
         let faults = reading.faults;
         if !faults.is_empty() {
@@ -152,12 +218,13 @@ impl Template {
         file: Vec<u8>,
         delimiters: Option<Delimiters>,
         limits: &Limits,
-        reading: &mut Reading,
+        reading: &mut Reading<'_>,
     ) -> Result<Self, Error> {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
-        let Parts { main, parts, next_number } = parts(&file, delimiters.is_some(), limits)?;
+        let Parts { main, parts, next_number } = parts(&file, delimiters.is_some(), limits, reading)?;
+        let given = delimiters.clone();
         let mut warnings = Vec::new();
         let delimiters = delimiters.unwrap_or_else(|| {
             let found = detected(&parts);
@@ -177,13 +244,18 @@ impl Template {
             tags: Vec::new(),
             program: String::new(),
             next_number,
+            documents: Vec::new(),
+            names: Vec::new(),
             main,
+            delimiters: given,
             is_strict: parts.iter().any(|(_, part)| part.is_strict()),
             warnings,
         };
         let mut steps = Vec::new();
-        for (text_part, part) in parts {
-            steps.extend(template.add(text_part, part, &delimiters, reading)?);
+        for (TextPart { name, is_main, .. }, part) in parts {
+            let (part, of_part) = template.add((name, is_main), part, &delimiters, reading)?;
+            template.parts.push(part);
+            steps.extend(of_part);
         }
         template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         template.file = file;
@@ -193,14 +265,13 @@ impl Template {
     /// Finds the tags of a part, and what the engine runs for them.
     fn add(
         &mut self,
-        text_part: TextPart,
+        (name, is_main): (String, bool),
         part: Part,
         delimiters: &Delimiters,
-        reading: &mut Reading,
-    ) -> Result<Vec<program::Step>, Error> {
-        let TextPart { name, .. } = text_part;
-        let mut tags = tags::find(&part, &name, delimiters, &mut reading.tags_left)
-            .ok_or_else(|| Error::limit(&self.limits.tags, "the template has more tags than the limit"))?;
+        reading: &mut Reading<'_>,
+    ) -> Result<(PartPlan, Vec<program::Step>), Error> {
+        let mut tags =
+            tags::find(&part, &name, delimiters, &mut reading.tags_left).ok_or_else(|| self.many_tags())?;
         if let Some(outline) = &mut reading.outline {
             outline.add(&name, &tags);
         }
@@ -217,18 +288,25 @@ impl Template {
         });
         let places = tags.all.iter();
         self.tags.extend(places.map(|placed| TagPlace {
-            part: self.parts.len(),
+            part: self.names.len(),
             paragraph: placed.number,
             shown: placed.shown.clone(),
         }));
+        self.names.push(name.clone());
+        let includes = self.includes(&mut tags, (&name, &part.prefix), reading)?;
         tags.faults.sort_by_key(|fault| fault.paragraph);
         reading.faults.append(&mut tags.faults);
-        let steps = program::steps(&nodes, &tags.all, first);
-        let nodes = if tags.all.is_empty() { Vec::new() } else { nodes };
+        let documents = &self.documents;
+        let bodies =
+            includes.iter().filter_map(|(&tag, &at)| Some((tag, documents.get(at)?.steps.as_slice())));
+        let steps = program::steps(&nodes, &tags.all, (first, &bodies.collect()));
         let forgotten = forgotten(&part, &tags);
-        let Part { xml, prefix, .. } = part;
-        self.parts.push(PartPlan { name, xml, prefix, tags: tags.all.len(), nodes, forgotten });
-        Ok(steps)
+        let part = PartPlan::new((name, is_main), part, nodes);
+        Ok((PartPlan { first, tags: tags.all.len(), includes, forgotten, ..part }, steps))
+    }
+
+    fn many_tags(&self) -> Error {
+        Error::limit(&self.limits.tags, "the template has more tags than the limit")
     }
 
     /// What the engine runs: JSON.
@@ -255,20 +333,17 @@ impl Template {
         }
         let mut answers = tree.iter();
         let mut package = {
-            let opening =
-                Opening { main: &self.main, is_strict: self.is_strict, next_number: self.next_number };
+            let opening = Opening { is_strict: self.is_strict, next_number: self.next_number };
             Package::open(&self.file, &self.limits, opening)?
         };
         let mut faults = Vec::new();
-        let mut first = 0;
         for part in &self.parts {
-            if !part.nodes.is_empty() {
+            if part.tags > 0 {
                 let out = self.fill_part(part, &mut answers, (&mut package, files))?;
-                faults.extend(out.1.into_iter().map(|(index, message)| (first + index, message)));
+                faults.extend(out.1);
                 package.put(&part.name, out.0)?;
                 package.forget(&part.name, &part.forgotten)?;
             }
-            first += part.tags;
         }
         if answers.next().is_some() {
             return Err(Error::Answer("what the program answered is not this template's".to_owned()));
@@ -283,15 +358,25 @@ impl Template {
         Ok(Filled { file: file.unwrap_or(self.file), warnings })
     }
 
-    /// A part, filled, and the tags whose answers could not be written, by their places among the part's.
+    /// A part, filled, and the tags whose answers could not be written, by their numbers.
     fn fill_part<'a>(
         &self,
         part: &PartPlan,
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
         (package, files): (&mut Package<'_>, &mut dyn Files),
     ) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
-        let source = Source { name: &part.name, xml: &part.xml, prefix: &part.prefix };
-        let mut filler = Filler::new(source, &self.limits.output_bytes, (package, files));
+        let around = Source {
+            name: &part.name,
+            xml: &part.xml,
+            prefix: &part.prefix,
+            is_main: part.is_main,
+            first: part.first,
+            includes: &part.includes,
+            documents: &self.documents,
+            delimiters: self.delimiters.as_ref(),
+            root: (&self.main, if self.is_strict { word::STRICT } else { word::TRANSITIONAL }),
+        };
+        let mut filler = Filler::new(around, &self.limits.output_bytes, (package, files));
         let out = filler.part(&part.nodes, answers)?;
         Ok((out, filler.faults))
     }
@@ -301,7 +386,7 @@ impl Template {
         faults.sort_by_key(|&(id, _)| id);
         let reported = faults.into_iter().filter_map(|(id, message)| {
             let place = self.tags.get(id)?;
-            let part = &self.parts.get(place.part)?.name;
+            let part = self.names.get(place.part)?;
             Some(Fault::new(part, place.paragraph, &place.shown, &message))
         });
         Faults::new(reported.collect(), count)
@@ -320,26 +405,23 @@ struct Parts {
     next_number: u64,
 }
 
-fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> {
+fn parts(file: &[u8], are_given: bool, limits: &Limits, reading: &mut Reading<'_>) -> Result<Parts, Error> {
     let mut archive = container::open(file, limits)?;
     let mut parts = Vec::new();
     let mut largest = 0;
-    let mut room = limits.unpacked_bytes.value;
-    let mut elements_left = limits.elements.value;
     let text_parts = content_types::text_parts(&mut archive, limits)?;
     let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
     for text_part in text_parts {
-        let origin = Origin {
-            dialect: text_part.dialect,
-            addresses: match text_part.relationships {
-                Some(entry) => {
-                    let relationships = container::unpack(&mut archive, entry, &mut room, limits)?;
-                    addresses(&relationships, are_given)?
-                }
-                None => BTreeMap::new(),
-            },
+        let addresses = match text_part.relationships {
+            Some(entry) => {
+                let relationships =
+                    container::unpack(&mut archive, entry, &mut reading.unpacked_left, limits)?;
+                addresses(&relationships, are_given)?
+            }
+            None => BTreeMap::new(),
         };
-        let xml = container::unpack(&mut archive, text_part.entry, &mut room, limits)?;
+        let origin = Origin { dialect: text_part.dialect, addresses };
+        let xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
         let may_have_tags = are_given
@@ -349,17 +431,25 @@ fn parts(file: &[u8], are_given: bool, limits: &Limits) -> Result<Parts, Error> 
         if !may_have_tags {
             continue;
         }
-        let part = word::read(xml, elements_left, limits, &origin).map_err(|error| match error {
-            Unreadable::Xml(message) => {
-                Error::NotOffice(format!("{} cannot be read: {message}", text_part.name))
-            }
-            Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{}: {what}", text_part.name)),
-        })?;
-        elements_left = elements_left.saturating_sub(part.elements.len() as u64);
+        let part = read(xml, (&text_part.name, &origin), (&mut reading.elements_left, limits))?;
         largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
     Ok(Parts { main, parts, next_number: largest + 1 })
+}
+
+/// A part; `elements_left` becomes less.
+fn read(
+    xml: Vec<u8>,
+    (name, origin): (&str, &Origin),
+    (elements_left, limits): (&mut u64, &Limits),
+) -> Result<Part, Error> {
+    let part = word::read(xml, *elements_left, limits, origin).map_err(|error| match error {
+        Unreadable::Xml(message) => Error::NotOffice(format!("{name} cannot be read: {message}")),
+        Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{name}: {what}")),
+    })?;
+    *elements_left = elements_left.saturating_sub(part.elements.len() as u64);
+    Ok(part)
 }
 
 /// Where a part's links lead that may have tags.

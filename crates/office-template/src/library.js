@@ -587,7 +587,8 @@
       xml: (tag) => content("xml", [evaluate(tag)]),
       link: (tag) => content("link", [argument(tag, 0), argument(tag, 1)]),
       pagebreak: () => content("pagebreak", []),
-      include: (tag) => content("include", [argument(tag, 0)]),
+      // A document that was read with the template has its tags here.
+      include: (tag) => (tag.terms.length === 0 ? `[${render(tag.body)}]` : content("include", [argument(tag, 0)])),
       toc: (tag) => content("toc", [argument(tag, 0)]),
       color: (tag) => { const shown = argument(tag, 0); return isNothing(shown) ? '""' : content("color", [shown, argument(tag, 1)]); },
     };

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Faults};
+use crate::files::Files;
 use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
 use crate::program::code;
@@ -73,8 +74,13 @@ impl Template {
     /// # Errors
     ///
     /// As [`Template::read`], but for [`Error::Tags`].
-    pub fn outline(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Outline, Error> {
-        let mut reading = Reading::new(limits);
+    pub fn outline(
+        file: Vec<u8>,
+        delimiters: Option<Delimiters>,
+        limits: &Limits,
+        files: &mut dyn Files,
+    ) -> Result<Outline, Error> {
+        let mut reading = Reading::new(limits, files);
         reading.outline = Some(Collected::default());
         let template = Self::find(file, delimiters, limits, &mut reading)?;
         let Collected { tags, count, steps } = reading.outline.unwrap_or_default();
@@ -93,7 +99,7 @@ impl Collected {
         let room = TAGS.saturating_sub(self.tags.len());
         self.tags.extend(tags.all.iter().take(room).map(|placed| OutlineTag {
             part: name.to_owned(),
-            paragraph: placed.paragraph + 1,
+            paragraph: placed.number,
             kind: kind(&placed.tag),
             shown: placed.shown.clone(),
         }));

@@ -2,10 +2,8 @@
 //!
 //! A part that nothing is added for stays as it is packed, byte for byte.
 
-mod numbering;
 mod pictures;
-mod relationships;
-mod styles;
+pub(crate) mod relationships;
 mod xml;
 
 use std::collections::btree_map::Entry;
@@ -15,13 +13,12 @@ use std::hash::BuildHasher as _;
 use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
+use crate::include::Taken;
 use crate::limits::Limits;
-use numbering::Numbering;
 pub(crate) use pictures::StoredPicture;
-use relationships::Relationships;
 pub(crate) use relationships::{Relation, Target, addresses, name as relationships_of};
-use styles::Styles;
-pub(crate) use xml::{attribute_text, before_end, escaped};
+use relationships::{Relationship, Relationships};
+pub(crate) use xml::{attribute_text, before_end, escaped, with_last};
 
 /// A document that is being filled.
 pub(crate) struct Package<'a> {
@@ -47,13 +44,10 @@ pub(crate) struct Package<'a> {
     pictures: HashMap<(usize, u64), StoredPicture>,
     /// Lines for the list of content types.
     overrides: String,
-    /// The main part's name.
-    main: &'a str,
-    /// What is added to the document's lists and styles; read when the first one is.
-    numbering: Option<Numbering>,
-    styles: Option<Styles>,
     /// Whether the names of relationships are those of the strict form of the format.
     is_strict: bool,
+    /// What other documents have brought with them.
+    pub taken: Taken,
     /// What the document's author should know.
     pub warnings: Vec<String>,
     /// The next number of a picture that is no other's.
@@ -62,9 +56,7 @@ pub(crate) struct Package<'a> {
 
 /// What is known of a document before it is filled.
 #[derive(Clone, Copy)]
-pub(crate) struct Opening<'a> {
-    /// The main part's name.
-    pub main: &'a str,
+pub(crate) struct Opening {
     /// Whether it is written in the strict form of the format.
     pub is_strict: bool,
     /// The first number that no picture has.
@@ -75,13 +67,10 @@ impl<'a> Package<'a> {
     pub(crate) fn open(
         file: &'a [u8],
         limits: &'a Limits,
-        Opening { main, is_strict, next_number }: Opening<'a>,
+        Opening { is_strict, next_number }: Opening,
     ) -> Result<Self, Error> {
         let archive = container::open(file, limits)?;
-        let names =
-            (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
-        let entries: BTreeMap<String, usize> =
-            names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect();
+        let entries = container::entries_by_name(&archive);
         Ok(Self {
             archive,
             limits,
@@ -95,10 +84,8 @@ impl<'a> Package<'a> {
             pictures: HashMap::new(),
             overrides: String::new(),
             relationships: BTreeMap::new(),
-            main,
-            numbering: None,
-            styles: None,
             is_strict,
+            taken: Taken::default(),
             warnings: Vec::new(),
             next_number,
         })
@@ -116,10 +103,13 @@ impl<'a> Package<'a> {
     }
 
     fn take_room(&mut self, bytes: usize) -> Result<(), Error> {
-        self.room = self.room.checked_sub(bytes).ok_or_else(|| {
-            Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
-        })?;
+        self.room = self.room.checked_sub(bytes).ok_or_else(|| self.full())?;
         Ok(())
+    }
+
+    /// There is no room for what would be written.
+    pub(crate) fn full(&self) -> Error {
+        Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
     }
 
     /// A part's text as it stands now; `None` where there is no such part.
@@ -192,7 +182,8 @@ impl<'a> Package<'a> {
     /// The name of the part that `part` refers to for this.
     pub(crate) fn related(&mut self, part: &str, relation: Relation) -> Result<Option<String>, Error> {
         let kind = relation.address(self.is_strict);
-        Ok(self.relationships(part)?.target(part, &kind))
+        let target = self.relationships(part)?.find(&kind).map(str::to_owned);
+        Ok(target.and_then(|target| relationships::resolved(part, &target)))
     }
 
     fn relationships(&mut self, part: &str) -> Result<&mut Relationships, Error> {
@@ -212,7 +203,12 @@ impl<'a> Package<'a> {
         target: Target<'_>,
     ) -> Result<String, Error> {
         let kind = relation.address(self.is_strict);
-        Ok(self.relationships(part)?.relate(part, &kind, target))
+        self.relate_as(part, &kind, target)
+    }
+
+    /// The same for a relationship of this type.
+    pub(crate) fn relate_as(&mut self, part: &str, kind: &str, target: Target<'_>) -> Result<String, Error> {
+        Ok(self.relationships(part)?.relate(part, kind, target))
     }
 
     /// Leaves out what `part` no longer refers to.
@@ -223,15 +219,30 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
+    /// Begins a part that is not in the package, with what it refers to.
+    pub(crate) fn stage(&mut self, part: &str, relationships: Vec<u8>) -> Result<(), Error> {
+        let held = Relationships::read(Some(relationships))?;
+        self.relationships.insert(part.to_owned(), held);
+        Ok(())
+    }
+
+    /// Ends such a part; tells what it refers to.
+    pub(crate) fn unstage(&mut self, part: &str) -> Vec<Relationship> {
+        self.relationships.remove(part).map(Relationships::into_all).unwrap_or_default()
+    }
+
+    /// The limits, and how many bytes may still be unpacked.
+    pub(crate) fn unpacking(&mut self) -> (&'a Limits, &mut u64) {
+        (self.limits, &mut self.unpacked_left)
+    }
+
+    pub(crate) fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
     /// The namespace of the attributes that refer to relationships.
     pub(crate) fn relationships_namespace(&self) -> &'static str {
         relationships::namespace(self.is_strict)
-    }
-
-    /// The namespace of Word's elements.
-    pub(crate) fn word_namespace(&self) -> &'static str {
-        let [usual, strict] = crate::word::NAMESPACES;
-        if self.is_strict { strict } else { usual }
     }
 
     /// `xml`, written in the usual form of the format, in the document's own.
@@ -249,8 +260,9 @@ impl<'a> Package<'a> {
 
     /// The file with all that was changed and added.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, Error> {
-        self.write_numbering()?;
-        self.write_styles()?;
+        if let Some(lists) = self.taken.lists.take() {
+            lists.write(&mut self)?;
+        }
         for (part, relationships) in std::mem::take(&mut self.relationships) {
             if let Some(xml) = relationships.written() {
                 self.put(&relationships::name(&part), xml)?;

@@ -1,5 +1,7 @@
 //! What the engine runs: the tags with their expressions, nested as what they fill is.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::lexer::{Expression, Filter, Tag};
@@ -27,7 +29,7 @@ const OPTIONS: [&str; 13] = [
 ];
 
 /// A tag as `library.js` reads it. Every field is there in each of them: what is missing would be looked for in a prototype.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Step {
     id: usize,
     kind: &'static str,
@@ -42,7 +44,7 @@ pub(crate) struct Step {
 }
 
 /// An expression with its filters.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Term {
     whole: String,
     text: String,
@@ -55,25 +57,48 @@ struct Term {
     filters: Vec<Call>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Call {
     name: String,
     codes: Vec<String>,
 }
 
-/// The steps of a part: one for each value and section of `nodes`, in their order. `first` is the number of the part's first tag.
-pub(crate) fn steps(nodes: &[Node], tags: &[Placed], first: usize) -> Vec<Step> {
+/// The steps of a part: one for each value and section of `nodes`, in their order. `first` is the number of the part's first tag, and
+/// `bodies` are the steps of the documents that its tags take in.
+pub(crate) fn steps(
+    nodes: &[Node],
+    tags: &[Placed],
+    (first, bodies): (usize, &BTreeMap<usize, &[Step]>),
+) -> Vec<Step> {
     let mut steps = Vec::new();
-    add(&mut steps, nodes, tags, first);
+    add(&mut steps, nodes, tags, (first, bodies));
     steps
 }
 
-fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
+/// How many sections and documents stand in each other.
+pub(crate) fn depth(steps: &[Step]) -> usize {
+    let of = |step: &Step| {
+        let holds_steps = matches!(step.kind, "section" | "otherwise" | "include");
+        usize::from(holds_steps) + depth(&step.body)
+    };
+    steps.iter().map(of).max().unwrap_or_default()
+}
+
+fn add(
+    steps: &mut Vec<Step>,
+    nodes: &[Node],
+    tags: &[Placed],
+    (first, bodies): (usize, &BTreeMap<usize, &[Step]>),
+) {
     for node in nodes {
         match node {
             Node::Content(slot) => {
                 let tag = tags.get(slot.tag).map(|placed| &placed.tag);
-                steps.extend(tag.and_then(|tag| content(tag, first + slot.tag)));
+                let step = tag.and_then(|tag| content(tag, first + slot.tag));
+                steps.extend(step.map(|step| match bodies.get(&slot.tag) {
+                    Some(body) => Step { terms: Vec::new(), body: body.to_vec(), ..step },
+                    None => step,
+                }));
             }
             Node::Address(address) => {
                 for &(_, index) in &address.tags {
@@ -90,11 +115,11 @@ fn add(steps: &mut Vec<Step>, nodes: &[Node], tags: &[Placed], first: usize) {
                 let Some(tag) = tags.get(*index).map(|placed| &placed.tag) else { continue };
                 let kind = if matches!(tag, Tag::Otherwise(_)) { "otherwise" } else { "section" };
                 if let Some(list) = list(tag) {
-                    let body = self::steps(body, tags, first);
+                    let body = self::steps(body, tags, (first, bodies));
                     steps.push(Step { body, ..step(kind, first + index, list) });
                 }
             }
-            Node::Holder(_, body) => add(steps, body, tags, first),
+            Node::Holder(_, body) => add(steps, body, tags, (first, bodies)),
             Node::Raw(_)
             | Node::Owned(_)
             | Node::First(_)

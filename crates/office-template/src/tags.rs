@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::error::{Fault, quoted};
-use crate::lexer::{Command, Delimiters, Expression, Tag, Token, lex};
+use crate::lexer::{Delimiters, Expression, Tag, Token, lex};
 use crate::word::{Dialect, Id, Paragraph, Part, PieceKind, Place};
 use crate::writing::Writing;
 use asides::Aside;
 
 /// Sections inside of sections: the program's answer is as deep, and is read by a parser that goes no deeper.
-const SECTION_DEPTH: usize = 50;
+pub(crate) const SECTION_DEPTH: usize = 50;
 
 /// A tag in its place.
 pub(crate) struct Placed {
@@ -108,7 +108,7 @@ fn in_runs(dialect: Dialect, paragraph: &Paragraph, delimiters: &mut Delimiters,
     let writing = if dialect == Dialect::Drawing { Writing::DrawingRun } else { Writing::Run };
     let tokens = lex(&paragraph.text, delimiters).take(left.saturating_add(1));
     let read = |token: Token| {
-        let tag = token.tag.clone().and_then(if dialect == Dialect::Drawing { drawable } else { buildable });
+        let tag = token.tag.clone().and_then(if dialect == Dialect::Drawing { drawable } else { Ok });
         Aside { token, writing, tag }
     };
     tokens.map(read).collect()
@@ -131,25 +131,6 @@ fn drawable(tag: Tag) -> Result<Tag, String> {
         | Tag::Xml(_)
         | Tag::Command(..) => Err(TEXT_ONLY.to_owned()),
     }
-}
-
-/// What this version can fill; what it cannot is said, never dropped.
-fn buildable(tag: Tag) -> Result<Tag, String> {
-    let what = match &tag {
-        Tag::Value(_)
-        | Tag::Section(..)
-        | Tag::Otherwise(_)
-        | Tag::End(_)
-        | Tag::Delimiters(_)
-        | Tag::Xml(_)
-        | Tag::Image(_)
-        | Tag::Qr(_)
-        | Tag::Barcode(_)
-        | Tag::Html(_) => return Ok(tag),
-        Tag::Command(Command { name: "link" | "pagebreak", .. }, _) => return Ok(tag),
-        Tag::Command(command, _) => format!("the command {:?}", command.name),
-    };
-    Err(format!("{what} is not supported by this version"))
 }
 
 /// The tag in its place, and the elements that it is taken out of.

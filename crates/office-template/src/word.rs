@@ -14,7 +14,7 @@ use std::ops::Range;
 use field::Fields;
 pub(crate) use place::{Dialect, Origin, Place};
 pub(crate) use reader::{Unreadable, read};
-pub(crate) use unique::{LARGEST_NUMBER, Unique, UniqueKind};
+pub(crate) use unique::{CHANGES, LARGEST_NUMBER, Unique, UniqueKind};
 pub(crate) use width::{Sections, Twips};
 
 /// An element's place in [`Part::elements`].
@@ -26,11 +26,14 @@ pub(crate) const SECTION_BREAK: char = '\u{2029}';
 /// The parent of the root.
 pub(crate) const NONE: Id = Id::MAX;
 
-/// The namespaces of Word's elements: as everybody writes it, and the strict one.
-pub(crate) const NAMESPACES: [&str; 2] = [
-    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
-    "http://purl.oclc.org/ooxml/wordprocessingml/main",
-];
+/// Word's namespace in the strict form.
+pub(crate) const STRICT: &str = "http://purl.oclc.org/ooxml/wordprocessingml/main";
+
+/// The same as everybody writes it.
+pub(crate) const TRANSITIONAL: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+
+/// Both.
+const NAMESPACES: [&str; 2] = [TRANSITIONAL, STRICT];
 
 /// A part of the file, read.
 pub(crate) struct Part {
@@ -150,7 +153,7 @@ impl Part {
     /// Whether it is written in the strict form of the format.
     pub(crate) fn is_strict(&self) -> bool {
         let root = self.element(0).and_then(|root| self.xml.get(root.start_tag())).unwrap_or_default();
-        memchr::memmem::find(root, NAMESPACES[1].as_bytes()).is_some()
+        memchr::memmem::find(root, STRICT.as_bytes()).is_some()
     }
 
     /// The element and what it stands in, up to the root.

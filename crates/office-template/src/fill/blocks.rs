@@ -9,6 +9,7 @@ use quick_xml::events::Event;
 
 use super::Filler;
 use crate::error::Error;
+use crate::marks::Reach;
 use crate::plan::Around;
 
 impl Filler<'_, '_> {
@@ -21,23 +22,45 @@ impl Filler<'_, '_> {
         self.out.extend_from_slice(run.end.as_bytes());
         self.out.extend_from_slice(paragraph.end.as_bytes());
         let begin = self.last_paragraph();
+        let colour = self.colour_since(begin);
         let section = self.take_section(begin);
+        let mut marks = Vec::new();
         if self.is_hollow(begin..self.out.len()) {
+            // What they colour may stand around the paragraph.
+            marks = self.marks.within(self.out.get(begin..).unwrap_or_default());
             self.out.truncate(begin);
             self.reopened.retain(|&at| at < begin);
         }
         if self.begins_with_table(xml.as_bytes()) {
             self.part_tables();
         }
+        self.out.append(&mut marks);
+        self.write_mark(colour, Reach::From);
         self.out.extend_from_slice(xml.as_bytes());
+        self.write_mark(colour, Reach::To);
         let again = self.out.len();
         self.nodes(&paragraph.begin, &mut std::iter::empty())?;
         self.put_section(again, &section);
         self.nodes(&run.begin, &mut std::iter::empty())?;
+        self.colour = colour.map(|number| (self.out.len(), number));
+        self.write_mark(colour, Reach::Here);
         if section.is_empty() && !ends_with_table {
             self.reopened.push(again);
         }
         Ok(())
+    }
+
+    /// The number of the mark that colours the text of the paragraph that begins at `begin`, from somewhere in it on.
+    fn colour_since(&self, begin: usize) -> Option<usize> {
+        let (at, number) = self.colour.filter(|&(at, _)| at >= begin)?;
+        let written = self.marks.written(number, Reach::Here);
+        self.out.get(at..).is_some_and(|rest| rest.starts_with(written.as_bytes())).then_some(number)
+    }
+
+    fn write_mark(&mut self, number: Option<usize>, reach: Reach) {
+        if let Some(number) = number {
+            self.out.extend_from_slice(self.marks.written(number, reach).as_bytes());
+        }
     }
 
     /// Where the last paragraph begins that has been written.

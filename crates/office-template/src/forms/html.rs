@@ -8,6 +8,7 @@ use super::{Place, Refusal, Written, image, link};
 use crate::answer;
 use crate::error::Error;
 use crate::files::Files;
+use crate::include::Lists;
 use crate::package::{Package, Relation, Target};
 
 /// Of a paragraph's properties these are the place's alone: of its section and of what was changed in it.
@@ -102,21 +103,24 @@ impl word_writer::Package for Needs<'_, '_> {
     }
 
     fn list(&mut self, levels: &[Level]) -> u32 {
-        let number = self.package.add_list(|prefix, number| {
-            numbering::abstract_num(
-                prefix.trim_end_matches(':'),
-                u32::try_from(number).unwrap_or(u32::MAX),
-                levels,
-            )
+        let prepared = Lists::prepare(self.place.source.root, self.package);
+        self.kept(prepared);
+        let Some(lists) = &mut self.package.taken.lists else { return 0 };
+        let number = lists.add(|prefix, number| {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            numbering::abstract_num(prefix.trim_end_matches(':'), number, levels)
         });
-        u32::try_from(self.kept(number)).unwrap_or_default()
+        u32::try_from(number).unwrap_or_default()
     }
 
     fn style(&mut self, role: Role) -> String {
         let (kind, name) = (styles::kind(role), styles::name(role));
-        let id = self.package.style((kind, name), |prefix, id, based_on| {
-            styles::definition(prefix.trim_end_matches(':'), role, id, based_on)
-        });
+        let id = crate::styles::named(
+            self.package,
+            self.place.source.root,
+            (kind, name),
+            |prefix, id, based_on| styles::definition(prefix.trim_end_matches(':'), role, id, based_on),
+        );
         self.kept(id)
     }
 }

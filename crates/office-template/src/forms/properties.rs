@@ -1,4 +1,4 @@
-//! Properties of runs, in the order that the schema wants (ECMA-376, part 1, 17.3.2.28).
+//! Properties of runs and cells, in the order that the schema wants (ECMA-376, part 1, 17.3.2.28 and 17.4.69).
 
 use std::ops::Range;
 
@@ -48,11 +48,41 @@ const ORDER: [&str; 40] = [
     "rPrChange",
 ];
 
+const CELL_ORDER: [&str; 18] = [
+    "cnfStyle",
+    "tcW",
+    "gridSpan",
+    "hMerge",
+    "vMerge",
+    "tcBorders",
+    "shd",
+    "noWrap",
+    "tcMar",
+    "textDirection",
+    "tcFitText",
+    "vAlign",
+    "hideMark",
+    "headers",
+    "cellIns",
+    "cellDel",
+    "cellMerge",
+    "tcPrChange",
+];
+
 /// `properties`, a whole `w:rPr` or nothing, with `element` in the place of the one of its name.
 pub(crate) fn with_property(properties: &str, prefix: &str, element: &str) -> String {
+    with(properties, (prefix, "rPr", &ORDER), element)
+}
+
+/// The same of a cell's, a `w:tcPr`.
+pub(crate) fn with_cell_property(properties: &str, prefix: &str, element: &str) -> String {
+    with(properties, (prefix, "tcPr", &CELL_ORDER), element)
+}
+
+fn with(properties: &str, (prefix, around, order): (&str, &str, &[&str]), element: &str) -> String {
     let rank = |name: &str| {
         let local = name.strip_prefix(prefix).unwrap_or_default();
-        ORDER.iter().position(|known| *known == local).unwrap_or(ORDER.len())
+        order.iter().position(|known| *known == local).unwrap_or(order.len())
     };
     let name = element.trim_start_matches('<').split([' ', '/', '>']).next().unwrap_or_default();
     let mut kept: Vec<(usize, &str)> = children(properties)
@@ -63,7 +93,7 @@ pub(crate) fn with_property(properties: &str, prefix: &str, element: &str) -> St
     // Stable: what the schema does not know stays where it is, at the end.
     kept.sort_by_key(|&(rank, _)| rank);
     let inner: String = kept.into_iter().map(|(_, text)| text).collect();
-    format!("<{prefix}rPr>{inner}</{prefix}rPr>")
+    format!("<{prefix}{around}>{inner}</{prefix}{around}>")
 }
 
 /// What stands in `xml`, one element or nothing, without its children of these names.
@@ -117,7 +147,7 @@ pub(crate) fn children(xml: &str) -> Vec<(String, Range<usize>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::with_property;
+    use super::{with_cell_property, with_property};
 
     #[test]
     fn a_property_stands_once_and_in_its_order() {
@@ -129,5 +159,9 @@ mod tests {
         );
         assert_eq!(with_property("", "w:", "<w:b/>"), "<w:rPr><w:b/></w:rPr>");
         assert_eq!(with_property("<w:rPr/>", "w:", "<w:b/>"), "<w:rPr><w:b/></w:rPr>");
+        assert_eq!(
+            with_cell_property("<w:tcPr><w:tcW/><w:vAlign/></w:tcPr>", "w:", "<w:shd/>"),
+            "<w:tcPr><w:tcW/><w:shd/><w:vAlign/></w:tcPr>"
+        );
     }
 }

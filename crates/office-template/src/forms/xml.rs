@@ -167,7 +167,7 @@ fn declared(tag: &[u8]) -> BTreeSet<String> {
 }
 
 /// The start tag of the part's root.
-fn root(xml: &[u8]) -> &[u8] {
+pub(crate) fn root(xml: &[u8]) -> &[u8] {
     let mut from = 0;
     while let Some(at) = memchr::memchr(b'<', xml.get(from..).unwrap_or_default()) {
         let begin = from + at;

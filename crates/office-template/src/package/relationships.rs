@@ -1,16 +1,14 @@
 //! What a part refers to: its `_rels` part (ECMA-376, part 2, 9.3).
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use quick_xml::Reader;
-use quick_xml::escape::unescape;
 use quick_xml::events::Event;
 
 use super::xml::{attribute_text, before_end};
 use crate::error::Error;
-use crate::word::attribute::attribute;
+use crate::word::attribute::value;
 
 const EMPTY: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n\
     <Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>";
@@ -56,12 +54,22 @@ pub(crate) enum Target<'a> {
     External(&'a str),
 }
 
+/// A relationship, as a part has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Relationship {
+    pub id: String,
+    pub kind: String,
+    /// As written; see [`resolved`].
+    pub target: String,
+    pub is_external: bool,
+}
+
 /// The relationships of a part.
 pub(super) struct Relationships {
     xml: Vec<u8>,
     ids: BTreeSet<String>,
-    /// What it refers to within the package: type and target as written.
-    held: Vec<(String, String)>,
+    /// All of them.
+    all: Vec<Relationship>,
     /// The ids of what was added, by type and target as written.
     added: BTreeMap<(String, String), String>,
     last_number: u32,
@@ -80,26 +88,17 @@ pub(crate) fn name(part: &str) -> String {
 impl Relationships {
     pub(super) fn read(xml: Option<Vec<u8>>) -> Result<Self, Error> {
         let xml = xml.unwrap_or_else(|| EMPTY.to_vec());
-        let found = each(&xml)?;
-        let within = found.iter().filter(|line| !line.is_external);
-        let held = within.map(|line| (line.kind.clone(), line.target.clone())).collect();
-        let ids = found.into_iter().map(|line| line.id).collect();
+        let all = list(&xml)?;
+        let ids = all.iter().map(|one| one.id.clone()).collect();
         Ok(Self {
             xml,
             ids,
-            held,
+            all,
             added: BTreeMap::new(),
             last_number: 0,
             lines: String::new(),
             is_shorter: false,
         })
-    }
-
-    /// The name of the part that `part` refers to as `kind`.
-    pub(super) fn target(&self, part: &str, kind: &str) -> Option<String> {
-        let added = self.added.keys().map(|(of, target)| (of, target));
-        let held = self.held.iter().map(|(of, target)| (of, target));
-        { held }.chain(added).find(|(of, _)| *of == kind).map(|(_, target)| resolved(part, target))
     }
 
     pub(super) fn relate(&mut self, part: &str, kind: &str, target: Target<'_>) -> String {
@@ -113,10 +112,23 @@ impl Relationships {
         }
         let id = self.free_id();
         let target = attribute_text(&key.1);
-        let line = format!("<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"{mode}/>");
+        let written = attribute_text(kind);
+        let line = format!("<Relationship Id=\"{id}\" Type=\"{written}\" Target=\"{target}\"{mode}/>");
         self.lines.push_str(&line);
+        self.all.push(Relationship {
+            id: id.clone(),
+            kind: kind.to_owned(),
+            target: key.1.clone(),
+            is_external: !mode.is_empty(),
+        });
         self.added.insert(key, id.clone());
         id
+    }
+
+    /// The first of this type that leads to a part: what it leads to.
+    pub(super) fn find(&self, kind: &str) -> Option<&str> {
+        let found = self.all.iter().find(|one| one.kind == kind && !one.is_external);
+        found.map(|one| one.target.as_str())
     }
 
     fn free_id(&mut self) -> String {
@@ -129,17 +141,23 @@ impl Relationships {
         }
     }
 
+    /// All that the part refers to.
+    pub(super) fn into_all(self) -> Vec<Relationship> {
+        self.all
+    }
+
     /// Leaves these out.
     pub(super) fn forget(&mut self, ids: &[String]) {
         let mut kept = Vec::with_capacity(self.xml.len());
         let mut from = 0;
         for found in each(&self.xml).into_iter().flatten() {
-            if ids.contains(&found.id) && found.is_empty {
+            if ids.contains(&found.relationship.id) && found.is_empty {
                 kept.extend_from_slice(self.xml.get(from..found.range.start).unwrap_or_default());
                 from = found.range.end;
             }
         }
         kept.extend_from_slice(self.xml.get(from..).unwrap_or_default());
+        self.all.retain(|one| !ids.contains(&one.id));
         self.is_shorter = true;
         self.xml = kept;
     }
@@ -151,6 +169,11 @@ impl Relationships {
     }
 }
 
+/// The part with these lines.
+pub(crate) fn whole(lines: &str) -> Vec<u8> {
+    before_end(EMPTY, lines)
+}
+
 /// The target as a part writes it: from its own folder, or from the root.
 fn relative(part: &str, name: &str) -> String {
     let folder = part.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -160,30 +183,35 @@ fn relative(part: &str, name: &str) -> String {
     }
 }
 
-/// The name of the part that `part` means by `target`.
-fn resolved(part: &str, target: &str) -> String {
-    if let Some(name) = target.strip_prefix('/') {
-        return name.to_owned();
-    }
-    let mut names: Vec<&str> = part.split('/').collect();
-    names.pop();
+/// The name in the package that `target`, written in the relationships of `part`, leads to; `None` where it leads out of it.
+pub(crate) fn resolved(part: &str, target: &str) -> Option<String> {
+    let folder = part.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let (from, target) = match target.strip_prefix('/') {
+        Some(rest) => ("", rest),
+        None => (folder, target),
+    };
+    let mut names: Vec<&str> = from.split('/').filter(|name| !name.is_empty()).collect();
     for name in target.split('/') {
         match name {
-            "." => {}
+            "" | "." => {}
             ".." => {
-                names.pop();
+                names.pop()?;
             }
             _ => names.push(name),
         }
     }
-    names.join("/")
+    Some(names.join("/"))
 }
 
 /// Where links lead out of the document, by the ids of the relationships.
 pub(crate) fn addresses(xml: &[u8]) -> Result<BTreeMap<String, String>, Error> {
-    let links =
-        each(xml)?.into_iter().filter(|found| found.is_external && found.kind.ends_with("/hyperlink"));
-    Ok(links.map(|found| (found.id, found.target)).collect())
+    let links = list(xml)?.into_iter().filter(|one| one.is_external && one.kind.ends_with("/hyperlink"));
+    Ok(links.map(|one| (one.id, one.target)).collect())
+}
+
+/// What a part of relationships says.
+pub(crate) fn list(xml: &[u8]) -> Result<Vec<Relationship>, Error> {
+    Ok(each(xml)?.into_iter().map(|found| found.relationship).collect())
 }
 
 /// A relationship as it is written.
@@ -191,12 +219,7 @@ struct Found {
     range: Range<usize>,
     /// It is one tag.
     is_empty: bool,
-    id: String,
-    target: String,
-    /// Its type.
-    kind: String,
-    /// It leads out of the document.
-    is_external: bool,
+    relationship: Relationship,
 }
 
 fn each(xml: &[u8]) -> Result<Vec<Found>, Error> {
@@ -210,15 +233,13 @@ fn each(xml: &[u8]) -> Result<Vec<Found>, Error> {
         let is_empty = matches!(event, Ok(Event::Empty(_)));
         match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.local_name().as_ref() == b"Relationship" => {
-                let tag = [b"<", &*tag].concat();
-                let value = |name| {
-                    let value = attribute(&tag, name).and_then(|attribute| tag.get(attribute.value));
-                    let value = String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
-                    unescape(&value).map(Cow::into_owned).unwrap_or(value)
+                let relationship = Relationship {
+                    id: value(&tag, "Id"),
+                    kind: value(&tag, "Type"),
+                    target: value(&tag, "Target"),
+                    is_external: value(&tag, "TargetMode") == "External",
                 };
-                let (id, kind, target) = (value("Id"), value("Type"), value("Target"));
-                let is_external = value("TargetMode") == "External";
-                all.push(Found { range: from..end, is_empty, id, target, kind, is_external });
+                all.push(Found { range: from..end, is_empty, relationship });
             }
             Ok(Event::DocType(_)) => {
                 return Err(Error::NotOffice(

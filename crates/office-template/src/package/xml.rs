@@ -23,14 +23,15 @@ pub(crate) fn attribute_text(text: &str) -> String {
 
 /// `xml` with `piece` as the last child of its root. The piece's names have no prefix: they get the root's.
 pub(crate) fn before_end(xml: &[u8], piece: &str) -> Vec<u8> {
-    let written = xml.trim_ascii_end();
-    let at = memchr::memrchr(b'<', written).unwrap_or(written.len());
-    let (before, last) = written.split_at(at);
-    let name = last.strip_prefix(b"</").or_else(|| last.strip_prefix(b"<")).unwrap_or_default();
-    let name = name.split(|&byte| byte.is_ascii_whitespace() || byte == b'>' || byte == b'/').next();
-    let name = name.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
+    let (_, _, name) = end(xml);
     let prefix = name.split_once(':').map(|(prefix, _)| format!("{prefix}:")).unwrap_or_default();
     let piece = if prefix.is_empty() { piece.to_owned() } else { prefixed(piece, &prefix) };
+    with_last(xml, &piece)
+}
+
+/// `xml` with `piece` as the last child of its root, as it is.
+pub(crate) fn with_last(xml: &[u8], piece: &str) -> Vec<u8> {
+    let (before, last, name) = end(xml);
     if last.starts_with(b"</") {
         return [before, piece.as_bytes(), last].concat();
     }
@@ -41,4 +42,14 @@ pub(crate) fn before_end(xml: &[u8], piece: &str) -> Vec<u8> {
 
 fn prefixed(piece: &str, prefix: &str) -> String {
     piece.replace("</", "\u{1}").replace('<', &format!("<{prefix}")).replace('\u{1}', &format!("</{prefix}"))
+}
+
+/// What stands before the last tag, the tag, and its name.
+fn end(xml: &[u8]) -> (&[u8], &[u8], &str) {
+    let written = xml.trim_ascii_end();
+    let at = memchr::memrchr(b'<', written).unwrap_or(written.len());
+    let (before, last) = written.split_at(at);
+    let name = last.strip_prefix(b"</").or_else(|| last.strip_prefix(b"<")).unwrap_or_default();
+    let name = name.split(|&byte| byte.is_ascii_whitespace() || byte == b'>' || byte == b'/').next();
+    (before, last, name.and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default())
 }

@@ -22,6 +22,8 @@ pub(crate) struct Slot {
     pub paragraph_properties: Range<usize>,
     /// How wide the text is, where that is known and wanted: not for plain values.
     pub width: Option<Twips>,
+    /// Whether it stands in a table.
+    pub is_in_cell: bool,
 }
 
 /// What ends elements, and what begins them again.
@@ -45,6 +47,7 @@ impl Planner<'_> {
                 run_properties,
                 paragraph_properties,
                 width: None,
+                is_in_cell: false,
             });
         }
         let paragraph = part.paragraphs.get(placed.paragraph).map_or(NONE, |paragraph| paragraph.element);
@@ -70,6 +73,7 @@ impl Planner<'_> {
             } else {
                 None
             },
+            is_in_cell: part.path(paragraph).any(|id| part.kind(id) == Kind::Cell),
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use quick_xml::events::BytesStart;
+
 /// An attribute's places in its tag.
 pub(crate) struct Attribute {
     /// With the blank before it.
@@ -31,4 +33,20 @@ pub(crate) fn attribute(tag: &[u8], local: &str) -> Option<Attribute> {
         let name = tag.get(attribute.name.clone()).unwrap_or_default().trim_ascii_end();
         name.rsplit(|&byte| byte == b':').next() == Some(local.as_bytes())
     })
+}
+
+/// The value of the attribute whose name without its prefix is `local`, as text; empty where there is none.
+pub(crate) fn value(tag: &BytesStart<'_>, local: &str) -> String {
+    // With the `<` that the reader leaves out.
+    value_in(&[b"<", &**tag].concat(), local)
+}
+
+/// The same of a start tag as it is written.
+pub(crate) fn value_in(tag: &[u8], local: &str) -> String {
+    let value = attribute(tag, local).and_then(|attribute| tag.get(attribute.value)).unwrap_or_default();
+    let value = String::from_utf8_lossy(value);
+    match quick_xml::escape::unescape(&value) {
+        Ok(text) => text.into_owned(),
+        Err(_) => value.into_owned(),
+    }
 }

@@ -1,6 +1,6 @@
 //! What stands once in a document, however often what is around it is repeated.
 
-use super::attribute::{attribute, attributes};
+use super::attribute::{Attribute, attribute, attributes};
 use super::{Element, Id, Kind};
 
 /// What must not be written twice.
@@ -38,7 +38,7 @@ const RANGES: [&[u8]; 11] = [
 ];
 
 /// Tracked changes: each has a number.
-const CHANGES: [&[u8]; 14] = [
+pub(crate) const CHANGES: [&[u8]; 14] = [
     b"ins",
     b"del",
     b"moveFrom",
@@ -93,6 +93,9 @@ impl Finder {
         if CHANGES.contains(&local) {
             self.number(tag, range.start);
         }
+        if local == b"bookmarkStart" {
+            self.count(tag);
+        }
         let is_of_control = parent == Kind::ControlProperties;
         let kind = match local {
             b"id" if is_of_control => UniqueKind::First,
@@ -113,11 +116,17 @@ impl Finder {
         }
     }
 
-    fn number(&mut self, tag: &[u8], begin: usize) {
-        let Some(id) = attribute(tag, "id") else { return };
+    /// Its number is taken.
+    fn count(&mut self, tag: &[u8]) -> Option<Attribute> {
+        let id = attribute(tag, "id")?;
         let number =
             tag.get(id.value.clone()).and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
         self.largest = self.largest.max(number.filter(|&number| number < LARGEST_NUMBER).unwrap_or_default());
+        Some(id)
+    }
+
+    fn number(&mut self, tag: &[u8], begin: usize) {
+        let Some(id) = self.count(tag) else { return };
         let range = begin + id.value.start..begin + id.value.end;
         self.found.push(Unique { range, kind: UniqueKind::Number });
     }

@@ -260,11 +260,11 @@ fn delimiters_are_changed_given_or_found() {
 
 #[test]
 fn faults_are_told_all_at_once_with_their_places() {
-    let body = [p("{ok"), p("{#items}"), p("{~logo}{:toc}"), p("{/nothing}"), p("{/}{#no}{a | 3}")].concat();
+    let body = [p("{ok"), p("{#items}"), p("{:lnik a b}"), p("{/nothing}"), p("{/}{#no}{a | 3}")].concat();
     let message = fault(&body, ITEMS, "{}");
     for part in [
         "word/document.xml, paragraph 1, {ok: the tag has no } in its paragraph",
-        "paragraph 3, {:toc}: the command \"toc\" is not supported by this version",
+        "paragraph 3, {:lnik a b}: there is no command",
         "paragraph 4, {/nothing}: it stands where {#items} of paragraph 2 is to be closed, by {/items}",
         "paragraph 5, {/}: no section is open here",
         "paragraph 5, {#no}: the section is never closed; {/no} is missing",

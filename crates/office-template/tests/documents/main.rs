@@ -2,12 +2,15 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod colours;
 mod containers;
+mod contents;
 mod corpus;
 mod costs;
 mod fill;
 mod forms;
 mod html;
+mod includes;
 mod library;
 mod outline;
 mod pictures;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{docx, limits, p};
 
 fn outline(body: &str) -> Outline {
-    Template::outline(docx(body), None, &limits()).expect("it is a Word file")
+    Template::outline(docx(body), None, &limits(), &mut office_template::NoFiles).expect("it is a Word file")
 }
 
 fn steps(outline: &Outline) -> Value {
@@ -53,7 +53,10 @@ fn all_faults_are_told_beside_the_tags() {
 
 #[test]
 fn what_is_no_template_is_refused_and_what_is_nested_without_end_is_cut() {
-    assert!(matches!(Template::outline(b"PK".to_vec(), None, &limits()), Err(Error::NotOffice(_))));
+    assert!(matches!(
+        Template::outline(b"PK".to_vec(), None, &limits(), &mut office_template::NoFiles),
+        Err(Error::NotOffice(_))
+    ));
     let deep = outline(&p(&format!("{}{{x}}", "{#a}".repeat(1_000))));
     let mut step = &steps(&deep)[0];
     let mut depth = 0;
@@ -62,6 +65,7 @@ fn what_is_no_template_is_refused_and_what_is_nested_without_end_is_cut() {
     }
     assert!((10..=60).contains(&depth), "{depth}");
     let roomy = Limits { tags: Limit { value: 9_000, ..limits().tags }, ..limits() };
-    let many = Template::outline(docx(&p(&"{x}".repeat(6_000))), None, &roomy).expect("a Word file");
+    let many = Template::outline(docx(&p(&"{x}".repeat(6_000))), None, &roomy, &mut office_template::NoFiles)
+        .expect("a Word file");
     assert_eq!((many.tags.len(), many.more), (5_000, 1_000));
 }

@@ -1,0 +1,233 @@
+//! `{:include name}`: another document in the place of a tag.
+//!
+//! A name that stands in the tag is known before the data is: the file is read with the template, and its tags are filled with what the
+//! data is where the tag stands. A name that is calculated is known too late for that: such a file is put in as it is.
+//!
+//! What is taken is the text. Its styles, lists, pictures and charts come with it under names and numbers that are free; where both
+//! documents have a style, the one that takes in has the say.
+
+mod numbering;
+mod parts;
+mod read;
+mod rewrite;
+mod styles;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::container;
+use crate::content_types;
+use crate::error::{Error, quoted};
+use crate::files::Files;
+use crate::fill::Source;
+use crate::forms::{Refusal, Written};
+use crate::lexer;
+use crate::limits::Limits;
+use crate::package::{Package, relationships};
+use crate::plan::Node;
+use crate::program::Step;
+use crate::tags;
+use crate::word::{Origin, Part};
+pub(crate) use numbering::Lists;
+use numbering::Numbering;
+
+/// Documents inside of documents go so deep.
+pub(crate) const DEPTH: usize = 10;
+
+/// A document that is taken in.
+pub(crate) struct Document {
+    pub name: String,
+    pub file: Vec<u8>,
+    pub part: crate::PartPlan,
+    pub is_strict: bool,
+    /// What the engine runs for it, and how many tags these are.
+    pub steps: Vec<Step>,
+    pub tags: usize,
+    /// What its main part refers to.
+    pub relationships: Vec<u8>,
+}
+
+/// What a package has taken in.
+#[derive(Default)]
+pub(crate) struct Taken {
+    /// The ids of styles that were asked for, by their kinds and names in lower case.
+    pub styles: BTreeMap<(String, String), String>,
+    /// Those whose names were calculated.
+    documents: HashMap<String, Rc<Document>>,
+    merged: HashMap<String, Merged>,
+    /// The names of bookmarks, once they are needed.
+    bookmarks: Option<HashSet<String>>,
+    /// The lists that are added to the part of lists.
+    pub lists: Option<Lists>,
+    staged: u32,
+}
+
+/// What has been taken of a document: its own names of things, with those that they have now.
+#[derive(Default)]
+struct Merged {
+    styles: BTreeMap<String, String>,
+    parts: BTreeMap<String, String>,
+    numbering: Option<Numbering>,
+    /// The numbers of lists that styles have.
+    style_lists: BTreeMap<String, u64>,
+    copies: u32,
+    warned: BTreeSet<&'static str>,
+}
+
+/// The path of a file beside the template.
+pub(crate) fn path(name: &str) -> Result<String, String> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("it names no file".to_owned());
+    }
+    let is_outside =
+        name.starts_with('/') || name.contains(['\\', ':', '\0']) || name.split('/').any(|one| one == "..");
+    if is_outside {
+        return Err(format!(
+            "{:?} is no file beside the template; name one of its archive, as in {{:include \"terms.docx\"}}",
+            quoted(name)
+        ));
+    }
+    Ok(name.split('/').filter(|one| !one.is_empty() && *one != ".").collect::<Vec<_>>().join("/"))
+}
+
+/// The text that an argument is, where it is a plain one.
+pub(crate) fn literal(argument: &str) -> Option<&str> {
+    let quote = argument.chars().next().filter(|quote| "\"'`".contains(*quote))?;
+    let text = argument.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!text.contains([quote, '\\', '$'])).then_some(text)
+}
+
+/// A document's main part, its name there, and what it refers to. What is unpacked is taken from `room`.
+pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<(String, Part, Vec<u8>), Error> {
+    let mut archive = container::open(file, limits)?;
+    let main = content_types::text_parts(&mut archive, limits)?.into_iter().find(|part| part.is_main);
+    let main = main.ok_or_else(|| Error::NotOffice("it has no text".to_owned()))?;
+    let xml = container::unpack(&mut archive, main.entry, room, limits)?;
+    // Where its links lead stays as it is.
+    let origin = Origin { dialect: main.dialect, addresses: BTreeMap::new() };
+    let part = crate::read(xml, (&main.name, &origin), (&mut limits.elements.value.clone(), limits))?;
+    let relationships = match archive.index_for_name(&relationships::name(&main.name)) {
+        Some(entry) => container::unpack(&mut archive, entry, room, limits)?,
+        None => b"<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>".to_vec(),
+    };
+    Ok((main.name, part, relationships))
+}
+
+/// Whether a document fits the part that takes it in; what is wrong where it does not.
+pub(crate) fn check_kind(document: &Document, prefix: &str, is_strict: bool) -> Result<(), String> {
+    if document.is_strict != is_strict {
+        return Err(format!(
+            "{} and the template are saved in different forms of the format (strict and transitional); save both as Word Document (*.docx)",
+            document.name
+        ));
+    }
+    if document.part.prefix != prefix {
+        return Err(format!(
+            "the names in {} are written in another way than Word's; save it anew in Word",
+            document.name
+        ));
+    }
+    Ok(())
+}
+
+/// A document whose name is calculated, as it is.
+pub(crate) fn calculated(
+    name: &str,
+    source: Source<'_>,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
+) -> Result<Written, Refusal> {
+    let name = path(name)?;
+    let document = if let Some(document) = package.taken.documents.get(&name) {
+        Rc::clone(document)
+    } else {
+        let file = files.file(&name)?;
+        let document = Rc::new(untagged(&name, file, source, package)?);
+        package.taken.documents.insert(name, Rc::clone(&document));
+        document
+    };
+    check_kind(&document, source.prefix, package.is_strict())?;
+    let stage = stage(&document, source.name, package)?;
+    inserted(&document.part.xml, &document, (source, &stage), package)
+}
+
+/// Reads a document in which no tag may stand.
+fn untagged(
+    name: &str,
+    file: Vec<u8>,
+    source: Source<'_>,
+    package: &mut Package<'_>,
+) -> Result<Document, Refusal> {
+    let (limits, room) = package.unpacking();
+    let (main, part, relationships) = open(&file, room, limits).map_err(|error| named(name, error))?;
+    let texts = || part.paragraphs.iter().map(|one| one.text.as_str());
+    let delimiters = source.delimiters.cloned().unwrap_or_else(|| lexer::detect(texts).unwrap_or_default());
+    let mut left = 1;
+    let found = tags::find(&part, &main, &delimiters, &mut left);
+    if found.is_none_or(|tags| !tags.all.is_empty() || !tags.faults.is_empty()) {
+        return Err(format!(
+            "{name} has tags, and these are filled only where the name stands in the tag as a text: {{:include {name:?}}}"
+        )
+        .into());
+    }
+    let is_strict = part.is_strict();
+    let nodes = vec![Node::Raw(0..part.xml.len())];
+    let part = crate::PartPlan::new((main, true), part, nodes);
+    Ok(Document { name: name.to_owned(), file, part, is_strict, steps: Vec::new(), tags: 0, relationships })
+}
+
+/// Whose fault it is.
+pub(crate) fn named(name: &str, error: Error) -> Refusal {
+    match error {
+        Error::NotOffice(message) => Refusal::Fault(format!("{name} cannot be taken in: {message}")),
+        Error::Limit(message) => Refusal::Error(Error::Limit(format!("{name}: {message}"))),
+        error @ (Error::Tags(_) | Error::Delimiters(_) | Error::Answer(_)) => Refusal::Error(error),
+    }
+}
+
+/// A name for the document's part while it is filled: what is written into it may refer to parts, and so does it itself.
+pub(crate) fn stage(document: &Document, host: &str, package: &mut Package<'_>) -> Result<String, Error> {
+    package.taken.staged += 1;
+    let name = format!("{host}.{}", package.taken.staged);
+    package.stage(&name, document.relationships.clone())?;
+    Ok(name)
+}
+
+/// The text of a document that has been filled, as it may stand in `host`.
+pub(crate) fn inserted(
+    xml: &[u8],
+    document: &Document,
+    (host, stage): (Source<'_>, &str),
+    package: &mut Package<'_>,
+) -> Result<Written, Refusal> {
+    let staged = package.unstage(stage);
+    let body = text::body(xml, host.prefix)
+        .ok_or_else(|| format!("{} cannot be taken in: it has no text", document.name))?;
+    let used = text::used(body, host.prefix).map_err(|error| named(&document.name, error))?;
+    let mut merged = package.taken.merged.remove(&document.name).unwrap_or_default();
+    merged.copies += 1;
+    let mut own = parts::Own::open(document, staged, stage, package)?;
+    let lists = numbering::prepare(&mut merged, &mut own, &used, package)?;
+    styles::merge(&mut merged, &mut own, (&used, &lists), (host.root, package))?;
+    let lists = numbering::merge(&mut merged, &used, host.root, package)?;
+    let mut ids = BTreeMap::new();
+    for id in &used.relationships {
+        ids.insert(id.clone(), own.related(id, &mut merged.parts, host.name, package)?);
+    }
+    let written = text::written(
+        (xml, body),
+        text::Names { styles: &merged.styles, lists: &lists, relationships: &ids },
+        (document, host),
+        package,
+    );
+    let (xml, left_out) = written?;
+    for what in left_out {
+        if merged.warned.insert(what) {
+            package.warnings.push(format!("{}: {what}", document.name));
+        }
+    }
+    package.taken.merged.insert(document.name.clone(), merged);
+    let ends_with_table = crate::fill::ends_with(xml.as_bytes(), host.prefix, b"tbl");
+    Ok(Written::Blocks { xml, ends_with_table })
+}

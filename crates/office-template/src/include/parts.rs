@@ -1,0 +1,155 @@
+//! What a document that is taken in refers to: pictures, charts, links, embedded files. They come with what they refer to themselves.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Document, named};
+use crate::container::{self, Archive};
+use crate::content_types::{self, Kinds, LIST};
+use crate::forms::Refusal;
+use crate::package::relationships::{self, Relationship, resolved};
+use crate::package::{Package, Target, attribute_text};
+
+/// Parts that refer to parts go so deep.
+const DEPTH: usize = 20;
+
+/// A document's own parts.
+pub(super) struct Own<'d> {
+    document: &'d Document,
+    archive: Archive<'d>,
+    /// The entries' numbers by their names in lower case.
+    entries: BTreeMap<String, usize>,
+    /// What its main part refers to.
+    relationships: BTreeMap<String, Relationship>,
+    /// The same, and what was written into it refers to.
+    staged: BTreeMap<String, Relationship>,
+    stage: String,
+    kinds: Option<Kinds>,
+}
+
+impl<'d> Own<'d> {
+    pub(super) fn open(
+        document: &'d Document,
+        staged: Vec<Relationship>,
+        stage: &str,
+        package: &mut Package<'_>,
+    ) -> Result<Self, Refusal> {
+        let (limits, _) = package.unpacking();
+        let archive =
+            container::open(&document.file, limits).map_err(|error| named(&document.name, error))?;
+        let entries = container::entries_by_name(&archive);
+        let relationships =
+            relationships::list(&document.relationships).map_err(|error| named(&document.name, error))?;
+        let by_id = |all: Vec<Relationship>| all.into_iter().map(|one| (one.id.clone(), one)).collect();
+        let (relationships, staged) = (by_id(relationships), by_id(staged));
+        Ok(Self { document, archive, entries, relationships, staged, stage: stage.to_owned(), kinds: None })
+    }
+
+    /// The part that the main one refers to for this, as `styles`.
+    pub(super) fn part(&mut self, kind: &str, package: &mut Package<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+        let end = format!("/{kind}");
+        let found = self.relationships.values().find(|one| one.kind.ends_with(&end) && !one.is_external);
+        let name = found.and_then(|one| resolved(&self.document.part.name, &one.target));
+        match name {
+            Some(name) => self.unpacked(&name, package),
+            None => Ok(None),
+        }
+    }
+
+    fn unpacked(&mut self, name: &str, package: &mut Package<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
+        let (limits, room) = package.unpacking();
+        let content = container::unpack(&mut self.archive, entry, room, limits);
+        Ok(Some(content.map_err(|error| named(&self.document.name, error))?))
+    }
+
+    /// The id by which `host` refers to what the document refers to by `id`.
+    pub(super) fn related(
+        &mut self,
+        id: &str,
+        taken: &mut BTreeMap<String, String>,
+        host: &str,
+        package: &mut Package<'_>,
+    ) -> Result<String, Refusal> {
+        let is_own = self.relationships.contains_key(id);
+        let Some(one) = self.staged.get(id).cloned() else {
+            return Err(self.missing(id));
+        };
+        if one.is_external {
+            return Ok(package.relate_as(host, &one.kind, Target::External(&one.target))?);
+        }
+        let part = if is_own { &self.document.part.name } else { &self.stage };
+        let target = resolved(part, &one.target).ok_or_else(|| self.missing(&one.target))?;
+        let target = if is_own { self.copied(&target, taken, package, 0)? } else { Some(target) };
+        let target = target.ok_or_else(|| self.missing(&one.target))?;
+        Ok(package.relate_as(host, &one.kind, Target::Part(&target))?)
+    }
+
+    fn missing(&self, what: &str) -> Refusal {
+        let name = &self.document.name;
+        let message = format!(
+            "{name} cannot be taken in: it refers to {what:?}, which it does not contain; save it anew in Word"
+        );
+        message.into()
+    }
+
+    /// The part's name in the package that takes it in; `None` where there is no such part, or none that may be taken.
+    fn copied(
+        &mut self,
+        name: &str,
+        taken: &mut BTreeMap<String, String>,
+        package: &mut Package<'_>,
+        depth: usize,
+    ) -> Result<Option<String>, Refusal> {
+        if let Some(copy) = taken.get(name) {
+            return Ok(Some(copy.clone()));
+        }
+        if depth == DEPTH {
+            let message = format!("{}: parts refer to parts deeper than {DEPTH}", self.document.name);
+            return Err(message.into());
+        }
+        let kind = self.kind(name, package)?;
+        let is_refused =
+            ["main+xml", "vbaproject", "macroenabled"].iter().any(|one| kind.to_lowercase().contains(one));
+        let Some(content) = self.unpacked(name, package)?.filter(|_| !is_refused) else { return Ok(None) };
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
+        let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let Some(held) = self.unpacked(&relationships::name(name), package)? else {
+            let copy = package.add((stem, extension), &kind, content)?;
+            taken.insert(name.to_owned(), copy.clone());
+            return Ok(Some(copy));
+        };
+        let copy = package.free_name(stem, &format!(".{extension}"));
+        taken.insert(name.to_owned(), copy.clone());
+        package.put(&copy, content)?;
+        package.override_type(&copy, &kind);
+        let held = relationships::list(&held).map_err(|error| named(&self.document.name, error))?;
+        let mut lines = String::new();
+        for Relationship { id, kind, target, is_external } in held {
+            let (target, mode) = if is_external {
+                (target, " TargetMode=\"External\"")
+            } else {
+                let own = resolved(name, &target);
+                let own = own.map(|own| self.copied(&own, taken, package, depth + 1)).transpose()?.flatten();
+                match own {
+                    Some(own) => (format!("/{own}"), ""),
+                    None => continue,
+                }
+            };
+            let [id, kind, target] = [&id, &kind, &target].map(|text| attribute_text(text));
+            let _ = write!(lines, "<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{target}\"{mode}/>");
+        }
+        package.put(&relationships::name(&copy), relationships::whole(&lines))?;
+        Ok(Some(copy))
+    }
+
+    /// A part's content type.
+    fn kind(&mut self, name: &str, package: &mut Package<'_>) -> Result<String, Refusal> {
+        if self.kinds.is_none() {
+            let list = self.unpacked(LIST, package)?.unwrap_or_default();
+            self.kinds = Some(content_types::kinds(&list));
+        }
+        let kind = self.kinds.as_ref().and_then(|kinds| kinds.of(name));
+        Ok(kind.unwrap_or("application/octet-stream").to_owned())
+    }
+}

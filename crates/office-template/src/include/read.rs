@@ -1,0 +1,98 @@
+//! Reads the documents that a template takes in, and those that these take in.
+
+use std::collections::BTreeMap;
+
+use super::{DEPTH, Document, check_kind, literal, named, open, path};
+use crate::error::Error;
+use crate::forms::Refusal;
+use crate::lexer::{self, Tag};
+use crate::tags::{SECTION_DEPTH, Tags};
+use crate::{Reading, Template, program};
+
+/// The name that a tag takes in, where it is known.
+fn name(tag: &Tag) -> Option<&str> {
+    let Tag::Command(command, arguments) = tag else { return None };
+    if command.name == "include" { literal(arguments.first()?) } else { None }
+}
+
+impl Template {
+    /// The documents that the tags of a part take in, by the tags' places; what cannot be taken in is a fault of its tag.
+    pub(crate) fn includes(
+        &mut self,
+        tags: &mut Tags,
+        (part, prefix): (&str, &str),
+        reading: &mut Reading<'_>,
+    ) -> Result<BTreeMap<usize, usize>, Error> {
+        let mut includes = BTreeMap::new();
+        let named = tags.all.iter().enumerate();
+        let named: Vec<(usize, String)> =
+            named.filter_map(|(index, placed)| Some((index, name(&placed.tag)?.to_owned()))).collect();
+        for (index, name) in named {
+            let around = tags.pairs.iter().filter(|pair| (pair.open..pair.close).contains(&index)).count();
+            match self.document(&name, (prefix, around), reading) {
+                Ok(document) => {
+                    includes.insert(index, document);
+                }
+                Err(Refusal::Fault(message)) => tags.report(index, part, &message),
+                Err(Refusal::Error(error)) => return Err(error),
+            }
+        }
+        Ok(includes)
+    }
+
+    /// The place of a document among those that are taken in; `around` sections stand around its tag.
+    fn document(
+        &mut self,
+        name: &str,
+        (prefix, around): (&str, usize),
+        reading: &mut Reading<'_>,
+    ) -> Result<usize, Refusal> {
+        let name = path(name)?;
+        if reading.chain.contains(&name) {
+            let chain = reading.chain.join(" takes in ");
+            return Err(format!("{chain} takes in {name} again, and that has no end").into());
+        }
+        let index = match reading.known.get(&name) {
+            Some(&index) => index,
+            None => self.read_document(&name, reading)?,
+        };
+        let Some(document) = self.documents.get(index) else {
+            return Err("it cannot be read".to_owned().into());
+        };
+        check_kind(document, prefix, self.is_strict)?;
+        if around + 1 + program::depth(&document.steps) > SECTION_DEPTH {
+            let message =
+                format!("sections go no deeper than {SECTION_DEPTH}, and those of {name} are among them");
+            return Err(message.into());
+        }
+        // Each time it is taken in, its tags are the template's.
+        reading.tags_left = reading.tags_left.checked_sub(document.tags).ok_or_else(|| self.many_tags())?;
+        reading.taken += document.tags;
+        Ok(index)
+    }
+
+    fn read_document(&mut self, name: &str, reading: &mut Reading<'_>) -> Result<usize, Refusal> {
+        if reading.chain.len() == DEPTH {
+            return Err(format!("documents take in documents no deeper than {DEPTH}").into());
+        }
+        let file = reading.files.file(name)?;
+        let opened = open(&file, &mut reading.unpacked_left, &self.limits);
+        let (main, part, relationships) = opened.map_err(|error| named(name, error))?;
+        let texts = || part.paragraphs.iter().map(|one| one.text.as_str());
+        let delimiters = self.delimiters.clone();
+        let delimiters = delimiters.unwrap_or_else(|| lexer::detect(texts).unwrap_or_default());
+        let is_strict = part.is_strict();
+        reading.chain.push(name.to_owned());
+        let (left, taken) = (reading.tags_left, std::mem::take(&mut reading.taken));
+        let (mut part, steps) = self.add((name.to_owned(), false), part, &delimiters, reading)?;
+        reading.chain.pop();
+        // They are counted where it is taken in.
+        let tags = part.tags + std::mem::replace(&mut reading.taken, taken);
+        reading.tags_left = left;
+        part.name = main;
+        let document = Document { name: name.to_owned(), file, part, is_strict, steps, tags, relationships };
+        self.documents.push(document);
+        reading.known.insert(name.to_owned(), self.documents.len() - 1);
+        Ok(self.documents.len() - 1)
+    }
+}

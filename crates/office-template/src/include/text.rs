@@ -1,0 +1,256 @@
+//! The text of a document that is taken in: its paragraphs and tables, with the names and numbers that things have now.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::Document;
+use super::rewrite::{Change, Seen, rewritten};
+use crate::error::Error;
+use crate::fill::Source;
+use crate::forms::{Refusal, root};
+use crate::package::{Package, attribute_text};
+use crate::word::CHANGES;
+use crate::word::attribute::{attribute, attributes, value_in};
+
+const NOTES: &str = "its footnotes, endnotes and comments are left out";
+const SECTIONS: &str = "its section breaks are left out; what is taken in stands in the section around";
+
+/// What a text refers to.
+#[derive(Default)]
+pub(super) struct Used {
+    pub styles: BTreeSet<String>,
+    pub lists: BTreeSet<String>,
+    pub relationships: BTreeSet<String>,
+}
+
+/// What things are called in the package, by what the document calls them.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    pub styles: &'a BTreeMap<String, String>,
+    pub lists: &'a BTreeMap<String, u64>,
+    pub relationships: &'a BTreeMap<String, String>,
+}
+
+/// What stands in the body of a main part.
+pub(super) fn body<'x>(xml: &'x [u8], prefix: &str) -> Option<&'x [u8]> {
+    let begin = memmem::find(xml, format!("<{prefix}body").as_bytes())?;
+    let end = memmem::rfind(xml, format!("</{prefix}body>").as_bytes())?;
+    let begin = begin + memchr::memchr(b'>', xml.get(begin..end)?)? + 1;
+    xml.get(begin..end)
+}
+
+/// The start tag with another value of an attribute.
+pub(super) fn with_value(tag: &[u8], local: &str, text: &str) -> Change {
+    match attribute(tag, local) {
+        Some(attribute) => Change::Tag(vec![(attribute.value, attribute_text(text))]),
+        None => Change::Keep,
+    }
+}
+
+fn is_reference(name: &[u8]) -> bool {
+    name.starts_with(b"r:")
+}
+
+pub(super) fn used(body: &[u8], prefix: &str) -> Result<Used, Error> {
+    let mut used = Used::default();
+    let look = |seen: &Seen<'_>| {
+        match seen.name {
+            "pStyle" | "rStyle" | "tblStyle" => {
+                used.styles.insert(value_in(seen.tag, "val"));
+            }
+            "numId" if seen.parent == "numPr" => {
+                used.lists.insert(value_in(seen.tag, "val"));
+            }
+            // What the last section is like is left out, with its headers.
+            "sectPr" => return Change::Drop,
+            _ => {}
+        }
+        for attribute in attributes(seen.tag) {
+            if seen.tag.get(attribute.name).is_some_and(is_reference) {
+                let id = seen.tag.get(attribute.value).unwrap_or_default();
+                used.relationships.insert(String::from_utf8_lossy(id).into_owned());
+            }
+        }
+        Change::Keep
+    };
+    rewritten(body, prefix, look)?;
+    Ok(used)
+}
+
+/// The text, and what was left out of it.
+pub(super) fn written(
+    (xml, body): (&[u8], &[u8]),
+    names: Names<'_>,
+    (document, host): (&Document, Source<'_>),
+    package: &mut Package<'_>,
+) -> Result<(String, BTreeSet<&'static str>), Refusal> {
+    let mut bookmarks = match package.taken.bookmarks.take() {
+        Some(names) => names,
+        None => bookmarks(&package.part(host.root.0)?.unwrap_or_default()),
+    };
+    let mut writer = Writer {
+        names,
+        declared: declarations(root(xml), root(host.xml), body),
+        package: &mut *package,
+        bookmarks: &mut bookmarks,
+        numbers: HashMap::new(),
+        renamed: HashMap::new(),
+        left_out: BTreeSet::new(),
+    };
+    let text = rewritten(body, host.prefix, |seen| writer.change(seen));
+    let left_out = writer.left_out;
+    package.taken.bookmarks = Some(bookmarks);
+    let text = text.map_err(|error| super::named(&document.name, error))?;
+    if text.len() > package.room() {
+        return Err(package.full().into());
+    }
+    Ok((String::from_utf8_lossy(&text).into_owned(), left_out))
+}
+
+struct Writer<'a, 'p, 'f> {
+    names: Names<'a>,
+    /// Attributes for the elements at the top.
+    declared: Vec<(String, String)>,
+    package: &'p mut Package<'f>,
+    /// All that the document has.
+    bookmarks: &'p mut HashSet<String>,
+    /// The numbers of this copy's bookmarks, and their names where they are other ones.
+    numbers: HashMap<String, u64>,
+    renamed: HashMap<String, String>,
+    left_out: BTreeSet<&'static str>,
+}
+
+impl Writer<'_, '_, '_> {
+    fn change(&mut self, seen: &Seen<'_>) -> Change {
+        match seen.name {
+            "sectPr" => {
+                if seen.depth > 0 {
+                    self.left_out.insert(SECTIONS);
+                }
+                return Change::Drop;
+            }
+            "footnoteReference" | "endnoteReference" | "commentReference" => {
+                self.left_out.insert(NOTES);
+                return Change::Drop;
+            }
+            "commentRangeStart" | "commentRangeEnd" | "permStart" | "permEnd" | "moveFromRangeStart"
+            | "moveFromRangeEnd" | "moveToRangeStart" | "moveToRangeEnd" => return Change::Drop,
+            // A number that stands once, and what holds of a part that stays behind.
+            "id" if seen.parent == "sdtPr" => return Change::Drop,
+            name if seen.parent == "sdtPr" && name.ends_with("dataBinding") => return Change::Drop,
+            _ => {}
+        }
+        let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+        for attribute in attributes(seen.tag) {
+            let name = seen.tag.get(attribute.name.clone()).unwrap_or_default().trim_ascii_end();
+            let name = std::str::from_utf8(name).unwrap_or_default();
+            let value = String::from_utf8_lossy(seen.tag.get(attribute.value.clone()).unwrap_or_default());
+            if name.ends_with(":paraId") || name.ends_with(":textId") {
+                changes.push((attribute.whole, String::new()));
+            } else if let Some(value) = self.value(seen, name, &value) {
+                changes.push((attribute.value, value));
+            }
+        }
+        if seen.depth == 0 {
+            let end =
+                seen.tag.iter().position(|&byte| byte.is_ascii_whitespace() || byte == b'>' || byte == b'/');
+            let declared = self.declarations(seen.tag);
+            changes.insert(0, (end.unwrap_or(1)..end.unwrap_or(1), declared));
+        }
+        if changes.is_empty() { Change::Keep } else { Change::Tag(changes) }
+    }
+
+    /// What becomes of an attribute's value.
+    fn value(&mut self, seen: &Seen<'_>, name: &str, value: &str) -> Option<String> {
+        if is_reference(name.as_bytes()) {
+            return self.names.relationships.get(value).cloned();
+        }
+        let local = name.rsplit(':').next().unwrap_or_default();
+        match (seen.name, local) {
+            ("pStyle" | "rStyle" | "tblStyle", "val") => {
+                let own = value_in(seen.tag, "val");
+                Some(attribute_text(self.names.styles.get(&own)?))
+            }
+            ("numId", "val") if seen.parent == "numPr" => {
+                Some(self.names.lists.get(value).copied().unwrap_or_default().to_string())
+            }
+            ("bookmarkStart" | "bookmarkEnd", "id") => {
+                let package = &mut *self.package;
+                let number = self.numbers.entry(value.to_owned()).or_insert_with(|| package.number());
+                Some(number.to_string())
+            }
+            ("bookmarkStart", "name") => self.bookmark(value),
+            ("hyperlink", "anchor") => self.renamed.get(value).cloned(),
+            (name, "id") if name.ends_with(":docPr") || CHANGES.contains(&name.as_bytes()) => {
+                Some(self.package.number().to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// Another name, where the bookmark's is another one's.
+    fn bookmark(&mut self, name: &str) -> Option<String> {
+        if self.bookmarks.insert(name.to_owned()) {
+            return None;
+        }
+        let short: String = name.chars().take(28).collect();
+        let other = format!("{short}_{}", self.package.number());
+        self.bookmarks.insert(other.clone());
+        self.renamed.insert(name.to_owned(), other.clone());
+        Some(other)
+    }
+
+    /// What a start tag does not declare itself.
+    fn declarations(&self, tag: &[u8]) -> String {
+        let mut text = String::new();
+        for (name, value) in &self.declared {
+            let has = |attribute: crate::word::attribute::Attribute| {
+                tag.get(attribute.name).is_some_and(|found| found.trim_ascii_end() == name.as_bytes())
+            };
+            if !attributes(tag).any(has) {
+                text.extend([" ", name, "=\"", value, "\""]);
+            }
+        }
+        text
+    }
+}
+
+/// The names of bookmarks in a part.
+fn bookmarks(xml: &[u8]) -> HashSet<String> {
+    let found = memmem::find_iter(xml, b"bookmarkStart ").filter_map(|at| {
+        let tag = xml.get(at..)?;
+        let tag = tag.get(..memchr::memchr(b'>', tag)?)?;
+        Some(String::from_utf8_lossy(tag.get(attribute(tag, "name")?.value)?).into_owned())
+    });
+    found.collect()
+}
+
+/// The declarations that the root of a document has, the host's has not, and the text needs; with the prefixes that a reader may leave
+/// out of account.
+fn declarations(own: &[u8], host: &[u8], body: &[u8]) -> Vec<(String, String)> {
+    let all = |tag: &[u8]| -> Vec<(String, String)> {
+        let text = |range: Range<usize>| match tag.get(range) {
+            Some(bytes) => String::from_utf8_lossy(bytes.trim_ascii_end()),
+            None => Cow::Borrowed(""),
+        };
+        attributes(tag).map(|one| (text(one.name).into_owned(), text(one.value).into_owned())).collect()
+    };
+    let (own, host) = (all(own), all(host));
+    let is_used = |prefix: &str| memmem::find(body, format!("{prefix}:").as_bytes()).is_some();
+    let ignorable = own.iter().find(|(name, _)| name.ends_with(":Ignorable"));
+    let ignored = ignorable.map(|(_, list)| list.split_whitespace().filter(|prefix| is_used(prefix)));
+    let ignored: Vec<&str> = ignored.into_iter().flatten().collect();
+    let ignoring = ignorable.filter(|_| !ignored.is_empty());
+    let needed = |name: &str| {
+        let prefix = name.strip_prefix("xmlns:")?;
+        let is_of_list = ignoring.is_some_and(|(name, _)| name.split(':').next() == Some(prefix));
+        (is_used(prefix) || is_of_list).then_some(())
+    };
+    let missing = own.iter().filter(|one| needed(&one.0).is_some() && !host.contains(one));
+    let mut declared: Vec<(String, String)> = missing.cloned().collect();
+    declared.extend(ignoring.map(|(name, _)| (name.clone(), ignored.join(" "))));
+    declared
+}

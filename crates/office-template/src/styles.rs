@@ -1,0 +1,205 @@
+//! The styles of a document (`styles.xml`; ECMA-376, part 1, 17.7).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::error::Error;
+use crate::package::{Package, Relation, Target, with_last};
+use crate::word::attribute::value;
+
+/// Styles based on styles: longer chains are nobody's.
+const CHAIN: usize = 100;
+
+/// The levels of an outline go up to this; the next one is text.
+const OUTLINE: u8 = 9;
+
+const CONTENT_TYPE: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml";
+
+/// What is known of a style.
+#[derive(Debug, Default)]
+pub(crate) struct Style {
+    pub id: String,
+    /// `paragraph`, `character`, `table` or `numbering`.
+    pub kind: String,
+    /// In lower case; Word's own are called the same in every language.
+    pub name: String,
+    pub based_on: String,
+    pub link: String,
+    pub next: String,
+    /// Whether it is its kind's default.
+    pub is_default: bool,
+    /// From 0; 9 is text.
+    outline: Option<u8>,
+    /// The whole definition, in the part.
+    pub range: Range<usize>,
+}
+
+/// The styles of a part.
+#[derive(Debug, Default)]
+pub(crate) struct Styles {
+    /// What the names of Word begin with in the part, as `w:`.
+    pub prefix: String,
+    pub all: Vec<Style>,
+    by_id: BTreeMap<String, usize>,
+    by_name: BTreeMap<(String, String), usize>,
+}
+
+impl Styles {
+    /// Reads `xml`; what cannot be read has no styles.
+    pub(crate) fn read(xml: &[u8]) -> Self {
+        let mut reader = Reader::from_reader(xml);
+        let (mut from, mut depth) = (0, 0_u32);
+        let mut styles = Self::default();
+        let mut style = Style::default();
+        while let Ok(event) = reader.read_event() {
+            let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+            match event {
+                Event::Start(tag) => {
+                    if depth == 0 {
+                        let name = tag.name();
+                        let local = tag.local_name().as_ref().len();
+                        let prefix = name.as_ref().get(..name.as_ref().len() - local).unwrap_or_default();
+                        styles.prefix = String::from_utf8_lossy(prefix).into_owned();
+                    }
+                    style.note(&tag, depth, from);
+                    depth += 1;
+                }
+                Event::Empty(tag) => style.note(&tag, depth, from),
+                Event::End(tag) => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 1 && tag.local_name().as_ref() == b"style" {
+                        style.range.end = end;
+                        styles.add(std::mem::take(&mut style));
+                    }
+                }
+                Event::Eof => break,
+                Event::Text(_)
+                | Event::CData(_)
+                | Event::Comment(_)
+                | Event::Decl(_)
+                | Event::PI(_)
+                | Event::DocType(_)
+                | Event::GeneralRef(_) => {}
+            }
+            from = end;
+        }
+        styles
+    }
+
+    fn add(&mut self, style: Style) {
+        self.by_id.entry(style.id.clone()).or_insert(self.all.len());
+        self.by_name.entry((style.kind.clone(), style.name.clone())).or_insert(self.all.len());
+        self.all.push(style);
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&Style> {
+        self.all.get(*self.by_id.get(id)?)
+    }
+
+    /// The style of this kind that is called so, in lower case.
+    pub(crate) fn named(&self, kind: &str, name: &str) -> Option<&Style> {
+        self.all.get(*self.by_name.get(&(kind.to_owned(), name.to_owned()))?)
+    }
+
+    pub(crate) fn default_of(&self, kind: &str) -> Option<&Style> {
+        self.all.iter().find(|style| style.is_default && style.kind == kind)
+    }
+
+    /// An id that no style has.
+    pub(crate) fn free_id(&self, wanted: &str) -> String {
+        let numbered = (2_u32..).map(|number| format!("{wanted}_{number}"));
+        let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
+        ids.find(|id| !self.by_id.contains_key(id)).unwrap_or_default()
+    }
+
+    /// The heading's level that a paragraph style gives, from 1: its own, or that of what it is based on.
+    pub(crate) fn level(&self, id: &str) -> Option<u8> {
+        let first = self.get(id).or_else(|| self.default_of("paragraph"));
+        let chain = std::iter::successors(first, |style| self.get(&style.based_on));
+        chain.take(CHAIN).find_map(Style::level).filter(|&level| level <= OUTLINE)
+    }
+}
+
+impl Style {
+    fn note(&mut self, tag: &BytesStart<'_>, depth: u32, from: usize) {
+        match (depth, tag.local_name().as_ref()) {
+            (1, b"style") => {
+                *self = Self {
+                    id: value(tag, "styleId"),
+                    kind: value(tag, "type"),
+                    is_default: matches!(value(tag, "default").as_str(), "1" | "true" | "on"),
+                    range: from..from,
+                    ..Self::default()
+                };
+            }
+            (2, b"name") => self.name = value(tag, "val").trim().to_lowercase(),
+            (2, b"basedOn") => self.based_on = value(tag, "val"),
+            (2, b"link") => self.link = value(tag, "val"),
+            (2, b"next") => self.next = value(tag, "val"),
+            (3, b"outlineLvl") => self.outline = value(tag, "val").parse().ok(),
+            _ => {}
+        }
+    }
+
+    /// From 1; 10 is text.
+    fn level(&self) -> Option<u8> {
+        let named = || self.name.strip_prefix("heading ")?.trim().parse().ok();
+        let level = self.outline.map(|level| level.min(OUTLINE) + 1).or_else(named);
+        level.filter(|&level| level > 0)
+    }
+}
+
+/// The name of the part with the styles of `main`; one is added where there is none.
+pub(crate) fn part(package: &mut Package<'_>, main: &str, namespace: &str) -> Result<String, Error> {
+    if let Some(name) = package.related(main, Relation::Styles)? {
+        return Ok(name);
+    }
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:styles xmlns:w=\"{namespace}\"></w:styles>"
+    );
+    let name = package.free_name("word/styles", ".xml");
+    package.put(&name, xml.into_bytes())?;
+    package.override_type(&name, CONTENT_TYPE);
+    package.relate(main, Relation::Styles, Target::Part(&name))?;
+    Ok(name)
+}
+
+/// The id of the document's style of this kind and name. Where it has none, one is added: `definition` makes the `w:style` of the prefix
+/// of Word's names, the id and the id of the kind's default style.
+pub(crate) fn named(
+    package: &mut Package<'_>,
+    (main, namespace): (&str, &str),
+    (kind, name): (&str, &str),
+    definition: impl FnOnce(&str, &str, Option<&str>) -> String,
+) -> Result<String, Error> {
+    let key = (kind.to_owned(), name.to_lowercase());
+    if let Some(id) = package.taken.styles.get(&key) {
+        return Ok(id.clone());
+    }
+    let part = part(package, main, namespace)?;
+    let xml = package.part(&part)?.unwrap_or_default();
+    let styles = Styles::read(&xml);
+    let id = if let Some(style) = styles.named(kind, &key.1) {
+        style.id.clone()
+    } else {
+        let id = styles.free_id(&joined(name));
+        let based_on = styles.default_of(kind).map(|style| style.id.as_str());
+        let prefix = if styles.prefix.is_empty() { "w:" } else { &styles.prefix };
+        package.put(&part, with_last(&xml, &definition(prefix, &id, based_on)))?;
+        id
+    };
+    package.taken.styles.insert(key, id.clone());
+    Ok(id)
+}
+
+/// A name's words as Word joins them for an id: `Heading1` for `heading 1`.
+fn joined(name: &str) -> String {
+    let words = name.split_whitespace().map(|word| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        format!("{}{rest}", first.to_uppercase())
+    });
+    words.collect()
+}
