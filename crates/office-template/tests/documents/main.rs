@@ -13,3 +13,4 @@ mod repeat;
 mod runs;
 mod structure;
 mod support;
+mod validity;
