@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../any.rs"]
+mod any;
 mod containers;
 mod corpus;
 mod costs;
@@ -9,8 +11,10 @@ mod fill;
 mod forms;
 mod library;
 mod pictures;
+mod real;
 mod repeat;
 mod runs;
+mod shattered;
 mod structure;
 mod support;
 mod validity;

@@ -12,6 +12,7 @@ use std::path::Path;
 use office_template::{Delimiters, Template};
 use serde_json::Value;
 
+use crate::real;
 use crate::support::{limits, run};
 use made::made;
 
@@ -38,9 +39,10 @@ impl Case {
 
 #[test]
 fn documents_made_by_code_have_no_new_findings() {
-    let cases = made();
+    let written = real::all().map(|(name, file, data)| Case::new(name, file, &data));
+    let cases: Vec<Case> = made().into_iter().chain(written).collect();
     let count = cases.len();
-    assert_eq!(judge(cases), count, "all of them are filled");
+    assert_eq!(judge(cases), (count, 0), "all of them are filled, and none is unreadable");
 }
 
 #[test]
@@ -52,12 +54,15 @@ fn real_templates_have_no_new_findings() {
         );
         return;
     };
-    let filled = judge(corpus(Path::new(&folder)));
-    assert!(filled >= 65, "only {filled} of the corpus are filled");
+    let (filled, unreadable) = judge(corpus(Path::new(&folder)));
+    println!("filled {filled}; of these the Open XML SDK does not open {unreadable} templates");
+    // Some are a few elements in a file of nothing else, which Word would not open either.
+    assert!(filled >= 65 && unreadable <= 40, "{filled} {unreadable}");
 }
 
-/// Fills all, and compares what the oracles find in documents and templates; how many were filled.
-fn judge(cases: Vec<Case>) -> usize {
+/// Fills all, and compares what the oracles find in documents and templates: how many were filled, and how many of their templates
+/// no oracle can say much about, for the SDK does not open them.
+fn judge(cases: Vec<Case>) -> (usize, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |case: &Case, kind: &str, file: &[u8]| {
         std::fs::write(folder.path().join(format!("{}.{kind}.docx", case.name)), file).expect("is written");
@@ -70,14 +75,21 @@ fn judge(cases: Vec<Case>) -> usize {
         names.push(case.name);
     }
     let mut report = String::new();
+    let mut unreadable = 0;
     for (oracle, found) in oracles::all(folder.path()) {
         let new: Vec<String> = names.iter().flat_map(|name| new_findings(name, &found)).collect();
+        let is_unreadable = |name: &&String| is_unopened(&found[&format!("{name}.template.docx")]);
+        unreadable += names.iter().filter(is_unreadable).count();
         if !new.is_empty() {
             report += &format!("\n{oracle}:\n{}", new.join("\n"));
         }
     }
     assert!(report.is_empty(), "findings that the templates had not:{report}");
-    names.len()
+    (names.len(), unreadable)
+}
+
+fn is_unopened(findings: &BTreeSet<String>) -> bool {
+    findings.iter().any(|finding| finding.contains(oracles::UNOPENED))
 }
 
 /// What was found in each file.

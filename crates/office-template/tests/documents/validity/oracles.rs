@@ -21,6 +21,9 @@ for path in pathlib.Path(sys.argv[1]).iterdir():
     print(json.dumps([path.name, error]))
 ";
 
+/// What the SDK calls it when it cannot open a file.
+pub const UNOPENED: &str = "Exception";
+
 /// What each of them finds in the files of a folder.
 pub fn all(folder: &Path) -> Vec<(&'static str, Found)> {
     vec![
@@ -45,7 +48,8 @@ fn sdk(folder: &Path) -> Found {
             let Some(path) = next else { break };
             let said: Value = json(&run(Command::new(&program).arg(&path)));
             let findings = list(&said["errors"]).iter().map(|one| {
-                let rule = format!("{} {}", text(&one["id"]), without_values(text(&one["description"])));
+                let kind = [text(&one["errorType"]), text(&one["id"])].concat();
+                let rule = format!("{kind} {}", without_values(text(&one["description"])));
                 finding(text(&one["path"]), &rule, text(&one["xPath"]))
             });
             found.lock().expect("nobody failed").insert(name(&path), findings.collect());
