@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read as _, Write as _};
 
 use office_template::lexer::{Delimiters, lex};
-use office_template::{Error, Limit, Limits, Template};
+use office_template::{Error, Limit, Limits, NoFiles, Template};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub fn document(xml: &[u8]) {
         return;
     }
     let answer = json!({ "faults": [], "tree": answers(&steps, 0) });
-    match template.fill(&answer.to_string()) {
+    match template.fill(&answer.to_string(), &mut NoFiles) {
         Ok(filled) => well_formed(&filled.file),
         Err(Error::Limit(_)) => {}
         Err(error) => {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use office_template::Template;
+use office_template::{NoFiles, Template};
 
 use crate::support::{entries, limits, paragraphs, run};
 
@@ -140,7 +140,7 @@ fn documents_of_twelve_kinds_say_what_they_should() {
         let template =
             Template::read(file, None, &limits()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let answer = run(template.program(), &data, "{}");
-        let filled = template.fill(&answer).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let filled = template.fill(&answer, &mut NoFiles).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(filled.warnings.is_empty(), "{name}: {:?}", filled.warnings);
         let texts = texts(&filled.file);
         for text in expected {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use office_template::Template;
+use office_template::{NoFiles, Template};
 use proptest::prelude::*;
 
 use crate::support::{DOCUMENT, document, entries, escape, limits, paragraphs, part, run, zipped};
@@ -31,14 +31,16 @@ fn cutting_the_runs_of_real_documents_changes_nothing() {
         let Ok(whole) = Template::read(file.clone(), None, &limits()) else { continue };
         let program = whole.program().to_owned();
         let answer = run(&program, &data, "{}");
-        let Ok(filled) = whole.fill(&answer) else { continue };
+        let Ok(filled) = whole.fill(&answer, &mut NoFiles) else { continue };
         let expected = texts(&filled.file);
         for seed in 1..=TIMES {
             let cut = shattered(&file, &mut Random(seed));
             let template = Template::read(cut, None, &limits())
                 .unwrap_or_else(|error| panic!("{name}, {seed}: {error}"));
             assert_eq!(template.program(), program, "{name}, {seed}");
-            let filled = template.fill(&answer).unwrap_or_else(|error| panic!("{name}, {seed}: {error}"));
+            let filled = template
+                .fill(&answer, &mut NoFiles)
+                .unwrap_or_else(|error| panic!("{name}, {seed}: {error}"));
             assert_eq!(texts(&filled.file), expected, "{name}, {seed}");
             cases += 1;
         }

@@ -9,7 +9,7 @@ mod oracles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use office_template::{Delimiters, Template};
+use office_template::{Delimiters, NoFiles, Template};
 use serde_json::Value;
 
 use crate::real;
@@ -33,7 +33,7 @@ impl Case {
     fn fill(&self) -> Option<Vec<u8>> {
         let template = Template::read(self.file.clone(), self.delimiters.clone(), &limits()).ok()?;
         let answer = run(template.program(), &self.data, "{}");
-        Some(template.fill(&answer).ok()?.file)
+        Some(template.fill(&answer, &mut NoFiles).ok()?.file)
     }
 }
 

@@ -3,8 +3,7 @@
 use super::Case;
 use crate::support::{docx, docx_with, p, table};
 
-const ITEMS: &str =
-    r#"{"items":[{"name":"A & <B>","lines":["x","y"]},{"name":"C\nD\tE","lines":[]}],"none":[],"title":"T"}"#;
+const ITEMS: &str = r#"{"items":[{"name":"A & <B>","lines":["x","y"]},{"name":"C\nD\tE","lines":[]}],"none":[],"logo":"iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==","title":"T"}"#;
 
 /// All of them.
 pub fn made() -> Vec<Case> {
@@ -39,6 +38,7 @@ fn plain() -> Vec<(&'static str, Vec<u8>)> {
         ("columns", docx(&(table(&[&["a", "{-w:tc items}{name}{/}", "b"]]) + &p("")))),
         ("paragraphs", docx(&between(&p("{name}")))),
         ("tables side by side", docx(&between(&table(&[&["{name}"]])))),
+        ("pictures", docx(&(between(&p("{name} {%logo | alt(\"A\")}")) + &p("{%qr title} {%logo}")))),
         ("runs", docx(&p("{#items}{name}, {/items}{^none}nothing{/none}"))),
         ("bookmarks", docx(&between(BOOKMARK))),
         ("pictures of shapes", docx(&between(&text_box("{name}")))),
