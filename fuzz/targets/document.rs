@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/office-template/tests/any.rs"]
+#[path = "../../crates/office-template/tests/any/mod.rs"]
 #[expect(dead_code, reason = "texts are of the other target")]
 mod any;
 

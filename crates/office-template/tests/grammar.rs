@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use office_template::lexer::{Delimiters, Expression, Tag, lex};
 
-#[path = "any.rs"]
+#[path = "any/mod.rs"]
 #[expect(dead_code, reason = "documents are of another test")]
 mod any;
 
