@@ -1,5 +1,7 @@
 //! What holds of any text and any document, whoever wrote it: the bodies of the fuzz targets (`fuzz/`), and of tests of this crate.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::io::{Cursor, Read as _, Write as _};
 
 use office_template::lexer::{Delimiters, lex};

@@ -1,6 +1,7 @@
 //! Real documents whose text is cut into pieces as Word cuts it, and documents that are cut anywhere: the tags of the first are
 //! the same, and the second harm nothing.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use office_template::{NoFiles, Template};
@@ -54,7 +55,8 @@ fn templates() -> Vec<(String, Vec<u8>, String)> {
     let mut all: Vec<_> = real::all().map(|(name, file, data)| (name.to_owned(), file, data)).collect();
     let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
     let Some(folder) = named else {
-        eprintln!("NOT TESTED: cutting real Word documents, for PLATEN_CORPUS paths no folder of them");
+        let why = "NOT TESTED: cutting real Word documents, for PLATEN_CORPUS paths no folder of them";
+        writeln!(std::io::stderr(), "{why}").expect("it is said");
         return all;
     };
     for from in ["docxtemplater", "easy-template-x"] {
@@ -140,7 +142,7 @@ impl<'a> PlainRun<'a> {
 
     fn cut(&self, out: &mut String, is_linked: bool, random: &mut Random) {
         let mut from = 0;
-        for left in (0..1 + random.below(4)).rev() {
+        for left in (0..=random.below(4)).rev() {
             let to = if left == 0 { self.text.len() } else { self.place(from, random) };
             let piece = &self.text[from..to];
             let link = if is_linked || random.below(12) > 0 {

@@ -81,7 +81,7 @@ fn judge(cases: Vec<Case>) -> (usize, usize) {
         let is_unreadable = |name: &&String| is_unopened(&found[&format!("{name}.template.docx")]);
         unreadable += names.iter().filter(is_unreadable).count();
         if !new.is_empty() {
-            report += &format!("\n{oracle}:\n{}", new.join("\n"));
+            report.extend(["\n", oracle, ":\n", &new.join("\n")]);
         }
     }
     assert!(report.is_empty(), "findings that the templates had not:{report}");
