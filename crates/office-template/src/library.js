@@ -13,6 +13,7 @@
   const { parse, stringify } = JSON;
   const { isArray } = Array;
   const { isFinite, isInteger, isSafeInteger } = Number;
+  const { hasOwn } = Object;
   const { apply, ownKeys, defineProperty } = Reflect;
   const { NumberFormat, DateTimeFormat, Collator } = Intl;
   const FunctionOf = Function;
@@ -25,7 +26,6 @@
   const { toPrimitive } = Symbol;
   const objectText = Object.prototype.toString;
   const bigText = uncurry(BigInt.prototype.toLocaleString);
-  const hasOwn = uncurry(Object.prototype.hasOwnProperty);
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
   const indexOf = uncurry(String.prototype.indexOf);
@@ -134,7 +134,7 @@
     };
     // Leaves what it finds in `hit`.
     const find = (name) => {
-      if (charCodeAt(name, 0) === 36 && local(name)) return true;
+      if (name[0] === "$" && local(name)) return true;
       for (let at = scope; at !== null; at = at.outer) {
         if (isObject(at.item) && hasOwn(at.item, name)) return (hit = at.item[name]), true;
       }
@@ -492,7 +492,9 @@
     // --- The tree
 
     const quote = (value) => {
-      if (isWellFormed(value)) return stringify(value);
+      const json = stringify(value);
+      // A half of a letter is written as six signs. Where none was added to the quotes there is none, and the call costs as much as all else.
+      if (json.length === value.length + 2 || isWellFormed(value)) return json;
       let whole = "";
       for (let at = 0; at < value.length; at += 1) {
         const unit = charCodeAt(value, at);

@@ -2,6 +2,9 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../any/mod.rs"]
+#[expect(dead_code, reason = "texts are of another test")]
+mod any;
 mod colours;
 mod containers;
 mod contents;
@@ -15,7 +18,10 @@ mod library;
 mod outline;
 mod pictures;
 mod places;
+mod real;
 mod repeat;
 mod runs;
+mod shattered;
 mod structure;
 mod support;
+mod validity;

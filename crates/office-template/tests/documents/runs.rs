@@ -53,7 +53,7 @@ fn filled(template: &[&str], cuts: &[(usize, usize)]) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn cutting_tags_into_runs_changes_nothing(
         template in 0..TEMPLATES.len(),

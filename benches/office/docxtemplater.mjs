@@ -1,0 +1,12 @@
+// docxtemplater without its paid modules, as its documentation has it.
+
+import Docxtemplater from 'docxtemplater';
+import PizZip from 'pizzip';
+
+import { serve } from './protocol.mjs';
+
+await serve((template, data) => {
+  const document = new Docxtemplater(new PizZip(template), { paragraphLoop: true, linebreaks: true });
+  document.render(data);
+  return document.getZip().generate({ type: 'nodebuffer', compression: 'DEFLATE' });
+});

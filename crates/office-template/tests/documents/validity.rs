@@ -1,0 +1,137 @@
+//! What others say of the documents that are filled: no finding that their templates had not, and a reader opens what it opened.
+//!
+//! A finding is compared by the kind of its part, its rule and its element without numbers: one in a row that is repeated thirty
+//! times is one finding.
+
+mod made;
+mod oracles;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use office_template::{Delimiters, NoFiles, Template};
+use serde_json::Value;
+
+use crate::real;
+use crate::support::{limits, run};
+use made::made;
+
+/// A template and its data.
+pub struct Case {
+    name: String,
+    file: Vec<u8>,
+    data: String,
+    delimiters: Option<Delimiters>,
+}
+
+impl Case {
+    fn new(name: &str, file: Vec<u8>, data: &str) -> Self {
+        Self { name: name.to_owned(), file, data: data.to_owned(), delimiters: None }
+    }
+
+    /// The document; none where the template is refused, of which other tests judge.
+    fn fill(&self) -> Option<Vec<u8>> {
+        let template = Template::read(self.file.clone(), self.delimiters.clone(), &limits()).ok()?;
+        let answer = run(template.program(), &self.data, "{}");
+        Some(template.fill(&answer, &mut NoFiles).ok()?.file)
+    }
+}
+
+#[test]
+fn documents_made_by_code_have_no_new_findings() {
+    let written = real::all().map(|(name, file, data)| Case::new(name, file, &data));
+    let cases: Vec<Case> = made().into_iter().chain(written).collect();
+    let count = cases.len();
+    assert_eq!(judge(cases), (count, 0), "all of them are filled, and none is unreadable");
+}
+
+#[test]
+fn real_templates_have_no_new_findings() {
+    let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
+    let Some(folder) = named else {
+        eprintln!(
+            "NOT TESTED: the validity of real Word documents, for PLATEN_CORPUS paths no folder of them"
+        );
+        return;
+    };
+    let (filled, unreadable) = judge(corpus(Path::new(&folder)));
+    println!("filled {filled}; of these the Open XML SDK does not open {unreadable} templates");
+    // Some are a few elements in a file of nothing else, which Word would not open either.
+    assert!(filled >= 65 && unreadable <= 40, "{filled} {unreadable}");
+}
+
+/// Fills all, and compares what the oracles find in documents and templates: how many were filled, and how many of their templates
+/// no oracle can say much about, for the SDK does not open them.
+fn judge(cases: Vec<Case>) -> (usize, usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |case: &Case, kind: &str, file: &[u8]| {
+        std::fs::write(folder.path().join(format!("{}.{kind}.docx", case.name)), file).expect("is written");
+    };
+    let mut names = Vec::new();
+    for case in cases {
+        let Some(filled) = case.fill() else { continue };
+        write(&case, "template", &case.file);
+        write(&case, "filled", &filled);
+        names.push(case.name);
+    }
+    let mut report = String::new();
+    let mut unreadable = 0;
+    for (oracle, found) in oracles::all(folder.path()) {
+        let new: Vec<String> = names.iter().flat_map(|name| new_findings(name, &found)).collect();
+        let is_unreadable = |name: &&String| is_unopened(&found[&format!("{name}.template.docx")]);
+        unreadable += names.iter().filter(is_unreadable).count();
+        if !new.is_empty() {
+            report.extend(["\n", oracle, ":\n", &new.join("\n")]);
+        }
+    }
+    assert!(report.is_empty(), "findings that the templates had not:{report}");
+    (names.len(), unreadable)
+}
+
+fn is_unopened(findings: &BTreeSet<String>) -> bool {
+    findings.iter().any(|finding| finding.contains(oracles::UNOPENED))
+}
+
+/// What was found in each file.
+type Found = BTreeMap<String, BTreeSet<String>>;
+
+fn new_findings(name: &str, found: &Found) -> Vec<String> {
+    let of = |kind: &str| {
+        let file = format!("{name}.{kind}.docx");
+        found.get(&file).unwrap_or_else(|| panic!("nothing was said of {file}"))
+    };
+    of("filled").difference(of("template")).map(|finding| format!("  {name}: {finding}")).collect()
+}
+
+/// Its data bring a table without a grid as XML, which is written as it is.
+const OWN_XML: &str = "f2fafac8aa.json";
+
+/// The Word templates that lie there with their data.
+fn corpus(folder: &Path) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for from in ["docxtemplater", "easy-template-x"] {
+        for entry in std::fs::read_dir(folder.join(from)).expect("the corpus is there") {
+            let path = entry.expect("a file").path();
+            if path.extension().is_none_or(|end| end != "json") || path.ends_with(OWN_XML) {
+                continue;
+            }
+            let Ok(file) = std::fs::read(path.with_extension("template.docx")) else { continue };
+            let json: Value =
+                serde_json::from_slice(&std::fs::read(&path).expect("is read")).expect("is JSON");
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let mut case = Case::new(&format!("{from}-{name}"), file, &json["data"].to_string());
+            case.delimiters = delimiters(&json);
+            cases.push(case);
+        }
+    }
+    cases
+}
+
+fn delimiters(json: &Value) -> Option<Delimiters> {
+    let given = json.pointer("/options/delimiters").or_else(|| json.get("delimiters"))?;
+    let one = |name: &str| given[name].as_str().or(given[format!("tag{name}")].as_str()).map(str::to_owned);
+    Some(Delimiters {
+        start: one("Start").or_else(|| one("start"))?,
+        end: one("End").or_else(|| one("end"))?,
+    })
+}

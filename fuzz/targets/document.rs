@@ -1,0 +1,9 @@
+//! A Word file's document of any bytes: read, planned as a tree, and filled.
+
+#![no_main]
+
+#[path = "../../crates/office-template/tests/any/mod.rs"]
+#[expect(dead_code, reason = "texts are of the other target")]
+mod any;
+
+libfuzzer_sys::fuzz_target!(|xml: &[u8]| any::document(xml));
