@@ -27,8 +27,8 @@ use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
 pub use certificates::certificate_authorities;
-pub use own::Claim;
 pub use fetch::FetchError;
+pub use own::Claim;
 pub use page::{ExchangeError, PageLimits};
 pub use send::{Body, SendError};
 pub use special::is_global;

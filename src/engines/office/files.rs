@@ -156,7 +156,8 @@ mod tests {
     use crate::outbound::SystemResolver;
 
     fn site() -> Site {
-        let files = ["index.docx", "logo.png", "img/a b.png"].map(|path| (path.to_owned(), Bytes::from(path)));
+        let files =
+            ["index.docx", "logo.png", "img/a b.png"].map(|path| (path.to_owned(), Bytes::from(path)));
         Site::new("index.docx", Files::from(files))
     }
 
@@ -197,7 +198,10 @@ mod tests {
         let site = site();
         let address = "https://a.example/x.png?signature=secret";
         let told = ask(&site, Reach::OwnFiles, &[address]).await;
-        assert!(told[0].starts_with("refused address: https://a.example/x.png (a public template"), "{told:?}");
+        assert!(
+            told[0].starts_with("refused address: https://a.example/x.png (a public template"),
+            "{told:?}"
+        );
         let names = [address, "//a.example/x", "https://b.example/"];
         let told = ask(&site, Reach::AllowedHosts, &names).await;
         assert_eq!(

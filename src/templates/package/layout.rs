@@ -134,7 +134,8 @@ fn no_entry(files: &Files) -> PackageFault {
 /// The name of the entry among such Office files.
 fn office_entry(paths: &[&str]) -> &'static str {
     let is_all = |letter: &str| {
-        let extension = |path: &&str| path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+        let extension =
+            |path: &&str| path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
         paths.iter().all(|path| extension(path).is_some_and(|extension| extension.starts_with(letter)))
     };
     match (is_all("x"), is_all("p")) {

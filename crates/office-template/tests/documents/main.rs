@@ -11,6 +11,7 @@ mod html;
 mod library;
 mod outline;
 mod pictures;
+mod plain;
 mod repeat;
 mod runs;
 mod structure;
