@@ -71,11 +71,14 @@ impl<'a> TemplateFiles<'a> {
         })
     }
 
+    /// What is at an address, which the sentence begins with where it cannot be had.
     async fn fetched(&self, address: &str) -> Result<Bytes, String> {
+        let shown = shown(&public(address));
+        let refused = |why: &str| format!("refused address: {shown} ({why})");
         if self.reach == Reach::OwnFiles {
             let why =
                 "a public template reaches no hosts in a document of another account; a clone of it does";
-            return Err(why.to_owned());
+            return Err(refused(why));
         }
         let time = self.begin()?;
         let begun = Instant::now();
@@ -84,8 +87,11 @@ impl<'a> TemplateFiles<'a> {
         self.lock().time = time.saturating_sub(begun.elapsed());
         match fetched {
             Ok(Ok(file)) => Ok(file),
-            Ok(Err(error @ FetchError::TooLong(_))) => Err(format!("{error} (office.picture_limit_bytes)")),
-            Ok(Err(error @ (FetchError::Refused(_) | FetchError::Failed(_)))) => Err(error.to_string()),
+            Ok(Err(FetchError::Refused(refusal))) => Err(refused(&refusal.to_string())),
+            Ok(Err(FetchError::Failed(why))) => Err(format!("{shown} cannot be fetched: {why}")),
+            Ok(Err(error @ FetchError::TooLong(_))) => {
+                Err(format!("{shown} cannot be fetched: {error} (office.picture_limit_bytes)"))
+            }
             Err(_) => Err(self.late()),
         }
     }
@@ -114,8 +120,7 @@ impl<'a> TemplateFiles<'a> {
 impl FileSource for TemplateFiles<'_> {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         let content = if is_address(name) {
-            let fetched = self.fetched(name).instrument(tracing::info_span!("fetch")).await;
-            fetched.map_err(|why| format!("refused address: {} ({why})", shown(without_query(name))))
+            self.fetched(name).instrument(tracing::info_span!("fetch")).await
         } else {
             self.beside(name)
         };
@@ -132,9 +137,14 @@ fn is_address(name: &str) -> bool {
     name.starts_with("//") || name.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
-/// The address without what may be a signature, or somebody's name.
-fn without_query(address: &str) -> &str {
-    address.split(['?', '#']).next().unwrap_or_default()
+/// The address without what may be a signature or a password.
+fn public(address: &str) -> String {
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = address.split_once("//").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let slashes = if scheme.is_empty() { "" } else { "//" };
+    format!("{scheme}{slashes}{host}{path}")
 }
 
 fn shown(name: &str) -> String {
@@ -211,6 +221,11 @@ mod tests {
         );
         assert!(told[1].contains("it is no address"), "{told:?}");
         assert!(told[2].contains("more than 2 pictures (office.pictures_limit)"), "{told:?}");
+        let told = ask(&site, Reach::AllowedHosts, &["https://user:secret@a.example/x#y"]).await;
+        assert!(
+            told[0].starts_with("refused address: https://a.example/x (it contains a user name"),
+            "{told:?}"
+        );
         let others = ["file:///etc/passwd", "FILE:/etc/passwd"];
         for why in ask(&site, Reach::AllowedHosts, &others).await {
             assert!(why.contains("'file:' is not https"), "{why}");
