@@ -18,7 +18,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::housing::Housing;
 use super::priority::{processor_time, resident_bytes, yield_processor};
@@ -199,7 +199,7 @@ impl Pool {
         let waits = Waits::default();
         let done = tokio::select! {
             done = lease.work_in_turn(&job, &waits) => done,
-            () = worked(turn.deadline, &waits) => Err(WorkerFault::Deadline),
+            () = waits.outworked(turn.deadline) => Err(WorkerFault::Deadline),
             () = grown => Err(WorkerFault::TooMuch(Excess::Memory)),
         };
         lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
@@ -333,19 +333,6 @@ async fn outgrown(process: Option<i32>, limit_bytes: Option<u64>) {
     let (Some(process), Some(limit_bytes)) = (process, limit_bytes) else { return pending().await };
     while resident_bytes(process).is_none_or(|bytes| bytes <= limit_bytes) {
         sleep(LOOK_PAUSE).await; // poll
-    }
-}
-
-/// Comes when a child has worked for so long, what it waits for files not counted.
-async fn worked(limit: Duration, waits: &Waits) {
-    let begun = Instant::now();
-    loop {
-        let left = (limit + waits.total()).saturating_sub(begun.elapsed());
-        if left.is_zero() {
-            return;
-        }
-        // What is left does not become less while a file is waited for.
-        sleep(left.max(LOOK_PAUSE.min(limit))).await;
     }
 }
 

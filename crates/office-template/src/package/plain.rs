@@ -95,33 +95,33 @@ struct Edge {
     loss: Option<Loss>,
 }
 
-/// Makes the document a plain one; what is lost is told.
+/// Makes the document a plain one; what is dropped is told.
 pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
     let list = package.part(LIST)?.unwrap_or_default();
     let types = entries(LIST, &list)?;
     let mut sources = sources(package)?;
     let mut losses = BTreeSet::new();
-    let mut lost = BTreeSet::new();
+    let mut dropped = BTreeSet::new();
     for entry in types.iter().filter(|entry| entry.name == "Override") {
         if let Some(loss) = Loss::of_type(entry.value("ContentType")) {
             losses.insert(loss);
-            lost.insert(entry.value("PartName").trim_start_matches('/').to_ascii_lowercase());
+            dropped.insert(entry.value("PartName").trim_start_matches('/').to_ascii_lowercase());
         }
     }
     for edge in sources.iter().flat_map(|source| &source.edges) {
         if let Some(loss) = edge.loss {
             losses.insert(loss);
-            lost.extend(edge.target.clone());
+            dropped.extend(edge.target.clone());
         }
     }
-    let lost = closure(&sources, lost);
+    let dropped = closure(&sources, dropped);
     for source in &mut sources {
-        drop_edges(package, source, &lost)?;
+        drop_edges(package, source, &dropped)?;
     }
-    for part in &lost {
+    for part in &dropped {
         package.remove(part);
     }
-    let rewritten = rewritten(package, &list, &types, &lost);
+    let rewritten = rewritten(package, &list, &types, &dropped);
     if rewritten != list {
         package.put(LIST, rewritten)?;
     }
@@ -148,18 +148,18 @@ fn sources(package: &mut Package<'_>) -> Result<Vec<Source>, Error> {
     Ok(sources)
 }
 
-/// What goes with the parts `lost`: what is reached through them and in no other way.
-fn closure(sources: &[Source], lost: BTreeSet<String>) -> BTreeSet<String> {
-    if lost.is_empty() {
-        return lost;
+/// What goes with the parts `dropped`: what is reached through them and in no other way.
+fn closure(sources: &[Source], dropped: BTreeSet<String>) -> BTreeSet<String> {
+    if dropped.is_empty() {
+        return dropped;
     }
     let edges: BTreeMap<&str, &[Edge]> =
         sources.iter().map(|source| (source.part.as_str(), source.edges.as_slice())).collect();
     let is_kept = |edge: &&Edge| {
-        edge.loss.is_none() && edge.target.as_ref().is_some_and(|target| !lost.contains(target))
+        edge.loss.is_none() && edge.target.as_ref().is_some_and(|target| !dropped.contains(target))
     };
     let kept = reached(&edges, [""], is_kept);
-    let begin = lost.iter().map(String::as_str);
+    let begin = dropped.iter().map(String::as_str);
     let all = reached(&edges, begin, |edge: &&Edge| edge.target.is_some());
     all.into_iter().filter(|part| !kept.contains(part)).map(str::to_owned).collect()
 }
@@ -180,14 +180,19 @@ fn reached<'a>(
     reached
 }
 
-/// Takes out of a part's relationships what is lost, and out of the part what refers to its attached template.
-fn drop_edges(package: &mut Package<'_>, source: &mut Source, lost: &BTreeSet<String>) -> Result<(), Error> {
-    if lost.contains(&source.part) {
+/// Takes out of a part's relationships what is dropped, and out of the part what refers to its attached template.
+fn drop_edges(
+    package: &mut Package<'_>,
+    source: &mut Source,
+    dropped: &BTreeSet<String>,
+) -> Result<(), Error> {
+    if dropped.contains(&source.part) {
         package.remove(&source.name);
         return Ok(());
     }
-    let is_lost =
-        |edge: &Edge| edge.loss.is_some() || edge.target.as_ref().is_some_and(|target| lost.contains(target));
+    let is_lost = |edge: &Edge| {
+        edge.loss.is_some() || edge.target.as_ref().is_some_and(|target| dropped.contains(target))
+    };
     let (gone, _): (Vec<&Edge>, Vec<&Edge>) = source.edges.iter().partition(|edge| is_lost(edge));
     if gone.is_empty() {
         return Ok(());
@@ -209,14 +214,14 @@ fn detach(package: &mut Package<'_>, part: &str) -> Result<(), Error> {
 }
 
 /// The list of content types for what is left: a plain document.
-fn rewritten(package: &Package<'_>, list: &[u8], types: &[Entry], lost: &BTreeSet<String>) -> Vec<u8> {
+fn rewritten(package: &Package<'_>, list: &[u8], types: &[Entry], dropped: &BTreeSet<String>) -> Vec<u8> {
     let mut out = Vec::with_capacity(list.len());
     let mut from = 0;
     for entry in types {
         let kind = entry.value("ContentType").to_lowercase();
         let is_gone = match entry.name.as_str() {
             "Override" => {
-                lost.contains(&entry.value("PartName").trim_start_matches('/').to_ascii_lowercase())
+                dropped.contains(&entry.value("PartName").trim_start_matches('/').to_ascii_lowercase())
             }
             "Default" => Loss::of_type(&kind).is_some() && !package.has_extension(entry.value("Extension")),
             _ => continue,
