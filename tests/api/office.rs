@@ -274,11 +274,10 @@ fn the_command_line_fills_a_folder() {
     let output = platen(folder.path(), &[("log.filter", "off")], &line, b"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(has_picture(&std::fs::read(folder.path().join("filled.docx")).unwrap(), &picture()));
-    let small = [("log.filter", "off"), ("http.upload_limit_bytes", "1024")];
-    let line = ["render", "letter", "--type", "docx", "-o", "filled.docx"];
+    let small = [("log.filter", "off"), ("templates.archive_entries_limit", "1")];
     let output = platen(folder.path(), &small, &line, b"");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("letter holds more than 1024 bytes (http.upload_limit_bytes)"), "{told}");
+    assert!(told.contains("more than 1 files (templates.archive_entries_limit)"), "{told}");
 }
 
 #[test]
