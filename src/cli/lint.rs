@@ -1,6 +1,5 @@
 //! `platen lint`: the tags, the variables and the faults of a template, without a server and without data.
 
-mod folder;
 mod missing;
 
 use std::fmt::Write as _;
@@ -11,6 +10,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::folder;
 use super::place::Place;
 use super::{CommandError, complain, say};
 use crate::config::Config;

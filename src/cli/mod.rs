@@ -3,6 +3,7 @@
 pub mod account;
 pub mod backup;
 pub mod doctor;
+mod folder;
 pub mod index;
 pub mod lint;
 pub mod openapi;

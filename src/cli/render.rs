@@ -12,6 +12,7 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::value::RawValue;
 
+use super::folder;
 use super::place::Place;
 use super::{CommandError, complain, say};
 use crate::app::{Basis, Engines};
@@ -28,6 +29,7 @@ use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
+use crate::templates::package::Package;
 
 /// How often the pool is asked whether its browser started.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
@@ -35,7 +37,7 @@ const LOOK_PAUSE: Duration = Duration::from_millis(50);
 /// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct RenderArguments {
-    /// The template
+    /// The template: a page, a Word file, a zip archive, or a folder with index.html or index.docx
     #[arg(value_name = "FILE")]
     file: Place,
     /// The template's kind: html, ejs, framework, docx
@@ -105,12 +107,23 @@ fn input_of(
         kind,
         target,
         options: reading.options,
-        held: Held { data, template: Some(arguments.file.read(limit_bytes)?) },
+        held: Held { data, template: Some(template_of(&arguments.file, config)?) },
         given: InputSet::default(),
         template: None,
         deliver_to: None,
     };
     Ok((input, plan))
+}
+
+/// The template as it would be uploaded: a folder as the archive of it.
+fn template_of(file: &Place, config: &Config) -> Result<Bytes, CommandError> {
+    match file {
+        Place::File(path) if path.is_dir() => {
+            let limits = &config.templates;
+            Ok(Package::of_files(folder::files(path, limits)?, limits)?.pack()?)
+        }
+        Place::File(_) | Place::Stream => Ok(file.read(config.http.upload_limit_bytes)?),
+    }
 }
 
 /// How the kind becomes the target, or what it can become, or what must be installed.

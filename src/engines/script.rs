@@ -19,7 +19,7 @@ use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
 use crate::workers::assemble::{AssembleLimits, Order, PROGRAM, ZONE, assemble_child};
-use crate::workers::{Asked, Job, Pool, PoolSettings, Starter, User, WorkerFault};
+use crate::workers::{FileSource, Job, Pool, PoolSettings, Starter, User, WorkerFault};
 
 /// The engine of template code (docs/decisions/001-template-code.md).
 pub const JAVASCRIPT_CORE: Requirement = Requirement {
@@ -48,9 +48,6 @@ pub struct ScriptPool {
     locale: Arc<str>,
     timezone: Arc<str>,
 }
-
-/// What a process may ask for while it works: a file by its path.
-pub type Files<'a> = dyn Fn(&str) -> Option<Asked> + Sync + 'a;
 
 impl ScriptPool {
     /// A pool whose spares start at once, and of whose processes an account gets its `share`; must be called inside a
@@ -140,7 +137,7 @@ impl ScriptPool {
         &self,
         meter: &CostMeter,
         (order, body): (&Order<'_>, &[Bytes]),
-        files: &Files<'_>,
+        files: &dyn FileSource,
     ) -> Result<(R, Bytes), JobFault> {
         // A process learns its zone when it starts.
         let zone = [(ZONE, self.timezone())];
@@ -158,7 +155,7 @@ impl ScriptPool {
         &self,
         account: AccountId,
         (order, body): (&Order<'_>, &[Bytes]),
-        files: &Files<'_>,
+        files: &dyn FileSource,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         let job = Job { header: order, body, files, environment: &[] };

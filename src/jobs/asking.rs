@@ -2,12 +2,12 @@
 
 use actix::prelude::*;
 
-use super::actor;
-use super::messages::{CloseUpload, InitJob, OpenUpload, StartJob, WatchJob};
+use super::messages::{CloseUpload, InitJob, InputPart, OpenUpload, StartJob, WatchJob};
 use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
 use super::stored::Counted;
 use super::view::WireStatus;
+use super::{actor, uploads};
 use crate::accounts::Reservation;
 use crate::accounts::actor::ReserveDocument;
 use crate::domain::ids::{AccountId, JobId};
@@ -149,12 +149,16 @@ impl Handler<OpenUpload> for JobRegistry {
 impl Handler<CloseUpload> for JobRegistry {
     type Result = ResponseActFuture<Self, Result<(), Problem>>;
 
-    fn handle(&mut self, message: CloseUpload, _: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, mut message: CloseUpload, _: &mut Self::Context) -> Self::Result {
         Box::pin(self.find(message.account, message.job).then(move |found, registry, _| {
+            let deps = registry.deps.clone();
             let taken = async move {
                 match found? {
                     Found::Ended(view) => Err(actor::upload_closed(&view.borrow())),
                     Found::Live(live) => {
+                        if message.part == InputPart::Template {
+                            uploads::check(&deps.parts, &mut message.upload).await?;
+                        }
                         let taken = actor::TakeUpload { part: message.part, upload: message.upload };
                         live.addr.send(taken).await.map_err(|_| actor_lost())?
                     }

@@ -20,6 +20,7 @@ mod settle;
 pub mod stop;
 pub mod stored;
 pub mod sweep;
+mod uploads;
 pub mod view;
 
 pub use asking::ResumeJobs;

@@ -1,14 +1,15 @@
 //! Where the service itself may connect to, and its pages through it: decided on a parsed address, pinned
 //! to what its name meant at that moment, decided again at every redirect.
 //!
-//! [`Outbound::decide`] (a delivery) and [`Outbound::decide_page`] (a page) are the only ways to a
-//! [`Pinned`], and a [`Pinned`] the only way to a connection to anything a caller named (security rule 1).
+//! [`Outbound::decide`] (a delivery), [`Outbound::decide_page`] (a page) and [`Outbound::fetch`] (a file for a
+//! document) are the only ways to a [`Pinned`], and a [`Pinned`] the only way to a connection to anything a caller named (security rule 1).
 //! A name is resolved once; all its addresses must be allowed; the connection goes to one of these and
 //! never asks for the name again.
 
 mod addresses;
 mod certificates;
 mod connect;
+mod fetch;
 mod own;
 mod page;
 mod send;
@@ -26,6 +27,7 @@ use url::{Host, Url};
 
 pub use addresses::{Resolve, SystemResolver};
 pub use certificates::certificate_authorities;
+pub use fetch::FetchError;
 pub use own::Claim;
 pub use page::{ExchangeError, PageLimits};
 pub use send::{Body, SendError};
@@ -73,6 +75,8 @@ enum Purpose {
     Delivery,
     /// A page.
     Page,
+    /// The service, for a file that a template names.
+    File,
 }
 
 /// What the rules say before a name is resolved.
@@ -257,9 +261,12 @@ impl fmt::Debug for Outbound {
 }
 
 impl Named<'_> {
-    /// What is said to a page's author stands beside the address, what is said of a delivery does not.
-    fn says<'a>(&self, page: &'a str, delivery: &'a str) -> &'a str {
-        if self.purpose == Purpose::Page { page } else { delivery }
+    /// What is said to a template's author stands beside the address, what is said of a delivery does not.
+    fn says<'a>(&self, author: &'a str, delivery: &'a str) -> &'a str {
+        match self.purpose {
+            Purpose::Page | Purpose::File => author,
+            Purpose::Delivery => delivery,
+        }
     }
 
     fn own_listener(&self) -> String {

@@ -54,8 +54,13 @@ impl Outbound {
     /// # Errors
     /// See [`Refusal`]; the sentence is for the page's author and stands beside the address.
     pub async fn decide_page(&self, url: &Url) -> Result<Pinned, Refusal> {
-        let named = self.name(url, Purpose::Page)?;
-        match judge_page(&named) {
+        self.decide_listed(url, Purpose::Page).await
+    }
+
+    /// Decides by `outbound.allow` alone.
+    pub(super) async fn decide_listed(&self, url: &Url, purpose: Purpose) -> Result<Pinned, Refusal> {
+        let named = self.name(url, purpose)?;
+        match judge_listed(&named) {
             Ok(()) => self.pin(url, &named).await,
             Err(why) => Err(self.closed(url, &named, why.to_owned()).await),
         }
@@ -127,12 +132,15 @@ impl Outbound {
     }
 }
 
-/// What can be said of a page's address as it is written: why it is not open, but for the entry.
-fn judge_page(named: &Named<'_>) -> Result<(), &'static str> {
+/// What can be said of an address as it is written: why it is not open, but for the entry.
+fn judge_listed(named: &Named<'_>) -> Result<(), &'static str> {
     match named.entry {
         Some(entry) if !named.http || entry.http => Ok(()),
         Some(_) => Err("it is not https; outbound.allow can open it"),
-        None => Err("a page reaches its own files only; outbound.allow can open it"),
+        None if named.purpose == Purpose::Page => {
+            Err("a page reaches its own files only; outbound.allow can open it")
+        }
+        None => Err("a template reaches its own files only; outbound.allow can open it"),
     }
 }
 

@@ -79,7 +79,7 @@ impl Outbound {
     }
 
     /// A client that knows one name, and only the addresses it was pinned to.
-    fn client(&self, pinned: &Pinned) -> reqwest::Result<Client> {
+    pub(super) fn client(&self, pinned: &Pinned) -> reqwest::Result<Client> {
         let client = Client::builder()
             .no_proxy()
             .redirect(Policy::none())
@@ -115,7 +115,7 @@ fn judge(response: &Response, pinned: &Pinned) -> Result<Option<reqwest::Url>, S
 }
 
 /// An error with what lies under it, without the address it happened at.
-fn causes(error: &reqwest::Error) -> String {
+pub(super) fn causes(error: &reqwest::Error) -> String {
     let mut text = String::new();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {

@@ -113,6 +113,10 @@ impl StagedObject for Counted {
         Ok(())
     }
 
+    async fn content(&mut self) -> Result<Bytes, StoreError> {
+        noted(&self.metrics, "read", self.inner.content().await)
+    }
+
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         let meta = noted(&self.metrics, "write", self.inner.commit(key).await)?;
         self.metrics.objects.of(["write"]).inc();

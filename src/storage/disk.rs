@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use super::place::{Place, StagedFile, blocking};
+use super::place::{self, Place, StagedFile, blocking};
 use super::{
     ByteRange, Folder, ObjectMeta, ObjectReader, ObjectStore, StagedObject, StorageKey, StoreError, bounds,
     within,
@@ -159,6 +159,10 @@ impl StagedObject for Staged {
             (Arc::clone(&self.place), self.file.take(), std::mem::take(&mut self.gathered));
         self.file = Some(blocking(move || place.append(file, &gathered)).await?);
         Ok(())
+    }
+
+    async fn content(&mut self) -> Result<Bytes, StoreError> {
+        place::content(self.file.as_ref(), &self.gathered).await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {

@@ -149,6 +149,10 @@ impl StagedObject for FailingStaged {
         self.inner.write(bytes).await
     }
 
+    async fn content(&mut self) -> Result<Bytes, StoreError> {
+        self.inner.content().await
+    }
+
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         self.switch.around(self.inner.commit(key)).await
     }

@@ -132,6 +132,12 @@ pub trait StagedObject: Send {
     /// `TooLarge` beyond the limit it was staged with; `Failed` when the store fails.
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError>;
 
+    /// Everything that was written so far, to be looked at before it is kept.
+    ///
+    /// # Errors
+    /// `Failed` when the store fails.
+    async fn content(&mut self) -> Result<Bytes, StoreError>;
+
     /// Makes the object durable and visible under `key`, replacing what was there, in one step.
     ///
     /// # Errors

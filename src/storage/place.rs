@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::fs::{DirBuilder, DirEntry, File, FileTimes, Metadata};
 use std::io::{Error, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use tokio::task::spawn_blocking;
 
 use super::{Folder, ObjectMeta, StorageKey, StoreError, free_bytes};
@@ -279,6 +280,22 @@ impl StagedFile {
     pub(super) fn reader(&self) -> Result<File, StoreError> {
         self.file.try_clone().map_err(|error| told(&error, &self.path))
     }
+}
+
+/// What was written to a staged file, if there is one, and `gathered` behind it.
+pub(super) async fn content(file: Option<&StagedFile>, gathered: &[u8]) -> Result<Bytes, StoreError> {
+    let reader = file.map(StagedFile::reader).transpose()?;
+    let gathered = gathered.to_vec();
+    blocking(move || {
+        let Some(reader) = reader else { return Ok(gathered.into()) };
+        let length = reader.metadata()?.len();
+        let mut content = vec![0; usize::try_from(length).map_err(Error::other)?];
+        // By its place: the place at which further bytes are written stays.
+        reader.read_exact_at(&mut content, 0)?;
+        content.extend(gathered);
+        Ok(content.into())
+    })
+    .await
 }
 
 impl Drop for StagedFile {

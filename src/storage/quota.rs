@@ -49,7 +49,12 @@ pub struct StoredBytes {
 pub struct CountedUpload {
     staged: Box<dyn StagedObject>,
     stored: StoredBytes,
+    /// How it begins.
+    start: Vec<u8>,
 }
+
+/// So much of an upload's beginning is remembered.
+const START_BYTES: usize = 4;
 
 /// The key of the counter that holds what an account's templates count.
 #[must_use]
@@ -219,7 +224,7 @@ impl CountedUpload {
     /// An upload that comes into `staged` and counts in `stored`.
     #[must_use]
     pub fn new(staged: Box<dyn StagedObject>, stored: StoredBytes) -> Self {
-        Self { staged, stored }
+        Self { staged, stored, start: Vec::new() }
     }
 
     /// Whether so many bytes may come: asked before they are sent.
@@ -243,7 +248,23 @@ impl CountedUpload {
     /// # Errors
     /// As of the staged object.
     pub async fn write(&mut self, bytes: bytes::Bytes) -> Result<(), StoreError> {
+        let missing = START_BYTES.saturating_sub(self.start.len());
+        self.start.extend_from_slice(bytes.get(..missing).unwrap_or(&bytes));
         self.staged.write(bytes).await
+    }
+
+    /// Its first bytes: four, where it has so many.
+    #[must_use]
+    pub fn start(&self) -> &[u8] {
+        &self.start
+    }
+
+    /// All that has come, to be looked at before it is kept.
+    ///
+    /// # Errors
+    /// As of the staged object.
+    pub async fn content(&mut self) -> Result<bytes::Bytes, StoreError> {
+        self.staged.content().await
     }
 
     /// The upload, which is not durable yet, and what it counts.

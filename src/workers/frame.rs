@@ -23,13 +23,17 @@ pub enum Saying<R> {
     Done(R),
 }
 
-/// What answers [`Saying::Want`]; the file is the body.
+/// What answers [`Saying::Want`].
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Given {
-    /// Whether there is such a file.
-    pub found: bool,
-    /// How many bytes at the body's end are not the file but what was made of it before.
-    pub made_bytes: usize,
+#[serde(rename_all = "lowercase")]
+pub enum Given {
+    /// The file is the body.
+    File {
+        /// How many bytes at the body's end are not the file but what was made of it before.
+        made_bytes: usize,
+    },
+    /// It cannot be had, and why.
+    Refused(String),
 }
 
 /// Longest header; a job lists the names of its files there.
@@ -165,9 +169,9 @@ mod tests {
 
         let mut sent = Vec::new();
         let parts = [Bytes::from("a"), Bytes::from("bc")];
-        send(&mut sent, &Given { found: true, made_bytes: 2 }, &parts).await.unwrap();
+        send(&mut sent, &Given::File { made_bytes: 2 }, &parts).await.unwrap();
         let (given, body) = read::<Given>(&sent[..]).unwrap();
-        assert_eq!((given.found, given.made_bytes), (true, 2));
+        assert!(matches!(given, Given::File { made_bytes: 2 }));
         assert_eq!(body, b"abc");
     }
 

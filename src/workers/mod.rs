@@ -23,6 +23,7 @@ mod scratch;
 mod seats;
 mod spec;
 mod starter;
+mod waits;
 mod worker;
 
 use std::ffi::OsString;
@@ -37,7 +38,7 @@ pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, Progra
 pub use scratch::{Output, OutputError};
 pub use spec::{Cage, ChildSpec, Limits, Signals, User};
 pub use starter::{Starter, Streams, end, kill_group};
-pub use worker::{Asked, Job, WorkerFault};
+pub use worker::{Asked, FileSource, Job, WorkerFault};
 
 /// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
 ///

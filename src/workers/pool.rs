@@ -25,6 +25,7 @@ use super::priority::{processor_time, resident_bytes, yield_processor};
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::Starter;
+use super::waits::Waits;
 use super::worker::{Job, Worker, WorkerFault};
 use crate::domain::ids::AccountId;
 use crate::slots::meter::CostMeter;
@@ -143,7 +144,8 @@ impl Pool {
     }
 
     /// Runs a job of the account of `meter`: waits for a turn, then takes a child that worked for the account, or a
-    /// spare, or starts one. The job does not pay for its wait. The deadline counts from when a ready child gets the job.
+    /// spare, or starts one. The job does not pay for its wait. The deadline counts from when a ready child gets the job,
+    /// without the time in which the child waits for a file.
     /// Dropping the future kills the child.
     ///
     /// # Errors
@@ -194,8 +196,10 @@ impl Pool {
         };
         let grown = outgrown(worker.process(), self.inner.settings.resident_limit_bytes);
         let mut lease = Lease::new(self.clone(), account, worker, turn.slot);
+        let waits = Waits::default();
         let done = tokio::select! {
-            done = timeout(turn.deadline, lease.work_in_turn(&job)) => done.unwrap_or(Err(WorkerFault::Deadline)),
+            done = lease.work_in_turn(&job, &waits) => done,
+            () = waits.outworked(turn.deadline) => Err(WorkerFault::Deadline),
             () = grown => Err(WorkerFault::TooMuch(Excess::Memory)),
         };
         lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
@@ -362,17 +366,18 @@ impl Lease {
     async fn work_in_turn<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
+        waits: &Waits,
     ) -> Result<(R, Bytes), WorkerFault> {
         if self.pool.inner.housing.is_some() {
             // What computes is the server's child; who shall yield does so from its start.
-            return self.work(job).await;
+            return self.work(job, waits).await;
         }
         let undisturbed = self.pool.inner.settings.undisturbed;
         let process = self.rest.as_ref().and_then(|(worker, _)| worker.process());
         let used = || process.and_then(processor_time).unwrap_or_default();
         let before = used();
         let done = {
-            let mut work = pin!(self.work(job));
+            let mut work = pin!(self.work(job, waits));
             while used() < before + undisturbed {
                 if let Ok(done) = timeout(undisturbed, &mut work).await {
                     return done;
@@ -389,12 +394,13 @@ impl Lease {
     async fn work<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
+        waits: &Waits,
     ) -> Result<(R, Bytes), WorkerFault> {
         let limit = self.pool.inner.settings.answer_limit_bytes;
         let Some((worker, _)) = &mut self.rest else {
             return Err(WorkerFault::NotStarted("the child is gone already".to_owned()));
         };
-        let answer = worker.work(job, limit).await;
+        let answer = worker.work(job, waits, limit).await;
         self.answered = answer.is_ok();
         answer
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,6 +19,7 @@ use super::housing::House;
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
+use super::waits::Waits;
 
 /// A job for a child.
 pub struct Job<'a, H> {
@@ -25,11 +27,29 @@ pub struct Job<'a, H> {
     pub header: &'a H,
     /// The bytes it works on, one part after the other.
     pub body: &'a [Bytes],
-    /// The files it may ask for while it works.
-    pub files: &'a (dyn Fn(&str) -> Option<Asked> + Sync),
+    /// The files it may ask for while it works. The deadline stands still while one is waited for.
+    pub files: &'a dyn FileSource,
     /// What its child must have in its environment that others have not; empty: any child will do. A child is started
     /// for it where none is kept.
     pub environment: &'a [(&'static str, &'a str)],
+}
+
+/// Answers what a child asks for while it works.
+#[async_trait]
+pub trait FileSource: Sync {
+    /// The file of this name. Nobody else bounds how long it takes, so this must.
+    ///
+    /// # Errors
+    /// Why it cannot be had, a sentence for the job's author.
+    async fn file(&self, name: &str) -> Result<Asked, String>;
+}
+
+/// Files that are there already.
+#[async_trait]
+impl<F: Fn(&str) -> Option<Asked> + Sync> FileSource for F {
+    async fn file(&self, name: &str) -> Result<Asked, String> {
+        self(name).ok_or_else(|| format!("there is no file '{name}'"))
+    }
 }
 
 /// A file that a child asked for.
@@ -185,6 +205,7 @@ impl Worker {
     pub async fn work<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
+        waits: &Waits,
         answer_limit_bytes: u64,
     ) -> Result<(R, Bytes), WorkerFault> {
         self.jobs += 1;
@@ -199,11 +220,13 @@ impl Worker {
                 Ok((Saying::Ready, _)) => return Err(WorkerFault::Astray("ready twice".to_owned())),
                 Err(error) => return Err(self.parting(Some(error)).await),
             };
-            let file = (job.files)(&name);
-            let found = file.is_some();
-            let body =
-                file.map_or_else(Default::default, |file| [file.content, file.made.unwrap_or_default()]);
-            let given = Given { found, made_bytes: body[1].len() };
+            let (given, body) = match waits.of(job.files.file(&name)).await {
+                Ok(Asked { content, made }) => {
+                    let made = made.unwrap_or_default();
+                    (Given::File { made_bytes: made.len() }, [content, made])
+                }
+                Err(why) => (Given::Refused(why), Default::default()),
+            };
             if let Err(error) = frame::send(&mut self.input, &given, &body).await {
                 return Err(self.parting(Some(error.into())).await);
             }

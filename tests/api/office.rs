@@ -142,6 +142,144 @@ async fn delimiters_are_the_callers_choice() {
     assert!(paragraphs(&docx).contains(&"Invoice 2026-0147 {number}".to_owned()), "{:#?}", paragraphs(&docx));
 }
 
+/// An archive as people pack a template.
+fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// A picture of one pixel.
+fn picture() -> Vec<u8> {
+    let text =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).unwrap()
+}
+
+/// Whether the file has an entry of exactly these bytes in `word/media`.
+fn has_picture(docx: &[u8], wanted: &[u8]) -> bool {
+    let mut archive = ZipArchive::new(Cursor::new(docx)).unwrap();
+    (0..archive.len()).any(|at| {
+        let mut file = archive.by_index(at).unwrap();
+        let (mut content, is_media) = (Vec::new(), file.name().unwrap().starts_with("word/media/"));
+        file.read_to_end(&mut content).unwrap();
+        is_media && content == wanted
+    })
+}
+
+#[actix_web::test]
+async fn a_word_template_takes_its_pictures_from_its_archive() {
+    let app = TestApp::start().await;
+    let (docx, png) = (sample_with("{number}", "{%logo} {number}"), picture());
+    let mut data = data();
+    for (name, folder) in [("logo.png", ""), ("img/logo.png", "letter/")] {
+        data["logo"] = json!(name);
+        let (entry, beside) = (format!("{folder}index.docx"), format!("{folder}{name}"));
+        // Other Office files at the top do not make it doubtful which one is meant.
+        let other = format!("{folder}terms.docx");
+        let upload = packed(&[(&entry, &docx), (&beside, &png), (&other, &sample("invoice.docx"))]);
+        let (view, file) = fill(&app, upload, (data.clone(), json!({}))).await;
+        assert_eq!(view["success"], true, "{view}");
+        assert!(has_picture(&file, &png), "{name}");
+    }
+    // The only document at the top is the template, whatever it is called.
+    let (view, file) =
+        fill(&app, packed(&[("Letter.docx", &docx), ("img/logo.png", &png)]), (data.clone(), json!({})))
+            .await;
+    assert_eq!(view["success"], true, "{view}");
+    assert!(has_picture(&file, &png));
+
+    for (name, upload, words) in [
+        (
+            "none.png",
+            packed(&[("index.docx", &docx), ("logo.png", &png)]),
+            "the archive has none of this name",
+        ),
+        ("none.png", docx.clone(), "upload a zip archive with the document as index.docx"),
+        ("https://a.example/x.png", docx.clone(), "outbound.allow can open it: \"a.example\""),
+    ] {
+        data["logo"] = json!(name);
+        let (view, _) = fill(&app, upload, (data.clone(), json!({}))).await;
+        assert_eq!(view["errorCode"], "template_error", "{view}");
+        let error = view["error"].as_str().unwrap();
+        assert!(error.contains(words) && error.contains("{%logo}"), "no '{words}' in: {error}");
+    }
+    let (view, _) = fill(&app, packed(&[("a.docx", &docx), ("b.docx", &docx)]), (data, json!({}))).await;
+    assert!(view["error"].as_str().unwrap().contains("name one of them index.docx"), "{view}");
+}
+
+#[actix_web::test]
+async fn a_template_with_macros_becomes_a_plain_document() {
+    const TYPES: [(&str, &str); 2] = [
+        (
+            "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+            "vnd.ms-word.document.macroEnabled.main+xml",
+        ),
+        (
+            "</Types>",
+            "<Default Extension=\"bin\" ContentType=\"application/vnd.ms-office.vbaProject\"/></Types>",
+        ),
+    ];
+    const RELATIONS: [(&str, &str); 1] = [(
+        "</Relationships>",
+        "<Relationship Id=\"rIdMacros\" Type=\"http://schemas.microsoft.com/office/2006/relationships/vbaProject\" \
+         Target=\"vbaProject.bin\"/></Relationships>",
+    )];
+    let app = TestApp::start().await;
+    let mut archive = ZipArchive::new(Cursor::new(sample("invoice.docx"))).unwrap();
+    let mut files = vec![("word/vbaProject.bin".to_owned(), b"macros".to_vec())];
+    for at in 0..archive.len() {
+        let mut file = archive.by_index(at).unwrap();
+        let (name, mut content) = (file.name().unwrap().into_owned(), Vec::new());
+        file.read_to_end(&mut content).unwrap();
+        let changes = match name.as_str() {
+            "[Content_Types].xml" => &TYPES[..],
+            "word/_rels/document.xml.rels" => &RELATIONS[..],
+            _ => &[],
+        };
+        for (from, to) in changes {
+            let text = String::from_utf8(content).unwrap();
+            assert!(text.contains(from), "{name} has no {from}");
+            content = text.replacen(from, to, 1).into_bytes();
+        }
+        files.push((name, content));
+    }
+    let files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let docm = packed(&files);
+    let (view, file) = fill(&app, docm, (data(), json!({}))).await;
+    let warnings = view["warnings"].as_array().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().contains("macros"), "{view}");
+    let mut filled = ZipArchive::new(Cursor::new(&file[..])).unwrap();
+    let names: Vec<_> =
+        (0..filled.len()).map(|at| filled.by_index(at).unwrap().name().unwrap().into_owned()).collect();
+    assert!(names.iter().all(|name| !name.contains("vba")), "{names:?}");
+    assert!(paragraphs(&file).contains(&"Invoice 2026-0147".to_owned()));
+}
+
+#[test]
+fn the_command_line_fills_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("letter");
+    std::fs::create_dir_all(template.join("img")).unwrap();
+    std::fs::write(template.join("index.docx"), sample_with("{number}", "{%logo} {number}")).unwrap();
+    std::fs::write(template.join("img/logo.png"), picture()).unwrap();
+    std::fs::write(template.join(".hidden.docx"), "no document").unwrap();
+    let mut data = data();
+    data["logo"] = json!("img/logo.png");
+    std::fs::write(folder.path().join("data.json"), data.to_string()).unwrap();
+    let line = ["render", "letter", "--type", "docx", "--data", "data.json", "-o", "filled.docx"];
+    let output = platen(folder.path(), &[("log.filter", "off")], &line, b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(has_picture(&std::fs::read(folder.path().join("filled.docx")).unwrap(), &picture()));
+    let small = [("log.filter", "off"), ("templates.archive_entries_limit", "1")];
+    let output = platen(folder.path(), &small, &line, b"");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("more than 1 files (templates.archive_entries_limit)"), "{told}");
+}
+
 #[test]
 fn the_command_line_fills_a_word_file() {
     let folder = tempfile::tempdir().unwrap();

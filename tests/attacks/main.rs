@@ -22,6 +22,7 @@ mod host;
 mod network;
 #[path = "../objects/mod.rs"]
 mod objects;
+mod office;
 #[path = "../workers/processes.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]
 mod processes;

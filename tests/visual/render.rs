@@ -53,6 +53,10 @@ impl StagedObject for Kept {
         Ok(())
     }
 
+    async fn content(&mut self) -> Result<Bytes, StoreError> {
+        Ok(self.0.lock().unwrap().clone().into())
+    }
+
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {
         panic!("the engine writes a file, and does not commit it as {key}")
     }

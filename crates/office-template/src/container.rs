@@ -4,7 +4,7 @@
 //! counts when one is unpacked is what comes out, not what it says of itself. Entries that no tag touches are copied as they are
 //! packed, so nothing in them can change.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{Cursor, Read, Write};
 
 use memchr::memmem;
@@ -155,14 +155,15 @@ pub(crate) fn unpack(
     Ok(content)
 }
 
-/// The container with `changed` in place of the entries of these numbers, and `added` behind them.
+/// The container with `changed` in place of the entries of these numbers, without those that are `removed`, and with `added`
+/// behind them.
 pub(crate) fn write(
     archive: &mut Archive<'_>,
-    mut changed: BTreeMap<usize, Vec<u8>>,
+    (mut changed, removed): (BTreeMap<usize, Vec<u8>>, &BTreeSet<usize>),
     added: &[(String, Vec<u8>)],
 ) -> Result<Vec<u8>, Error> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for index in 0..archive.len() {
+    for index in (0..archive.len()).filter(|index| !removed.contains(index)) {
         let entry =
             archive.by_index_raw(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
         let name = entry.name().map_or_else(|_| format!("file {}", index + 1), std::borrow::Cow::into_owned);

@@ -40,6 +40,11 @@ const OTHER_PARTS: [(&str, Dialect); 13] = [
     ("custom-properties+xml", Dialect::Properties),
 ];
 
+/// Whether a content type, in lower case, is one of main parts.
+pub(crate) fn is_main(kind: &str) -> bool {
+    MAIN_PARTS.contains(&kind)
+}
+
 /// A part with text: its name, and its number among the entries.
 pub(crate) struct TextPart {
     pub name: String,
@@ -59,7 +64,6 @@ pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<V
     let mut room = limits.unpacked_bytes.value;
     let list = unpack(archive, index, &mut room, limits)?;
     let overrides = overrides(&list, limits)?;
-    let is_main = |kind: &str| MAIN_PARTS.contains(&kind);
     if !overrides.iter().any(|(_, kind)| is_main(kind)) {
         return Err(Error::NotOffice(other_document(&overrides)));
     }

@@ -2,12 +2,14 @@
 //!
 //! A part that nothing is added for stays as it is packed, byte for byte.
 
+mod entries;
 mod pictures;
+mod plain;
 pub(crate) mod relationships;
 mod xml;
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
 use crate::container::{self, Archive};
@@ -32,6 +34,8 @@ pub(crate) struct Package<'a> {
     unpacked_left: u64,
     /// Parts that are no longer what the file has, by their numbers.
     changed: BTreeMap<usize, Vec<u8>>,
+    /// Parts that are left out, by their numbers.
+    removed: BTreeSet<usize>,
     /// Parts that the file has not, in the order in which they came.
     added: Vec<(String, Vec<u8>)>,
     /// What the parts refer to, by the parts' names.
@@ -64,6 +68,7 @@ pub(crate) struct Opening {
 }
 
 impl<'a> Package<'a> {
+    /// The document of `file`, made a plain one.
     pub(crate) fn open(
         file: &'a [u8],
         limits: &'a Limits,
@@ -71,13 +76,14 @@ impl<'a> Package<'a> {
     ) -> Result<Self, Error> {
         let archive = container::open(file, limits)?;
         let entries = container::entries_by_name(&archive);
-        Ok(Self {
+        let mut package = Self {
             archive,
             limits,
             entries,
             room: usize::try_from(limits.output_bytes.value).unwrap_or(usize::MAX),
             unpacked_left: limits.unpacked_bytes.value,
             changed: BTreeMap::new(),
+            removed: BTreeSet::new(),
             added: Vec::new(),
             numbered: BTreeMap::new(),
             contents: HashMap::new(),
@@ -88,7 +94,28 @@ impl<'a> Package<'a> {
             taken: Taken::default(),
             warnings: Vec::new(),
             next_number,
-        })
+        };
+        plain::make(&mut package)?;
+        Ok(package)
+    }
+
+    /// The names of the parts that the file has, in lower case.
+    fn names(&self) -> Vec<String> {
+        self.entries.keys().cloned().collect()
+    }
+
+    /// Whether the name of a part ends with this extension.
+    fn has_extension(&self, extension: &str) -> bool {
+        let end = format!(".{}", extension.to_ascii_lowercase());
+        self.entries.keys().any(|name| name.ends_with(&end))
+    }
+
+    /// Leaves a part of the file out.
+    fn remove(&mut self, name: &str) {
+        if let Some(entry) = self.entries.remove(&name.to_ascii_lowercase()) {
+            self.changed.remove(&entry);
+            self.removed.insert(entry);
+        }
     }
 
     /// So many bytes may still be written.
@@ -272,11 +299,14 @@ impl<'a> Package<'a> {
             let list = self.part(LIST)?.unwrap_or_default();
             self.put(LIST, before_end(&list, &self.overrides))?;
         }
-        container::write(&mut self.archive, self.changed, &self.added)
+        container::write(&mut self.archive, (self.changed, &self.removed), &self.added)
     }
 
     /// Whether nothing was changed.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.changed.is_empty() && self.added.is_empty() && self.relationships.is_empty()
+        self.changed.is_empty()
+            && self.removed.is_empty()
+            && self.added.is_empty()
+            && self.relationships.is_empty()
     }
 }

@@ -34,7 +34,11 @@ pub fn no_text(path: &str, content: &[u8]) -> Option<String> {
 pub fn ask(path: String) -> Result<File, String> {
     say(&Saying::<()>::Want(path.clone()), b"")?;
     let (given, mut text) = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
-    let script = text.split_off(text.len().saturating_sub(given.made_bytes));
-    let is_text = given.found && std::str::from_utf8(&text).is_ok() && std::str::from_utf8(&script).is_ok();
+    let (is_found, made_bytes) = match given {
+        Given::File { made_bytes } => (true, made_bytes),
+        Given::Refused(_) => (false, 0),
+    };
+    let script = text.split_off(text.len().saturating_sub(made_bytes));
+    let is_text = is_found && std::str::from_utf8(&text).is_ok() && std::str::from_utf8(&script).is_ok();
     Ok(File { path, text: is_text.then(|| Bytes::from_owned(text)), script: Bytes::from_owned(script) })
 }

@@ -14,7 +14,7 @@ use crate::ejs::{Engine, REFUSED};
 use crate::file::{File, no_text};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
-use crate::office::limits;
+use crate::office::{Asking, limits};
 use crate::serve::bounded;
 
 const ACORN: &str = include_str!(concat!(env!("OUT_DIR"), "/acorn.js"));
@@ -100,7 +100,7 @@ fn office(
 ) -> Result<String, Fault> {
     let delimiters =
         delimiters.map(|(start, end)| Delimiters { start: start.to_string(), end: end.to_string() });
-    let outline = Template::outline(file, delimiters, &limits(given)).map_err(unreadable)?;
+    let outline = Template::outline(file, delimiters, &limits(given), &mut Asking::default()).map_err(unreadable)?;
     let Outline { tags, more, steps, faults, warnings } = outline;
     let lint = functions(machine, machine.undefined())?;
     let steps = machine.text(&Bytes::from_owned(steps));

@@ -1,14 +1,22 @@
 //! Fills an Office file: its tags are the program of one machine, and what that answers is written into the file here.
+//! No template's code asks for a file: what an answer names is asked for when its program is over.
+
+use std::collections::HashMap;
+use std::io;
 
 use javascriptcore6::glib::Bytes;
-use office_template::{Delimiters, Error, LIBRARY, Limit, Limits, Template, has_long_numbers};
+use office_template::{Delimiters, Error, Files, LIBRARY, Limit, Limits, Template, has_long_numbers};
+use platen::workers::child::{self, Given, Saying};
 use platen::workers::fill::{FillJob, FillLimits, Filled};
 use serde_json::json;
 
 use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
-use crate::serve::bounded;
+use crate::serve::{bounded, say};
+
+/// The longest name of a file that is asked for: an answer's header has room for it.
+const NAME_LIMIT_BYTES: usize = 16 << 10;
 
 /// Does the job in `machine`, in which no template's code has run; the file is empty unless there is a document.
 pub fn fill(
@@ -21,13 +29,42 @@ pub fn fill(
     let delimiters =
         delimiters.map(|(start, end)| Delimiters { start: start.into_owned(), end: end.into_owned() });
     let filled = (|| {
-        let template = Template::read(body, delimiters, &limits(&job.limits))?;
+        let mut files = Asking::default();
+        let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut files)?;
         let answer = run(machine, job, template.program(), &data)?;
-        Ok(template.fill(&answer, &mut office_template::NoFiles)?)
+        Ok(template.fill(&answer, &mut files)?)
     })();
     match filled {
         Ok(filled) => (Filled::Document(filled.warnings), filled.file),
         Err(fault) => (told(fault, memory), Vec::new()),
+    }
+}
+
+/// Files that the service is asked for, each once, however often the document has them.
+#[derive(Default)]
+pub struct Asking(HashMap<String, Result<Vec<u8>, String>>);
+
+impl Files for Asking {
+    fn file(&mut self, name: &str) -> Result<Vec<u8>, String> {
+        if let Some(file) = self.0.get(name) {
+            return file.clone();
+        }
+        let file = ask(name);
+        self.0.insert(name.to_owned(), file.clone());
+        file
+    }
+}
+
+/// A pipe that breaks here is broken for the answer, too, and then the child ends.
+fn ask(name: &str) -> Result<Vec<u8>, String> {
+    if name.len() > NAME_LIMIT_BYTES {
+        return Err(format!("the name of a file is longer than {NAME_LIMIT_BYTES} bytes"));
+    }
+    say(&Saying::<()>::Want(name.to_owned()), b"")?;
+    let given = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;
+    match given {
+        (Given::File { .. }, file) => Ok(file),
+        (Given::Refused(why), _) => Err(why),
     }
 }
 

@@ -1,20 +1,24 @@
 //! Office files with tags: filled with the data by template code, in a child as pages are.
 
+mod files;
+
 use std::borrow::Cow;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use self::files::TemplateFiles;
 use super::Engine;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
 use super::script::{JAVASCRIPT_CORE, ScriptPool};
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
-use crate::config::Config;
+use crate::config::{Config, OfficeConfig};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::Delimiters;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::site::Site;
+use crate::outbound::Outbound;
 use crate::workers::assemble::Order;
 use crate::workers::fill::{FillJob, FillLimits, Filled};
 
@@ -32,12 +36,21 @@ pub const ENGINE: Engine = Engine {
     requires: &[JAVASCRIPT_CORE],
     fenced: false,
     slots: None,
-    start: |basis| Box::new(Office { script: basis.script.clone(), limits: limits(basis.config) }),
+    start: |basis| {
+        Box::new(Office {
+            script: basis.script.clone(),
+            outbound: basis.outbound.clone(),
+            config: basis.config.office.clone(),
+            limits: limits(basis.config),
+        })
+    },
 };
 
 /// Fills Office files.
 struct Office {
     script: ScriptPool,
+    outbound: Outbound,
+    config: OfficeConfig,
     limits: FillLimits,
 }
 
@@ -76,7 +89,8 @@ impl Office {
             limits: self.limits,
         });
         let body = [file.clone(), job.data.clone()];
-        let (filled, file) = script.run(job.meter, (&order, &body), &|_| None).await?;
+        let files = TemplateFiles::new(site, job.reach, (&self.outbound, &self.config));
+        let (filled, file) = script.run(job.meter, (&order, &body), &files).await?;
         match filled {
             Filled::Document(warnings) => {
                 for warning in &warnings {

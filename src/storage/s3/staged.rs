@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 
 use super::wire::Chunks;
 use super::{Reach, put};
-use crate::storage::place::{StagedFile, blocking};
+use crate::storage::place::{self, StagedFile, blocking};
 use crate::storage::{ObjectMeta, StagedObject, StorageKey, StoreError, within};
 
 /// How much of a body is handed over at a time.
@@ -45,6 +45,10 @@ impl StagedObject for Staged {
             (self.reach.clone(), self.file.take(), std::mem::take(&mut self.gathered));
         self.file = Some(blocking(move || reach.spool.append(file, &gathered)).await?);
         Ok(())
+    }
+
+    async fn content(&mut self) -> Result<Bytes, StoreError> {
+        place::content(self.file.as_ref(), &self.gathered).await
     }
 
     async fn commit(self: Box<Self>, key: &StorageKey) -> Result<ObjectMeta, StoreError> {

@@ -28,7 +28,9 @@ pub(super) fn read(upload: &Bytes, limits: &Limits) -> Result<Package, PackageFa
     let mut view = View::of(upload, limits)?;
     let repeated = view.repeated.take();
     let mut archive = open(view)?;
-    if let Some(kind) = office::kind_of(&mut archive) {
+    let kind = office::kind_of(&mut archive);
+    if let Some(kind) = kind {
+        check(&mut archive, (upload.len() as u64, repeated), limits)?;
         return Ok(Package::single(plain_name(kind), kind, upload.clone()));
     }
     repeated.map_or(Ok(()), Err)?;
@@ -44,6 +46,32 @@ pub(super) fn files<R: Read + Seek>(
     let entries = entries(archive, limits)?;
     apart(archive, &entries)?;
     unpack(archive, entries, packed, limits)
+}
+
+/// Holds an Office file of `packed` bytes, which stays packed, to what its entries say of themselves; `repeated` is what
+/// its directory was found to have twice. Whoever unpacks one
+/// counts what comes out.
+pub(super) fn check<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    (packed, repeated): (u64, Option<PackageFault>),
+    limits: &Limits,
+) -> Result<(), PackageFault> {
+    if limits.are_kept {
+        return Ok(());
+    }
+    repeated.map_or(Ok(()), Err)?;
+    let entries = entries(archive, limits)?;
+    apart(archive, &entries)?;
+    let whole = expanded(packed, limits).min(limits.bytes);
+    let mut total = 0_u64;
+    for entry in &entries {
+        total = total.saturating_add(entry.size);
+        let is_single = entry.size > expanded(entry.compressed, limits);
+        if is_single || total > whole {
+            return Err(bomb(&entry.path, is_single, total, limits));
+        }
+    }
+    Ok(())
 }
 
 /// The files to unpack, each looked at; folders and what systems leave behind are not among them.

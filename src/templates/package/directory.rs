@@ -23,7 +23,7 @@ const NAME_FIELD_HEAD_BYTES: usize = 5;
 pub(super) struct Directory {
     pub bytes: Vec<u8>,
     pub entries: u64,
-    /// Why the archive is refused, unless it is an Office file: a name is there twice.
+    /// Why the archive is refused: a name is there twice.
     pub repeated: Option<PackageFault>,
 }
 

@@ -9,7 +9,8 @@ use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
 
 /// Names that are the entry, in this order.
-const ENTRIES: [&str; 4] = ["index.html", "index.ejs", "index.tex", "main.tex"];
+const ENTRIES: [&str; 7] =
+    ["index.html", "index.ejs", "index.tex", "main.tex", "index.docx", "index.xlsx", "index.pptx"];
 
 /// Names that a sentence lists.
 const SHOWN_LIMIT: usize = 5;
@@ -73,7 +74,8 @@ fn sort(path: &str) -> Option<Sort> {
         "html" | "htm" => Some(Sort::Page),
         "ejs" => Some(Sort::Ejs),
         "tex" => Some(Sort::Latex),
-        "docx" | "docm" | "dotx" | "xlsx" | "xlsm" | "xltx" | "pptx" | "pptm" | "potx" => Some(Sort::Office),
+        "docx" | "docm" | "dotx" | "dotm" | "xlsx" | "xlsm" | "xltx" | "xltm" | "pptx" | "pptm" | "potx"
+        | "potm" => Some(Sort::Office),
         _ => None,
     }
 }
@@ -107,9 +109,11 @@ fn no_entry(files: &Files) -> PackageFault {
     let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
     if !candidates.is_empty() {
         let names = listed(&candidates);
+        let are_office = candidates.iter().all(|path| sort(path) == Some(Sort::Office));
+        let name = if are_office { office_entry(&candidates) } else { "index.html" };
         return fault(format!(
-            "the archive has no index.html at its top, and more than one file that could be the template: \
-             {names}; name one of them index.html"
+            "the archive has no {name} at its top, and more than one file that could be the template: {names}; \
+             name one of them {name}"
         ));
     }
     let deeper = ENTRIES.iter().find_map(|name| {
@@ -125,6 +129,20 @@ fn no_entry(files: &Files) -> PackageFault {
     let paths: Vec<&str> = files.keys().map(String::as_str).collect();
     let names = listed(&paths);
     fault(format!("the archive has no index.html at its top, only {names}; put the page there"))
+}
+
+/// The name of the entry among such Office files.
+fn office_entry(paths: &[&str]) -> &'static str {
+    let is_all = |letter: &str| {
+        let extension =
+            |path: &&str| path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+        paths.iter().all(|path| extension(path).is_some_and(|extension| extension.starts_with(letter)))
+    };
+    match (is_all("x"), is_all("p")) {
+        (true, _) => "index.xlsx",
+        (_, true) => "index.pptx",
+        _ => "index.docx",
+    }
 }
 
 fn listed(paths: &[&str]) -> String {

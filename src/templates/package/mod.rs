@@ -74,6 +74,24 @@ impl Package {
         archive::read(packed, &Limits::WIDEST)
     }
 
+    /// Holds `upload` to the limits of archives if it is an Office file; what else it may be is found when it is read.
+    /// Takes processor time as [`Package::read`] does.
+    ///
+    /// # Errors
+    /// See [`PackageFault`].
+    pub fn check_office(upload: &[u8], limits: &TemplatesConfig) -> Result<(), PackageFault> {
+        match content::of(upload) {
+            Content::Archive => office::check(upload, &Limits::of(limits)),
+            Content::Text(_) | Content::Empty | Content::Foreign { .. } => Ok(()),
+        }
+    }
+
+    /// Whether `start`, how an upload begins, is how archives begin, of which Office files are.
+    #[must_use]
+    pub fn may_be_office(start: &[u8]) -> bool {
+        start.starts_with(b"PK")
+    }
+
     /// The archive of these files: the entry first, then the others in the order of their paths.
     ///
     /// # Errors
@@ -113,13 +131,21 @@ struct Limits {
     ratio: u64,
     depth: u64,
     path_bytes: u64,
+    /// The archive is kept already, and was held to the limits of its day.
+    are_kept: bool,
 }
 
 impl Limits {
     /// For what was taken once: more entries than any configuration allows are none of ours. How much a file may
     /// become is not limited, for what is well packed was held to its limits when it came.
-    const WIDEST: Self =
-        Self { entries: 1 << 17, bytes: u64::MAX, ratio: u64::MAX, depth: u64::MAX, path_bytes: u64::MAX };
+    const WIDEST: Self = Self {
+        entries: 1 << 17,
+        bytes: u64::MAX,
+        ratio: u64::MAX,
+        depth: u64::MAX,
+        path_bytes: u64::MAX,
+        are_kept: true,
+    };
 
     fn of(config: &TemplatesConfig) -> Self {
         Self {
@@ -128,6 +154,7 @@ impl Limits {
             ratio: config.archive_ratio_limit,
             depth: config.archive_depth_limit,
             path_bytes: config.archive_path_limit_bytes,
+            are_kept: false,
         }
     }
 }

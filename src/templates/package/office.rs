@@ -6,7 +6,7 @@ use memchr::memmem;
 use zip::ZipArchive;
 
 use super::view::{View, open};
-use super::{Limits, PackageFault};
+use super::{Limits, PackageFault, archive};
 use crate::domain::kinds::TemplateKind;
 
 /// The part that lists the content types.
@@ -44,8 +44,25 @@ pub(super) fn kind_of<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Option<Tem
 
 /// The kind of Office file that `bytes` are, if they are one; an archive inside is held to the same limits.
 pub(super) fn kind_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<TemplateKind>, PackageFault> {
-    let mut archive = open(View::of(bytes, limits)?)?;
-    Ok(kind_of(&mut archive))
+    checked(View::of(bytes, limits)?, bytes.len() as u64, limits)
+}
+
+/// Holds `bytes` to the limits if they are an Office file. What cannot be opened is none.
+pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageFault> {
+    match View::of(bytes, limits) {
+        Ok(view) => checked(view, bytes.len() as u64, limits).map(drop),
+        Err(_) => Ok(()),
+    }
+}
+
+fn checked(mut view: View<'_>, bytes: u64, limits: &Limits) -> Result<Option<TemplateKind>, PackageFault> {
+    let repeated = view.repeated.take();
+    let mut opened = open(view)?;
+    let kind = kind_of(&mut opened);
+    if kind.is_some() {
+        archive::check(&mut opened, (bytes, repeated), limits)?;
+    }
+    Ok(kind)
 }
 
 /// The kind whose main part the list of content types names.

@@ -85,6 +85,16 @@ pub(crate) fn name(part: &str) -> String {
     format!("{folder}{slash}_rels/{file}.rels")
 }
 
+/// The part whose relationships the part `name` says, if it says any; empty: the package's own.
+pub(super) fn source(name: &str) -> Option<String> {
+    let (folder, file) = name.rsplit_once('/')?;
+    let file = file.strip_suffix(".rels")?;
+    match folder.rsplit_once('/') {
+        None => (folder == "_rels").then(|| file.to_owned()),
+        Some((folder, last)) => (last == "_rels").then(|| format!("{folder}/{file}")),
+    }
+}
+
 impl Relationships {
     pub(super) fn read(xml: Option<Vec<u8>>) -> Result<Self, Error> {
         let xml = xml.unwrap_or_else(|| EMPTY.to_vec());

@@ -18,6 +18,7 @@ mod library;
 mod outline;
 mod pictures;
 mod places;
+mod plain;
 mod real;
 mod repeat;
 mod runs;

@@ -1,0 +1,234 @@
+//! What a template asks for while it is filled: files that lie beside it, and pictures at addresses that the operator
+//! allows.
+//!
+//! Hazard: names come from the template and from its data. A name is never a path of this machine: it is looked up among
+//! the files that were uploaded. An address is one that `outbound.allow` opens, decided upon at each redirect, and only
+//! where the template may reach hosts at all: another account's public template could send the data that it is filled
+//! with to whoever wrote it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::time::{Instant, timeout};
+use tracing::Instrument as _;
+
+use crate::config::OfficeConfig;
+use crate::domain::reach::Reach;
+use crate::domain::site::Site;
+use crate::outbound::{FetchError, Outbound};
+use crate::workers::{Asked, FileSource};
+
+/// Longest name or address in a sentence, in characters: what opens it must have room beside it.
+const SHOWN_LIMIT_CHARS: usize = 100;
+
+/// The files of one template while one document is made of it.
+pub(super) struct TemplateFiles<'a> {
+    site: &'a Site,
+    reach: Reach,
+    outbound: &'a Outbound,
+    config: &'a OfficeConfig,
+    left: Mutex<Left>,
+}
+
+/// What may still be fetched. A child asks for one file after the other.
+struct Left {
+    pictures: u64,
+    time: Duration,
+}
+
+impl<'a> TemplateFiles<'a> {
+    pub(super) fn new(
+        site: &'a Site,
+        reach: Reach,
+        (outbound, config): (&'a Outbound, &'a OfficeConfig),
+    ) -> Self {
+        let time = Duration::from_millis(config.pictures_timeout_ms);
+        let left = Mutex::new(Left { pictures: config.pictures_limit, time });
+        Self { site, reach, outbound, config, left }
+    }
+
+    /// A file beside the template; `name` is relative to its folder.
+    fn beside(&self, name: &str) -> Result<Bytes, String> {
+        let shown = shown(name);
+        let segments: Vec<_> =
+            name.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
+        if name.starts_with('/') || segments.contains(&"..") {
+            return Err(format!(
+                "'{shown}' leads out of the template's folder; name a file by its path inside of it"
+            ));
+        }
+        let folder = Some(self.site.folder()).filter(|folder| !folder.is_empty());
+        let path: Vec<_> = folder.into_iter().chain(segments).collect();
+        self.site.get(&path.join("/")).cloned().ok_or_else(|| {
+            let remedy = if self.site.has_assets() {
+                "the archive has none of this name"
+            } else {
+                "upload a zip archive with the document as index.docx, and the file in it"
+            };
+            format!("there is no file '{shown}' beside the template; {remedy}")
+        })
+    }
+
+    /// What is at an address, which the sentence begins with where it cannot be had.
+    async fn fetched(&self, address: &str) -> Result<Bytes, String> {
+        let shown = shown(&public(address));
+        let refused = |why: &str| format!("refused address: {shown} ({why})");
+        if self.reach == Reach::OwnFiles {
+            let why =
+                "a public template reaches no hosts in a document of another account; a clone of it does";
+            return Err(refused(why));
+        }
+        let time = self.begin()?;
+        let begun = Instant::now();
+        let fetching = self.outbound.fetch(address, self.config.picture_limit_bytes);
+        let fetched = timeout(time, fetching).await;
+        self.lock().time = time.saturating_sub(begun.elapsed());
+        match fetched {
+            Ok(Ok(file)) => Ok(file),
+            Ok(Err(FetchError::Refused(refusal))) => Err(refused(&refusal.to_string())),
+            Ok(Err(FetchError::Failed(why))) => Err(format!("{shown} cannot be fetched: {why}")),
+            Ok(Err(error @ FetchError::TooLong(_))) => {
+                Err(format!("{shown} cannot be fetched: {error} (office.picture_limit_bytes)"))
+            }
+            Err(_) => Err(self.late()),
+        }
+    }
+
+    /// So long the next one may take.
+    fn begin(&self) -> Result<Duration, String> {
+        let mut left = self.lock();
+        let limit = self.config.pictures_limit;
+        left.pictures = left.pictures.checked_sub(1).ok_or_else(|| {
+            format!("the document fetches more than {limit} pictures (office.pictures_limit)")
+        })?;
+        if left.time.is_zero() { Err(self.late()) } else { Ok(left.time) }
+    }
+
+    fn late(&self) -> String {
+        let limit = self.config.pictures_timeout_ms;
+        format!("the document's pictures were not fetched within {limit} ms (office.pictures_timeout_ms)")
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl FileSource for TemplateFiles<'_> {
+    async fn file(&self, name: &str) -> Result<Asked, String> {
+        let content = if is_address(name) {
+            self.fetched(name).instrument(tracing::info_span!("fetch")).await
+        } else {
+            self.beside(name)
+        };
+        content.map(|content| Asked { content, made: None })
+    }
+}
+
+/// Whether a name begins as an address does: with a scheme (RFC 3986, 3.1), or with a host.
+fn is_address(name: &str) -> bool {
+    let is_scheme = |scheme: &str| {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
+        scheme.starts_with(|letter: char| letter.is_ascii_alphabetic()) && scheme.chars().all(is_letter)
+    };
+    name.starts_with("//") || name.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme))
+}
+
+/// The address without what may be a signature or a password.
+fn public(address: &str) -> String {
+    let address = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = address.split_once("//").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let slashes = if scheme.is_empty() { "" } else { "//" };
+    format!("{scheme}{slashes}{host}{path}")
+}
+
+fn shown(name: &str) -> String {
+    let mut letters = name.chars().filter(|letter| !letter.is_control());
+    let mut shown: String = letters.by_ref().take(SHOWN_LIMIT_CHARS).collect();
+    if letters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::domain::site::Files;
+    use crate::outbound::SystemResolver;
+
+    fn site() -> Site {
+        let files =
+            ["index.docx", "logo.png", "img/a b.png"].map(|path| (path.to_owned(), Bytes::from(path)));
+        Site::new("index.docx", Files::from(files))
+    }
+
+    async fn ask(site: &Site, reach: Reach, names: &[&str]) -> Vec<String> {
+        let config = Config::load(None, [("PLATEN__OFFICE__PICTURES_LIMIT".to_owned(), "2".to_owned())]);
+        let config = config.unwrap();
+        let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
+        let files = TemplateFiles::new(site, reach, (&outbound, &config.office));
+        let mut answers = Vec::new();
+        for name in names {
+            let file = files.file(name).await.map(|file| String::from_utf8(file.content.to_vec()).unwrap());
+            answers.push(file.unwrap_or_else(|why| why));
+        }
+        answers
+    }
+
+    #[tokio::test]
+    async fn files_are_those_that_were_uploaded_by_their_paths() {
+        let site = site();
+        let names = ["logo.png", "./logo.png", "img//a b.png"];
+        assert_eq!(ask(&site, Reach::OwnFiles, &names).await, ["logo.png", "logo.png", "img/a b.png"]);
+        let outside = ["../logo.png", "img/../logo.png", "/logo.png", "/etc/passwd"];
+        for why in ask(&site, Reach::OwnFiles, &outside).await {
+            assert!(why.contains("leads out of the template's folder"), "{why}");
+        }
+        for why in ask(&site, Reach::OwnFiles, &["Logo.png", "img", "", r"img\a b.png"]).await {
+            assert!(why.starts_with("there is no file '") && why.contains("archive has none"), "{why}");
+        }
+        let deeper = [("a/index.docx".to_owned(), Bytes::new()), ("a/logo.png".to_owned(), Bytes::from("a"))];
+        let deeper = Site::new("a/index.docx", Files::from(deeper));
+        assert_eq!(ask(&deeper, Reach::OwnFiles, &["logo.png"]).await, ["a"]);
+        let alone = Site::single("template.docx", Bytes::new());
+        assert!(ask(&alone, Reach::OwnFiles, &["logo.png"]).await[0].contains("upload a zip archive"));
+    }
+
+    #[tokio::test]
+    async fn addresses_are_outbounds_to_decide_and_counted() {
+        let site = site();
+        let address = "https://a.example/x.png?signature=secret";
+        let told = ask(&site, Reach::OwnFiles, &[address]).await;
+        assert!(
+            told[0].starts_with("refused address: https://a.example/x.png (a public template"),
+            "{told:?}"
+        );
+        let names = [address, "//a.example/x", "https://b.example/"];
+        let told = ask(&site, Reach::AllowedHosts, &names).await;
+        assert_eq!(
+            told[0],
+            "refused address: https://a.example/x.png (a template reaches its own files only; outbound.allow can \
+             open it: \"a.example\")"
+        );
+        assert!(told[1].contains("it is no address"), "{told:?}");
+        assert!(told[2].contains("more than 2 pictures (office.pictures_limit)"), "{told:?}");
+        let told = ask(&site, Reach::AllowedHosts, &["https://user:secret@a.example/x#y"]).await;
+        assert!(
+            told[0].starts_with("refused address: https://a.example/x (it contains a user name"),
+            "{told:?}"
+        );
+        let others = ["file:///etc/passwd", "FILE:/etc/passwd"];
+        for why in ask(&site, Reach::AllowedHosts, &others).await {
+            assert!(why.contains("'file:' is not https"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! One GET for a file that a template names, redirects included: each is decided upon like the first, by
+//! `outbound.allow` alone.
+
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{ACCEPT_ENCODING, LOCATION};
+use reqwest::{Response, StatusCode};
+use url::Url;
+
+use super::send::causes;
+use super::{Outbound, Pinned, Purpose, Refusal};
+
+/// Why a file was not fetched. No text of it holds the address' path or signature; it stands beside the address.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The address, or one that it redirects to, may not be connected to.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The other side has no such file, failed, or could not be reached.
+    #[error("{0}")]
+    Failed(String),
+    /// It is longer than so many bytes.
+    #[error("it is larger than {0} bytes")]
+    TooLong(u64),
+}
+
+impl Outbound {
+    /// What is at an address, which is decided upon now: at most `limit_bytes`. How long it may take is the caller's to
+    /// bound.
+    ///
+    /// # Errors
+    /// See [`FetchError`].
+    pub async fn fetch(&self, address: &str, limit_bytes: u64) -> Result<Bytes, FetchError> {
+        let mut pinned = self.decide_listed(&self.parse(address)?, Purpose::File).await?;
+        for _ in 0..=self.config.redirect_limit {
+            let response = self.get(&pinned).await?;
+            match redirect(&response, &pinned)? {
+                None => return content(response, limit_bytes).await,
+                Some(next) => pinned = self.decide_redirect(&pinned, &next).await?,
+            }
+        }
+        let limit = self.config.redirect_limit;
+        let sentence = format!("it redirects more than {limit} times (outbound.redirect_limit)");
+        Err(FetchError::Failed(sentence))
+    }
+
+    async fn decide_redirect(&self, from: &Pinned, to: &Url) -> Result<Pinned, FetchError> {
+        let decided = self.decide_listed(to, Purpose::File).await;
+        decided.map_err(|refusal| {
+            let shown = super::shown(to);
+            let sentence = |why| format!("{} redirects to {shown}: {why}", from.shown());
+            FetchError::Refused(match refusal {
+                Refusal::Forbidden(why) => Refusal::Forbidden(sentence(why)),
+                Refusal::Unresolved(why) => Refusal::Unresolved(sentence(why)),
+            })
+        })
+    }
+
+    async fn get(&self, pinned: &Pinned) -> Result<Response, FetchError> {
+        let client = self.client(pinned).map_err(|error| unreachable(&error))?;
+        // What is packed would be a small answer to a large file; nothing here unpacks it.
+        let request = client.get(pinned.url.clone()).header(ACCEPT_ENCODING, "identity");
+        request.send().await.map_err(|error| unreachable(&error))
+    }
+}
+
+/// `None` for what was asked for; the next address for a redirect.
+fn redirect(response: &Response, pinned: &Pinned) -> Result<Option<Url>, FetchError> {
+    let status = response.status();
+    // 206 and others are parts of a file, or none.
+    if status == StatusCode::OK {
+        return Ok(None);
+    }
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Err(FetchError::Failed(format!("its host answered {status}")));
+    }
+    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let next = location.and_then(|location| pinned.url.join(location).ok());
+    next.map(Some).ok_or_else(|| FetchError::Failed("it redirects to no address".to_owned()))
+}
+
+async fn content(mut response: Response, limit_bytes: u64) -> Result<Bytes, FetchError> {
+    if response.content_length().is_some_and(|length| length > limit_bytes) {
+        return Err(FetchError::TooLong(limit_bytes));
+    }
+    let mut content = BytesMut::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
+        if (content.len() + chunk.len()) as u64 > limit_bytes {
+            return Err(FetchError::TooLong(limit_bytes));
+        }
+        content.extend_from_slice(&chunk);
+    }
+    Ok(content.freeze())
+}
+
+fn unreachable(error: &reqwest::Error) -> FetchError {
+    FetchError::Failed(format!("its host cannot be reached: {}", causes(error)))
+}
