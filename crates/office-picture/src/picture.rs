@@ -31,11 +31,11 @@ impl Picture {
     /// A sentence for the author: what the bytes are, and what to send instead.
     pub fn read(bytes: Vec<u8>, limits: &Limits) -> Result<Self, String> {
         if bytes.is_empty() {
-            return Err("The picture is empty.".to_owned());
+            return Err("the picture is empty".to_owned());
         }
         if bytes.len() > limits.bytes {
             return Err(format!(
-                "The picture has {} bytes, and {} are allowed: make it smaller.",
+                "the picture has {} bytes, and {} are allowed; make it smaller",
                 bytes.len(),
                 limits.bytes
             ));
@@ -114,7 +114,7 @@ fn is_sane((across, down): &(f64, f64)) -> bool {
 
 fn check_pixels(format: Format, width: u32, height: u32, limits: &Limits) -> Result<(), String> {
     if width == 0 || height == 0 {
-        return Err(format!("This {} has no pixels: save it again.", format.name()));
+        return Err(format!("this {} has no pixels; save it again", format.name()));
     }
     let allowed = match format {
         Format::WebP => limits.decoded_pixels,
@@ -125,7 +125,7 @@ fn check_pixels(format: Format, width: u32, height: u32, limits: &Limits) -> Res
     if u64::from(width) * u64::from(height) > allowed {
         let name = format.name();
         return Err(format!(
-            "This {name} has {width} × {height} pixels, and {allowed} are allowed: make it smaller."
+            "this {name} has {width} × {height} pixels, and {allowed} are allowed; make it smaller"
         ));
     }
     Ok(())
@@ -139,17 +139,17 @@ fn sentence(format: Format, flaw: Flaw) -> String {
     let name = format.name();
     match flaw {
         Flaw::CutShort => {
-            format!("This {name} is cut short: its file ends before the picture does. Send all of it.")
+            format!("this {name} is cut short: its file ends before the picture does; send all of it")
         }
-        Flaw::Wrong(what) => format!("This {name} {what}."),
+        Flaw::Wrong(what) => format!("this {name} {what}"),
     }
 }
 
 fn unknown(bytes: &[u8]) -> String {
     match format::refused(bytes) {
-        Some((name, remedy)) => format!("The picture is {name}, which isn't taken: {remedy}."),
+        Some((name, remedy)) => format!("the picture is {name}, which isn't taken: {remedy}"),
         None => {
-            "These bytes are no picture that Office draws: send PNG, JPEG, GIF, BMP, TIFF, EMF, WMF or WebP."
+            "these bytes are no picture that Office draws; send PNG, JPEG, GIF, BMP, TIFF, EMF, WMF or WebP"
                 .to_owned()
         }
     }

@@ -65,7 +65,7 @@ impl Fit {
             "fill" => Ok(Self::Fill),
             "none" | "down" | "scale-down" => Ok(Self::Down),
             _ => Err(format!(
-                "\"{}\" is no fit of a picture: write contain, cover, fill or none.",
+                "\"{}\" is no fit of a picture; write contain, cover, fill or none",
                 excerpt(text)
             )),
         }
@@ -147,7 +147,7 @@ impl Wanted {
         let size = size.scaled(within);
         if !(size.width <= LARGEST_SIDE && size.height <= LARGEST_SIDE) {
             return Err(format!(
-                "The picture would be {:.1} × {:.1} cm large, and Word allows 55.88 cm (22 inches) a side: give a smaller size.",
+                "the picture would be {:.1} × {:.1} cm large, and Word allows 55.88 cm (22 inches) a side; give a smaller size",
                 size.width / EMU_PER_INCH * 2.54,
                 size.height / EMU_PER_INCH * 2.54
             ));
@@ -191,17 +191,17 @@ impl Length {
 
 fn length(what: &str, text: Option<&str>) -> Result<Option<Length>, String> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
-    let fault = |why: &str| format!("The picture's {what} \"{}\" {why}.", excerpt(text));
+    let fault = |why: &str| format!("the picture's {what} \"{}\" {why}", excerpt(text));
     let unit_at = text.find(|sign: char| !matches!(sign, '0'..='9' | '.' | '-' | '+')).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(unit_at).unwrap_or((text, ""));
     if unit.starts_with(',') {
-        return Err(fault("has a comma: write a point, as in 4.5cm"));
+        return Err(fault("has a comma; write a point, as in 4.5cm"));
     }
     let number: f64 = number.parse().map_err(|_| {
-        fault("is no length: write a number and cm, mm, in, pt, px or %, as in 4cm; a number alone is pixels")
+        fault("is no length; write a number and cm, mm, in, pt, px or %, as in 4cm; a number alone is pixels")
     })?;
     if number <= 0.0 {
-        return Err(fault("is not above zero: write it larger"));
+        return Err(fault("is not above zero; write it larger"));
     }
     let length = match unit.trim_start().to_ascii_lowercase().as_str() {
         "" | "px" => Length::Fixed(number / 96.0 * EMU_PER_INCH),
@@ -210,14 +210,14 @@ fn length(what: &str, text: Option<&str>) -> Result<Option<Length>, String> {
         "mm" => Length::Fixed(number / 25.4 * EMU_PER_INCH),
         "pt" => Length::Fixed(number / 72.0 * EMU_PER_INCH),
         "%" => Length::Part(number / 100.0),
-        _ => return Err(fault("has a unit that isn't known: write cm, mm, in, pt, px or %, as in 4cm")),
+        _ => return Err(fault("has a unit that isn't known; write cm, mm, in, pt, px or %, as in 4cm")),
     };
     let is_too_large = match length {
         Length::Fixed(emu) => emu > LARGEST_SIDE,
         Length::Part(part) => part > 10.0,
     };
     if is_too_large {
-        return Err(fault("is more than Word allows: write at most 55.88cm (22in)"));
+        return Err(fault("is more than Word allows; write at most 55.88cm (22in)"));
     }
     Ok(Some(length))
 }

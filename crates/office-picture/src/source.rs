@@ -32,12 +32,12 @@ impl Source {
     pub fn read(text: &str, limits: &Limits) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("The picture's text is empty: give a data URI, base64, an http address or the name of a file beside the template.".into());
+            return Err("the picture's text is empty; give a data URI, base64, an http address or the name of a file beside the template".into());
         }
         // Base64 has four characters for three bytes, percent-encoding three for one, and white space may stand between.
         if text.len() / 4 > limits.bytes {
             return Err(format!(
-                "The picture's text is too long: {} bytes are allowed, make the picture smaller.",
+                "the picture's text is too long: {} bytes are allowed; make the picture smaller",
                 limits.bytes
             ));
         }
@@ -52,7 +52,7 @@ impl Source {
         }
         if text.len() > LONGEST_NAME {
             return Err(format!(
-                "\"{}\" is no picture in base64: send all of it, and only it.",
+                "\"{}\" is no picture in base64; send all of it, and only it",
                 excerpt(text)
             ));
         }
@@ -70,7 +70,7 @@ fn starts_with(text: &str, start: &str) -> bool {
 fn data_uri(text: &str) -> Result<Source, String> {
     let Some((head, data)) = text.split_once(',') else {
         return Err(format!(
-            "The data URI \"{}\" has no comma: write data:image/png;base64, and the picture.",
+            "the data URI \"{}\" has no comma; write data:image/png;base64, and the picture",
             excerpt(text)
         ));
     };
@@ -79,7 +79,7 @@ fn data_uri(text: &str) -> Result<Source, String> {
     let bytes = if is_base64 {
         decode(&bytes).ok_or_else(|| {
             format!(
-                "The data URI \"{}\" is no base64 behind its comma: send all of it, and only it.",
+                "the data URI \"{}\" is no base64 behind its comma; send all of it, and only it",
                 excerpt(text)
             )
         })?
@@ -87,7 +87,7 @@ fn data_uri(text: &str) -> Result<Source, String> {
         bytes
     };
     if bytes.is_empty() {
-        return Err(format!("The data URI \"{}\" has no picture behind its comma.", excerpt(text)));
+        return Err(format!("the data URI \"{}\" has no picture behind its comma", excerpt(text)));
     }
     Ok(Source::Bytes(bytes))
 }
@@ -121,7 +121,7 @@ fn decode(text: &[u8]) -> Option<Vec<u8>> {
 fn address(text: &str) -> Result<Source, String> {
     if text.contains(|sign: char| sign.is_control() || sign.is_whitespace()) {
         return Err(format!(
-            "The address \"{}\" has a blank or a line's end in it: write %20 for a blank.",
+            "the address \"{}\" has a blank or a line's end in it; write %20 for a blank",
             excerpt(text)
         ));
     }
@@ -133,27 +133,27 @@ fn path(text: &str) -> Result<Source, String> {
     let shown = excerpt(text);
     if text.contains('\\') {
         return Err(format!(
-            "The picture's path \"{shown}\" has backslashes: write it with /, as in images/logo.png."
+            "the picture's path \"{shown}\" has backslashes; write it with /, as in images/logo.png"
         ));
     }
     if text.contains(char::is_control) {
         return Err(format!(
-            "The picture's path \"{shown}\" has a control character in it: name a file beside the template."
+            "the picture's path \"{shown}\" has a control character in it; name a file beside the template"
         ));
     }
     if text.split('/').next().is_some_and(|first| first.contains(':')) {
         return Err(format!(
-            "\"{shown}\" is no picture: only http and https addresses, data URIs and files beside the template are taken."
+            "\"{shown}\" is no picture: only http and https addresses, data URIs and files beside the template are taken"
         ));
     }
     if text.starts_with('/') {
         return Err(format!(
-            "The picture's path \"{shown}\" begins with /: name a file beside the template, as in images/logo.png."
+            "the picture's path \"{shown}\" begins with /; name a file beside the template, as in images/logo.png"
         ));
     }
     if text.split('/').any(|step| matches!(step, "" | "." | "..")) {
         return Err(format!(
-            "The picture's path \"{shown}\" has . or .. or an empty step: name a file beside the template, as in images/logo.png."
+            "the picture's path \"{shown}\" has . or .. or an empty step; name a file beside the template, as in images/logo.png"
         ));
     }
     Ok(Source::File(text.to_owned()))

@@ -39,19 +39,19 @@ pub fn barcode(text: &str, kind: Kind, options: &BarcodeOptions) -> Result<Vec<u
     options.colours.check()?;
     if !(0.1..=2.0).contains(&options.module_mm) {
         return Err(format!(
-            "The barcode's narrowest bar of {} mm is not between 0.1 and 2 mm: 0.33 is usual.",
+            "the barcode's narrowest bar of {} mm is not between 0.1 and 2 mm; 0.33 is usual",
             options.module_mm
         ));
     }
     if options.height_mm.is_some_and(|height| !(1.0..=100.0).contains(&height)) {
-        return Err("The barcode's height is not between 1 and 100 mm: 15 is usual.".to_owned());
+        return Err("the barcode's height is not between 1 and 100 mm; 15 is usual".to_owned());
     }
     let symbol = kind.symbol(text)?;
     let has_text = options.text.unwrap_or(kind.is_retail());
     let label = if has_text { symbol.label_text() } else { String::new() };
     if let Some(sign) = glyphs::unknown(&label) {
         return Err(format!(
-            "The barcode's text cannot be written below its bars: there is no {sign:?}. Leave the text off."
+            "the barcode's text cannot be written below its bars: there is no {sign:?}; leave the text off"
         ));
     }
     draw(&symbol, &label, options)

@@ -53,7 +53,7 @@ impl Canvas {
             }
         }
         self.write(&rows, palette, depth, pixels_per_metre)
-            .map_err(|error| format!("The code cannot be written as PNG: {error}."))
+            .map_err(|error| format!("the code cannot be written as PNG: {error}"))
     }
 
     fn write(

@@ -28,7 +28,7 @@ impl Colour {
             Some(&[red, red_low, green, green_low, blue, blue_low]) => {
                 Ok(Self([red * 16 + red_low, green * 16 + green_low, blue * 16 + blue_low]))
             }
-            _ => Err(format!("\"{}\" is no colour of a code: write it as #1a2b3c.", excerpt(text))),
+            _ => Err(format!("\"{}\" is no colour of a code; write it as #1a2b3c", excerpt(text))),
         }
     }
 
@@ -69,7 +69,7 @@ impl Colours {
     pub(super) fn check(self) -> Result<(), String> {
         if self.background.brightness() - self.ink.brightness() < 80.0 {
             return Err(
-                "The code's colour must be clearly darker than its background, or no scanner reads it: take a darker colour.".to_owned()
+                "the code's colour must be clearly darker than its background, or no scanner reads it; take a darker colour".to_owned()
             );
         }
         Ok(())

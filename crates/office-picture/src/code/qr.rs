@@ -33,7 +33,7 @@ impl Correction {
             "Q" => Ok(Self::Quartile),
             "H" => Ok(Self::High),
             _ => {
-                Err(format!("\"{}\" is no error correction of a QR code: write L, M, Q or H.", excerpt(text)))
+                Err(format!("\"{}\" is no error correction of a QR code; write L, M, Q or H", excerpt(text)))
             }
         }
     }
@@ -89,11 +89,11 @@ const USUAL_PIXELS: usize = 708;
 /// A sentence for the author: no text, too much of it, or colours that no scanner tells apart.
 pub fn qr(text: &str, options: QrOptions) -> Result<Vec<u8>, String> {
     if text.is_empty() {
-        return Err("The QR code has no text: give it one.".to_owned());
+        return Err("the QR code has no text; give it one".to_owned());
     }
     if options.quiet > 20 {
         return Err(format!(
-            "The QR code's quiet zone of {} modules is too wide: 4 are usual, 20 allowed.",
+            "the QR code's quiet zone of {} modules is too wide; 4 are usual, 20 allowed",
             options.quiet
         ));
     }
@@ -107,7 +107,7 @@ pub fn qr(text: &str, options: QrOptions) -> Result<Vec<u8>, String> {
 
 fn too_long(text: &str, correction: Correction) -> String {
     format!(
-        "The QR code's text has {} bytes, and about {} fit with this error correction: shorten it, or write correction L (2,953 bytes).",
+        "the QR code's text has {} bytes, and about {} fit with this error correction; shorten it, or write correction L (2,953 bytes)",
         text.len(),
         correction.capacity()
     )

@@ -44,7 +44,7 @@ impl Kind {
             "itf" | "interleaved2of5" => Ok(Self::Itf),
             "codabar" => Ok(Self::Codabar),
             _ => Err(format!(
-                "\"{}\" is no kind of barcode: write code128, code39, ean13, ean8, upca, itf or codabar.",
+                "\"{}\" is no kind of barcode; write code128, code39, ean13, ean8, upca, itf or codabar",
                 excerpt(text)
             )),
         }
@@ -60,11 +60,11 @@ impl Kind {
 
     pub(super) fn symbol(self, text: &str) -> Result<Symbol, String> {
         if text.is_empty() {
-            return Err("The barcode has no text: give it one.".to_owned());
+            return Err("the barcode has no text; give it one".to_owned());
         }
         if text.chars().count() > LONGEST {
             return Err(format!(
-                "The barcode's text \"{}\" is too long: {LONGEST} characters are allowed; a QR code takes more.",
+                "the barcode's text \"{}\" is too long: {LONGEST} characters are allowed; a QR code takes more",
                 excerpt(text)
             ));
         }

@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Facts, Flaw> {
     let order = match &array::<2>(bytes, 0)? {
         b"II" => Order::Little,
         b"MM" => Order::Big,
-        _ => return Err(Flaw::Wrong("says no order of its bytes: save it again")),
+        _ => return Err(Flaw::Wrong("says no order of its bytes; save it again")),
     };
     let directory = place(order.four(bytes, 4)?)?;
     let mut facts = Facts::default();

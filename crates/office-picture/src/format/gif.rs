@@ -12,13 +12,13 @@ pub(super) fn measure(bytes: &[u8]) -> Result<Measures, Flaw> {
     loop {
         match array(bytes, at)? {
             [b';'] if has_frame => return Ok(measures),
-            [b';'] => return Err(Flaw::Wrong("has no frame: save it again")),
+            [b';'] => return Err(Flaw::Wrong("has no frame; save it again")),
             [b'!'] => at = past_blocks(bytes, at + 2)?,
             [b','] => {
                 at = past_blocks(bytes, at + 11 + colours(array(bytes, at + 9)?))?;
                 has_frame = true;
             }
-            _ => return Err(Flaw::Wrong("is damaged between its frames: save it again")),
+            _ => return Err(Flaw::Wrong("is damaged between its frames; save it again")),
         }
     }
 }

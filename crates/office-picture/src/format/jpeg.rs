@@ -30,15 +30,15 @@ pub(super) fn measure(bytes: &[u8]) -> Result<Measures, Flaw> {
                 at += 2;
                 continue;
             }
-            (0xff, 0xd9) => return Err(Flaw::Wrong("ends before its pixels: save it again")),
+            (0xff, 0xd9) => return Err(Flaw::Wrong("ends before its pixels; save it again")),
             (0xff, _) => {}
-            _ => return Err(Flaw::Wrong("is damaged between its segments: save it again")),
+            _ => return Err(Flaw::Wrong("is damaged between its segments; save it again")),
         }
         let length = usize::from(BIG.two(bytes, at + 2)?);
         let data = slice(
             bytes,
             at + 4,
-            length.checked_sub(2).ok_or(Flaw::Wrong("has a segment without a length: save it again"))?,
+            length.checked_sub(2).ok_or(Flaw::Wrong("has a segment without a length; save it again"))?,
         )?;
         segments.read(marker, data)?;
         at += 2 + length;
@@ -59,7 +59,7 @@ impl Segments {
             }
             0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {
                 return Err(Flaw::Wrong(
-                    "is of a kind that Office doesn't draw (lossless or arithmetic): save it as baseline JPEG or as PNG",
+                    "is of a kind that Office doesn't draw (lossless or arithmetic); save it as baseline JPEG or as PNG",
                 ));
             }
             0xe0 if data.starts_with(b"JFIF\0") => self.density = jfif_density(data)?,
@@ -73,9 +73,9 @@ impl Segments {
     }
 
     fn measures(self) -> Result<Measures, Flaw> {
-        let (width, height) = self.size.ok_or(Flaw::Wrong("doesn't say its size: save it again"))?;
+        let (width, height) = self.size.ok_or(Flaw::Wrong("doesn't say its size; save it again"))?;
         if height == 0 {
-            return Err(Flaw::Wrong("says its height only after its pixels: save it again"));
+            return Err(Flaw::Wrong("says its height only after its pixels; save it again"));
         }
         Ok(Measures {
             dpi: self.density.or(self.exif.dpi),

@@ -19,7 +19,7 @@ pub(super) fn measure_enhanced(bytes: &[u8]) -> Result<Measures, Flaw> {
 /// The placeable header: a box, and how many of its units make an inch.
 pub(super) fn measure_placeable(bytes: &[u8]) -> Result<Measures, Flaw> {
     if !bytes.starts_with(b"\xd7\xcd\xc6\x9a") {
-        return Err(Flaw::Wrong("has no placeable header and so no size: save it as EMF or PNG"));
+        return Err(Flaw::Wrong("has no placeable header and so no size; save it as EMF or PNG"));
     }
     let signed = |at| LITTLE.two(bytes, at).map(|number| f64::from(number.cast_signed()));
     let per_inch = f64::from(LITTLE.two(bytes, 14)?);
@@ -33,7 +33,7 @@ pub(super) fn measure_placeable(bytes: &[u8]) -> Result<Measures, Flaw> {
 fn pixels(length: f64, per_inch: f64) -> Result<u32, Flaw> {
     let pixels = (length.abs() / per_inch * 96.0).round();
     if !(1.0..=1e6).contains(&pixels) {
-        return Err(Flaw::Wrong("says a size that cannot be: save it again, or as PNG"));
+        return Err(Flaw::Wrong("says a size that cannot be; save it again, or as PNG"));
     }
     #[expect(
         clippy::cast_possible_truncation,

@@ -9,10 +9,10 @@ const AROUND: usize = 12;
 
 pub(super) fn measure(bytes: &[u8]) -> Result<Measures, Flaw> {
     if slice(bytes, SIGNATURE + 4, 4)? == b"CgBI" {
-        return Err(Flaw::Wrong("is of Apple's own kind, which only iPhones read: save it again as PNG"));
+        return Err(Flaw::Wrong("is of Apple's own kind, which only iPhones read; save it again as PNG"));
     }
     if slice(bytes, SIGNATURE + 4, 4)? != b"IHDR" {
-        return Err(Flaw::Wrong("doesn't begin with its header: save it again"));
+        return Err(Flaw::Wrong("doesn't begin with its header; save it again"));
     }
     let mut measures =
         Measures::new(Order::Big.four(bytes, SIGNATURE + 8)?, Order::Big.four(bytes, SIGNATURE + 12)?);
@@ -24,7 +24,7 @@ pub(super) fn measure(bytes: &[u8]) -> Result<Measures, Flaw> {
             b"pHYs" => measures.dpi = resolution(data)?,
             b"IDAT" => has_pixels = true,
             b"IEND" if has_pixels => return slice(bytes, at, AROUND).map(|_| measures),
-            b"IEND" => return Err(Flaw::Wrong("has no pixels: save it again")),
+            b"IEND" => return Err(Flaw::Wrong("has no pixels; save it again")),
             _ => {}
         }
         at += AROUND + length;

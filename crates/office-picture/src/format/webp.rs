@@ -29,7 +29,7 @@ pub(crate) fn to_png(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
     Ok(stored)
 }
 
-const DAMAGED: Flaw = Flaw::Wrong("is damaged: save it again, or as PNG");
+const DAMAGED: Flaw = Flaw::Wrong("is damaged; save it again, or as PNG");
 
 fn decoder(bytes: &[u8]) -> Result<image_webp::WebPDecoder<Cursor<&[u8]>>, Flaw> {
     image_webp::WebPDecoder::new(Cursor::new(bytes)).map_err(flaw)

@@ -163,7 +163,7 @@ fn what_office_does_not_draw_is_refused_by_its_name() {
     for bytes in [&b"hello"[..], b"BM, the two letters", b"\0\0\0\0", b"<html>"] {
         assert!(fault(bytes).contains("no picture that Office draws"));
     }
-    assert_eq!(fault(b""), "The picture is empty.");
+    assert_eq!(fault(b""), "the picture is empty");
 }
 
 #[test]

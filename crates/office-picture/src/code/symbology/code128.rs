@@ -47,7 +47,7 @@ impl Set {
 pub(super) fn symbol(text: &str) -> Result<Symbol, String> {
     if let Some(sign) = text.chars().find(|sign| !sign.is_ascii()) {
         return Err(format!(
-            "Code 128 has no {sign:?}, which is in \"{}\": only ASCII characters; a QR code takes all.",
+            "Code 128 has no {sign:?}, which is in \"{}\": only ASCII characters; a QR code takes all",
             excerpt(text)
         ));
     }

@@ -16,7 +16,7 @@ const HEIGHT: f64 = 22.85 / 0.33;
 const SMALL_HEIGHT: f64 = 18.23 / 0.33;
 
 pub(super) fn ean13(text: &str) -> Result<Symbol, String> {
-    let digits = checked(text, "An EAN-13", 13)?;
+    let digits = checked(text, "an EAN-13", 13)?;
     let pieces = |range| slice(&digits, range);
     let labels = vec![
         Label { text: pieces(0..1), middle: -7.0 },
@@ -28,7 +28,7 @@ pub(super) fn ean13(text: &str) -> Result<Symbol, String> {
 }
 
 pub(super) fn upca(text: &str) -> Result<Symbol, String> {
-    let digits = checked(text, "A UPC-A", 12)?;
+    let digits = checked(text, "a UPC-A", 12)?;
     let pieces = |range| slice(&digits, range);
     let labels = vec![
         Label { text: pieces(0..1), middle: -5.0 },
@@ -47,7 +47,7 @@ pub(super) fn upca(text: &str) -> Result<Symbol, String> {
 }
 
 pub(super) fn ean8(text: &str) -> Result<Symbol, String> {
-    let digits = checked(text, "An EAN-8", 8)?;
+    let digits = checked(text, "an EAN-8", 8)?;
     let (left, right) = digits.split_at_checked(4).unwrap_or_default();
     let labels = vec![
         Label { text: slice(&digits, 0..4), middle: 17.0 },
@@ -96,7 +96,7 @@ fn checked(text: &str, what: &str, length: usize) -> Result<Vec<usize>, String> 
     let Some(mut digits) = digits.filter(|digits| digits.len() == length || digits.len() + 1 == length)
     else {
         return Err(format!(
-            "{what} has {length} digits, or {} without the check digit: \"{shown}\" is none.",
+            "{what} has {length} digits, or {} without the check digit: \"{shown}\" is none",
             length - 1
         ));
     };
@@ -104,7 +104,7 @@ fn checked(text: &str, what: &str, length: usize) -> Result<Vec<usize>, String> 
     let check = check_digit(&digits);
     if let Some(given) = given.filter(|given| *given != check) {
         return Err(format!(
-            "The check digit of \"{shown}\" is {given} and should be {check}: look the number up again, or leave the digit off."
+            "the check digit of \"{shown}\" is {given} and should be {check}; look the number up again, or leave the digit off"
         ));
     }
     digits.push(check);

@@ -86,12 +86,12 @@ const ITF: [&str; 10] =
 pub(super) fn code39(text: &str) -> Result<Symbol, String> {
     if text.contains('*') {
         return Err(format!(
-            "Code 39 sets * before and behind the text itself: leave it off in \"{}\".",
+            "Code 39 sets * before and behind the text itself; leave it off in \"{}\"",
             excerpt(text)
         ));
     }
     let modules = signs(&format!("*{text}*"), &CODE39).map_err(|sign| {
-        format!("Code 39 has no {sign:?}, which is in \"{}\": digits, capitals, blanks and -.$/+% only; code128 takes more.", excerpt(text))
+        format!("Code 39 has no {sign:?}, which is in \"{}\": digits, capitals, blanks and -.$/+% only; code128 takes more", excerpt(text))
     })?;
     Ok(Symbol::plain(modules, text))
 }
@@ -107,13 +107,13 @@ pub(super) fn codabar(text: &str) -> Result<Symbol, String> {
     };
     if inner.is_empty() || inner.contains(is_guard) {
         return Err(format!(
-            "Codabar has its letters A to D only before and behind the digits: write \"{}\" so.",
+            "Codabar has its letters A to D only before and behind the digits; write \"{}\" so",
             excerpt(&text)
         ));
     }
     let modules = signs(&whole, &CODABAR).map_err(|sign| {
         format!(
-            "Codabar has no {sign:?}, which is in \"{}\": digits and -$:/.+ only; code128 takes more.",
+            "Codabar has no {sign:?}, which is in \"{}\": digits and -$:/.+ only; code128 takes more",
             excerpt(&text)
         )
     })?;
@@ -125,11 +125,11 @@ pub(super) fn itf(text: &str) -> Result<Symbol, String> {
     let digits: Option<Vec<&str>> =
         text.chars().map(|sign| ITF.get(usize::try_from(sign.to_digit(10)?).ok()?).copied()).collect();
     let digits = digits.ok_or_else(|| {
-        format!("Interleaved 2 of 5 has digits only, and \"{}\" has more: code128 takes all.", excerpt(text))
+        format!("Interleaved 2 of 5 has digits only, and \"{}\" has more: code128 takes all", excerpt(text))
     })?;
     if !digits.len().is_multiple_of(2) {
         return Err(format!(
-            "Interleaved 2 of 5 needs an even number of digits: write a 0 before \"{}\".",
+            "Interleaved 2 of 5 needs an even number of digits; write a 0 before \"{}\"",
             excerpt(text)
         ));
     }
