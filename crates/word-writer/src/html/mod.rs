@@ -5,6 +5,7 @@ mod css;
 mod flow;
 mod lists;
 mod look;
+mod own;
 mod parse;
 mod tables;
 mod tree;

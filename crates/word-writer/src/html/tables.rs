@@ -6,7 +6,8 @@ use crate::model::{
 
 use super::colour;
 use super::css;
-use super::look::{Look, Own, alignment, vertical};
+use super::look::{Look, alignment};
+use super::own::{Own, vertical};
 use super::tree::Element;
 
 /// Word's columns; more cells of a row than these go into the last of them.

@@ -9,7 +9,8 @@ use crate::model::{Block, Cell, Document, Picture, Twips};
 
 use super::flow::Flow;
 use super::lists::{Lists, OpenList, is_checkbox};
-use super::look::{Look, Own, heading};
+use super::look::{Look, heading};
+use super::own::Own;
 use super::tables::{OpenTable, dimension};
 use super::tree::{Data, Element, Id, ROOT, Tree};
 
