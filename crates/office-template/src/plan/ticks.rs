@@ -67,15 +67,15 @@ impl Planner<'_> {
         let [on, off] = looks.map(|(name, usual)| self.look(self.child(tick, name), usual));
         let control = self.part.element(properties).map_or(NONE, |element| element.parent);
         let content = self.part.children(control).find(|&id| self.part.kind(id) == Kind::ControlContent);
-        let run = content.and_then(|content| self.first_run(content));
-        if let Some(element) = run.and_then(|run| self.part.element(run)) {
-            let inside = element.start_tag().end..element.end_tag().start;
-            let of_run = self.part.element(element.properties).map_or(0..0, Element::range);
+        let mut runs = content.into_iter().flat_map(|content| self.runs(content));
+        if let Some(first) = runs.next() {
+            let inside = first.start_tag().end..first.end_tag().start;
+            let of_run = self.part.element(first.properties).map_or(0..0, Element::range);
             let written = |look| self.shown(look, self.part.text(of_run.clone()));
-            if inside.start < inside.end {
-                changes.push((inside, written(&on), written(&off)));
-            }
+            changes.push((inside, written(&on), written(&off)));
         }
+        // The mark may stand in any of the runs, or in pieces in many.
+        changes.extend(runs.map(|run| (run.range(), String::new(), String::new())));
         changes
     }
 
@@ -93,11 +93,12 @@ impl Planner<'_> {
         (!is_empty).then(|| (at..at, format!("<{prefix}checked {prefix}val=\"1\"/>"), String::new()))
     }
 
-    fn first_run(&self, within: Id) -> Option<Id> {
-        let end = self.part.element(within)?.range().end;
-        let behind = (within.saturating_add(1)..).map_while(|id| Some((id, self.part.element(id)?)));
-        let mut inside = behind.take_while(|(_, element)| element.range().start < end);
-        inside.find(|(_, element)| element.kind == Kind::Run).map(|(id, _)| id)
+    /// The runs in an element that have something in them.
+    fn runs(&self, within: Id) -> impl Iterator<Item = &Element> {
+        let end = self.part.element(within).map_or(0, |element| element.range().end);
+        let behind = (within.saturating_add(1)..).map_while(|id| self.part.element(id));
+        let inside = behind.take_while(move |element| element.range().start < end);
+        inside.filter(|element| element.kind == Kind::Run && element.range() != element.start_tag())
     }
 
     /// A box as a run has it. The letters of fonts that are pictures are no letters of other fonts.

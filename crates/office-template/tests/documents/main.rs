@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod addresses;
 #[path = "../any/mod.rs"]
 #[expect(dead_code, reason = "texts are of another test")]
 mod any;
@@ -13,6 +14,7 @@ mod costs;
 mod fill;
 mod forms;
 mod html;
+mod include_limits;
 mod includes;
 mod library;
 mod outline;
@@ -25,4 +27,5 @@ mod runs;
 mod shattered;
 mod structure;
 mod support;
+mod ticks;
 mod validity;

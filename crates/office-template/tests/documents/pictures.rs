@@ -26,7 +26,7 @@ impl Files for Beside {
 fn bytes() -> Vec<u8> {
     let digit = |letter: u8| {
         let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        digits.iter().position(|&known| known == letter).map(|at| at as u32)
+        digits.iter().position(|&known| known == letter).and_then(|at| u32::try_from(at).ok())
     };
     let mut bytes = Vec::new();
     for four in RED.as_bytes().chunks(4) {

@@ -20,7 +20,8 @@ impl Parts {
             .iter()
             .filter(|(_, kind, _)| !kind.is_empty())
             .map(|(name, kind, _)| format!("<Override PartName=\"/{name}\" ContentType=\"{kind}\"/>"))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let list = format!(
             "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
              <Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/>\

@@ -15,6 +15,9 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 pub const DOCUMENT: &str = "word/document.xml";
+pub const RELATIONS: &str = "word/_rels/document.xml.rels";
+/// What has braces and is no tag.
+pub const GUID: &str = "{28A0092B-C50C-407E-A947-70E740481C1C}";
 const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\" \
      xmlns:w14=\"http://schemas.microsoft.com/office/word/2010/wordml\" \
      xmlns:wp=\"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing\" \
@@ -64,7 +67,7 @@ pub fn try_fill(file: Vec<u8>, data: &str, settings: &str) -> Result<Filled, Err
     let answer = run(template.program(), data, settings);
     let filled = template.fill(&answer, &mut NoFiles)?;
     for (name, content) in entries(&filled.file) {
-        if name.ends_with(".xml") || name.ends_with(".rels") {
+        if [".xml", ".rels"].iter().any(|end| name.ends_with(end)) {
             well_formed(&name, &content);
         }
     }
@@ -356,4 +359,35 @@ pub fn blocks(xml: &str) -> Vec<Block> {
             _ => {}
         }
     }
+}
+
+/// A document with further parts of any kind (name, content type, content), and links (id, address).
+pub fn package(body: &str, parts: &[(&str, &str, &str)], links: &[(&str, &str)]) -> Vec<u8> {
+    let mut files = entries(&docx(body));
+    let mut types = String::new();
+    for (name, kind, content) in parts {
+        write!(types, "<Override PartName=\"/{name}\" ContentType=\"{kind}\"/>").expect("a text grows");
+        files.push(((*name).to_owned(), content.as_bytes().to_vec()));
+    }
+    let mut relationships = String::new();
+    for (id, address) in links {
+        write!(
+            relationships,
+            "<Relationship Id=\"{id}\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink\" \
+             Target=\"{address}\" TargetMode=\"External\"/>"
+        )
+        .expect("a text grows");
+    }
+    for (name, content) in &mut files {
+        let (end, more) = match name.as_str() {
+            "[Content_Types].xml" => ("</Types>", &types),
+            RELATIONS => ("</Relationships>", &relationships),
+            _ => continue,
+        };
+        let text = String::from_utf8(std::mem::take(content)).expect("UTF-8");
+        *content = text.replace(end, &format!("{more}{end}")).into_bytes();
+    }
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    zipped(&files)
 }
