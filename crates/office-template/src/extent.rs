@@ -9,6 +9,7 @@ use column::Grid;
 
 use crate::error::quoted;
 use crate::lexer::Tag;
+use crate::styles::Styles;
 use crate::tags::{Pair, Placed, Tags};
 use crate::word::{Id, Kind, NONE, Part};
 
@@ -39,6 +40,7 @@ pub(crate) enum Extent {
 /// What is found of tables and paragraphs once, however many sections there are.
 struct Known<'a> {
     part: &'a Part,
+    styles: &'a Styles,
     tags: &'a Tags,
     grids: BTreeMap<Id, Grid>,
     lists: BTreeMap<usize, Option<&'a str>>,
@@ -48,7 +50,7 @@ struct Known<'a> {
 
 /// The extents of the part's sections, in the order of `tags.pairs`; `None` where there is a fault. `cuts_left` becomes less.
 pub(crate) fn extents(
-    part: &Part,
+    (part, styles): (&Part, &Styles),
     name: &str,
     tags: &mut Tags,
     cuts_left: &mut usize,
@@ -57,7 +59,7 @@ pub(crate) fn extents(
     let mut faults = Vec::new();
     let both = |pair: &Pair| Some((tags.all.get(pair.open)?, tags.all.get(pair.close)?));
     let (grids, lists) = (BTreeMap::new(), BTreeMap::new());
-    let mut known = Known { part, tags, grids, lists, cuts_left };
+    let mut known = Known { part, styles, tags, grids, lists, cuts_left };
     for (index, pair) in tags.pairs.iter().enumerate() {
         let found = both(pair).map(|(opening, closing)| known.extent(opening, closing));
         extents.push(match found.transpose() {
@@ -152,9 +154,9 @@ impl Known<'_> {
 
     /// The list that the paragraph of this number is an item of.
     fn list(&mut self, paragraph: usize) -> Option<&str> {
-        let part = self.part;
+        let (part, styles) = (self.part, self.styles);
         let element = part.paragraphs.get(paragraph)?.element;
-        *self.lists.entry(paragraph).or_insert_with(|| item::list(part, element))
+        *self.lists.entry(paragraph).or_insert_with(|| item::list(part, styles, element))
     }
 
     /// Whether the tags stand in items of one list.

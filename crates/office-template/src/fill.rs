@@ -362,8 +362,9 @@ impl<'a, 'p> Filler<'a, 'p> {
         }
         let mut kept = Vec::with_capacity(out.len());
         let mut from = 0;
-        for range in hollow {
+        for (range, markers) in hollow {
             kept.extend_from_slice(out.get(from..range.start).unwrap_or_default());
+            kept.extend(markers);
             from = from.max(range.end);
         }
         kept.extend_from_slice(out.get(from..).unwrap_or_default());

@@ -5,6 +5,7 @@ mod html;
 mod image;
 pub(crate) mod link;
 mod properties;
+mod tables;
 mod xml;
 
 use crate::answer::{Content, Form};

@@ -27,6 +27,7 @@ use crate::limits::Limits;
 use crate::package::{Package, relationships};
 use crate::plan::Node;
 use crate::program::Step;
+use crate::styles::Styles;
 use crate::tags;
 use crate::word::{Origin, Part};
 pub(crate) use numbering::Lists;
@@ -99,20 +100,32 @@ pub(crate) fn literal(argument: &str) -> Option<&str> {
     (!text.contains([quote, '\\', '$'])).then_some(text)
 }
 
-/// A document's main part, its name there, and what it refers to. What is unpacked is taken from `room`.
-pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<(String, Part, Vec<u8>), Error> {
+/// A document's main part.
+pub(crate) struct Opened {
+    /// Its name in the document.
+    main: String,
+    part: Part,
+    /// What it refers to.
+    relationships: Vec<u8>,
+    styles: Styles,
+}
+
+/// Opens a document. What is unpacked is taken from `room`.
+pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opened, Error> {
     let mut archive = container::open(file, limits)?;
     let main = content_types::text_parts(&mut archive, limits)?.into_iter().find(|part| part.is_main);
     let main = main.ok_or_else(|| Error::NotOffice("it has no text".to_owned()))?;
     let xml = container::unpack(&mut archive, main.entry, room, limits)?;
     // Where its links lead stays as it is.
     let origin = Origin { dialect: main.dialect, addresses: BTreeMap::new() };
-    let part = crate::read(xml, (&main.name, &origin), (&mut limits.elements.value.clone(), limits))?;
+    let part = crate::read::read(xml, (&main.name, &origin), (&mut limits.elements.value.clone(), limits))?;
     let relationships = match archive.index_for_name(&relationships::name(&main.name)) {
         Some(entry) => container::unpack(&mut archive, entry, room, limits)?,
         None => b"<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>".to_vec(),
     };
-    Ok((main.name, part, relationships))
+    let of_main = (main.name.as_str(), relationships.as_slice());
+    let styles = crate::read::styles(std::iter::once(&part), of_main, &mut archive, (room, limits))?;
+    Ok(Opened { main: main.name, part, relationships, styles })
 }
 
 /// Whether a document fits the part that takes it in; what is wrong where it does not.
@@ -160,7 +173,8 @@ fn untagged(
     package: &mut Package<'_>,
 ) -> Result<Document, Refusal> {
     let (limits, room) = package.unpacking();
-    let (main, part, relationships) = open(&file, room, limits).map_err(|error| named(name, error))?;
+    let Opened { main, part, relationships, .. } =
+        open(&file, room, limits).map_err(|error| named(name, error))?;
     let texts = || part.paragraphs.iter().map(|one| one.text.as_str());
     let delimiters = source.delimiters.cloned().unwrap_or_else(|| lexer::detect(texts).unwrap_or_default());
     let mut left = 1;

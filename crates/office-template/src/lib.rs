@@ -27,14 +27,13 @@ mod outline;
 mod package;
 mod plan;
 mod program;
+mod read;
 mod styles;
 mod tags;
 mod word;
 mod writing;
 
-use std::collections::{BTreeMap, HashMap};
-
-use memchr::{memchr2, memmem};
+use std::collections::BTreeMap;
 
 use answer::{Answer, Answers};
 use content_types::TextPart;
@@ -44,11 +43,12 @@ use fill::{Filler, Source};
 use include::Document;
 pub use lexer::Delimiters;
 pub use limits::{Limit, Limits};
-use outline::Collected;
 pub use outline::{Outline, OutlineTag};
 use package::{Opening, Package};
 use plan::Node;
-use word::{LARGEST_NUMBER, Origin, Part, Place, Unreadable};
+use read::{Parts, Reading};
+use styles::Styles;
+use word::{Part, Place};
 
 /// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
 ///
@@ -132,44 +132,11 @@ struct TagPlace {
     shown: String,
 }
 
-/// What is carried from part to part while a template is read.
-struct Reading<'f> {
-    files: &'f mut dyn Files,
-    faults: Vec<Fault>,
-    /// So many tags may follow.
-    tags_left: usize,
-    /// So many pieces of elements that are ended and begun again.
-    cuts_left: usize,
-    /// Where all tags are told, for who wants to know them.
-    outline: Option<Collected>,
-    /// So many bytes may be unpacked.
-    unpacked_left: u64,
-    /// So many elements may follow.
-    elements_left: u64,
-    /// The documents that are being read, each taken in by the one before.
-    chain: Vec<String>,
-    /// Those that have been read, with their places.
-    known: HashMap<String, usize>,
-    /// The tags of the documents that the one being read takes in.
-    taken: usize,
-}
-
-impl<'f> Reading<'f> {
-    fn new(limits: &Limits, files: &'f mut dyn Files) -> Self {
-        let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
-        Self {
-            files,
-            faults: Vec::new(),
-            tags_left,
-            cuts_left: plan::CUTS,
-            outline: None,
-            unpacked_left: limits.unpacked_bytes.value,
-            elements_left: limits.elements.value,
-            chain: Vec::new(),
-            known: HashMap::new(),
-            taken: 0,
-        }
-    }
+/// A part that was filled.
+struct FilledPart {
+    xml: Vec<u8>,
+    /// The tags whose answers could not be written, by their numbers, and why.
+    faults: Vec<(usize, String)>,
 }
 
 /// A filled document.
@@ -223,11 +190,12 @@ impl Template {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
-        let Parts { main, parts, next_number } = parts(&file, delimiters.is_some(), limits, reading)?;
+        let Parts { main, read: parts, styles, next_number } =
+            read::parts(&file, delimiters.is_some(), limits, reading)?;
         let given = delimiters.clone();
         let mut warnings = Vec::new();
         let delimiters = delimiters.unwrap_or_else(|| {
-            let found = detected(&parts);
+            let found = read::detected(&parts);
             if found != Delimiters::default() {
                 let Delimiters { start, end } = &found;
                 warnings.push(format!(
@@ -253,7 +221,7 @@ impl Template {
         };
         let mut steps = Vec::new();
         for (TextPart { name, is_main, .. }, part) in parts {
-            let (part, of_part) = template.add((name, is_main), part, &delimiters, reading)?;
+            let (part, of_part) = template.add((name, is_main), (part, &styles), &delimiters, reading)?;
             template.parts.push(part);
             steps.extend(of_part);
         }
@@ -266,7 +234,7 @@ impl Template {
     fn add(
         &mut self,
         (name, is_main): (String, bool),
-        part: Part,
+        (part, styles): (Part, &Styles),
         delimiters: &Delimiters,
         reading: &mut Reading<'_>,
     ) -> Result<(PartPlan, Vec<program::Step>), Error> {
@@ -275,7 +243,7 @@ impl Template {
         if let Some(outline) = &mut reading.outline {
             outline.add(&name, &tags);
         }
-        let extents = extent::extents(&part, &name, &mut tags, &mut reading.cuts_left);
+        let extents = extent::extents((&part, styles), &name, &mut tags, &mut reading.cuts_left);
         let planned = if tags.faults.is_empty() {
             plan::plan(&part, &tags, &extents, &mut reading.cuts_left)
         } else {
@@ -340,8 +308,8 @@ impl Template {
         for part in &self.parts {
             if part.tags > 0 {
                 let out = self.fill_part(part, &mut answers, (&mut package, files))?;
-                faults.extend(out.1);
-                package.put(&part.name, out.0)?;
+                faults.extend(out.faults);
+                package.put(&part.name, out.xml)?;
                 package.forget(&part.name, &part.forgotten)?;
             }
         }
@@ -358,13 +326,12 @@ impl Template {
         Ok(Filled { file: file.unwrap_or(self.file), warnings })
     }
 
-    /// A part, filled, and the tags whose answers could not be written, by their numbers.
     fn fill_part<'a>(
         &self,
         part: &PartPlan,
         answers: &mut impl Iterator<Item = &'a Answer<'a>>,
         (package, files): (&mut Package<'_>, &mut dyn Files),
-    ) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
+    ) -> Result<FilledPart, Error> {
         let around = Source {
             name: &part.name,
             xml: &part.xml,
@@ -378,7 +345,7 @@ impl Template {
         };
         let mut filler = Filler::new(around, &self.limits.output_bytes, (package, files));
         let out = filler.part(&part.nodes, answers)?;
-        Ok((out, filler.faults))
+        Ok(FilledPart { xml: out, faults: filler.faults })
     }
 
     fn faults(&self, mut faults: Vec<(usize, String)>, count: usize) -> Faults {
@@ -391,74 +358,6 @@ impl Template {
         });
         Faults::new(reported.collect(), count)
     }
-}
-
-/// The most digits of a number, and one more.
-const NUMBER_DIGITS: usize = 11;
-
-/// The parts that may have tags, read.
-struct Parts {
-    /// The main part's name.
-    main: String,
-    parts: Vec<(TextPart, Part)>,
-    /// The first number that no picture and no tracked change has.
-    next_number: u64,
-}
-
-fn parts(file: &[u8], are_given: bool, limits: &Limits, reading: &mut Reading<'_>) -> Result<Parts, Error> {
-    let mut archive = container::open(file, limits)?;
-    let mut parts = Vec::new();
-    let mut largest = 0;
-    let text_parts = content_types::text_parts(&mut archive, limits)?;
-    let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
-    for text_part in text_parts {
-        let addresses = match text_part.relationships {
-            Some(entry) => {
-                let relationships =
-                    container::unpack(&mut archive, entry, &mut reading.unpacked_left, limits)?;
-                addresses(&relationships, are_given)?
-            }
-            None => BTreeMap::new(),
-        };
-        let origin = Origin { dialect: text_part.dialect, addresses };
-        let xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
-        largest = largest.max(largest_number(&xml));
-        // Without one of these there is no tag of the usual kinds, and nothing to read.
-        let may_have_tags = are_given
-            || !origin.addresses.is_empty()
-            || memchr2(b'{', b'[', &xml).is_some()
-            || memmem::find(&xml, b"&#").is_some();
-        if !may_have_tags {
-            continue;
-        }
-        let part = read(xml, (&text_part.name, &origin), (&mut reading.elements_left, limits))?;
-        largest = largest.max(part.largest_number);
-        parts.push((text_part, part));
-    }
-    Ok(Parts { main, parts, next_number: largest + 1 })
-}
-
-/// A part; `elements_left` becomes less.
-fn read(
-    xml: Vec<u8>,
-    (name, origin): (&str, &Origin),
-    (elements_left, limits): (&mut u64, &Limits),
-) -> Result<Part, Error> {
-    let part = word::read(xml, *elements_left, limits, origin).map_err(|error| match error {
-        Unreadable::Xml(message) => Error::NotOffice(format!("{name} cannot be read: {message}")),
-        Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{name}: {what}")),
-    })?;
-    *elements_left = elements_left.saturating_sub(part.elements.len() as u64);
-    Ok(part)
-}
-
-/// Where a part's links lead that may have tags.
-fn addresses(relationships: &[u8], are_given: bool) -> Result<BTreeMap<String, String>, Error> {
-    let mut addresses = package::addresses(relationships)?;
-    let has =
-        |address: &str| ["{", "[", "%7b", "%5b"].iter().any(|sign| address.to_lowercase().contains(sign));
-    addresses.retain(|_, address| are_given || has(address));
-    Ok(addresses)
 }
 
 /// The relationships of addresses with tags: what refers to them gets new ones.
@@ -474,32 +373,4 @@ fn forgotten(part: &Part, tags: &tags::Tags) -> Vec<String> {
         | Place::Tick(_) => None,
     });
     ids.collect()
-}
-
-/// The delimiters that the document's text is written with. Braces stand elsewhere for many reasons: other texts are asked where it has none.
-fn detected(parts: &[(TextPart, Part)]) -> Delimiters {
-    let texts = |is_shown: bool| {
-        let all = parts.iter().flat_map(|(_, part)| &part.paragraphs);
-        all.filter(move |text| is_shown == (text.place == Place::Paragraph)).map(|text| text.text.as_str())
-    };
-    let is_plain = texts(true).all(|text| !text.contains('{') && !text.contains("[["));
-    lexer::detect(|| texts(!is_plain)).unwrap_or_default()
-}
-
-/// The largest number of a part's pictures, tracked changes and their like: of what is called `id`, whatever its prefix.
-fn largest_number(xml: &[u8]) -> u64 {
-    let mut largest = 0;
-    for at in memmem::find_iter(xml, b"id") {
-        let is_name = at > 0 && xml.get(at - 1).is_some_and(|byte| b": \t\r\n".contains(byte));
-        let value = xml.get(at + 2..).filter(|_| is_name).and_then(|behind| {
-            let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-            value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'"))
-        });
-        // No number is longer.
-        let digits = value.map(|value| value.get(..NUMBER_DIGITS).unwrap_or(value)).unwrap_or_default();
-        let digits = digits.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
-        let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-        largest = largest.max(number.filter(|&number| number < LARGEST_NUMBER).unwrap_or_default());
-    }
-    largest
 }

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
+use crate::Template;
 use crate::error::{Error, Faults};
 use crate::files::Files;
 use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
 use crate::program::code;
+use crate::read::Reading;
 use crate::tags::{Placed, Tags, list};
-use crate::{Reading, Template};
 
 /// So many tags are told; of the others only how many there are.
 const TAGS: usize = 5_000;

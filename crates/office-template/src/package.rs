@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
 pub(crate) use pictures::StoredPicture;
-pub(crate) use relationships::{Relation, Target, addresses, name as relationships_of};
+pub(crate) use relationships::{Relation, Target, addresses, name as relationships_of, styles as styles_of};
 use relationships::{Relationship, Relationships};
 pub(crate) use xml::{attribute_text, before_end, escaped, with_last};
 

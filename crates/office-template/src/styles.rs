@@ -33,6 +33,8 @@ pub(crate) struct Style {
     pub is_default: bool,
     /// From 0; 9 is text.
     outline: Option<u8>,
+    /// The number of the list that its paragraphs are items of; "0" is none.
+    list: Option<String>,
     /// The whole definition, in the part.
     pub range: Range<usize>,
 }
@@ -121,6 +123,12 @@ impl Styles {
         let chain = std::iter::successors(first, |style| self.get(&style.based_on));
         chain.take(CHAIN).find_map(Style::level).filter(|&level| level <= OUTLINE)
     }
+
+    /// The number of the list that a style's paragraphs are items of: its own, or that of what it is based on.
+    pub(crate) fn list(&self, id: &str) -> Option<&str> {
+        let chain = std::iter::successors(self.get(id), |style| self.get(&style.based_on));
+        chain.take(CHAIN).find_map(|style| style.list.as_deref()).filter(|&list| list != "0")
+    }
 }
 
 impl Style {
@@ -139,6 +147,7 @@ impl Style {
             (2, b"basedOn") => self.based_on = value(tag, "val"),
             (2, b"link") => self.link = value(tag, "val"),
             (2, b"next") => self.next = value(tag, "val"),
+            (4, b"numId") => self.list = Some(value(tag, "val")),
             (3, b"outlineLvl") => self.outline = value(tag, "val").parse().ok(),
             _ => {}
         }

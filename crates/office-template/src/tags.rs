@@ -209,7 +209,7 @@ impl Tags {
                         self.report(index, name, "no section is open here that it could close");
                         continue;
                     };
-                    if let Some(message) = self.mismatch(opening, closed.as_deref()) {
+                    if let Some(message) = self.mismatch(opening, &open, closed.as_deref()) {
                         self.report(index, name, &message);
                     }
                     self.mark_inline(opening, index);
@@ -256,15 +256,23 @@ impl Tags {
         format!("{}/{}{}", delimiters.start, quoted(text), delimiters.end)
     }
 
-    fn mismatch(&self, opening: usize, closed: Option<&str>) -> Option<String> {
+    /// What is wrong with a closing tag of this text, behind the section of `opening` and those `around` it.
+    fn mismatch(&self, opening: usize, around: &[usize], closed: Option<&str>) -> Option<String> {
         let placed = self.all.get(opening)?;
         let list = list(&placed.tag)?;
         let closed = blanks(closed?);
-        if closed == blanks(&list.text) || closed == blanks(&list.whole) {
+        let is_of = |list: &Expression| closed == blanks(&list.text) || closed == blanks(&list.whole);
+        if is_of(list) {
             return None;
         }
+        let is_crossing = around.iter().filter_map(|&index| self::list(&self.all.get(index)?.tag)).any(is_of);
+        let why = if is_crossing {
+            "; sections do not cross, and of columns side by side each that is repeated needs a table of its own"
+        } else {
+            ""
+        };
         Some(format!(
-            "it stands where {} of paragraph {} is to be closed, by {}",
+            "it stands where {} of paragraph {} is to be closed, by {}{why}",
             placed.shown,
             placed.number,
             self.closing(opening, &list.text)

@@ -1,15 +1,16 @@
 //! Items of lists: paragraphs with a bullet or a number.
 
 use crate::lexer::Tag;
+use crate::styles::Styles;
 use crate::tags::{Placed, Tags};
 use crate::word::attribute::attribute;
 use crate::word::{Id, Part};
 
-/// Word's own styles whose paragraphs have bullets or numbers.
+/// Word's own styles whose paragraphs have bullets or numbers, for a document that does not say what they are.
 const STYLES: [&str; 2] = ["ListBullet", "ListNumber"];
 
 /// The list that the paragraph, this element, is an item of.
-pub(super) fn list(part: &Part, paragraph: Id) -> Option<&str> {
+pub(super) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Option<&'a str> {
     let properties = part.element(paragraph)?.properties;
     let value = |id: Id| {
         let range = part.element(id)?.start_tag();
@@ -23,7 +24,8 @@ pub(super) fn list(part: &Part, paragraph: Id) -> Option<&str> {
         return named(numbering, "numId").and_then(value).filter(|&number| number != "0");
     }
     let style = named(properties, "pStyle").and_then(value)?;
-    STYLES.into_iter().any(|known| style.starts_with(known)).then_some(style)
+    let is_known = || STYLES.into_iter().any(|known| style.starts_with(known)).then_some(style);
+    styles.list(style).or_else(is_known)
 }
 
 /// Whether a section within one paragraph is all that it says: only sections around it begin before it, and end behind it, and behind

@@ -12,6 +12,25 @@ use crate::error::Error;
 use crate::marks::Reach;
 use crate::plan::Around;
 
+/// What a paragraph may have of which nothing is seen.
+const HOLLOW: [&str; 12] = [
+    "p",
+    "r",
+    "t",
+    "pPr",
+    "rPr",
+    "proofErr",
+    "lastRenderedPageBreak",
+    "hyperlink",
+    "ins",
+    "smartTag",
+    "sdt",
+    "sdtContent",
+];
+
+/// Where something begins or ends that is referred to from elsewhere: these may stand between paragraphs as well as in one.
+const MARKERS: [&str; 4] = ["bookmarkStart", "bookmarkEnd", "commentRangeStart", "commentRangeEnd"];
+
 impl Filler<'_, '_> {
     pub(super) fn between_paragraphs(
         &mut self,
@@ -25,9 +44,10 @@ impl Filler<'_, '_> {
         let colour = self.colour_since(begin);
         let section = self.take_section(begin);
         let mut marks = Vec::new();
-        if self.is_hollow(begin..self.out.len()) {
+        if let Some(mut markers) = self.hollow(begin..self.out.len()) {
             // What they colour may stand around the paragraph.
             marks = self.marks.within(self.out.get(begin..).unwrap_or_default());
+            marks.append(&mut markers);
             self.out.truncate(begin);
             self.reopened.retain(|&at| at < begin);
         }
@@ -120,7 +140,8 @@ impl Filler<'_, '_> {
     }
 
     /// The paragraphs that began again behind blocks and hold nothing, where their surroundings can do without.
-    pub(super) fn hollow_paragraphs(&mut self) -> Vec<Range<usize>> {
+    /// Each with what stays in its place.
+    pub(super) fn hollow_paragraphs(&mut self) -> Vec<(Range<usize>, Vec<u8>)> {
         let end = format!("</{}p>", self.source.prefix);
         let mut hollow = Vec::new();
         for begin in std::mem::take(&mut self.reopened) {
@@ -132,33 +153,20 @@ impl Filler<'_, '_> {
                 behind.trim_ascii_start().starts_with(format!("<{}{name}", self.source.prefix).as_bytes())
             });
             let has_another = super::ends_with(before, self.source.prefix, b"p") || is_replaced;
-            if has_another && self.is_hollow(begin..begin + length) {
-                hollow.push(begin..begin + length);
+            if !has_another {
+                continue;
             }
+            let range = begin..begin + length;
+            hollow.extend(self.hollow(range.clone()).map(|markers| (range, markers)));
         }
         hollow
     }
 
-    /// Whether a paragraph holds no more than properties and empty runs.
-    fn is_hollow(&self, range: Range<usize>) -> bool {
-        const HOLLOW: [&str; 12] = [
-            "p",
-            "r",
-            "t",
-            "pPr",
-            "rPr",
-            "proofErr",
-            "lastRenderedPageBreak",
-            "hyperlink",
-            "ins",
-            "smartTag",
-            "sdt",
-            "sdtContent",
-        ];
-        let Some(text) = self.out.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok()) else {
-            return false;
-        };
+    /// Of a paragraph that holds no more than properties, empty runs and markers: the markers.
+    fn hollow(&self, range: Range<usize>) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(self.out.get(range)?).ok()?;
         let mut reader = Reader::from_str(text);
+        let mut markers = Vec::new();
         // Inside of properties anything may stand but a section's break.
         let mut properties = 0_u32;
         let local = |name: &[u8]| {
@@ -166,26 +174,28 @@ impl Filler<'_, '_> {
             name.strip_prefix(self.source.prefix).unwrap_or_default().to_owned()
         };
         loop {
-            let Ok(event) = reader.read_event() else { return false };
+            let event = reader.read_event().ok()?;
             match event {
                 Event::Start(tag) => {
                     let local = local(tag.name().as_ref());
                     let is_hollow = HOLLOW.contains(&local.as_str()) || properties > 0;
                     if !is_hollow || local == "sectPr" {
-                        return false;
+                        return None;
                     }
                     properties += u32::from(properties > 0 || local.ends_with("Pr"));
                 }
                 Event::Empty(tag) => {
                     let local = local(tag.name().as_ref());
-                    if (properties == 0 && !HOLLOW.contains(&local.as_str())) || local == "sectPr" {
-                        return false;
+                    if properties == 0 && MARKERS.contains(&local.as_str()) {
+                        markers.extend([b"<", &*tag, b"/>"].concat());
+                    } else if (properties == 0 && !HOLLOW.contains(&local.as_str())) || local == "sectPr" {
+                        return None;
                     }
                 }
                 Event::End(_) => properties = properties.saturating_sub(1),
-                Event::Text(text) if !text.trim_ascii().is_empty() => return false,
-                Event::GeneralRef(_) | Event::CData(_) => return false,
-                Event::Eof => return true,
+                Event::Text(text) if !text.trim_ascii().is_empty() => return None,
+                Event::GeneralRef(_) | Event::CData(_) => return None,
+                Event::Eof => return Some(markers),
                 Event::Text(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
             }
         }

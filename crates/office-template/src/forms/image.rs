@@ -1,4 +1,4 @@
-//! `{%picture}`, `{%qr text}`, `{%barcode text}`
+//! Pictures: `{%picture}`, and those that are drawn here, `{%qr text}` and `{%barcode text}`.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,15 @@ pub(super) fn stored(
     // What is drawn with other colours and levels is another picture.
     let key = match content.form {
         Form::Image => text.to_owned(),
-        _ => format!("{:?} {} {text}", content.form, content.field(1)),
+        Form::Qr
+        | Form::Barcode
+        | Form::Html
+        | Form::Xml
+        | Form::Link
+        | Form::Pagebreak
+        | Form::Include
+        | Form::Toc
+        | Form::Color => format!("{:?} {} {text}", content.form, content.field(1)),
     };
     if let Some(stored) = package.picture(&key) {
         return Ok(stored);
@@ -102,7 +110,14 @@ fn bytes(content: &Content<'_>, options: &Options, files: &mut dyn Files) -> Res
             let kind = kind.map(|kind| Kind::read(kind)).transpose()?.unwrap_or_default();
             code::barcode(text, kind, &barcode_options(options)?)
         }
-        _ => match Source::read(text, &Limits::default())? {
+        Form::Image
+        | Form::Html
+        | Form::Xml
+        | Form::Link
+        | Form::Pagebreak
+        | Form::Include
+        | Form::Toc
+        | Form::Color => match Source::read(text, &Limits::default())? {
             Source::Bytes(bytes) => Ok(bytes),
             Source::Address(name) | Source::File(name) => files.file(&name),
         },

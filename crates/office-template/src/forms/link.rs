@@ -1,4 +1,4 @@
-//! `{:link text url}`
+//! Links: `{:link text url}`.
 
 use super::{Place, Refusal, Written};
 use crate::answer::Content;
@@ -22,14 +22,13 @@ pub(super) fn write(
     let text = if text.is_empty() { address } else { text };
     let tip =
         if tip.is_empty() { String::new() } else { format!(" {prefix}tooltip=\"{}\"", attribute_text(tip)) };
-    let target = match address.strip_prefix('#') {
-        Some(bookmark) => format!("{prefix}anchor=\"{}\"", attribute_text(bookmark)),
-        None => {
-            let address = external(address)?;
-            let id = package.relate(place.source.name, Relation::Hyperlink, Target::External(address))?;
-            let namespace = package.relationships_namespace();
-            format!("xmlns:r=\"{namespace}\" r:id=\"{id}\"")
-        }
+    let target = if let Some(bookmark) = address.strip_prefix('#') {
+        format!("{prefix}anchor=\"{}\"", attribute_text(bookmark))
+    } else {
+        let address = external(address)?;
+        let id = package.relate(place.source.name, Relation::Hyperlink, Target::External(address))?;
+        let namespace = package.relationships_namespace();
+        format!("xmlns:r=\"{namespace}\" r:id=\"{id}\"")
     };
     let run = place.run(&looks(place), text);
     Ok(Written::Inline(format!(

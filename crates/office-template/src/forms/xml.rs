@@ -1,4 +1,4 @@
-//! `{@xml}`: WordprocessingML as it is.
+//! `{@xml}`: Word's own XML as it is.
 //!
 //! Hazard: it comes from the data. It must be well-formed by itself, or the part would not be; it may not refer to parts or addresses
 //! (attributes of the namespace of relationships), for there is nothing that they could lead to; and at its top stands only what may
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Place, Refusal, Written};
+use super::{Place, Refusal, Written, tables};
 use crate::word::attribute::attributes;
 
 /// What may stand in the place of a paragraph, and of a run.
@@ -32,7 +32,7 @@ pub(super) fn write(xml: &str, place: &Place<'_>) -> Result<Written, Refusal> {
     let is_all = |names: &[&str]| top.iter().all(|name| names.contains(&name.as_str()));
     if is_all(&BLOCKS) {
         let ends_with_table = top.last().is_some_and(|name| name == "tbl");
-        return Ok(Written::Blocks { xml: xml.to_owned(), ends_with_table });
+        return Ok(Written::Blocks { xml: tables::completed(xml, place.source.prefix), ends_with_table });
     }
     if is_all(&INLINES) {
         return Ok(Written::Inline(xml.to_owned()));

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{DEPTH, Document, check_kind, literal, named, open, path};
+use super::{DEPTH, Document, Opened, check_kind, literal, named, open, path};
 use crate::error::Error;
 use crate::forms::Refusal;
 use crate::lexer::{self, Tag};
+use crate::read::Reading;
 use crate::tags::{SECTION_DEPTH, Tags};
-use crate::{Reading, Template, program};
+use crate::{Template, program};
 
 /// The name that a tag takes in, where it is known.
 fn name(tag: &Tag) -> Option<&str> {
@@ -77,14 +78,14 @@ impl Template {
         }
         let file = reading.files.file(name)?;
         let opened = open(&file, &mut reading.unpacked_left, &self.limits);
-        let (main, part, relationships) = opened.map_err(|error| named(name, error))?;
+        let Opened { main, part, relationships, styles } = opened.map_err(|error| named(name, error))?;
         let texts = || part.paragraphs.iter().map(|one| one.text.as_str());
         let delimiters = self.delimiters.clone();
         let delimiters = delimiters.unwrap_or_else(|| lexer::detect(texts).unwrap_or_default());
         let is_strict = part.is_strict();
         reading.chain.push(name.to_owned());
         let (left, taken) = (reading.tags_left, std::mem::take(&mut reading.taken));
-        let (mut part, steps) = self.add((name.to_owned(), false), part, &delimiters, reading)?;
+        let (mut part, steps) = self.add((name.to_owned(), false), (part, &styles), &delimiters, reading)?;
         reading.chain.pop();
         // They are counted where it is taken in.
         let tags = part.tags + std::mem::replace(&mut reading.taken, taken);

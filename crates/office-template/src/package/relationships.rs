@@ -95,6 +95,13 @@ pub(super) fn source(name: &str) -> Option<String> {
     }
 }
 
+/// The part with the styles of `main`, which has these relationships.
+pub(crate) fn styles(main: &str, relationships: &[u8]) -> Result<Option<String>, Error> {
+    let all = list(relationships)?;
+    let is_of_styles = |one: &&Relationship| one.kind.ends_with("/styles") && !one.is_external;
+    Ok(all.iter().find(is_of_styles).and_then(|one| resolved(main, &one.target)))
+}
+
 impl Relationships {
     pub(super) fn read(xml: Option<Vec<u8>>) -> Result<Self, Error> {
         let xml = xml.unwrap_or_else(|| EMPTY.to_vec());

@@ -24,7 +24,20 @@ impl Part {
                 }
                 // What a text box leaves is said in the drawing around it, in many ways.
                 Kind::Box => return None,
-                _ => {}
+                Kind::Paragraph
+                | Kind::Run
+                | Kind::Text
+                | Kind::Code
+                | Kind::Value
+                | Kind::Table
+                | Kind::Row
+                | Kind::Control
+                | Kind::ControlContent
+                | Kind::ControlProperties
+                | Kind::ParagraphProperties
+                | Kind::Properties
+                | Kind::MoveFrom
+                | Kind::Other => {}
             }
         }
         let begin = self.element(at)?.range().start;

@@ -77,6 +77,51 @@ fn xml_that_is_none_or_refers_to_something_is_refused() {
 }
 
 #[test]
+fn tables_of_xml_get_what_word_wants_of_them() {
+    let tables = |xml: &str| {
+        let filled = fill(&p("{@x}"), &serde_json::json!({ "x": xml }).to_string());
+        let (from, to) =
+            (filled.find("<w:tbl>").expect("a table"), filled.rfind("</w:tbl>").expect("its end"));
+        filled[from..to].to_owned()
+    };
+    let cell = "<w:tc><w:tcPr><w:gridSpan w:val=\"2\"/></w:tcPr></w:tc><w:tc><w:p/></w:tc>";
+    let row = format!("<w:tr><w:trPr><w:gridBefore w:val=\"1\"/></w:trPr>{cell}</w:tr>");
+    let whole_row = row.replace("</w:tcPr></w:tc>", "</w:tcPr><w:p/></w:tc>");
+    let grid = format!("<w:tblGrid>{}</w:tblGrid>", "<w:gridCol/>".repeat(4));
+    assert_eq!(
+        tables(&format!("<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr>{row}</w:tbl>")),
+        format!("<w:tbl><w:tblPr/>{grid}<w:tr><w:tc><w:p/></w:tc></w:tr>{whole_row}")
+    );
+    assert_eq!(
+        tables(&format!("<w:tbl><w:tblPr><w:jc w:val=\"end\"/></w:tblPr>{row}</w:tbl>")),
+        format!("<w:tbl><w:tblPr><w:jc w:val=\"end\"/></w:tblPr>{grid}{whole_row}")
+    );
+    let inner = "<w:tbl><w:tblPr/><w:tblGrid/><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>";
+    let outer = |end: &str| {
+        format!("<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid><w:tr><w:tc>{inner}{end}</w:tc></w:tr>")
+    };
+    assert_eq!(tables(&(outer("") + "</w:tbl>")), outer("<w:p/>"));
+}
+
+#[test]
+fn what_stands_between_paragraphs_leaves_no_empty_halves() {
+    let mark =
+        |name: &str| format!("<w:bookmarkStart w:id=\"9\" w:name=\"{name}\"/><w:bookmarkEnd w:id=\"9\"/>");
+    let noise =
+        "<w:proofErr w:type=\"gramStart\"/><w:r><w:rPr><w:b/></w:rPr><w:lastRenderedPageBreak/></w:r>";
+    let body = format!(
+        "<w:p>{noise}{}<w:r><w:t>{{@x}}</w:t></w:r>{}{noise}</w:p>{}",
+        mark("one"),
+        mark("other"),
+        p("end")
+    );
+    let filled = fill(&body, r#"{"x":"<w:p><w:r><w:t>new</w:t></w:r></w:p>"}"#);
+    assert_eq!(paragraphs(&filled), ["new", "end"]);
+    assert!(filled.contains(&format!("{}<w:p><w:r><w:t>new", mark("one"))), "{filled}");
+    assert!(filled.contains(&format!("</w:p>{}<w:p>", mark("other"))), "{filled}");
+}
+
+#[test]
 fn values_may_say_themselves_what_they_are() {
     let data = r#"{"l":{"_type":"link","text":"t","target":"https://a.example"},"x":{"_type":"rawXml","xml":"<w:p/>"},"t":{"_type":"text","text":"5"}}"#;
     let filled = fill(&p("{l} {t}"), data);

@@ -1,6 +1,6 @@
 //! What a section may repeat, and what its copies must not have in common.
 
-use crate::support::{fault, fill, p, paragraphs, table, text};
+use crate::support::{DOCUMENT, docx_with, fault, fill, p, paragraphs, part, table, text, try_fill};
 
 const DATA: &str = r#"{"items":[{"name":"A","l":[1,2]},{"name":"B","l":[]}],"no":[],"two":[1,2],"x":"X"}"#;
 
@@ -282,6 +282,32 @@ fn in_a_list_items_are_repeated() {
         } else {
             assert_eq!(filled, said, "{body}");
         }
+    }
+}
+
+#[test]
+fn styles_say_which_paragraphs_are_items() {
+    let style = |id: &str, based_on: &str, list: &str| {
+        let list = if list.is_empty() { String::new() } else { format!("<w:numId w:val=\"{list}\"/>") };
+        format!(
+            "<w:style w:type=\"paragraph\" w:styleId=\"{id}\"><w:basedOn w:val=\"{based_on}\"/>\
+             <w:pPr><w:numPr>{list}</w:numPr></w:pPr></w:style>"
+        )
+    };
+    let styles = [
+        style("Aufzhlung", "", "4"),
+        style("Punkte", "Aufzhlung", ""),
+        style("Ohne", "Punkte", "0"),
+        style("Kreis", "Kreis", ""),
+    ];
+    for (name, said) in
+        [("Aufzhlung", "1¶2"), ("Punkte", "1¶2"), ("Ohne", "12"), ("Kreis", "12"), ("Nie", "12")]
+    {
+        let of_style = format!("<w:p><w:pPr><w:pStyle w:val=\"{name}\"/></w:pPr>");
+        let body = p("{#two}{.}{/two}").replace("<w:p>", &of_style);
+        let file = docx_with(&body, &[("styles.xml", "styles", "styles", &styles.concat())]);
+        let filled = try_fill(file, DATA, "{}").expect("filled").file;
+        assert_eq!(paragraphs(&part(&filled, DOCUMENT)).join("¶"), said, "{name}");
     }
 }
 

@@ -1,0 +1,181 @@
+//! Reads the parts of a file that may have tags, and counts what is read against the limits.
+
+use std::collections::{BTreeMap, HashMap};
+
+use memchr::{memchr2, memmem};
+
+use crate::container::Archive;
+use crate::content_types::{self, TextPart};
+use crate::error::{Error, Fault};
+use crate::files::Files;
+use crate::lexer::{self, Delimiters};
+use crate::limits::Limits;
+use crate::outline::Collected;
+use crate::styles::Styles;
+use crate::word::{self, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
+use crate::{container, package, plan};
+
+/// The most digits of a number, and one more.
+const NUMBER_DIGITS: usize = 11;
+
+/// What is carried from part to part while a template is read.
+pub(crate) struct Reading<'f> {
+    pub files: &'f mut dyn Files,
+    pub faults: Vec<Fault>,
+    /// So many tags may follow.
+    pub tags_left: usize,
+    /// So many pieces of elements that are ended and begun again.
+    pub cuts_left: usize,
+    /// Where all tags are told, for who wants to know them.
+    pub outline: Option<Collected>,
+    /// So many bytes may be unpacked.
+    pub unpacked_left: u64,
+    /// So many elements may follow.
+    pub elements_left: u64,
+    /// The documents that are being read, each taken in by the one before.
+    pub chain: Vec<String>,
+    /// Those that have been read, with their places.
+    pub known: HashMap<String, usize>,
+    /// The tags of the documents that the one being read takes in.
+    pub taken: usize,
+}
+
+impl<'f> Reading<'f> {
+    pub(crate) fn new(limits: &Limits, files: &'f mut dyn Files) -> Self {
+        let tags_left = usize::try_from(limits.tags.value).unwrap_or(usize::MAX);
+        Self {
+            files,
+            faults: Vec::new(),
+            tags_left,
+            cuts_left: plan::CUTS,
+            outline: None,
+            unpacked_left: limits.unpacked_bytes.value,
+            elements_left: limits.elements.value,
+            chain: Vec::new(),
+            known: HashMap::new(),
+            taken: 0,
+        }
+    }
+}
+
+/// The parts that may have tags, read.
+pub(crate) struct Parts {
+    /// The main part's name.
+    pub main: String,
+    pub read: Vec<(TextPart, Part)>,
+    pub styles: Styles,
+    /// The first number that no picture and no tracked change has.
+    pub next_number: u64,
+}
+
+/// The parts of a file that may have tags; in `reading` becomes less what may follow.
+pub(crate) fn parts(
+    file: &[u8],
+    are_given: bool,
+    limits: &Limits,
+    reading: &mut Reading<'_>,
+) -> Result<Parts, Error> {
+    let mut archive = container::open(file, limits)?;
+    let mut parts = Vec::new();
+    let mut of_main = Vec::new();
+    let mut largest = 0;
+    let text_parts = content_types::text_parts(&mut archive, limits)?;
+    let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
+    for text_part in text_parts {
+        let relationships = text_part
+            .relationships
+            .map(|entry| container::unpack(&mut archive, entry, &mut reading.unpacked_left, limits))
+            .transpose()?
+            .unwrap_or_default();
+        let addresses = addresses(&relationships, are_given)?;
+        if text_part.name == main {
+            of_main = relationships;
+        }
+        let origin = Origin { dialect: text_part.dialect, addresses };
+        let xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
+        largest = largest.max(largest_number(&xml));
+        // Without one of these there is no tag of the usual kinds, and nothing to read.
+        let may_have_tags = are_given
+            || !origin.addresses.is_empty()
+            || memchr2(b'{', b'[', &xml).is_some()
+            || memmem::find(&xml, b"&#").is_some();
+        if !may_have_tags {
+            continue;
+        }
+        let part = read(xml, (&text_part.name, &origin), (&mut reading.elements_left, limits))?;
+        largest = largest.max(part.largest_number);
+        parts.push((text_part, part));
+    }
+    let texts = parts.iter().map(|(_, part)| part);
+    let styles = styles(texts, (&main, &of_main), &mut archive, (&mut reading.unpacked_left, limits))?;
+    Ok(Parts { main, read: parts, styles, next_number: largest + 1 })
+}
+
+/// The styles of the document of this main part and its relationships; none where no text of `parts` may begin a section, for only
+/// these ask which paragraphs are items of lists.
+pub(crate) fn styles<'a>(
+    mut parts: impl Iterator<Item = &'a Part>,
+    (main, relationships): (&str, &[u8]),
+    archive: &mut Archive<'_>,
+    (room, limits): (&mut u64, &Limits),
+) -> Result<Styles, Error> {
+    let may_repeat = |part: &Part| part.paragraphs.iter().any(|text| text.text.contains(['#', '^']));
+    if !parts.any(may_repeat) {
+        return Ok(Styles::default());
+    }
+    let Some(name) = package::styles_of(main, relationships)? else { return Ok(Styles::default()) };
+    let entry = container::entries_by_name(archive).get(&name.to_ascii_lowercase()).copied();
+    let xml = entry.map(|entry| container::unpack(archive, entry, room, limits)).transpose()?;
+    Ok(Styles::read(&xml.unwrap_or_default()))
+}
+
+/// A part; `elements_left` becomes less.
+pub(crate) fn read(
+    xml: Vec<u8>,
+    (name, origin): (&str, &Origin),
+    (elements_left, limits): (&mut u64, &Limits),
+) -> Result<Part, Error> {
+    let part = word::read(xml, *elements_left, limits, origin).map_err(|error| match error {
+        Unreadable::Xml(message) => Error::NotOffice(format!("{name} cannot be read: {message}")),
+        Unreadable::Limit(limit, what) => Error::limit(&limit, &format!("{name}: {what}")),
+    })?;
+    *elements_left = elements_left.saturating_sub(part.elements.len() as u64);
+    Ok(part)
+}
+
+/// Where a part's links lead that may have tags.
+fn addresses(relationships: &[u8], are_given: bool) -> Result<BTreeMap<String, String>, Error> {
+    let mut addresses = package::addresses(relationships)?;
+    let has =
+        |address: &str| ["{", "[", "%7b", "%5b"].iter().any(|sign| address.to_lowercase().contains(sign));
+    addresses.retain(|_, address| are_given || has(address));
+    Ok(addresses)
+}
+
+/// The delimiters that the document's text is written with. Braces stand elsewhere for many reasons: other texts are asked where it has none.
+pub(crate) fn detected(parts: &[(TextPart, Part)]) -> Delimiters {
+    let texts = |is_shown: bool| {
+        let all = parts.iter().flat_map(|(_, part)| &part.paragraphs);
+        all.filter(move |text| is_shown == (text.place == Place::Paragraph)).map(|text| text.text.as_str())
+    };
+    let is_plain = texts(true).all(|text| !text.contains('{') && !text.contains("[["));
+    lexer::detect(|| texts(!is_plain)).unwrap_or_default()
+}
+
+/// The largest number of a part's pictures, tracked changes and their like: of what is called `id`, whatever its prefix.
+fn largest_number(xml: &[u8]) -> u64 {
+    let mut largest = 0;
+    for at in memmem::find_iter(xml, b"id") {
+        let is_name = at > 0 && xml.get(at - 1).is_some_and(|byte| b": \t\r\n".contains(byte));
+        let value = xml.get(at + 2..).filter(|_| is_name).and_then(|behind| {
+            let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+            value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'"))
+        });
+        // No number is longer.
+        let digits = value.map(|value| value.get(..NUMBER_DIGITS).unwrap_or(value)).unwrap_or_default();
+        let digits = digits.split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
+        let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        largest = largest.max(number.filter(|&number| number < LARGEST_NUMBER).unwrap_or_default());
+    }
+    largest
+}
