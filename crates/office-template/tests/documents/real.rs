@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use office_template::{NoFiles, Template};
 
-use crate::support::{entries, limits, paragraphs, run};
+use crate::support::{DOCUMENT, entries, limits, paragraphs, part, run};
 
 /// Name, and paragraphs that stand in the filled document.
 const DOCUMENTS: [(&str, &[&str]); 12] = [
@@ -23,6 +23,7 @@ const DOCUMENTS: [(&str, &[&str]); 12] = [
         &[
             "Harbour Software GmbH, Am Sandtorkai 7, Hamburg, represented by Lars Petersen",
             "a monthly report of availability",
+            "The Client pays a monthly fee of £4,800, due on the third working day.",
             "Annex 3: Processing of personal data",
             "for Northern Ferries Ltd",
         ],
@@ -65,6 +66,7 @@ const DOCUMENTS: [(&str, &[&str]); 12] = [
             "English: C1",
             "BIM, Concrete, Fatigue, Timber",
             "Lead engineer, Brückenbau AG\t2019 to today",
+            "Works: Elbe crossing, Tower of larch",
             "Wind towers up to 160 m",
             "Boğaziçi University",
         ],
@@ -75,7 +77,9 @@ const DOCUMENTS: [(&str, &[&str]); 12] = [
             "Tuesday, 12 May 2026, 09:30 to 11:15",
             "Ada, Björn",
             "Boskalis: 1.4 M€",
+            "The harbour master asks for haste: Skagen II touched ground twice, see the soundings.",
             "Nothing was recorded.",
+            "Rope: to be renewed before winter",
             "Decision: Van der Meer is asked for a firm offer.",
             "The next meeting is not yet fixed.",
         ],
@@ -97,6 +101,8 @@ const DOCUMENTS: [(&str, &[&str]); 12] = [
         &[
             "عزيزتي ليلى،",
             "החשבון שלכם מוכן (₪1,234.50)",
+            "שלום לאורחים שלנו, Wi-Fi בחינם.",
+            "Und herzlich willkommen.",
             "ようこそ。 👋🏽👨\u{200d}👩\u{200d}👧\u{200d}👦🇩🇰",
             "κλειδί",
             "שני (2)",
@@ -121,6 +127,25 @@ const DOCUMENTS: [(&str, &[&str]); 12] = [
             "The discussion took 25 minutes.",
         ],
     ),
+];
+
+/// Name, part, what stands in it where a tag was that is more than a text, and how often.
+const FORMS: [(&str, &str, &str, usize); 15] = [
+    ("letter", "word/header1.xml", "<pic:pic ", 1),
+    ("letter", "word/header1.xml", "descr=\"Müller &amp; Søn\"", 1),
+    ("certificate", DOCUMENT, "<pic:pic ", 3),
+    ("minutes", DOCUMENT, "<w:hyperlink ", 1),
+    ("minutes", DOCUMENT, "w:val=\"CC0000\"", 1),
+    ("handout", DOCUMENT, " PAGEREF ", 7),
+    ("invoice", DOCUMENT, "<pic:pic ", 1),
+    ("delivery-note", DOCUMENT, "<pic:pic ", 3),
+    ("delivery-note", DOCUMENT, "<w:br w:type=\"page\"/>", 2),
+    ("report", DOCUMENT, "<w:color w:val=\"DC143C\"/></w:rPr><w:t xml:space=\"preserve\">-5.4%<", 1),
+    ("report", DOCUMENT, "<w:color w:val=\"DC143C\"/></w:rPr><w:t xml:space=\"preserve\">7.6%<", 0),
+    ("price-list", DOCUMENT, "w:fill=\"FFF3C4\"", 32),
+    ("cv", DOCUMENT, "<w:hyperlink ", 3),
+    ("form", DOCUMENT, "<w14:checked w14:val=\"1\"/>", 2),
+    ("multilingual", DOCUMENT, "<w:lang w:bidi=\"he\"/>", 5),
 ];
 
 /// Name, template and data of each.
@@ -151,6 +176,26 @@ fn documents_of_twelve_kinds_say_what_they_should() {
         }
         let left: Vec<_> = texts.iter().filter(|text| text.contains(['{', '}'])).collect();
         assert!(left.is_empty(), "{name}: {left:?}");
+    }
+}
+
+#[test]
+fn documents_of_twelve_kinds_have_what_is_more_than_a_text() {
+    for (name, file, data) in all() {
+        let template = Template::read(file, None, &limits()).expect("it was read before");
+        let answer = run(template.program(), &data, "{}");
+        let filled = template.fill(&answer, &mut NoFiles).expect("it was filled");
+        for (_, of, form, times) in FORMS.iter().filter(|(of, ..)| *of == name) {
+            assert_eq!(part(&filled.file, of).matches(form).count(), *times, "{name}, {of}: {form}");
+        }
+        let pictures = entries(&filled.file).into_iter().filter(|(part, _)| part.starts_with("word/media/"));
+        let kept = match name {
+            // Its three sheets have the same seal.
+            "letter" | "certificate" | "invoice" => 1,
+            "delivery-note" => 3,
+            _ => 0,
+        };
+        assert_eq!(pictures.count(), kept, "{name}");
     }
 }
 
