@@ -165,7 +165,7 @@ async fn a_program_that_cannot_start_says_why() {
         };
         let pool = Pool::new(starter(), settings, metrics.children.clone());
         for _ in 0..3 {
-            let job = Job { header: &(), body: &[], files: &|_| None, environment: &[] };
+            let job = Job { header: &(), body: &[], files: &|_: &str| None, environment: &[] };
             let fault = pool.run::<_, ()>(AccountId::generate(), job).await.unwrap_err();
             let told = fault.to_string();
             assert!(matches!(fault, WorkerFault::NotStarted(_)), "{told}");

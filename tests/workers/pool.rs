@@ -45,7 +45,7 @@ async fn run(pool: &Pool) -> Result<(u32, Bytes), WorkerFault> {
 async fn run_for(pool: &Pool, meter: impl Into<CostMeter>) -> Result<(u32, Bytes), WorkerFault> {
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
-    pool.run(meter, Job { header: &header, body: &body, files: &|_| None, environment: &[] }).await
+    pool.run(meter, Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] }).await
 }
 
 async fn run_in(settings: PoolSettings) -> Result<(u32, Bytes), WorkerFault> {
@@ -189,7 +189,7 @@ async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wa
     until("its child is kept", || pool.kept() == 1).await;
     let body = [Bytes::from_static(b"some bytes that make the frame long enough")];
     let header = json!({"what": "a job"});
-    let job = Job { header: &header, body: &body, files: &|_| None, environment: &[] };
+    let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
     let aside: Option<(u32, Bytes)> = pool.run_aside(account, job, Duration::from_secs(10)).await.unwrap();
     assert!(aside.is_some());
     until("both are kept", || pool.kept() == 2).await;
@@ -203,7 +203,7 @@ async fn what_is_run_aside_gets_a_child_without_a_past_and_a_slot_that_nobody_wa
     let aside = || {
         pool.run_aside::<_, u32>(
             account,
-            Job { header: &header, body: &body, files: &|_| None, environment: &[] },
+            Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] },
             limit,
         )
     };

@@ -61,7 +61,7 @@ fn pool(foreign: &Foreign) -> Pool {
 async fn run(pool: &Pool, what: &str) -> Result<(String, u32, String), WorkerFault> {
     let body = [Bytes::from_static(b"a document")];
     let header = json!({ "what": what });
-    let job = Job { header: &header, body: &body, files: &|_| None, environment: &[] };
+    let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
     let (done, body) = pool.run::<_, String>(AccountId::generate(), job).await?;
     let body = text(&body);
     let (server, made) = body.split_once(' ').unwrap_or((&body, ""));
