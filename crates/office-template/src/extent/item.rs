@@ -6,7 +6,7 @@ use crate::tags::{Placed, Tags};
 use crate::word::attribute::attribute;
 use crate::word::{Id, Part};
 
-/// Word's own styles whose paragraphs have bullets or numbers, for a document that does not say what they are.
+/// Word's own styles whose paragraphs have bullets or numbers, where the document does not say what they are.
 const STYLES: [&str; 2] = ["ListBullet", "ListNumber"];
 
 /// The list that the paragraph, this element, is an item of.

@@ -12,9 +12,10 @@ use quick_xml::events::{BytesStart, Event};
 use super::{Place, Refusal, Written, tables};
 use crate::word::attribute::attributes;
 
-/// What may stand in the place of a paragraph, and of a run.
+/// What may stand in the place of a paragraph, of a run, and in the midst of its text.
 const BLOCKS: [&str; 3] = ["p", "tbl", "sdt"];
 const INLINES: [&str; 7] = ["r", "hyperlink", "bookmarkStart", "bookmarkEnd", "ins", "fldSimple", "smartTag"];
+const PIECES: [&str; 7] = ["t", "br", "tab", "cr", "sym", "noBreakHyphen", "softHyphen"];
 
 const DEPTH: usize = 200;
 
@@ -25,7 +26,8 @@ pub(super) fn write(xml: &str, place: &Place<'_>) -> Result<Written, Refusal> {
         Some(rest) => rest.split_once("?>").map_or("", |(_, rest)| rest).trim_start(),
         None => xml,
     };
-    if xml.is_empty() {
+    // What is not so has no XML.
+    if xml.is_empty() || xml == "false" {
         return Ok(Written::Blocks { xml: String::new(), ends_with_table: false });
     }
     let top = top(xml, place)?;
@@ -37,13 +39,17 @@ pub(super) fn write(xml: &str, place: &Place<'_>) -> Result<Written, Refusal> {
     if is_all(&INLINES) {
         return Ok(Written::Inline(xml.to_owned()));
     }
+    if is_all(&PIECES) {
+        return Ok(Written::Run(xml.to_owned()));
+    }
     let prefix = place.source.prefix;
     let known =
         |names: &[&str]| names.iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ");
     let message = format!(
-        "at its top the XML has what cannot stand here; either all of it is of {}, or all of {}",
+        "at its top the XML has what cannot stand here; all of it is of {}, or all of {}, or all of {}",
         known(&BLOCKS),
-        known(&INLINES)
+        known(&INLINES),
+        known(&PIECES)
     );
     Err(message.into())
 }
@@ -51,7 +57,10 @@ pub(super) fn write(xml: &str, place: &Place<'_>) -> Result<Written, Refusal> {
 /// The names of the elements at the top, without their prefix.
 fn top(xml: &str, place: &Place<'_>) -> Result<Vec<String>, String> {
     let mut reader = Reader::from_str(xml);
-    let mut open: Vec<BTreeSet<String>> = vec![declared(root(place.source.xml))];
+    let mut known = declared(root(place.source.xml));
+    // That of the part's own names is known, wherever it is declared.
+    known.extend(prefix(place.source.prefix.as_bytes()));
+    let mut open: Vec<BTreeSet<String>> = vec![known];
     let mut top = Vec::new();
     loop {
         let event = reader.read_event();

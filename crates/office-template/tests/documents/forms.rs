@@ -77,6 +77,13 @@ fn xml_that_is_none_or_refers_to_something_is_refused() {
 }
 
 #[test]
+fn xml_may_be_a_piece_of_the_text_or_nothing() {
+    let filled = fill(&p("a{@x}b"), r#"{"x":"<w:br w:type=\"page\"/>"}"#);
+    assert!(filled.contains("a</w:t><w:br w:type=\"page\"/><w:t xml:space=\"preserve\">b"), "{filled}");
+    assert_eq!(paragraphs(&fill(&[p("a"), p("{@x}"), p("b")].concat(), r#"{"x":false}"#)), ["a", "b"]);
+}
+
+#[test]
 fn tables_of_xml_get_what_word_wants_of_them() {
     let tables = |xml: &str| {
         let filled = fill(&p("{@x}"), &serde_json::json!({ "x": xml }).to_string());
