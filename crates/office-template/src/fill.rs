@@ -224,10 +224,8 @@ impl<'a, 'p> Filler<'a, 'p> {
                 Some(run) => Some(self.between_runs(run, &xml)?),
                 None => None,
             },
-            Written::Blocks { xml, ends_with_table } => match (&slot.run, &slot.paragraph) {
-                (Some(run), Some(paragraph)) => {
-                    Some(self.between_paragraphs((run, paragraph), &xml, ends_with_table)?)
-                }
+            Written::Blocks(xml) => match (&slot.run, &slot.paragraph) {
+                (Some(run), Some(paragraph)) => Some(self.between_paragraphs((run, paragraph), &xml)?),
                 _ => None,
             },
         };
@@ -253,7 +251,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         let number = self.marks.add(mark, self.source.xml);
         let prefix = self.source.prefix;
         let xml = format!("<{prefix}p>{}</{prefix}p>", self.marks.written(number, Reach::Here));
-        Written::Blocks { xml, ends_with_table: false }
+        Written::Blocks(xml)
     }
 
     /// An element in the midst of the run's text.

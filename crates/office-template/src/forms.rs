@@ -51,10 +51,7 @@ pub(crate) enum Written {
     /// Stands in a paragraph, beside its runs.
     Inline(String),
     /// Stands beside paragraphs.
-    Blocks {
-        xml: String,
-        ends_with_table: bool,
-    },
+    Blocks(String),
     /// What is written when the part is whole.
     Mark(Mark),
 }

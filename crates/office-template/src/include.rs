@@ -242,6 +242,5 @@ pub(crate) fn inserted(
         }
     }
     package.taken.merged.insert(document.name.clone(), merged);
-    let ends_with_table = crate::fill::ends_with(xml.as_bytes(), host.prefix, b"tbl");
-    Ok(Written::Blocks { xml, ends_with_table })
+    Ok(Written::Blocks(xml))
 }

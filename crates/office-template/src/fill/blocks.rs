@@ -36,7 +36,6 @@ impl Filler<'_, '_> {
         &mut self,
         (run, paragraph): (&Around, &Around),
         xml: &str,
-        ends_with_table: bool,
     ) -> Result<(), Error> {
         self.out.extend_from_slice(run.end.as_bytes());
         self.out.extend_from_slice(paragraph.end.as_bytes());
@@ -64,7 +63,7 @@ impl Filler<'_, '_> {
         self.nodes(&run.begin, &mut std::iter::empty())?;
         self.colour = colour.map(|number| (self.out.len(), number));
         self.write_mark(colour, Reach::Here);
-        if section.is_empty() && !ends_with_table {
+        if section.is_empty() {
             self.reopened.push(again);
         }
         Ok(())
@@ -140,19 +139,23 @@ impl Filler<'_, '_> {
     }
 
     /// The paragraphs that began again behind blocks and hold nothing, where their surroundings can do without.
-    /// Each with what stays in its place.
+    /// Each with what stays in its place. Behind a table a paragraph follows: a cell ends with one, and tables that touch are one.
     pub(super) fn hollow_paragraphs(&mut self) -> Vec<(Range<usize>, Vec<u8>)> {
         let end = format!("</{}p>", self.source.prefix);
-        let mut hollow = Vec::new();
+        let mut hollow: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
         for begin in std::mem::take(&mut self.reopened) {
             let rest = self.out.get(begin..).unwrap_or_default();
             let Some(length) = memmem::find(rest, end.as_bytes()).map(|at| at + end.len()) else { continue };
-            let (before, behind) =
-                (self.out.get(..begin).unwrap_or_default(), rest.get(length..).unwrap_or_default());
-            let is_replaced = ["p ", "p>", "tbl>"].iter().any(|name| {
-                behind.trim_ascii_start().starts_with(format!("<{}{name}", self.source.prefix).as_bytes())
-            });
-            let has_another = super::ends_with(before, self.source.prefix, b"p") || is_replaced;
+            // What goes is nobody's other paragraph.
+            let kept = hollow.last().map(|(range, _)| range).filter(|range| range.end == begin);
+            let before = self.out.get(..kept.map_or(begin, |range| range.start)).unwrap_or_default();
+            let behind = rest.get(length..).unwrap_or_default().trim_ascii_start();
+            let prefix = self.source.prefix;
+            let is_next = |name: &str| behind.starts_with(format!("<{prefix}{name}").as_bytes());
+            let is_parted = is_next("p ") || is_next("p>");
+            let has_another = is_parted
+                || super::ends_with(before, prefix, b"p")
+                || (is_next("tbl>") && !super::ends_with(before, prefix, b"tbl"));
             if !has_another {
                 continue;
             }

@@ -47,9 +47,7 @@ pub(super) fn write(
     let declared = |xml: String| xml.replace(" r:id=\"", &format!(" xmlns:r=\"{namespace}\" r:id=\""));
     Ok(match written.content {
         Content::Inline(xml) => Written::Inline(declared(xml)),
-        Content::Blocks { xml, ends_with_table, .. } => {
-            Written::Blocks { xml: declared(xml), ends_with_table }
-        }
+        Content::Blocks { xml, .. } => Written::Blocks(declared(xml)),
     })
 }
 

@@ -28,13 +28,12 @@ pub(super) fn write(xml: &str, place: &Place<'_>) -> Result<Written, Refusal> {
     };
     // What is not so has no XML.
     if xml.is_empty() || xml == "false" {
-        return Ok(Written::Blocks { xml: String::new(), ends_with_table: false });
+        return Ok(Written::Blocks(String::new()));
     }
     let top = top(xml, place)?;
     let is_all = |names: &[&str]| top.iter().all(|name| names.contains(&name.as_str()));
     if is_all(&BLOCKS) {
-        let ends_with_table = top.last().is_some_and(|name| name == "tbl");
-        return Ok(Written::Blocks { xml: tables::completed(xml, place.source.prefix), ends_with_table });
+        return Ok(Written::Blocks(tables::completed(xml, place.source.prefix)));
     }
     if is_all(&INLINES) {
         return Ok(Written::Inline(xml.to_owned()));

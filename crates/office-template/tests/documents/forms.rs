@@ -1,6 +1,6 @@
 //! Tags that give more than a text.
 
-use crate::support::{docx, entries, fault, fill, p, paragraphs, part, try_fill};
+use crate::support::{docx, entries, fault, fill, p, paragraphs, part, table, try_fill};
 
 const RELATIONS: &str = "word/_rels/document.xml.rels";
 
@@ -51,12 +51,26 @@ fn a_page_breaks_where_the_tag_stands() {
 fn xml_takes_the_place_of_its_paragraph() {
     let data = r#"{"x":"<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>","y":"<w:p><w:r><w:t>new</w:t></w:r></w:p>"}"#;
     let filled = fill(&format!("{}{}{}", p("{@x}"), p("{@y}"), p("end")), data);
-    assert_eq!(paragraphs(&filled), ["", "", "new", "end"], "{filled}");
+    assert_eq!(paragraphs(&filled), ["", "new", "end"], "{filled}");
     assert_eq!(filled.matches("<w:tbl>").count(), 1);
     let beside = fill(&p("before {@y} after"), data);
     assert_eq!(paragraphs(&beside), ["before ", "new", " after"], "{beside}");
     let nothing = fill(&format!("{}{}", p("{@z}"), p("end")), data);
     assert_eq!(paragraphs(&nothing), ["end"], "{nothing}");
+}
+
+#[test]
+fn a_paragraph_stands_behind_a_table_where_there_is_no_other() {
+    let data = r#"{"x":"<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>"}"#;
+    let (tag, text) = (p("{@x}"), p("text"));
+    assert!(fill(&format!("{tag}{text}"), data).contains("</w:tbl><w:p><w:r><w:t>text"));
+    for body in [format!("{tag}{}", table(&[&["text"]])), format!("{tag}{tag}"), table(&[&["{@x}"]])] {
+        let filled = fill(&body, data);
+        assert!(!filled.contains("</w:tbl><w:tbl>") && !filled.contains("</w:tbl></w:tc>"), "{filled}");
+    }
+    // None of the two is the other's.
+    let cell = format!("<w:tbl><w:tr><w:tc><w:tcPr/>{}{}</w:tc></w:tr></w:tbl>", p("{@a}"), p("{@b}"));
+    assert!(fill(&cell, "{}").contains("</w:p></w:tc>"), "{}", fill(&cell, "{}"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn rich_text_stands_in_the_place_of_its_paragraph() {
     let document = part(&file, "word/document.xml");
     assert_eq!(
         paragraphs(&document),
-        ["Terms", "Pay soon, see here.", "one", "two", "inner", "a", "b", "", "end"],
+        ["Terms", "Pay soon, see here.", "one", "two", "inner", "a", "b", "end"],
         "{document}"
     );
     assert_eq!(document.matches("<w:tbl>").count(), 1);
