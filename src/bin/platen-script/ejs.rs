@@ -38,14 +38,14 @@ pub const REFUSED: &str = "Out of memory";
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
-/// A machine for one run: what runs a script that is there, and EJS once something needs it.
+/// A machine for one run: what runs a script that is there, and EJS, each once something needs it.
 pub struct Engine {
     pub machine: Machine,
-    runner: Runner,
+    runner: OnceCell<Runner>,
     functions: OnceCell<Functions>,
 }
 
-/// Ours in every machine; kept from before any template's code runs there.
+/// Ours in a machine that runs scripts; kept from before any template's code runs there.
 struct Runner {
     run: Value,
     part: Value,
@@ -81,6 +81,7 @@ enum Run {
 /// One whole machine: whatever the engine opens when it first needs it, it opens now.
 pub fn warm_up() -> Result<(), Thrown> {
     let engine = Engine::load()?;
+    engine.runner()?;
     engine.machine.evaluate(WARM_UP, "")?;
     let job =
         json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" }).to_string();
@@ -115,11 +116,23 @@ fn load() -> Result<Engine, String> {
 
 impl Engine {
     fn load() -> Result<Self, Thrown> {
-        let machine = Machine::new();
-        let runner = machine.call(&machine.evaluate(RUNNER, "runner")?, &[])?;
-        let function = |name| Machine::member(&runner, name);
+        Ok(Self { machine: Machine::new(), runner: OnceCell::new(), functions: OnceCell::new() })
+    }
+
+    /// Makes ready what runs scripts, before one is there.
+    pub fn prepare(&self) -> Result<(), String> {
+        self.runner().map(drop).map_err(|thrown| format!("what runs scripts does not load: {}", thrown.0))
+    }
+
+    /// What runs scripts, loaded where it was not. Only in a machine in which no template's code has run.
+    fn runner(&self) -> Result<&Runner, Thrown> {
+        if let Some(runner) = self.runner.get() {
+            return Ok(runner);
+        }
+        let made = self.machine.call(&self.machine.evaluate(RUNNER, "runner")?, &[])?;
+        let function = |name| Machine::member(&made, name);
         let runner = Runner { run: function("run")?, part: function("part")? };
-        Ok(Self { machine, runner, functions: OnceCell::new() })
+        Ok(self.runner.get_or_init(|| runner))
     }
 
     /// EJS, loaded where it was not. Only in a machine in which no template's code has run.
@@ -308,6 +321,7 @@ impl Job<'_> {
     /// The page of a script that is there, where all goes well: without EJS, whose loading is a third of a job.
     fn run_script(&self, engine: &Engine, entry: &File, data: &Bytes) -> Option<String> {
         let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
+        let runner = engine.runner().ok()?;
         self.localize(machine).ok()?;
         let arguments = [
             machine.word(&format!("/{}", entry.path)),
@@ -317,11 +331,11 @@ impl Job<'_> {
             machine.number(limit_bytes),
             machine.word(&self.order.timezone),
         ];
-        let made = machine.text_of(&engine.runner.run, &arguments).ok()?;
+        let made = machine.text_of(&runner.run, &arguments).ok()?;
         if made != "p" {
             return None;
         }
-        match engine.page(&engine.runner.part, limit_bytes).ok()? {
+        match engine.page(&runner.part, limit_bytes).ok()? {
             Run::Done(Assembled::Page, page) => Some(page),
             Run::Done(..) | Run::Wants(_) => None,
         }

@@ -49,7 +49,12 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     renew(&mut engine)?;
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
+    // What the last job was, the next one is as a rule: it is made ready for while nobody waits.
+    let mut runs_scripts = true;
     loop {
+        if runs_scripts {
+            ready(&mut engine)?.prepare()?;
+        }
         say(&Saying::<()>::Ready, b"")?;
         let (order, body) = match child::read::<Order<'static>>(io::stdin().lock()) {
             Ok(order) => order,
@@ -57,6 +62,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
             Err(FrameError::Broken(_)) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
+        runs_scripts = matches!(order, Order::Assemble(_));
         match order {
             Order::Assemble(job) => {
                 let (answer, page) =
