@@ -20,9 +20,9 @@ pub struct Document {
 }
 
 /// All of them.
-pub fn all() -> io::Result<Vec<Document>> {
+pub fn all() -> [Document; 3] {
     let document = |(rows, times)| Document { file: INVOICE, data: data(rows), rows, times };
-    Ok(SIZES.map(document).into())
+    SIZES.map(document)
 }
 
 /// Texts alone: neither of the others formats numbers without further packages.

@@ -37,7 +37,7 @@ trait Way {
 
 fn main() -> io::Result<()> {
     let mut ways: Vec<Box<dyn Way>> =
-        vec![Box::new(Service::start(Template::Saved)?), Box::new(Service::start(Template::Uploaded)?)];
+        vec![Box::new(Service::start(&Template::Saved)?), Box::new(Service::start(&Template::Uploaded)?)];
     for peer in peers::start_all() {
         match peer {
             Ok(peer) => ways.push(Box::new(peer)),
@@ -46,7 +46,7 @@ fn main() -> io::Result<()> {
     }
     println!("| rows | way | CPU ms a document | of these around it | × Platen | µs a row |");
     println!("|--:|:--|--:|--:|--:|--:|");
-    for document in documents::all()? {
+    for document in documents::all() {
         let mut rounds = vec![Vec::new(); ways.len()];
         for way in &mut ways {
             // Its own compiler has seen the code when it is measured.

@@ -40,7 +40,7 @@ pub struct Service {
 
 impl Service {
     /// Starts it and waits until it is ready.
-    pub fn start(template: Template) -> io::Result<Self> {
+    pub fn start(template: &Template) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let token = make_account(folder.path(), "bench")?;
         let (name, saved) = match template {

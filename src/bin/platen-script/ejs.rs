@@ -80,7 +80,7 @@ enum Run {
 
 /// One whole machine: whatever the engine opens when it first needs it, it opens now.
 pub fn warm_up() -> Result<(), Thrown> {
-    let engine = Engine::load()?;
+    let engine = Engine::new();
     engine.runner()?;
     engine.machine.evaluate(WARM_UP, "")?;
     let job =
@@ -97,26 +97,19 @@ pub fn warm_up() -> Result<(), Thrown> {
 }
 
 /// The machine that waits, or a fresh one.
-pub fn ready(engine: &mut Option<Engine>) -> Result<&Engine, String> {
-    if engine.is_none() {
-        *engine = Some(load()?);
-    }
-    engine.as_ref().ok_or_else(|| "there is no machine".to_owned())
+pub fn ready(engine: &mut Option<Engine>) -> &Engine {
+    engine.get_or_insert_with(Engine::new)
 }
 
 /// A fresh machine in the place of one that has had its run. That one goes first: it may have used up the memory.
-pub fn renew(engine: &mut Option<Engine>) -> Result<(), String> {
+pub fn renew(engine: &mut Option<Engine>) {
     drop(engine.take());
-    ready(engine).map(drop)
-}
-
-fn load() -> Result<Engine, String> {
-    Engine::load().map_err(|thrown| format!("EJS does not load: {}", thrown.0))
+    *engine = Some(Engine::new());
 }
 
 impl Engine {
-    fn load() -> Result<Self, Thrown> {
-        Ok(Self { machine: Machine::new(), runner: OnceCell::new(), functions: OnceCell::new() })
+    fn new() -> Self {
+        Self { machine: Machine::new(), runner: OnceCell::new(), functions: OnceCell::new() }
     }
 
     /// Makes ready what runs scripts, before one is there.
@@ -279,21 +272,21 @@ impl Job<'_> {
             script: Bytes::from_owned(script),
         };
         if may_run_alone(&entry) {
-            if let Some(page) = self.run_script(ready(engine)?, &entry, &data) {
+            if let Some(page) = self.run_script(ready(engine), &entry, &data) {
                 return Ok((answer, page));
             }
             // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
-            renew(engine)?;
+            renew(engine);
         }
         let mut files = vec![entry];
         loop {
-            let run = self.run(ready(engine)?, &mut files, &data);
+            let run = self.run(ready(engine), &mut files, &data);
             let run = match run {
                 Ok(Ok(run)) => run,
                 Ok(Err(thrown)) => Run::Done(self.failed(thrown.0), String::new()),
                 Err(broken) => return Err(broken),
             };
-            let report = ready(engine)?.report();
+            let report = ready(engine).report();
             let generated = report.as_ref().map_or(0, |report| report.generated);
             answer.generated = answer.generated.saturating_add(generated);
             match run {
@@ -301,7 +294,7 @@ impl Job<'_> {
                     for path in wanted {
                         files.push(ask(path)?);
                     }
-                    renew(engine)?;
+                    renew(engine);
                 }
                 Run::Done(outcome, page) => {
                     let asked: HashMap<&str, usize> =
