@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use zip::ZipArchive;
 
 /// Made with a word processor's own styles, table style, header and footer; five tags in each row.
-const INVOICE: &[u8] = include_bytes!("invoice.docx");
+pub const INVOICE: &[u8] = include_bytes!("invoice.docx");
 
 /// Rows, and how many times a measurement fills them.
 const SIZES: [(usize, usize); 3] = [(30, 300), (1_000, 40), (10_000, 6)];

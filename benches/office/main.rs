@@ -13,13 +13,14 @@ mod common {
 }
 mod documents;
 mod peers;
+mod saved;
 mod service;
 
 use std::io;
 use std::time::Duration;
 
 use documents::Document;
-use service::Service;
+use service::{Service, Template};
 
 /// Measurements of the same thing, taken in turn with the others: a machine is not the same twice.
 const ROUNDS: usize = 5;
@@ -35,7 +36,8 @@ trait Way {
 }
 
 fn main() -> io::Result<()> {
-    let mut ways: Vec<Box<dyn Way>> = vec![Box::new(Service::start()?)];
+    let mut ways: Vec<Box<dyn Way>> =
+        vec![Box::new(Service::start(&Template::Saved)?), Box::new(Service::start(&Template::Uploaded)?)];
     for peer in peers::start_all() {
         match peer {
             Ok(peer) => ways.push(Box::new(peer)),

@@ -1,4 +1,5 @@
-//! The service: a job whose template is uploaded, waited for and downloaded over HTTP. What fills is the engine's process.
+//! The service over HTTP: a template that is saved, rendered in one request and downloaded in another; and one that is uploaded with
+//! each job. What fills is the engine's process.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 use crate::Way;
 use crate::common::program::{Program, make_account, read, text};
 use crate::common::usage::{children_time, engines, process_time};
-use crate::documents::Document;
+use crate::documents::{Document, INVOICE};
+use crate::saved;
 
 /// One process at work, and one of each kind that waits.
 const SETTINGS: [(&str, &str); 4] = [
@@ -19,33 +21,54 @@ const SETTINGS: [(&str, &str); 4] = [
     ("PLATEN__BROWSER__TABS", "1"),
 ];
 
+/// Where the template comes from.
+pub enum Template {
+    /// It lies in the service.
+    Saved,
+    /// It comes with each job.
+    Uploaded,
+}
+
 /// A running service.
 pub struct Service {
     program: Program,
+    name: &'static str,
+    /// The id of the template that is saved.
+    saved: Option<String>,
     _folder: tempfile::TempDir,
 }
 
 impl Service {
     /// Starts it and waits until it is ready.
-    pub fn start() -> io::Result<Self> {
+    pub fn start(template: &Template) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let token = make_account(folder.path(), "bench")?;
+        let (name, saved) = match template {
+            Template::Saved => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                ("Platen", Some(runtime.block_on(saved::save(folder.path(), INVOICE))?))
+            }
+            Template::Uploaded => ("Platen, uploaded each time", None),
+        };
         let program = Program::start(folder.path(), token, &SETTINGS)?;
         program.runtime.block_on(async {
             while program.get("/health/ready").await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         });
-        Ok(Self { program, _folder: folder })
+        Ok(Self { program, name, saved, _folder: folder })
     }
 
     async fn fill_once(&self, document: &Document, job: &str) -> io::Result<Vec<u8>> {
+        if self.saved.is_some() {
+            return self.program.render(job.to_owned()).await;
+        }
         let Program { client, .. } = &self.program;
         let begun = self.post("/v1/documents/init", job.to_owned()).await?;
         read(client.put(text(&begun, "/presignedTemplateUploadUrl")?).body(document.file)).await?;
         let id = text(&begun, "/jobId")?;
-        self.post(&format!("/v1/documents/{id}/render"), "{}".to_owned()).await?;
-        let view = read(self.program.request(Method::GET, &format!("/v1/jobs/{id}?wait=20"))).await?;
+        let wait = json!({ "shouldWaitForRenderCompletion": true }).to_string();
+        let view = self.post(&format!("/v1/documents/{id}/render"), wait).await?;
         let url = text(&view, "/output/data/url")?;
         let answer = client.get(url).send().await.map_err(io::Error::other)?;
         Ok(answer.bytes().await.map_err(io::Error::other)?.into())
@@ -59,11 +82,15 @@ impl Service {
 
 impl Way for Service {
     fn name(&self) -> &'static str {
-        "Platen"
+        self.name
     }
 
     fn fill(&mut self, document: &Document, times: usize) -> io::Result<Vec<u8>> {
-        let job = json!({ "type": "docx", "target": "docx", "data": document.data }).to_string();
+        let mut job = json!({ "type": "docx", "target": "docx", "data": document.data });
+        if let Some(id) = &self.saved {
+            job["templateId"] = json!(id);
+        }
+        let job = job.to_string();
         self.program.runtime.block_on(async {
             let mut file = Vec::new();
             for _ in 0..times {

@@ -41,7 +41,7 @@ pub(crate) struct Content<'a> {
     pub fields: Vec<Option<Cow<'a, str>>>,
 }
 
-/// What a content is, as `library.js` names it.
+/// What a content is, as `library/forms.js` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Form {

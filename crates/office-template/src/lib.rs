@@ -5,7 +5,7 @@
 //!                                                                    │                      │
 //!              program (JSON) ◀──program── tree over the parts' bytes ◀──────plan──────────┘
 //!                   │                          │
-//!    an engine runs `LIBRARY` ──answers──▶ fill: the tree is written, everything else is copied ──container──▶ file
+//!    an engine runs `library` ──answers──▶ fill: the tree is written, everything else is copied ──container──▶ file
 //! ```
 //!
 //! The dialect is `docs/office-tags.md`. This crate knows nothing of engines, files, threads or clocks: bytes go in and come out, so it may
@@ -21,6 +21,7 @@ mod fill;
 mod forms;
 mod include;
 pub mod lexer;
+mod library;
 mod limits;
 mod marks;
 mod outline;
@@ -42,6 +43,7 @@ pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
 use include::Document;
 pub use lexer::Delimiters;
+pub use library::{has_long_numbers, library};
 pub use limits::{Limit, Limits};
 pub use outline::{Outline, OutlineTag};
 use package::{Opening, Package};
@@ -49,27 +51,6 @@ use plan::Node;
 use read::{Parts, Reading};
 use styles::Styles;
 use word::{Part, Place};
-
-/// JavaScript, an expression that evaluates to a function `(program, data, settings) => string`: what runs every template's program.
-///
-/// To be evaluated before the job's own code. `program` is the text of [`Template::program`], `data` the parsed JSON, `settings`
-/// `{ locale: string | undefined, timeZone: string | undefined, strict: boolean, items: number | undefined }`, where `items` is how often
-/// all sections together are repeated at most ([`Limits::items`]). Its member `read` is `(text) => data`, as `JSON.parse` is, but with
-/// integers that print as they are written; [`has_long_numbers`] says where that matters. What it returns is for [`Template::fill`].
-pub const LIBRARY: &str = include_str!("library.js");
-
-/// Whether JSON may have integers beyond 2^53, which `JSON.parse` would round: so many digits that no string begins with.
-#[must_use]
-pub fn has_long_numbers(json: &[u8]) -> bool {
-    const DIGITS: usize = 16;
-    let mut digits = json.split(|byte| !byte.is_ascii_digit());
-    let mut at: usize = 0;
-    digits.any(|run| {
-        let is_in_quotes = at.checked_sub(1).and_then(|before| json.get(before)) == Some(&b'"');
-        at += run.len() + 1;
-        run.len() >= DIGITS && !is_in_quotes
-    })
-}
 
 /// A Word file whose tags have been found.
 pub struct Template {

@@ -28,7 +28,7 @@ const OPTIONS: [&str; 13] = [
     "maxSize",
 ];
 
-/// A tag as `library.js` reads it. Every field is there in each of them: what is missing would be looked for in a prototype.
+/// A tag as `library/core.js` reads it. Every field is there in each of them: what is missing would be looked for in a prototype.
 #[derive(Clone, Serialize)]
 pub(crate) struct Step {
     id: usize,

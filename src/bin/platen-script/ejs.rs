@@ -38,14 +38,14 @@ pub const REFUSED: &str = "Out of memory";
 const TOO_LONG: &str = "a string grew longer than 2147483647 characters, or something larger than the memory that is left \
                         (assemble.memory_limit_mb)";
 
-/// A machine for one run: what runs a script that is there, and EJS once something needs it.
+/// A machine for one run: what runs a script that is there, and EJS, each once something needs it.
 pub struct Engine {
     pub machine: Machine,
-    runner: Runner,
+    runner: OnceCell<Runner>,
     functions: OnceCell<Functions>,
 }
 
-/// Ours in every machine; kept from before any template's code runs there.
+/// Ours in a machine that runs scripts; kept from before any template's code runs there.
 struct Runner {
     run: Value,
     part: Value,
@@ -80,7 +80,8 @@ enum Run {
 
 /// One whole machine: whatever the engine opens when it first needs it, it opens now.
 pub fn warm_up() -> Result<(), Thrown> {
-    let engine = Engine::load()?;
+    let engine = Engine::new();
+    engine.runner()?;
     engine.machine.evaluate(WARM_UP, "")?;
     let job =
         json!({ "entry": "a", "files": ["a"], "depth": 1, "limit": 1_000, "timezone": "UTC" }).to_string();
@@ -96,30 +97,35 @@ pub fn warm_up() -> Result<(), Thrown> {
 }
 
 /// The machine that waits, or a fresh one.
-pub fn ready(engine: &mut Option<Engine>) -> Result<&Engine, String> {
-    if engine.is_none() {
-        *engine = Some(load()?);
-    }
-    engine.as_ref().ok_or_else(|| "there is no machine".to_owned())
+pub fn ready(engine: &mut Option<Engine>) -> &Engine {
+    engine.get_or_insert_with(Engine::new)
 }
 
 /// A fresh machine in the place of one that has had its run. That one goes first: it may have used up the memory.
-pub fn renew(engine: &mut Option<Engine>) -> Result<(), String> {
+pub fn renew(engine: &mut Option<Engine>) {
     drop(engine.take());
-    ready(engine).map(drop)
-}
-
-fn load() -> Result<Engine, String> {
-    Engine::load().map_err(|thrown| format!("EJS does not load: {}", thrown.0))
+    *engine = Some(Engine::new());
 }
 
 impl Engine {
-    fn load() -> Result<Self, Thrown> {
-        let machine = Machine::new();
-        let runner = machine.call(&machine.evaluate(RUNNER, "runner")?, &[])?;
-        let function = |name| Machine::member(&runner, name);
+    fn new() -> Self {
+        Self { machine: Machine::new(), runner: OnceCell::new(), functions: OnceCell::new() }
+    }
+
+    /// Makes ready what runs scripts, before one is there.
+    pub fn prepare(&self) -> Result<(), String> {
+        self.runner().map(drop).map_err(|thrown| format!("what runs scripts does not load: {}", thrown.0))
+    }
+
+    /// What runs scripts, loaded where it was not. Only in a machine in which no template's code has run.
+    fn runner(&self) -> Result<&Runner, Thrown> {
+        if let Some(runner) = self.runner.get() {
+            return Ok(runner);
+        }
+        let made = self.machine.call(&self.machine.evaluate(RUNNER, "runner")?, &[])?;
+        let function = |name| Machine::member(&made, name);
         let runner = Runner { run: function("run")?, part: function("part")? };
-        Ok(Self { machine, runner, functions: OnceCell::new() })
+        Ok(self.runner.get_or_init(|| runner))
     }
 
     /// EJS, loaded where it was not. Only in a machine in which no template's code has run.
@@ -266,21 +272,21 @@ impl Job<'_> {
             script: Bytes::from_owned(script),
         };
         if may_run_alone(&entry) {
-            if let Some(page) = self.run_script(ready(engine)?, &entry, &data) {
+            if let Some(page) = self.run_script(ready(engine), &entry, &data) {
                 return Ok((answer, page));
             }
             // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
-            renew(engine)?;
+            renew(engine);
         }
         let mut files = vec![entry];
         loop {
-            let run = self.run(ready(engine)?, &mut files, &data);
+            let run = self.run(ready(engine), &mut files, &data);
             let run = match run {
                 Ok(Ok(run)) => run,
                 Ok(Err(thrown)) => Run::Done(self.failed(thrown.0), String::new()),
                 Err(broken) => return Err(broken),
             };
-            let report = ready(engine)?.report();
+            let report = ready(engine).report();
             let generated = report.as_ref().map_or(0, |report| report.generated);
             answer.generated = answer.generated.saturating_add(generated);
             match run {
@@ -288,7 +294,7 @@ impl Job<'_> {
                     for path in wanted {
                         files.push(ask(path)?);
                     }
-                    renew(engine)?;
+                    renew(engine);
                 }
                 Run::Done(outcome, page) => {
                     let asked: HashMap<&str, usize> =
@@ -308,6 +314,7 @@ impl Job<'_> {
     /// The page of a script that is there, where all goes well: without EJS, whose loading is a third of a job.
     fn run_script(&self, engine: &Engine, entry: &File, data: &Bytes) -> Option<String> {
         let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
+        let runner = engine.runner().ok()?;
         self.localize(machine).ok()?;
         let arguments = [
             machine.word(&format!("/{}", entry.path)),
@@ -317,11 +324,11 @@ impl Job<'_> {
             machine.number(limit_bytes),
             machine.word(&self.order.timezone),
         ];
-        let made = machine.text_of(&engine.runner.run, &arguments).ok()?;
+        let made = machine.text_of(&runner.run, &arguments).ok()?;
         if made != "p" {
             return None;
         }
-        match engine.page(&engine.runner.part, limit_bytes).ok()? {
+        match engine.page(&runner.part, limit_bytes).ok()? {
             Run::Done(Assembled::Page, page) => Some(page),
             Run::Done(..) | Run::Wants(_) => None,
         }

@@ -46,10 +46,15 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
     warm_up().map_err(|thrown| format!("the script engine does not start: {}", thrown.0))?;
     let mut engine = None;
-    renew(&mut engine)?;
+    renew(&mut engine);
     let memory = Memory::bound(limits.memory_bytes)?;
     child::compute_only()?;
+    // What the last job was, the next one is as a rule: it is made ready for while nobody waits.
+    let mut runs_scripts = true;
     loop {
+        if runs_scripts {
+            ready(&mut engine).prepare()?;
+        }
         say(&Saying::<()>::Ready, b"")?;
         let (order, body) = match child::read::<Order<'static>>(io::stdin().lock()) {
             Ok(order) => order,
@@ -57,6 +62,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
             Err(FrameError::Broken(_)) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
+        runs_scripts = matches!(order, Order::Assemble(_));
         match order {
             Order::Assemble(job) => {
                 let (answer, page) =
@@ -64,25 +70,25 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
                 say(&Saying::Done(answer), page.as_bytes())?;
             }
             Order::Compile(job) => {
-                let (compiled, scripts) = match ready(&mut engine)?.compile(&job, &body) {
+                let (compiled, scripts) = match ready(&mut engine).compile(&job, &body) {
                     Ok(scripts) => (Compiled::Scripts, scripts),
                     Err(thrown) => (Compiled::Nothing(bounded(thrown.0)), String::new()),
                 };
                 say(&Saying::Done(compiled), scripts.as_bytes())?;
             }
             Order::Fill(job) => {
-                let (filled, file) = office::fill(&ready(&mut engine)?.machine, &memory, (&job, body));
+                let (filled, file) = office::fill(&ready(&mut engine).machine, &memory, (&job, body));
                 say(&Saying::Done(filled), &file)?;
             }
             Order::Lint(job) => {
-                let (linted, report) = lint::lint(ready(&mut engine)?, &memory, (&job, body))?;
+                let (linted, report) = lint::lint(ready(&mut engine), &memory, (&job, body))?;
                 say(&Saying::Done(linted), report.as_bytes())?;
             }
         }
         if memory.has_grown(KEPT_GROWTH_BYTES) {
             return Ok(());
         }
-        renew(&mut engine)?;
+        renew(&mut engine);
     }
 }
 

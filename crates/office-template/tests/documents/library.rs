@@ -1,6 +1,6 @@
 //! Names, expressions and filters, in the real engine.
 
-use office_template::Template;
+use office_template::{Template, library};
 
 use crate::support::{docx, fault, limits, p, run, say, say_with, table, text};
 
@@ -374,4 +374,36 @@ fn integers_beyond_the_largest_number_print_as_they_are_written() {
     assert!(!office_template::has_long_numbers(br#"{"iban":"12345678901234567890","n":123456789012345}"#));
     assert!(office_template::has_long_numbers(br"[1,1234567890123456]"));
     assert!(office_template::has_long_numbers(b"12345678901234567890"));
+}
+
+#[test]
+fn a_program_comes_with_the_parts_that_it_names() {
+    let script = |tags: &str, are_long: bool| {
+        let template = Template::read(docx(&p(tags)), None, &limits()).expect("it is a template");
+        library(template.program(), are_long)
+    };
+    let parts = [
+        ("NumberFormat", "{a | percent}"),
+        ("DateTimeFormat", "{#a}{b | date}{/}"),
+        ("Collator", "{a | sum}"),
+    ];
+    let others = [("const title", "{#a | title}{/}"), ("optionsText", "{a}{:pagebreak}")];
+    for (mark, tags) in parts.into_iter().chain(others) {
+        assert!(script(tags, false).contains(mark), "{tags}");
+        let plain =
+            script(r#"{a}{#b}{c}{/}{^d}{/}{e | default('"name":"sum","name":"date"')}{f | count}"#, false);
+        assert!(!plain.contains(mark), "{mark} is loaded for nothing");
+    }
+    assert!(script("{a}", true).contains("class Exact") && !script("{a}", false).contains("class Exact"));
+}
+
+#[test]
+fn every_filter_that_faults_name_is_there() {
+    let message = fault(&p("{'' | nothing}"), "{}", "{}");
+    let (_, names) = message.split_once("there are ").expect("they are named");
+    let (names, _) = names.split_once(')').expect("the list ends");
+    assert_eq!(names.split(", ").count(), 16, "{names}");
+    for name in names.split(", ") {
+        assert!(["", "0"].contains(&say(&format!("{{n | {name}}}"), r#"{"n":null}"#).as_str()), "{name}");
+    }
 }

@@ -7,7 +7,7 @@ use std::io::{Cursor, Read, Write as _};
 
 use javascriptcore6::{Context, VirtualMachine};
 use office_template::{
-    Delimiters, Error, Filled, LIBRARY, Limit, Limits, NoFiles, Template, has_long_numbers,
+    Delimiters, Error, Filled, Limit, Limits, NoFiles, Template, has_long_numbers, library,
 };
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -46,11 +46,13 @@ pub fn limits() -> Limits {
 /// What the template's program answers: a fresh machine each time, as in the service.
 pub fn run(program: &str, data: &str, settings: &str) -> String {
     let context = Context::with_virtual_machine(&VirtualMachine::new());
-    let read = if has_long_numbers(data.as_bytes()) { "fill.read" } else { "JSON.parse" };
+    let are_long = has_long_numbers(data.as_bytes());
+    let read = if are_long { "fill.read" } else { "JSON.parse" };
+    let library = context.evaluate(&library(program, are_long)).expect("the library loads");
     let (program, data) = (literal(program), literal(data));
     let settings = format!("{{ ...{settings}, items: {ITEMS} }}");
-    let code = format!("((fill) => fill({program}, {read}({data}), {settings}))({LIBRARY})");
-    let value = context.evaluate(&code);
+    let code = format!("(fill) => fill({program}, {read}({data}), {settings})");
+    let value = context.evaluate(&code).expect("a function").function_callv(&[library]);
     if let Some(exception) = context.exception() {
         panic!("the library failed: {:?} at line {}", exception.message(), exception.line_number());
     }

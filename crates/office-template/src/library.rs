@@ -1,0 +1,97 @@
+//! JavaScript that runs the programs of templates: a core, and parts that only some programs need. Each document has a machine of its
+//! own, and most of what a small one costs is that machine's parsing of this.
+
+/// What every program needs.
+const CORE: &str = include_str!("library/core.js");
+const EXACT: &str = include_str!("library/exact.js");
+const FORMATS: &str = include_str!("library/formats.js");
+const FORMS: &str = include_str!("library/forms.js");
+
+/// A part with filters.
+struct Filters {
+    script: &'static str,
+    names: &'static [&'static str],
+    /// Whether it needs those of the formats.
+    formats: bool,
+}
+
+const FILTERS: [Filters; 4] = [
+    Filters {
+        script: include_str!("library/numbers.js"),
+        names: &["number", "currency", "percent"],
+        formats: true,
+    },
+    Filters { script: include_str!("library/dates.js"), names: &["date"], formats: true },
+    Filters {
+        script: include_str!("library/texts.js"),
+        names: &["upper", "lower", "title", "trim"],
+        formats: false,
+    },
+    Filters {
+        script: include_str!("library/lists.js"),
+        names: &["join", "sort", "group", "first", "last", "sum"],
+        formats: false,
+    },
+];
+
+impl Filters {
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+}
+
+/// The kinds of steps that the core does without further parts.
+const CORE_KINDS: [&str; 3] = ["value", "section", "otherwise"];
+
+/// A script that evaluates to a function `(program, data, settings) => string`, for one program and its data.
+///
+/// To be evaluated before the job's own code, in a machine of the job's own. `program` is the text of
+/// [`Template::program`](crate::Template::program), `data` the parsed JSON, `settings` `{ locale: string | undefined,
+/// timeZone: string | undefined, strict: boolean, items: number | undefined }`, where `items` is how often all sections together are
+/// repeated at most ([`Limits::items`](crate::Limits::items)). What it returns is for [`Template::fill`](crate::Template::fill).
+///
+/// Where the data have long numbers ([`has_long_numbers`]), its member `read` is `(text) => data`, as `JSON.parse` is, but with integers
+/// that print as they are written.
+#[must_use]
+pub fn library(program: &str, has_long_numbers: bool) -> String {
+    let needed: Vec<_> =
+        FILTERS.iter().filter(|part| values(program, "name").any(|name| part.has(name))).collect();
+    let mut script = ["\"use strict\"; {\n", CORE].concat();
+    if has_long_numbers {
+        script.push_str(EXACT);
+    }
+    if needed.iter().any(|part| part.formats) {
+        script.push_str(FORMATS);
+    }
+    script.extend(needed.iter().map(|part| part.script));
+    if values(program, "kind").any(|kind| !CORE_KINDS.contains(&kind)) {
+        script.push_str(FORMS);
+    }
+    script.push_str("fill; }");
+    script
+}
+
+/// What the members `name` of all objects in the JSON say. Within a text of JSON the quotes around them would be escaped.
+fn values<'a>(json: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let begin = format!("\"{name}\":\"");
+    let mut rest = json;
+    std::iter::from_fn(move || {
+        let (_, behind) = rest.split_once(&begin)?;
+        let (value, after) = behind.split_once('"')?;
+        rest = after;
+        Some(value)
+    })
+}
+
+/// Whether JSON may have integers beyond 2^53, which `JSON.parse` would round: so many digits that no string begins with.
+#[must_use]
+pub fn has_long_numbers(json: &[u8]) -> bool {
+    const DIGITS: usize = 16;
+    let mut digits = json.split(|byte| !byte.is_ascii_digit());
+    let mut at: usize = 0;
+    digits.any(|run| {
+        let is_in_quotes = at.checked_sub(1).and_then(|before| json.get(before)) == Some(&b'"');
+        at += run.len() + 1;
+        run.len() >= DIGITS && !is_in_quotes
+    })
+}

@@ -1,0 +1,373 @@
+// Runs the program of a Word template over its data: a script that evaluates to (program, data, settings) => JSON, in a machine that
+// runs nothing else.
+//
+// Hazard: expressions and data come from strangers and share this realm; an expression may replace any builtin. So every builtin
+// that is used is taken at load time, before the first expression runs, objects of ours have no prototype, lists that they see are
+// written by `define` (an index of Array.prototype may be a setter), and the answer is put together as text: nothing of it passes
+// through an object that a setter or a toJSON of theirs could see.
+// Parsing is most of what a small document costs, and a function within a function is parsed once more for each that is called around
+// it. So all stands in one block, as flat as can be, and what few programs need is in files of their own, which stand behind this one
+// for programs that name them (`library.rs`). ASCII only: any other letter doubles the source in the engine's memory.
+
+const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+const getter = (of, name) => uncurry(Object.getOwnPropertyDescriptor(of, name).get);
+const { parse, stringify } = JSON;
+const { isArray } = Array;
+const { isFinite, isInteger, isSafeInteger } = Number;
+const { hasOwn } = Object;
+const { apply, ownKeys, defineProperty } = Reflect;
+const FunctionOf = Function;
+const ProxyOf = Proxy;
+const TextOf = String;
+const NumberOf = Number;
+const BigIntOf = BigInt;
+const { toPrimitive } = Symbol;
+const objectText = Object.prototype.toString;
+const slice = uncurry(String.prototype.slice);
+const charCodeAt = uncurry(String.prototype.charCodeAt);
+const indexOf = uncurry(String.prototype.indexOf);
+const lastIndexOf = uncurry(String.prototype.lastIndexOf);
+const startsWith = uncurry(String.prototype.startsWith);
+const toLocaleLowerCase = uncurry(String.prototype.toLocaleLowerCase);
+const trim = uncurry(String.prototype.trim);
+const isWellFormed = uncurry(String.prototype.isWellFormed);
+const execute = uncurry(RegExp.prototype.exec);
+
+// The language's own names. What is not among them and not in the data is missing: `constructor`, and what the engine has besides.
+const GLOBALS = {
+  __proto__: null, Math: 1, Number: 1, String: 1, Boolean: 1, Array: 1, Object: 1, Date: 1, JSON: 1, Intl: 1, BigInt: 1, RegExp: 1,
+  Map: 1, Set: 1, parseInt: 1, parseFloat: 1, isNaN: 1, isFinite: 1, NaN: 1, Infinity: 1, undefined: 1,
+  encodeURI: 1, encodeURIComponent: 1, decodeURI: 1, decodeURIComponent: 1,
+};
+const TYPES = [String.prototype, Number.prototype, Array.prototype, Date.prototype, Object.prototype, Boolean.prototype];
+// So many tags are reported; the others of a template that is wrong throughout would say the same.
+const FAULTS = 100;
+const MESSAGE_CHARACTERS = 300;
+const SHOWN_CHARACTERS = 40;
+const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, join, sort, group, first, last";
+const INTEGER = /^-?\d+$/;
+
+// Of an integer that no number is, what is written; there is none until a part knows them.
+let exactText = () => undefined;
+let exactOf;
+// Tells that a limit was passed. No code of theirs gets it.
+const OVER = { __proto__: null };
+
+const fail = (message) => { throw { __proto__: null, fault: message }; };
+const isNothing = (value) => value === null || value === undefined || value === "";
+const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
+const cut = (text, length) => (text.length > length ? `${slice(text, 0, length)}\u2026` : text);
+const define = (list, index, value) => {
+  defineProperty(list, index, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+};
+// Lists are put together here, as Array.prototype.toString does, for that one may be replaced.
+const joined = (list, between) => {
+  let out = "";
+  for (let index = 0; index < list.length; index += 1) out += (index === 0 ? "" : between) + printed(list[index]);
+  return out;
+};
+// What a value prints.
+const printed = (value) => {
+  if (value === null || value === undefined) return "";
+  if (!isObject(value)) return TextOf(value);
+  const exact = exactText(value);
+  if (exact !== undefined) return exact;
+  if (isArray(value)) return joined(value, ",");
+  if (typeof value === "function") return fail("a function has no text; call it with its arguments in parentheses");
+  const { toString } = value;
+  const hasText = (typeof toString === "function" && toString !== objectText) || value[toPrimitive] !== undefined;
+  return hasText ? TextOf(value) : fail("an object has no text; name one of its members, as in customer.name");
+};
+const show = (value) => {
+  if (isObject(value) && exactText(value) === undefined) return isArray(value) ? "a list" : typeof value === "function" ? "a function" : "an object";
+  return `'${cut(exactText(value) ?? TextOf(value), SHOWN_CHARACTERS)}'`;
+};
+
+const count = (value) => {
+  if (isNothing(value)) return 0;
+  if (isArray(value) || typeof value === "string") return value.length;
+  return isObject(value) && exactText(value) === undefined ? ownKeys(value).length : fail(`count takes a list, a text or an object, and ${show(value)} is none`);
+};
+const number = (name, value) => {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (exactText(value) !== undefined) return exactText(value);
+  // A text goes on as it is: it may have more digits than a number can.
+  if (typeof value === "string" && trim(value) !== "" && isFinite(NumberOf(value))) return trim(value);
+  return fail(`${name} takes a number, and ${show(value)} is none`);
+};
+const unknown = (name) => fail(`'${name}' is neither a filter (there are ${FILTER_NAMES}) nor a method of the value`);
+
+const quote = (value) => {
+  const json = stringify(value);
+  // A half of a letter is written as six signs. Where none was added to the quotes there is none, and the call costs as much as all else.
+  if (json.length === value.length + 2 || isWellFormed(value)) return json;
+  let whole = "";
+  for (let at = 0; at < value.length; at += 1) {
+    const unit = charCodeAt(value, at);
+    const isLead = unit >= 0xd800 && unit < 0xdc00;
+    const next = isLead && at + 1 < value.length ? charCodeAt(value, at + 1) : 0;
+    if (next >= 0xdc00 && next < 0xe000) whole += slice(value, at, (at += 1) + 1);
+    else if (unit < 0xd800 || unit >= 0xe000) whole += value[at];
+  }
+  return stringify(whole);
+};
+// What is more than a text: its form, and what the form takes. `null` is the form's own choice.
+const content = (form, fields) => {
+  let out = "";
+  for (let index = 0; index < fields.length; index += 1) {
+    out += `${index === 0 ? "" : ","}${isNothing(fields[index]) ? "null" : quote(printed(fields[index]))}`;
+  }
+  return `{"${form}":[${out}]}`;
+};
+// Bytes as a program writes them into JSON: a list of numbers, or Node's { type: "Buffer", data }. They become Base64.
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const bytes = (value) => {
+  const list = isArray(value) ? value : isObject(value) && value.type === "Buffer" && isArray(value.data) ? value.data : null;
+  if (list === null) return value;
+  let out = "";
+  for (let at = 0; at < list.length; at += 3) {
+    const left = list.length - at;
+    const word = ((list[at] & 255) << 16) | ((left > 1 ? list[at + 1] & 255 : 0) << 8) | (left > 2 ? list[at + 2] & 255 : 0);
+    out += DIGITS[word >> 18] + DIGITS[(word >> 12) & 63] + (left > 1 ? DIGITS[(word >> 6) & 63] : "=") + (left > 2 ? DIGITS[word & 63] : "=");
+  }
+  return out;
+};
+// Values that say themselves what they are, as easy-template-x has them: { _type: "image", source, width, height, altText } ...
+const typed = (value) => {
+  const { _type: type } = value;
+  const own = (name) => (hasOwn(value, name) ? value[name] : undefined);
+  const option = (name, given) => (isNothing(given) ? "" : `"${name}":[${quote(printed(given))}]`);
+  if (type === "text") return quote(printed(own("text")));
+  if (type === "link") return content("link", [own("text"), own("target"), own("tooltip")]);
+  if (type === "rawXml") {
+    const xml = own("xml");
+    return content("xml", [isArray(xml) ? joined(xml, "") : xml]);
+  }
+  if (type !== "image") return null;
+  const sizes = [option("width", own("width")), option("height", own("height")), option("alt", own("altText"))];
+  let options = "";
+  for (let index = 0; index < 3; index += 1) if (sizes[index] !== "") options += (options === "" ? "" : ",") + sizes[index];
+  return content("image", [bytes(own("source")), `{${options}}`]);
+};
+const shown = (value) => {
+  const isTyped = isObject(value) && !isArray(value) && hasOwn(value, "_type");
+  return (isTyped ? typed(value) : null) ?? quote(printed(value));
+};
+
+// --- What is filled
+
+let locales, timeZone, strict, mostItems, scope, hit, isStrict;
+// By their names, and by the kinds of their tags: parts add theirs.
+const filters = { __proto__: null };
+const forms = { __proto__: null };
+
+// --- Names
+
+const missing = (name) => (isStrict ? fail(`'${name}' is not defined`) : undefined);
+
+const local = (name) => {
+  if (name === "$parent") return scope.outer !== null && ((hit = scope.outer.item), true);
+  if (name !== "$index" && name !== "$first" && name !== "$last") return false;
+  let loop = scope;
+  while (loop !== null && !loop.isLoop) loop = loop.outer;
+  if (loop === null) return false;
+  hit = name === "$index" ? loop.index : name === "$first" ? loop.index === 0 : loop.index === loop.count - 1;
+  return true;
+};
+// Leaves what it finds in `hit`.
+const find = (name) => {
+  if (name[0] === "$" && local(name)) return true;
+  for (let at = scope; at !== null; at = at.outer) {
+    if (isObject(at.item) && hasOwn(at.item, name)) return (hit = at.item[name]), true;
+  }
+  return false;
+};
+const walk = (tag) => {
+  const { path, own } = tag;
+  let value = scope.item;
+  let name = own ? "." : "";
+  for (let index = 0; index < path.length; index += 1) {
+    const key = path[index];
+    name += index === 0 ? key : `.${key}`;
+    if (index === 0 && !own) {
+      if (find(key)) value = hit;
+      else if (!(key in GLOBALS)) return missing(name);
+      else {
+        value = run(tag.code);
+        // `{Date}` asks for data, not for the constructor.
+        return path.length === 1 && isObject(value) ? missing(name) : value;
+      }
+    } else {
+      if (value === null || value === undefined || !hasOwn(value, key)) return missing(name);
+      value = value[key];
+    }
+  }
+  return value;
+};
+
+// --- Expressions
+
+const names = new ProxyOf({ __proto__: null }, {
+  __proto__: null,
+  has: (_, name) => typeof name === "string" && (!(name in GLOBALS) || find(name)),
+  get: (_, name) => {
+    if (typeof name !== "string") return undefined;
+    if (name === "$$item") return scope.item;
+    return find(name) ? hit : missing(name);
+  },
+  set: () => true,
+  deleteProperty: () => true,
+  defineProperty: () => true,
+});
+const compiled = { __proto__: null };
+const compile = (code) => {
+  const compiled = new FunctionOf("names", `with (names) return (${code}\n);`);
+  // `n); (z` closes the parenthesis of ours, but not a bracket as well: what compiles in both is one expression.
+  new FunctionOf(`[${code}\n]`);
+  return compiled;
+};
+const run = (code) => apply((compiled[code] ??= compile(code)), scope.item, [names]);
+const evaluate = (tag) => {
+  const { whole, text, filters } = tag;
+  if (find(whole)) return hit;
+  // A missing name may be asked for where something is said to stand in its place.
+  isStrict = strict;
+  for (let index = 0; index < filters.length; index += 1) if (filters[index].name === "default") isStrict = false;
+  let value = text !== whole && find(text) ? hit : tag.path === null ? run(tag.code) : walk(tag);
+  isStrict = strict;
+  for (let index = 0; index < filters.length; index += 1) {
+    const { name, codes } = filters[index];
+    const given = { __proto__: null, length: codes.length };
+    for (let at = 0; at < codes.length; at += 1) given[at] = run(codes[at]);
+    value = filter(name, value, given);
+  }
+  return value;
+};
+
+// --- Filters
+
+const filter = (name, value, given) => {
+  if (name === "default") return isNothing(value) || value !== value ? given[0] : value;
+  if (name === "count") return count(value);
+  if (name === "sum" && isNothing(value)) return 0;
+  const known = filters[name];
+  if (known !== undefined) return isNothing(value) ? value : known(value, given[0], given[1]);
+  if (value === null || value === undefined) {
+    for (let index = 0; index < TYPES.length; index += 1) if (hasOwn(TYPES[index], name)) return value;
+    return unknown(name);
+  }
+  const method = value[name];
+  return typeof method === "function" ? apply(method, value, given) : unknown(name);
+};
+
+// --- The tree
+
+let reported = 0;
+let faults = "";
+const faulty = { __proto__: null };
+const report = (tag, error) => {
+  faulty[tag.id] = true;
+  reported += 1;
+  const message = cut(explained(error, tag), MESSAGE_CHARACTERS);
+  if (reported <= FAULTS) faults += `${faults === "" ? "" : ","}[${tag.id},${quote(message)}]`;
+};
+let repeated = 0;
+const repeat = (times) => { if ((repeated += times) > mostItems) throw OVER; };
+const isTrue = (value) => !!value && !(isArray(value) && value.length === 0);
+const inside = (item, tag, index, count) => {
+  const outer = scope;
+  scope = { __proto__: null, item, isLoop: index !== null, index, count, outer };
+  try { return render(tag.body); } finally { scope = outer; }
+};
+// What a section's body is said for, copied: reading a list of theirs may fail.
+const itemsOf = (tag, value) => {
+  const isOn = isTrue(value) === (tag.kind !== "otherwise");
+  const items = { __proto__: null, length: isOn ? 1 : 0, isLoop: false, isItem: false };
+  if (isOn && isArray(value) && tag.kind !== "otherwise") {
+    items.length = value.length;
+    items.isLoop = true;
+  }
+  repeat(items.length);
+  if (!isOn || tag.kind === "otherwise") return items;
+  if (items.isLoop) {
+    for (let index = 0; index < items.length; index += 1) items[index] = value[index];
+  } else items[0] = value;
+  items.isItem = value !== true && typeof value !== "function";
+  return items;
+};
+const section = (tag, items) => {
+  const { length, isLoop, isItem } = items;
+  let out = "";
+  for (let index = 0; index < length; index += 1) {
+    if (index > 0) out += ",";
+    out += isItem ? inside(items[index], tag, isLoop ? index : null, length) : render(tag.body);
+  }
+  return out;
+};
+const answer = (tag) => {
+  const form = forms[tag.kind];
+  const nothing = form !== undefined || tag.kind === "value" ? '""' : "[]";
+  let items;
+  if (tag.id in faulty) return nothing;
+  try {
+    if (form !== undefined) return form(tag);
+    const value = evaluate(tag);
+    if (tag.kind === "value") return shown(value);
+    items = itemsOf(tag, value);
+  } catch (error) {
+    if (error === OVER) throw error;
+    report(tag, error);
+    return nothing;
+  }
+  return `[${section(tag, items)}]`;
+};
+const render = (tags) => {
+  let out = "[";
+  for (let index = 0; index < tags.length; index += 1) out += (index === 0 ? "" : ",") + answer(tags[index]);
+  return `${out}]`;
+};
+// What an error says, in the words that people know from other engines.
+function explained(error, tag) {
+  let message;
+  let isSyntax = false;
+  try {
+    if (isObject(error) && hasOwn(error, "fault")) return TextOf(error.fault);
+    message = isObject(error) ? TextOf(error.message) : TextOf(error);
+    isSyntax = isObject(error) && error.name === "SyntaxError";
+  } catch {
+    return "the expression fails";
+  }
+  const within = (before, after) => {
+    const from = indexOf(message, before);
+    const to = lastIndexOf(message, after);
+    return from < 0 || to < from + before.length ? null : slice(message, from + before.length, to);
+  };
+  if (startsWith(message, "Can't find variable: ")) return `'${slice(message, 21)}' is not defined`;
+  const evaluating = within("is not an object (evaluating '", "')");
+  if (evaluating !== null) {
+    const end = lastIndexOf(evaluating, ".") > lastIndexOf(evaluating, "[") ? lastIndexOf(evaluating, ".") : lastIndexOf(evaluating, "[");
+    const of = end > 0 ? trim(slice(evaluating, 0, evaluating[end - 1] === "?" ? end - 1 : end)) : evaluating;
+    return `'${of}' is ${startsWith(message, "null") ? "null" : "not defined"}`;
+  }
+  const called = indexOf(message, " is not a function");
+  if (called > 0) return `'${slice(message, 0, called)}' is not a function`;
+  if (isSyntax) return `'${cut(tag.text, SHOWN_CHARACTERS)}' is neither a name in the data nor an expression of JavaScript (${trim(message)})`;
+  return message;
+}
+
+const fill = (program, data, settings) => {
+  const { locale = "en-US", items = Infinity } = settings;
+  // The engine makes a list of a single name by [[Set]], of these it reads.
+  locales = { __proto__: null, 0: locale, length: 1 };
+  ({ timeZone = "UTC", strict = false } = settings);
+  isStrict = strict;
+  mostItems = items;
+  scope = { __proto__: null, item: data, isLoop: false, outer: null };
+  try {
+    const tree = render(parse(program));
+    return `{"count":${reported},"faults":[${faults}],"tree":${tree}}`;
+  } catch (error) {
+    if (error === OVER) return '{"over":true,"faults":[],"tree":[]}';
+    throw error;
+  }
+};
