@@ -12,6 +12,7 @@
 //! run where nothing else is allowed.
 
 mod answer;
+mod chart;
 mod container;
 mod content_types;
 mod error;

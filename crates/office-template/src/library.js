@@ -594,6 +594,50 @@
       toc: (tag) => content("toc", [argument(tag, 0)]),
       color: (tag) => { const shown = argument(tag, 0); return isNothing(shown) ? '""' : content("color", [shown, argument(tag, 1)]); },
     };
+    // A chart's data as JSON. More points than these say nothing to anyone.
+    const POINTS = 100000;
+    const DAY = 86400000;
+    // The day that Excel counts from, in days before 1970.
+    const FIRST_DAY = 25569;
+    const chart = (own) => {
+      let points = 0;
+      const member = (of, name) => (isObject(of) && hasOwn(of, name) ? of[name] : undefined);
+      const listed = (what, value, each) => {
+        if (!isArray(value)) fail(`${what} of a chart are a list, and ${show(value)} is none; write { "_type": "chart", "categories": { "names": ["Q1"] }, "series": [{ "name": "Sales", "values": [1] }] }`);
+        if ((points += value.length) > POINTS) fail(`a chart has at most ${POINTS} points; give it fewer values`);
+        let out = "";
+        for (let index = 0; index < value.length; index += 1) out += (index === 0 ? "" : ",") + each(value[index]);
+        return `[${out}]`;
+      };
+      const digitsOf = (value) => {
+        if (isNothing(value)) return "null";
+        const given = NumberOf(number("a chart", value));
+        return isFinite(given) ? TextOf(given) : fail(`a chart takes a number, and ${show(value)} is none`);
+      };
+      const textOf = (value) => (isNothing(value) ? "null" : quote(printed(value)));
+      const categories = own("categories");
+      let formatCode = member(categories, "formatCode");
+      const category = (value) => {
+        if (isNothing(value)) return "null";
+        if (typeof value === "number") return digitsOf(value);
+        // A text is a day only where it is said how days are shown.
+        const { time } = typeof value === "string" && isNothing(formatCode) ? { __proto__: null, time: NaN } : moment(value);
+        if (!(time >= -864e13 && time <= 864e13)) return textOf(value);
+        if (isNothing(formatCode)) formatCode = "yyyy-mm-dd";
+        return TextOf(time / DAY + FIRST_DAY);
+      };
+      const value = (given) => {
+        if (!isObject(given) || exactText(given) !== undefined) return digitsOf(given);
+        return `[${digitsOf(member(given, "x"))},${digitsOf(member(given, "y"))},${digitsOf(member(given, "size"))}]`;
+      };
+      const one = (given) => {
+        const values = listed("the values of a series", member(given, "values"), value);
+        return `{"name":${textOf(member(given, "name"))},"color":${textOf(member(given, "color"))},"values":${values}}`;
+      };
+      const names = isNothing(categories) ? "null" : listed("the names of the categories", member(categories, "names"), category);
+      const series = listed("the series", own("series"), one);
+      return content("chart", [own("title"), `{"format":${textOf(formatCode)},"categories":${names},"series":${series}}`]);
+    };
     // Values that say themselves what they are, as easy-template-x has them: { _type: "image", source, width, height, altText } ...
     const typed = (value) => {
       const { _type: type } = value;
@@ -605,6 +649,7 @@
         const xml = own("xml");
         return content("xml", [isArray(xml) ? FILTERS.join(xml, "") : xml]);
       }
+      if (type === "chart") return chart(own);
       if (type !== "image") return null;
       const sizes = [option("width", own("width")), option("height", own("height")), option("alt", own("altText"))];
       let options = "";
@@ -613,6 +658,9 @@
     };
     const shown = (value) => {
       const isTyped = isObject(value) && !isArray(value) && hasOwn(value, "_type");
+      if (!isTyped && isObject(value) && !isArray(value) && hasOwn(value, "series") && isArray(value.series)) {
+        fail('an object has no text; where it is the data of a chart, give it the member "_type": "chart"');
+      }
       return (isTyped ? typed(value) : null) ?? quote(printed(value));
     };
     const answer = (tag) => {

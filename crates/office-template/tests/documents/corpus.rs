@@ -23,19 +23,6 @@ const EXCLUDED: [(&str, &str); 7] = [
     ("ec2711df26", "its sections are written {{>> x}}…{{<< x}}, an option of easy-template-x"),
 ];
 
-/// What needs forms of tags that are not built yet.
-const NOT_YET: [(&str, &str); 9] = [
-    ("0f29081786", "a chart's data"),
-    ("2391b605d2", "a chart's data"),
-    ("3751382d1f", "a chart's data"),
-    ("4c2fac08f4", "a chart's data"),
-    ("55e47c7319", "a chart's data"),
-    ("60743a1605", "a chart's data"),
-    ("695c7e2d6b", "a chart's data"),
-    ("7fbd4aaa8b", "a chart's data"),
-    ("bb18eb905f", "a chart's data"),
-];
-
 /// Where the text is another one, and why that is right.
 const OTHER_TEXT: [(&str, &str); 0] = [];
 
@@ -62,11 +49,11 @@ fn real_templates_say_what_their_own_libraries_made_of_them() {
     let scores: BTreeMap<String, Score> =
         triples(&folder).into_iter().map(|(name, path)| (name, score(&path))).collect();
     let names = |list: &[(&'static str, &str)]| list.iter().map(|&(name, _)| name).collect::<BTreeSet<_>>();
-    let (excluded, not_yet) = (names(&EXCLUDED), names(&NOT_YET));
+    let excluded = names(&EXCLUDED);
     let scorable: Vec<(&str, &Score)> = scores
         .iter()
         .map(|(name, score)| (name.as_str(), score))
-        .filter(|(name, _)| !excluded.contains(name) && !not_yet.contains(name))
+        .filter(|(name, _)| !excluded.contains(name))
         .collect();
     let other: BTreeSet<&str> =
         scorable.iter().filter(|(_, score)| !score.differences.is_empty()).map(|&(name, _)| name).collect();
@@ -80,11 +67,10 @@ fn real_templates_say_what_their_own_libraries_made_of_them() {
     let replaced: usize = scorable.iter().map(|(_, score)| score.replaced).sum();
     let unstyled: usize = scorable.iter().map(|(_, score)| score.styles.len()).sum();
     println!(
-        "{} templates, {} excluded, {} not yet, {} scored: {} with another text; {replaced} blocks with replaced text, {unstyled} with \
+        "{} templates, {} excluded, {} scored: {} with another text; {replaced} blocks with replaced text, {unstyled} with \
          other styles",
         scores.len(),
         excluded.len(),
-        not_yet.len(),
         scorable.len(),
         other.len()
     );
@@ -94,7 +80,7 @@ fn real_templates_say_what_their_own_libraries_made_of_them() {
     assert!((replaced - unstyled) * 100 >= replaced * 95, "too many styles are others");
     assert_eq!(other, names(&OTHER_TEXT), "each other text has its reason");
     assert_eq!(styled, names(&OTHER_STYLE), "each other style has its reason");
-    for name in excluded.iter().chain(&not_yet) {
+    for name in &excluded {
         let score = scores.get(*name).unwrap_or_else(|| panic!("{name} is in the corpus"));
         assert!(!score.differences.is_empty(), "{name} need not be left out any more");
     }
