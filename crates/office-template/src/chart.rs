@@ -26,10 +26,8 @@ pub(crate) const MISPLACED: &str =
     "it is the data of a chart; let the tag stand in the title of a chart of the document, which it fills";
 
 /// The namespaces of charts.
-const NAMESPACES: [&str; 2] = [
-    "http://schemas.openxmlformats.org/drawingml/2006/chart",
-    "http://purl.oclc.org/ooxml/drawingml/chart",
-];
+const NAMESPACES: [&str; 2] =
+    ["http://schemas.openxmlformats.org/drawingml/2006/chart", "http://purl.oclc.org/ooxml/drawingml/chart"];
 
 /// What the first sheet of a workbook is called that cannot be asked.
 const SHEET: &str = "Sheet1";

@@ -44,7 +44,8 @@ impl Layout {
         };
         let mut patterns = Vec::new();
         for at in layout.children(area) {
-            let Some(element) = layout.elements.get(at).filter(|element| element.name.ends_with("Chart")) else {
+            let Some(element) = layout.elements.get(at).filter(|element| element.name.ends_with("Chart"))
+            else {
                 continue;
             };
             let group = layout.groups.len();
@@ -52,7 +53,9 @@ impl Layout {
             for child in layout.children(at) {
                 let Some(found) = layout.elements.get(child) else { continue };
                 if found.name == "ser" {
-                    let order = layout.child(child, "order").map_or(u32::MAX, |order| order.value("val").parse().unwrap_or(u32::MAX));
+                    let order = layout
+                        .child(child, "order")
+                        .map_or(u32::MAX, |order| order.value("val").parse().unwrap_or(u32::MAX));
                     patterns.push((order, Pattern { element: child, group }));
                     place = if is_placed { place } else { found.whole.start };
                     is_placed = true;
@@ -76,7 +79,10 @@ impl Layout {
             _ => Kind::Categories,
         };
         let Some(first) = self.groups.first().map(kind) else {
-            return Err("the chart has nothing that draws values; choose another kind of chart for it in Word".to_owned());
+            return Err(
+                "the chart has nothing that draws values; choose another kind of chart for it in Word"
+                    .to_owned(),
+            );
         };
         if self.groups.iter().any(|group| kind(group) != first) {
             return Err("the chart draws some series over categories and others over points, and data can be only one of these; \

@@ -52,7 +52,12 @@ pub(super) fn written(
             group,
             pattern: pattern.map(|pattern| pattern.element),
             is_copy: own.is_none(),
-            colour: given.color.as_deref().filter(|given| !given.trim().is_empty()).map(hexadecimal).transpose()?,
+            colour: given
+                .color
+                .as_deref()
+                .filter(|given| !given.trim().is_empty())
+                .map(hexadecimal)
+                .transpose()?,
             index,
             name: given.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(heading),
         };
@@ -73,8 +78,9 @@ pub(super) fn written(
 }
 
 fn hexadecimal(given: &str) -> Result<String, String> {
-    colour(given.trim())
-        .ok_or_else(|| format!("{:?} is no colour for a series; write it as CSS does, as in \"#1F77B4\"", quoted(given)))
+    colour(given.trim()).ok_or_else(|| {
+        format!("{:?} is no colour for a series; write it as CSS does, as in \"#1F77B4\"", quoted(given))
+    })
 }
 
 /// Writes one series.
@@ -98,11 +104,20 @@ impl Writer<'_> {
     fn series(&self, places: Places) -> String {
         let c = &self.group.prefix;
         let pattern = self.pattern.and_then(|at| self.layout.elements.get(at));
-        let begin = pattern.map_or_else(|| format!("<{c}ser>"), |pattern| self.text(pattern.tag.clone()).to_owned());
-        let mut out = format!("{begin}<{c}idx val=\"{0}\"/><{c}order val=\"{0}\"/>{1}", self.index, self.title(places));
-        let children: Vec<&Entry> = self.pattern.map(|at| self.layout.children(at)).unwrap_or_default().into_iter()
-            .filter_map(|at| self.layout.elements.get(at)).collect();
-        if let Some(colour) = self.colour.as_deref().filter(|_| children.iter().all(|child| child.name != "spPr")) {
+        let begin =
+            pattern.map_or_else(|| format!("<{c}ser>"), |pattern| self.text(pattern.tag.clone()).to_owned());
+        let mut out =
+            format!("{begin}<{c}idx val=\"{0}\"/><{c}order val=\"{0}\"/>{1}", self.index, self.title(places));
+        let children: Vec<&Entry> = self
+            .pattern
+            .map(|at| self.layout.children(at))
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|at| self.layout.elements.get(at))
+            .collect();
+        if let Some(colour) =
+            self.colour.as_deref().filter(|_| children.iter().all(|child| child.name != "spPr"))
+        {
             out.push_str(&self.looks(colour));
         }
         let mut data = Some(self.data(places, &children));
@@ -144,9 +159,14 @@ impl Writer<'_> {
         let all = [(across, Some(places.across)), (along, Some(places.along)), ("bubbleSize", places.size)];
         for (name, column) in all {
             let Some(column) = column else { continue };
-            let given = self.table.columns.get(column).and_then(|column| column.format.as_deref()).map(escaped);
-            let format = given.or_else(|| self.format(name, children)).unwrap_or_else(|| "General".to_owned());
-            out.push_str(&format!("<{c}{name}>{}</{c}{name}>", self.reference(column, name != "cat", &format)));
+            let given =
+                self.table.columns.get(column).and_then(|column| column.format.as_deref()).map(escaped);
+            let format =
+                given.or_else(|| self.format(name, children)).unwrap_or_else(|| "General".to_owned());
+            out.push_str(&format!(
+                "<{c}{name}>{}</{c}{name}>",
+                self.reference(column, name != "cat", &format)
+            ));
         }
         out
     }
@@ -154,7 +174,8 @@ impl Writer<'_> {
     /// The format of the template's numbers, as it is written.
     fn format(&self, name: &str, children: &[&Entry]) -> Option<String> {
         let child = children.iter().find(|child| child.name == name)?;
-        let (_, format) = { self.layout.within(&child.whole) }.find(|(_, element)| element.name == "formatCode")?;
+        let (_, format) =
+            { self.layout.within(&child.whole) }.find(|(_, element)| element.name == "formatCode")?;
         let inner = self.text(format.tag.end..format.whole.end);
         inner.rfind('<').and_then(|at| inner.get(..at)).map(str::to_owned)
     }
@@ -177,7 +198,9 @@ impl Writer<'_> {
             points.push_str(&format!("<{c}pt idx=\"{at}\"><{c}v>{said}</{c}v></{c}pt>"));
         }
         if is_number {
-            format!("<{c}numRef>{formula}<{c}numCache><{c}formatCode>{format}</{c}formatCode>{points}</{c}numCache></{c}numRef>")
+            format!(
+                "<{c}numRef>{formula}<{c}numCache><{c}formatCode>{format}</{c}formatCode>{points}</{c}numCache></{c}numRef>"
+            )
         } else {
             format!("<{c}strRef>{formula}<{c}strCache>{points}</{c}strCache></{c}strRef>")
         }
@@ -191,8 +214,11 @@ impl Writer<'_> {
         let own = format!(" xmlns:a=\"{namespace}\"");
         let fill = |own: &str| format!("<a:solidFill{own}><a:srgbClr val=\"{colour}\"/></a:solidFill>");
         let is_line = ["line", "radar", "scatter"].iter().any(|kind| self.group.name.starts_with(kind));
-        let looks =
-            if is_line { format!("<a:ln{own} w=\"28575\" cap=\"rnd\">{}<a:round/></a:ln>", fill("")) } else { fill(&own) };
+        let looks = if is_line {
+            format!("<a:ln{own} w=\"28575\" cap=\"rnd\">{}<a:round/></a:ln>", fill(""))
+        } else {
+            fill(&own)
+        };
         format!("<{c}spPr>{looks}</{c}spPr>")
     }
 
@@ -215,7 +241,10 @@ impl Writer<'_> {
                     let own = element.value("val");
                     if own.starts_with("accent") {
                         let accent = format!("accent{}", self.index % ACCENTS + 1);
-                        edits.push((element.tag.clone(), self.text(element.tag.clone()).replacen(own, &accent, 1)));
+                        edits.push((
+                            element.tag.clone(),
+                            self.text(element.tag.clone()).replacen(own, &accent, 1),
+                        ));
                     }
                 }
                 _ => {}

@@ -12,14 +12,22 @@ use crate::word::attribute::value_in;
 const CORNER: &str = " ";
 
 /// The sheet with these columns in the place of all of its cells; `corner` stands above the first one, which has this style.
-pub(super) fn filled(xml: &[u8], table: &Table, (corner, style): (Option<&str>, Option<usize>)) -> Option<Vec<u8>> {
+pub(super) fn filled(
+    xml: &[u8],
+    table: &Table,
+    (corner, style): (Option<&str>, Option<usize>),
+) -> Option<Vec<u8>> {
     let at = memmem::find(xml, b"sheetData")?;
     let begin = memrchr(b'<', xml.get(..at)?)?;
     let prefix = std::str::from_utf8(xml.get(begin + 1..at)?).ok()?;
     let tag_end = at + memchr::memchr(b'>', xml.get(at..)?)? + 1;
     let is_empty = xml.get(..tag_end)?.ends_with(b"/>");
     let closing = format!("</{prefix}sheetData>");
-    let end = if is_empty { tag_end } else { tag_end + memmem::find(xml.get(tag_end..)?, closing.as_bytes())? + closing.len() };
+    let end = if is_empty {
+        tag_end
+    } else {
+        tag_end + memmem::find(xml.get(tag_end..)?, closing.as_bytes())? + closing.len()
+    };
     let old = xml.get(begin..end)?;
     let styles = [style.map(|style| style.to_string()).or_else(|| style_of(old, "A2")), style_of(old, "B2")];
     let cells = rows(table, prefix, (corner.unwrap_or(CORNER), &styles));
@@ -52,7 +60,8 @@ fn rows(table: &Table, x: &str, (corner, styles): (&str, &[Option<String>; 2])) 
     let text = |out: &mut String, name: &str, row: usize, text: &str| {
         let text = escaped(text);
         out.extend([
-            &format!("<{x}c r=\"{name}{row}\" t=\"inlineStr\"><{x}is><{x}t xml:space=\"preserve\">"), text.as_str(),
+            &format!("<{x}c r=\"{name}{row}\" t=\"inlineStr\"><{x}is><{x}t xml:space=\"preserve\">"),
+            text.as_str(),
             &format!("</{x}t></{x}is></{x}c>"),
         ]);
     };
@@ -88,7 +97,8 @@ fn heading<'a>(column: &'a Column, index: usize, corner: &'a str) -> &'a str {
 /// The table's part with these columns, and what its first column was called, which stays.
 pub(super) fn table(part: &str, xml: &[u8], table: &Table) -> Result<(Vec<u8>, Option<String>), Error> {
     let elements = entries(part, xml)?;
-    let first = elements.iter().find(|element| element.name == "tableColumn").map(|element| element.value("name"));
+    let first =
+        elements.iter().find(|element| element.name == "tableColumn").map(|element| element.value("name"));
     // A blank is a name: Word's own.
     let corner = first.map(|name| if name.is_empty() { CORNER.to_owned() } else { name.to_owned() });
     let mut edits = Vec::new();

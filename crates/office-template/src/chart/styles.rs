@@ -22,7 +22,9 @@ pub(super) fn with_format(part: &str, xml: &[u8], format: &str) -> Result<Option
     let last = known.filter_map(|element| element.value("numFmtId").parse::<u32>().ok()).max();
     let id = last.map_or(FIRST, |last| last.saturating_add(1).max(FIRST));
     let line = format!("<{x}numFmt numFmtId=\"{id}\" formatCode=\"{}\"/>", attribute_text(format));
-    let style = format!("<{x}xf numFmtId=\"{id}\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/>");
+    let style = format!(
+        "<{x}xf numFmtId=\"{id}\" fontId=\"0\" fillId=\"0\" borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/>"
+    );
     let index = within(&cells.whole, "xf");
     let longer = |element: &Entry, name: &str, count: usize, piece: &str| {
         let inner = xml.get(element.tag.end..element.whole.end).unwrap_or_default();

@@ -69,7 +69,9 @@ impl Table {
         };
         table.rows = table.columns.iter().map(|column| column.cells.len()).max().unwrap_or_default();
         if table.rows.saturating_mul(table.columns.len()) > CELLS {
-            return Err(format!("a chart has at most {CELLS} cells in its sheet; give it fewer values or series"));
+            return Err(format!(
+                "a chart has at most {CELLS} cells in its sheet; give it fewer values or series"
+            ));
         }
         table.name_columns();
         Ok(table)
@@ -94,7 +96,8 @@ impl Table {
 
 fn over_categories(chart: &Chart) -> Result<Table, String> {
     let Some(names) = &chart.categories else {
-        let message = "the chart has no categories; give them as \"categories\": { \"names\": [\"Q1\", \"Q2\"] }";
+        let message =
+            "the chart has no categories; give them as \"categories\": { \"names\": [\"Q1\", \"Q2\"] }";
         return Err(message.to_owned());
     };
     let is_text = names.iter().flatten().any(|name| matches!(name, Name::Text(_)));
@@ -110,7 +113,9 @@ fn over_categories(chart: &Chart) -> Result<Table, String> {
     for series in &chart.series {
         if series.values.len() > names.len() {
             let (name, values, names) = (series.shown(), series.values.len(), names.len());
-            return Err(format!("the series {name} has {values} values for {names} categories; give each value a category"));
+            return Err(format!(
+                "the series {name} has {values} values for {names} categories; give each value a category"
+            ));
         }
         let mut numbers = Vec::with_capacity(series.values.len());
         for value in &series.values {
@@ -133,8 +138,10 @@ fn over_categories(chart: &Chart) -> Result<Table, String> {
 type Points = Vec<(f64, Option<f64>, Option<f64>)>;
 
 fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
-    let points: Vec<Points> = chart.series.iter().map(|series| series.points(kind)).collect::<Result<_, _>>()?;
-    let is_ascending = |points: &Points| points.windows(2).all(|pair| matches!(pair, [one, other] if one.0 < other.0));
+    let points: Vec<Points> =
+        chart.series.iter().map(|series| series.points(kind)).collect::<Result<_, _>>()?;
+    let is_ascending =
+        |points: &Points| points.windows(2).all(|pair| matches!(pair, [one, other] if one.0 < other.0));
     // Points that go forth and back have their own column: in a common one each place across stands once.
     let common = points.iter().all(is_ascending).then(|| {
         let mut across: Vec<f64> = points.iter().flatten().map(|point| point.0).collect();
@@ -145,7 +152,9 @@ fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
     let mut table = Table { kind, columns: Vec::new(), rows: 0, series: Vec::new() };
     if let Some(common) = &common {
         if common.len().saturating_mul(points.len()) > CELLS {
-            return Err(format!("a chart has at most {CELLS} cells in its sheet; give it fewer values or series"));
+            return Err(format!(
+                "a chart has at most {CELLS} cells in its sheet; give it fewer values or series"
+            ));
         }
         table.columns.push(Column::of_numbers("", common.iter().copied().map(Some)));
     }
@@ -177,7 +186,8 @@ impl Table {
         let across = if common.is_some() {
             0
         } else {
-            self.columns.push(Column::of_numbers(&format!("{heading} X"), points.iter().map(|point| Some(point.0))));
+            self.columns
+                .push(Column::of_numbers(&format!("{heading} X"), points.iter().map(|point| Some(point.0))));
             self.columns.len() - 1
         };
         let along = self.columns.len();
@@ -202,12 +212,20 @@ impl Series {
 
     /// Its points; those that are nothing are left out.
     fn points(&self, kind: Kind) -> Result<Points, String> {
-        let written = if kind == Kind::Bubbles { "{ \"x\": 1, \"y\": 2, \"size\": 3 }" } else { "{ \"x\": 1, \"y\": 2 }" };
+        let written = if kind == Kind::Bubbles {
+            "{ \"x\": 1, \"y\": 2, \"size\": 3 }"
+        } else {
+            "{ \"x\": 1, \"y\": 2 }"
+        };
         let point = |value: &Value| match *value {
-            Value::Point(Some(across), along, size) if kind == Kind::Points || size.is_some() => Ok((across, along, size)),
+            Value::Point(Some(across), along, size) if kind == Kind::Points || size.is_some() => {
+                Ok((across, along, size))
+            }
             Value::Point(..) | Value::Number(_) => {
                 let name = self.shown();
-                Err(format!("a value of the series {name} is no point; in a chart of this kind it is written {written}"))
+                Err(format!(
+                    "a value of the series {name} is no point; in a chart of this kind it is written {written}"
+                ))
             }
         };
         self.values.iter().flatten().map(point).collect()

@@ -48,7 +48,8 @@ impl<'a> Workbook<'a> {
         let sheets = entries(&workbook.book, &book)?;
         let first = sheets.iter().find(|element| element.name == "sheet").ok_or_else(no_sheet)?;
         let all = workbook.relationships(&workbook.book.clone(), (limits, left))?;
-        let found = all.iter().find(|one| one.id == first.value("id") && !one.is_external).ok_or_else(no_sheet)?;
+        let found =
+            all.iter().find(|one| one.id == first.value("id") && !one.is_external).ok_or_else(no_sheet)?;
         let part = resolved(&workbook.book, &found.target).ok_or_else(no_sheet)?;
         workbook.sheet = (first.value("name").to_owned(), part);
         Ok(workbook)
@@ -88,7 +89,9 @@ impl<'a> Workbook<'a> {
     /// The style of the first column's cells, where the data say how they are shown.
     fn style(&mut self, table: &Table, (limits, left): Unpacking<'_>) -> Result<Option<usize>, Error> {
         let format = table.columns.first().and_then(|column| column.format.clone());
-        let (Some(format), Some(part)) = (format, self.related(&self.book.clone(), "/styles", (limits, left))?) else {
+        let (Some(format), Some(part)) =
+            (format, self.related(&self.book.clone(), "/styles", (limits, left))?)
+        else {
             return Ok(None);
         };
         let Some(held) = self.small(&part, (limits, left))? else { return Ok(None) };
@@ -111,8 +114,11 @@ impl<'a> Workbook<'a> {
         for name in [relationships_of(&book), LIST.to_owned()] {
             let Some(xml) = self.small(&name, (limits, left))? else { continue };
             let elements = entries(&name, &xml)?;
-            let edits: Vec<_> =
-                elements.iter().filter(|element| gone(element)).map(|element| (element.whole.clone(), String::new())).collect();
+            let edits: Vec<_> = elements
+                .iter()
+                .filter(|element| gone(element))
+                .map(|element| (element.whole.clone(), String::new()))
+                .collect();
             self.put(&name, super::pieces::replaced(&xml, &edits));
         }
         Ok(())
