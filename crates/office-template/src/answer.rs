@@ -64,6 +64,8 @@ pub(crate) enum Form {
     Toc,
     /// The colour, and what is coloured.
     Color,
+    /// What its title says, its data as JSON.
+    Chart,
 }
 
 impl Content<'_> {

@@ -2,13 +2,15 @@
 
 mod asides;
 mod blocks;
+mod chart;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::answer::{Answer, Content};
+use crate::answer::{Answer, Content, Form};
+use crate::chart::Chart;
 use crate::error::Error;
 use crate::files::Files;
 use crate::forms::{self, Place, Refusal, Written};
@@ -67,6 +69,8 @@ pub(crate) struct Filler<'a, 'p> {
     marks: Marks,
     /// Where in `out` the last mark of a text's colour stands, and its number.
     colour: Option<(usize, usize)>,
+    /// The chart's data, where the part is a chart that is filled from them, and the tag that gave them.
+    chart: Option<(usize, Chart)>,
 }
 
 impl<'a, 'p> Filler<'a, 'p> {
@@ -91,6 +95,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             is_ticked: false,
             marks: Marks::default(),
             colour: None,
+            chart: None,
         }
     }
 
@@ -102,6 +107,7 @@ impl<'a, 'p> Filler<'a, 'p> {
     ) -> Result<Vec<u8>, Error> {
         self.nodes(nodes, answers)?;
         let whole = self.finished();
+        let whole = self.charted(whole)?;
         self.marks.applied(whole, self.source, self.package)
     }
 
@@ -161,8 +167,11 @@ impl<'a, 'p> Filler<'a, 'p> {
 
     /// A picture, a link, a table …: inside of its run, between runs or between paragraphs.
     fn content(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
+        if content.form == Form::Chart {
+            return self.chart(slot, content);
+        }
         if !slot.writing.is_run() {
-            self.faults.push((slot.tag, TEXT_ONLY.to_owned()));
+            self.faults.push((self.source.first + slot.tag, TEXT_ONLY.to_owned()));
             return Ok(());
         }
         let xml: &'a [u8] = self.source.xml;

@@ -1,6 +1,6 @@
 //! What tags give that is more than a text: a file for each form.
 
-mod colour;
+pub(crate) mod colour;
 mod html;
 mod image;
 pub(crate) mod link;
@@ -9,6 +9,7 @@ mod tables;
 mod xml;
 
 use crate::answer::{Content, Form};
+use crate::chart;
 use crate::error::Error;
 use crate::files::Files;
 use crate::fill::Source;
@@ -92,6 +93,7 @@ pub(crate) fn write(
         Form::Include => include::calculated(content.field(0), place.source, (package, files)),
         Form::Image | Form::Qr | Form::Barcode => image::write(content, place, (package, files)),
         Form::Html => html::write(content.field(0), place, (package, files)),
+        Form::Chart => Err(chart::MISPLACED.to_owned().into()),
     }
 }
 

@@ -12,6 +12,7 @@
 //! run where nothing else is allowed.
 
 mod answer;
+mod chart;
 mod container;
 mod content_types;
 mod error;
@@ -43,7 +44,7 @@ pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
 use include::Document;
 pub use lexer::Delimiters;
-pub use library::{has_long_numbers, library};
+pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
 pub use outline::{Outline, OutlineTag};
 use package::{Opening, Package};

@@ -5,6 +5,8 @@
 const CORE: &str = include_str!("library/core.js");
 const EXACT: &str = include_str!("library/exact.js");
 const FORMATS: &str = include_str!("library/formats.js");
+const DATES: &str = include_str!("library/dates.js");
+const CHARTS: &str = include_str!("library/charts.js");
 const FORMS: &str = include_str!("library/forms.js");
 
 /// A part with filters.
@@ -21,7 +23,7 @@ const FILTERS: [Filters; 4] = [
         names: &["number", "currency", "percent"],
         formats: true,
     },
-    Filters { script: include_str!("library/dates.js"), names: &["date"], formats: true },
+    Filters { script: DATES, names: &["date"], formats: true },
     Filters {
         script: include_str!("library/texts.js"),
         names: &["upper", "lower", "title", "trim"],
@@ -50,20 +52,26 @@ const CORE_KINDS: [&str; 3] = ["value", "section", "otherwise"];
 /// timeZone: string | undefined, strict: boolean, items: number | undefined }`, where `items` is how often all sections together are
 /// repeated at most ([`Limits::items`](crate::Limits::items)). What it returns is for [`Template::fill`](crate::Template::fill).
 ///
-/// Where the data have long numbers ([`has_long_numbers`]), its member `read` is `(text) => data`, as `JSON.parse` is, but with integers
+/// Where the data have [long numbers](Needs::long_numbers), its member `read` is `(text) => data`, as `JSON.parse` is, but with integers
 /// that print as they are written.
 #[must_use]
-pub fn library(program: &str, has_long_numbers: bool) -> String {
-    let needed: Vec<_> =
-        FILTERS.iter().filter(|part| values(program, "name").any(|name| part.has(name))).collect();
+pub fn library(program: &str, needs: Needs) -> String {
+    // Days may be the categories of charts.
+    let is_needed = |part: &&Filters| {
+        needs.charts && part.script == DATES || values(program, "name").any(|name| part.has(name))
+    };
+    let needed: Vec<_> = FILTERS.iter().filter(is_needed).collect();
     let mut script = ["\"use strict\"; {\n", CORE].concat();
-    if has_long_numbers {
+    if needs.long_numbers {
         script.push_str(EXACT);
     }
     if needed.iter().any(|part| part.formats) {
         script.push_str(FORMATS);
     }
     script.extend(needed.iter().map(|part| part.script));
+    if needs.charts {
+        script.push_str(CHARTS);
+    }
     if values(program, "kind").any(|kind| !CORE_KINDS.contains(&kind)) {
         script.push_str(FORMS);
     }
@@ -83,9 +91,28 @@ fn values<'a>(json: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
+/// What the data ask of the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// There may be integers that are printed as they are written, for `JSON.parse` would round them.
+    pub long_numbers: bool,
+    /// There may be values that are charts.
+    pub charts: bool,
+}
+
+impl Needs {
+    /// Those of data as JSON.
+    #[must_use]
+    pub fn of(json: &[u8]) -> Self {
+        Self {
+            long_numbers: has_long_numbers(json),
+            charts: memchr::memmem::find(json, b"\"chart\"").is_some(),
+        }
+    }
+}
+
 /// Whether JSON may have integers beyond 2^53, which `JSON.parse` would round: so many digits that no string begins with.
-#[must_use]
-pub fn has_long_numbers(json: &[u8]) -> bool {
+fn has_long_numbers(json: &[u8]) -> bool {
     const DIGITS: usize = 16;
     let mut digits = json.split(|byte| !byte.is_ascii_digit());
     let mut at: usize = 0;

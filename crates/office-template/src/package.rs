@@ -8,7 +8,7 @@ mod plain;
 pub(crate) mod relationships;
 mod xml;
 
-use std::collections::btree_map::Entry;
+use std::collections::btree_map;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
@@ -17,9 +17,13 @@ use crate::content_types::LIST;
 use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
+pub(crate) use entries::{Entry, entries};
 pub(crate) use pictures::StoredPicture;
-pub(crate) use relationships::{Relation, Target, addresses, name as relationships_of, styles as styles_of};
-use relationships::{Relationship, Relationships};
+use relationships::Relationships;
+pub(crate) use relationships::{
+    Relation, Relationship, Target, addresses, list as relationships_in, name as relationships_of, resolved,
+    styles as styles_of,
+};
 pub(crate) use xml::{attribute_text, before_end, escaped, with_last};
 
 /// A document that is being filled.
@@ -217,8 +221,8 @@ impl<'a> Package<'a> {
         let held =
             if self.relationships.contains_key(part) { None } else { self.part(&relationships::name(part))? };
         Ok(match self.relationships.entry(part.to_owned()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(vacant) => vacant.insert(Relationships::read(held)?),
+            btree_map::Entry::Occupied(known) => known.into_mut(),
+            btree_map::Entry::Vacant(vacant) => vacant.insert(Relationships::read(held)?),
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 
 use javascriptcore6::glib::Bytes;
-use office_template::{Delimiters, Error, Files, Limit, Limits, Template, has_long_numbers, library};
+use office_template::{Delimiters, Error, Files, Limit, Limits, Needs, Template, library};
 use platen::workers::child::{self, Given, Saying};
 use platen::workers::fill::{FillJob, FillLimits, Filled};
 use serde_json::json;
@@ -87,8 +87,8 @@ impl From<Error> for Fault {
 fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Result<String, Fault> {
     check_zone(machine, &job.timezone)?;
     // Before the default locale is another one: it formats by the one that it is given.
-    let are_long = has_long_numbers(data);
-    let library = machine.evaluate(&library(program, are_long), "library").map_err(Fault::Library)?;
+    let needs = Needs::of(data);
+    let library = machine.evaluate(&library(program, needs), "library").map_err(Fault::Library)?;
     let parse = machine.evaluate("JSON.parse", "").map_err(Fault::Library)?;
     let settings = json!({
         "locale": job.locale, "timeZone": job.timezone, "strict": job.strict, "items": job.limits.items,
@@ -100,7 +100,7 @@ fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Res
         machine.call(&localize, &[machine.word(&job.locale)]).map_err(Fault::Library)?;
     }
     // Reading numbers as they are written takes several times as long.
-    let read = if are_long { Machine::member(&library, "read").map_err(Fault::Library)? } else { parse };
+    let read = if needs.long_numbers { Machine::member(&library, "read").map_err(Fault::Library)? } else { parse };
     let data = machine.call(&read, &[machine.text(data)]).map_err(Fault::Data)?;
     machine.text_of(&library, &[machine.word(program), data, settings]).map_err(Fault::Library)
 }

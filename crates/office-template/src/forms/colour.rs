@@ -36,7 +36,7 @@ pub(super) fn write(content: &Content<'_>, place: &Place<'_>) -> Result<Written,
 }
 
 /// The six digits of a colour.
-fn colour(text: &str) -> Option<String> {
+pub(crate) fn colour(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let is_hex = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if let Some(digits) = text.strip_prefix('#').filter(|digits| is_hex(digits)) {

@@ -133,6 +133,7 @@ const bytes = (value) => {
   return out;
 };
 // Values that say themselves what they are, as easy-template-x has them: { _type: "image", source, width, height, altText } ...
+let chart = null;
 const typed = (value) => {
   const { _type: type } = value;
   const own = (name) => (hasOwn(value, name) ? value[name] : undefined);
@@ -143,6 +144,7 @@ const typed = (value) => {
     const xml = own("xml");
     return content("xml", [isArray(xml) ? joined(xml, "") : xml]);
   }
+  if (type === "chart" && chart !== null) return chart(own);
   if (type !== "image") return null;
   const sizes = [option("width", own("width")), option("height", own("height")), option("alt", own("altText"))];
   let options = "";
@@ -151,6 +153,9 @@ const typed = (value) => {
 };
 const shown = (value) => {
   const isTyped = isObject(value) && !isArray(value) && hasOwn(value, "_type");
+  if (!isTyped && isObject(value) && !isArray(value) && hasOwn(value, "series") && isArray(value.series)) {
+    fail('an object has no text; where it is the data of a chart, give it the member "_type": "chart"');
+  }
   return (isTyped ? typed(value) : null) ?? quote(printed(value));
 };
 

@@ -8,7 +8,7 @@ use quick_xml::{Reader, XmlVersion};
 use crate::error::{Error, quoted};
 
 /// An element below the root.
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Its name, without a prefix.
     pub name: String,
     /// Where it stands, with its end.
@@ -20,14 +20,14 @@ pub(super) struct Entry {
 
 impl Entry {
     /// What an attribute means: what is escaped in it is read, blanks around it do not count.
-    pub(super) fn value(&self, name: &str) -> &str {
+    pub(crate) fn value(&self, name: &str) -> &str {
         let found = self.attributes.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.trim())
     }
 }
 
 /// The elements of `xml`, the part `part`, at any depth.
-pub(super) fn entries(part: &str, xml: &[u8]) -> Result<Vec<Entry>, Error> {
+pub(crate) fn entries(part: &str, xml: &[u8]) -> Result<Vec<Entry>, Error> {
     let broken = |why: &str| {
         let shown = quoted(part);
         Error::NotOffice(format!("{shown} is broken XML ({why}); save the file anew in Word"))

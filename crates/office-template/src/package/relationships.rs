@@ -20,6 +20,8 @@ pub(crate) enum Relation {
     Image,
     Numbering,
     Styles,
+    /// A file of Office in the document, as a chart's workbook.
+    Package,
 }
 
 impl Relation {
@@ -31,6 +33,7 @@ impl Relation {
             Self::Image => "image",
             Self::Numbering => "numbering",
             Self::Styles => "styles",
+            Self::Package => "package",
         };
         format!("{base}/{name}")
     }

@@ -1,6 +1,6 @@
 //! Names, expressions and filters, in the real engine.
 
-use office_template::{Template, library};
+use office_template::{Needs, Template, library};
 
 use crate::support::{docx, fault, limits, p, run, say, say_with, table, text};
 
@@ -371,16 +371,16 @@ fn integers_beyond_the_largest_number_print_as_they_are_written() {
             assert_eq!(say(tag, data), said, "{tag}");
         }
     }
-    assert!(!office_template::has_long_numbers(br#"{"iban":"12345678901234567890","n":123456789012345}"#));
-    assert!(office_template::has_long_numbers(br"[1,1234567890123456]"));
-    assert!(office_template::has_long_numbers(b"12345678901234567890"));
+    assert!(!Needs::of(br#"{"iban":"12345678901234567890","n":123456789012345}"#).long_numbers);
+    assert!(Needs::of(br"[1,1234567890123456]").long_numbers);
+    assert!(Needs::of(b"12345678901234567890").long_numbers);
 }
 
 #[test]
 fn a_program_comes_with_the_parts_that_it_names() {
     let script = |tags: &str, are_long: bool| {
         let template = Template::read(docx(&p(tags)), None, &limits()).expect("it is a template");
-        library(template.program(), are_long)
+        library(template.program(), Needs { long_numbers: are_long, charts: false })
     };
     let parts = [
         ("NumberFormat", "{a | percent}"),

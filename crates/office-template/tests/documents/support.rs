@@ -6,9 +6,7 @@ use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write as _};
 
 use javascriptcore6::{Context, VirtualMachine};
-use office_template::{
-    Delimiters, Error, Filled, Limit, Limits, NoFiles, Template, has_long_numbers, library,
-};
+use office_template::{Delimiters, Error, Filled, Limit, Limits, Needs, NoFiles, Template, library};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::write::SimpleFileOptions;
@@ -46,9 +44,9 @@ pub fn limits() -> Limits {
 /// What the template's program answers: a fresh machine each time, as in the service.
 pub fn run(program: &str, data: &str, settings: &str) -> String {
     let context = Context::with_virtual_machine(&VirtualMachine::new());
-    let are_long = has_long_numbers(data.as_bytes());
-    let read = if are_long { "fill.read" } else { "JSON.parse" };
-    let library = context.evaluate(&library(program, are_long)).expect("the library loads");
+    let needs = Needs::of(data.as_bytes());
+    let read = if needs.long_numbers { "fill.read" } else { "JSON.parse" };
+    let library = context.evaluate(&library(program, needs)).expect("the library loads");
     let (program, data) = (literal(program), literal(data));
     let settings = format!("{{ ...{settings}, items: {ITEMS} }}");
     let code = format!("(fill) => fill({program}, {read}({data}), {settings})");

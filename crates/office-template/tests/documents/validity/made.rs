@@ -1,6 +1,7 @@
 //! Documents made by code, one for each thing that a copy must not have twice or lose. A new form of tags gets a line here.
 
 use super::Case;
+use crate::charts;
 use crate::support::{docx, docx_with, p, table};
 
 const ITEMS: &str = r#"{"items":[{"name":"A & <B>","lines":["x","y"]},{"name":"C\nD\tE","lines":[]}],"none":[],"logo":"iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==","title":"T"}"#;
@@ -15,6 +16,7 @@ pub fn made() -> Vec<Case> {
         docx(&rows_of("{name}")),
         &format!("{{\"items\":[{}]}}", rows.join(",")),
     ));
+    cases.push(Case::new("a chart", charts::columns(), charts::DATA));
     cases
 }
 

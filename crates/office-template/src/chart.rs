@@ -1,0 +1,128 @@
+//! A chart of the document, filled from data: its series in the chart's own part, and the same in the workbook that Word shows for it.
+//!
+//! ```text
+//! data ──read──▶ Chart ──table──▶ columns of cells ──series──▶ the chart's part
+//!                                        └──────────workbook──▶ its workbook
+//! ```
+
+mod pieces;
+mod series;
+mod sheet;
+mod styles;
+mod table;
+mod workbook;
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::forms::Refusal;
+use crate::package::{Package, Relation};
+use pieces::Layout;
+use table::Table;
+use workbook::Workbook;
+
+/// Where a chart's data cannot stand.
+pub(crate) const MISPLACED: &str =
+    "it is the data of a chart; let the tag stand in the title of a chart of the document, which it fills";
+
+/// The namespaces of charts.
+const NAMESPACES: [&str; 2] =
+    ["http://schemas.openxmlformats.org/drawingml/2006/chart", "http://purl.oclc.org/ooxml/drawingml/chart"];
+
+/// What the first sheet of a workbook is called that cannot be asked.
+const SHEET: &str = "Sheet1";
+
+/// A chart's data, as the program answers them.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Chart {
+    /// How Excel shows the categories that are numbers or days.
+    format: Option<String>,
+    categories: Option<Vec<Option<Name>>>,
+    series: Vec<Series>,
+}
+
+/// A category.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Name {
+    Number(f64),
+    Text(String),
+}
+
+#[derive(Debug, Deserialize)]
+struct Series {
+    name: Option<String>,
+    color: Option<String>,
+    values: Vec<Option<Value>>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Number(f64),
+    /// Across, along, and how large.
+    Point(Option<f64>, Option<f64>, Option<f64>),
+}
+
+impl Chart {
+    pub(crate) fn read(json: &str) -> Result<Self, String> {
+        serde_json::from_str(json).map_err(|error| format!("the chart's data cannot be read ({error})"))
+    }
+}
+
+/// What a chart draws its values over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Categories,
+    Points,
+    Bubbles,
+}
+
+/// What the names of charts begin with in a part, where it is a chart.
+pub(crate) fn prefix(xml: &[u8]) -> Option<String> {
+    let (name, tag) = pieces::root(xml)?;
+    let prefix = name.strip_suffix("chartSpace")?;
+    NAMESPACES
+        .iter()
+        .any(|namespace| memchr::memmem::find(tag, namespace.as_bytes()).is_some())
+        .then(|| prefix.to_owned())
+}
+
+/// The chart's part `name`, filled; its workbook is filled with it.
+pub(crate) fn filled(
+    chart: &Chart,
+    (name, xml): (&str, &[u8]),
+    package: &mut Package<'_>,
+) -> Result<Vec<u8>, Refusal> {
+    let layout = Layout::read(name, xml)?;
+    let table = Table::new(chart, layout.kind()?)?;
+    let sheet = match package.related(name, Relation::Package)? {
+        Some(workbook) => edited(&table, &workbook, package)?,
+        None => SHEET.to_owned(),
+    };
+    let filled = series::written(chart, &table, (&layout, xml), (&sheet, package.room()))?;
+    let filled = filled.map(|series| pieces::replaced(xml, &series));
+    filled.ok_or_else(|| package.full().into())
+}
+
+/// Fills the workbook in the part `name`; tells what its sheet is called.
+fn edited(table: &Table, name: &str, package: &mut Package<'_>) -> Result<String, Error> {
+    let Some(file) = package.part(name)? else { return Ok(SHEET.to_owned()) };
+    let opened = Workbook::open(&file, package.unpacking());
+    let edited = opened.and_then(|workbook| {
+        let sheet = workbook.sheet().to_owned();
+        Ok((sheet, workbook.filled(table, package.unpacking())?))
+    });
+    match edited {
+        Ok((sheet, content)) => {
+            package.put(name, content)?;
+            Ok(sheet)
+        }
+        // The chart shows the data all the same: Word asks its workbook when somebody edits them.
+        Err(Error::NotOffice(why)) => {
+            package.warnings.push(format!("the data of a chart are not in its workbook {name}: {why}"));
+            Ok(SHEET.to_owned())
+        }
+        Err(error) => Err(error),
+    }
+}
