@@ -229,7 +229,9 @@ impl Writer<'_> {
         for (at, element) in self.layout.within(&child.whole) {
             match element.name.as_str() {
                 // Two series with the same id are one to what Word keeps of them.
-                "uniqueId" if self.is_copy => edits.push((element.whole.clone(), String::new())),
+                "ext" if self.is_copy && self.layout.child(at, "uniqueId").is_some() => {
+                    edits.push((element.whole.clone(), String::new()));
+                }
                 "solidFill" if is_coloured => {
                     let inner = self.layout.children(at).first().and_then(|&at| self.layout.elements.get(at));
                     if let (Some(colour), Some(inner)) = (&self.colour, inner) {

@@ -50,7 +50,8 @@ pub(super) fn stored(
         | Form::Pagebreak
         | Form::Include
         | Form::Toc
-        | Form::Color => format!("{:?} {} {text}", content.form, content.field(1)),
+        | Form::Color
+        | Form::Chart => format!("{:?} {} {text}", content.form, content.field(1)),
     };
     if let Some(stored) = package.picture(&key) {
         return Ok(stored);
@@ -117,7 +118,8 @@ fn bytes(content: &Content<'_>, options: &Options, files: &mut dyn Files) -> Res
         | Form::Pagebreak
         | Form::Include
         | Form::Toc
-        | Form::Color => match Source::read(text, &Limits::default())? {
+        | Form::Color
+        | Form::Chart => match Source::read(text, &Limits::default())? {
             Source::Bytes(bytes) => Ok(bytes),
             Source::Address(name) | Source::File(name) => files.file(&name),
         },
