@@ -1,5 +1,6 @@
 //! The series of a chart's part: each as the template's own at its place is, further ones as the first.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::Chart;
@@ -131,7 +132,7 @@ impl Writer<'_> {
             }
         }
         out.extend(data);
-        out.push_str(&format!("</{c}ser>"));
+        let _ = write!(out, "</{c}ser>");
         out
     }
 
@@ -163,10 +164,7 @@ impl Writer<'_> {
                 self.table.columns.get(column).and_then(|column| column.format.as_deref()).map(escaped);
             let format =
                 given.or_else(|| self.format(name, children)).unwrap_or_else(|| "General".to_owned());
-            out.push_str(&format!(
-                "<{c}{name}>{}</{c}{name}>",
-                self.reference(column, name != "cat", &format)
-            ));
+            let _ = write!(out, "<{c}{name}>{}</{c}{name}>", self.reference(column, name != "cat", &format));
         }
         out
     }
@@ -195,7 +193,7 @@ impl Writer<'_> {
                 Cell::Number(number) => sheet_number(*number),
                 Cell::Text(text) => escaped(text),
             };
-            points.push_str(&format!("<{c}pt idx=\"{at}\"><{c}v>{said}</{c}v></{c}pt>"));
+            let _ = write!(points, "<{c}pt idx=\"{at}\"><{c}v>{said}</{c}v></{c}pt>");
         }
         if is_number {
             format!(

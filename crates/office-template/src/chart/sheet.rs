@@ -1,6 +1,7 @@
 //! A sheet of a workbook, and the table that Excel draws over its cells.
 
 use memchr::{memmem, memrchr};
+use std::fmt::Write as _;
 
 use super::pieces::{prefix, replaced};
 use super::table::{Cell, Column, Table, letters, sheet_number};
@@ -69,10 +70,10 @@ fn rows(table: &Table, x: &str, (corner, styles): (&str, &[Option<String>; 2])) 
     for (index, (column, name)) in table.columns.iter().zip(&names).enumerate() {
         text(&mut out, name, 1, heading(column, index, corner));
     }
-    out.push_str(&format!("</{x}row>"));
+    let _ = write!(out, "</{x}row>");
     for at in 0..table.rows {
         let row = at + 2;
-        out.push_str(&format!("<{x}row r=\"{row}\">"));
+        let _ = write!(out, "<{x}row r=\"{row}\">");
         for (index, (column, name)) in table.columns.iter().zip(&names).enumerate() {
             let style = if index == 0 { &styles[0] } else { &styles[1] };
             match column.cells.get(at) {
@@ -81,11 +82,11 @@ fn rows(table: &Table, x: &str, (corner, styles): (&str, &[Option<String>; 2])) 
                 Some(Cell::Number(number)) => {
                     let style = style.as_deref().map(|style| format!(" s=\"{style}\"")).unwrap_or_default();
                     let number = sheet_number(*number);
-                    out.push_str(&format!("<{x}c r=\"{name}{row}\"{style}><{x}v>{number}</{x}v></{x}c>"));
+                    let _ = write!(out, "<{x}c r=\"{name}{row}\"{style}><{x}v>{number}</{x}v></{x}c>");
                 }
             }
         }
-        out.push_str(&format!("</{x}row>"));
+        let _ = write!(out, "</{x}row>");
     }
     out + &format!("</{x}sheetData>")
 }
@@ -115,9 +116,9 @@ pub(super) fn table(part: &str, xml: &[u8], table: &Table) -> Result<(Vec<u8>, O
                 let mut columns = format!("<{x}tableColumns count=\"{}\">", table.columns.len());
                 for (index, column) in table.columns.iter().enumerate() {
                     let name = attribute_text(heading(column, index, corner.as_deref().unwrap_or(CORNER)));
-                    columns.push_str(&format!("<{x}tableColumn id=\"{}\" name=\"{name}\"/>", index + 1));
+                    let _ = write!(columns, "<{x}tableColumn id=\"{}\" name=\"{name}\"/>", index + 1);
                 }
-                columns.push_str(&format!("</{x}tableColumns>"));
+                let _ = write!(columns, "</{x}tableColumns>");
                 edits.push((element.whole.clone(), columns));
             }
             _ => {}

@@ -135,7 +135,10 @@ fn over_categories(chart: &Chart) -> Result<Table, String> {
 }
 
 /// A series' points: across, along, size.
-type Points = Vec<(f64, Option<f64>, Option<f64>)>;
+type Points = Vec<Point>;
+
+/// Where it is across, how high, and how large.
+type Point = (f64, Option<f64>, Option<f64>);
 
 fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
     let points: Vec<Points> =
@@ -170,7 +173,7 @@ fn over_points(chart: &Chart, kind: Kind) -> Result<Table, String> {
 impl Table {
     /// The columns of a series of points.
     fn add(&mut self, heading: &str, points: &Points, common: Option<&[f64]>) {
-        let spread = |of: fn(&(f64, Option<f64>, Option<f64>)) -> Option<f64>| match common {
+        let spread = |of: fn(&Point) -> Option<f64>| match common {
             None => points.iter().map(of).collect::<Vec<_>>(),
             Some(common) => {
                 let mut spread = vec![None; common.len()];
