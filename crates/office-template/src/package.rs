@@ -17,6 +17,7 @@ use crate::content_types::LIST;
 use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
+use crate::warnings::Warnings;
 pub(crate) use pictures::StoredPicture;
 pub(crate) use relationships::{Relation, Target, addresses, name as relationships_of, styles as styles_of};
 use relationships::{Relationship, Relationships};
@@ -44,8 +45,8 @@ pub(crate) struct Package<'a> {
     numbered: BTreeMap<String, u32>,
     /// Where in `added` parts stand, by their content's hash: the same picture is added once.
     contents: HashMap<u64, Vec<usize>>,
-    /// Pictures that were added, by what the data said of them.
-    pictures: HashMap<(usize, u64), StoredPicture>,
+    /// Pictures that were added, and why others could not be, by what the data said of them.
+    pictures: HashMap<(usize, u64), Result<StoredPicture, String>>,
     /// Lines for the list of content types.
     overrides: String,
     /// Whether the names of relationships are those of the strict form of the format.
@@ -53,7 +54,7 @@ pub(crate) struct Package<'a> {
     /// What other documents have brought with them.
     pub taken: Taken,
     /// What the document's author should know.
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
     /// The next number of a picture that is no other's.
     pub next_number: u64,
 }
@@ -92,7 +93,7 @@ impl<'a> Package<'a> {
             relationships: BTreeMap::new(),
             is_strict,
             taken: Taken::default(),
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             next_number,
         };
         plain::make(&mut package)?;

@@ -125,7 +125,7 @@ pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
     if rewritten != list {
         package.put(LIST, rewritten)?;
     }
-    package.warnings.extend(losses.into_iter().map(|loss| loss.warning().to_owned()));
+    losses.into_iter().for_each(|loss| package.warnings.push(loss.warning()));
     Ok(())
 }
 
