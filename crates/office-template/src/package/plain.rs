@@ -125,7 +125,9 @@ pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
     if rewritten != list {
         package.put(LIST, rewritten)?;
     }
-    losses.into_iter().for_each(|loss| package.warnings.push(loss.warning()));
+    for loss in losses {
+        package.warnings.push(loss.warning());
+    }
     Ok(())
 }
 
