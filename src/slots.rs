@@ -134,11 +134,18 @@ impl AccountSlots {
             let mut freed = pin!(self.inner.freed.notified());
             // Heard from now on, also while the slots are looked at.
             freed.as_mut().enable();
-            if self.inner.state().take_idle(account, self.inner.share) {
-                return Slot { inner: Arc::clone(&self.inner), account, count: 1 };
+            if let Some(slot) = self.acquire_now(account) {
+                return slot;
             }
             freed.await;
         }
+    }
+
+    /// A slot that is free and that nobody in line may have.
+    #[must_use]
+    pub fn acquire_now(&self, account: AccountId) -> Option<Slot> {
+        let is_taken = self.inner.state().take_idle(account, self.inner.share);
+        is_taken.then(|| Slot { inner: Arc::clone(&self.inner), account, count: 1 })
     }
 }
 

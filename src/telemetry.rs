@@ -13,8 +13,8 @@ use tracing_subscriber::fmt::time::SystemTime;
 
 pub use browsers::BrowserMetrics;
 pub use parts::{
-    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, Step, StepMetrics, StepTimer,
-    StoreMetrics,
+    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, OfficeMetrics, Step, StepMetrics,
+    StepTimer, StoreMetrics,
 };
 pub use register::{Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};

@@ -29,6 +29,9 @@ pub enum Template {
     Uploaded,
 }
 
+/// Until it is ready.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// A running service.
 pub struct Service {
     program: Program,
@@ -51,11 +54,13 @@ impl Service {
             Template::Uploaded => ("Platen, uploaded each time", None),
         };
         let program = Program::start(folder.path(), token, &SETTINGS)?;
-        program.runtime.block_on(async {
+        let ready = async {
             while program.get("/health/ready").await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
-        });
+        };
+        let waited = program.runtime.block_on(async { tokio::time::timeout(START_TIMEOUT, ready).await });
+        waited.map_err(|_| io::Error::other("the service did not get ready"))?;
         Ok(Self { program, name, saved, _folder: folder })
     }
 

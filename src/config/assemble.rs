@@ -43,6 +43,8 @@ pub struct AssembleConfig {
     pub child_jobs: u64,
     /// Engine processes at once; 0: one a core.
     pub processes: u64,
+    /// Engine processes of one account that wait for pictures, beside these; 0: two a core.
+    pub waiting_limit: u64,
 }
 
 impl AssembleConfig {
@@ -85,5 +87,6 @@ impl AssembleConfig {
         faults.within("assemble.kept", self.kept, 0, 256);
         faults.within("assemble.child_jobs", self.child_jobs, 1, 10_000);
         faults.within("assemble.processes", self.processes, 0, 256);
+        faults.within("assemble.waiting_limit", self.waiting_limit, 0, 256);
     }
 }

@@ -80,6 +80,12 @@ impl TemplateKind {
     pub const ALL: [Self; 7] =
         [Self::Framework, Self::Latex, Self::Html, Self::Ejs, Self::Pptx, Self::Xlsx, Self::Docx];
 
+    /// Whether it is an Office file.
+    #[must_use]
+    pub fn is_office(self) -> bool {
+        matches!(self, Self::Pptx | Self::Xlsx | Self::Docx)
+    }
+
     /// The name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -79,6 +79,7 @@ impl ScriptPool {
             // One of them is always left to other accounts.
             processes: if config.processes == 0 { cores + 1 } else { count(config.processes) },
             share,
+            waiting: if config.waiting_limit == 0 { 2 * cores } else { count(config.waiting_limit) },
             start_timeout: Duration::from_millis(config.start_timeout_ms),
             undisturbed: Duration::from_millis(config.yield_after_ms),
             deadline: Duration::from_millis(config.timeout_ms),

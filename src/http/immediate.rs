@@ -18,7 +18,6 @@ use super::state::HttpState;
 use super::{body, gate, idempotency, job_request, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
-use crate::domain::kinds::TemplateKind;
 use crate::domain::members::Members;
 use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
@@ -128,7 +127,7 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
         }
         _ => {}
     }
-    let office = job.kind().filter(|kind| is_office(*kind));
+    let office = job.kind().filter(|kind| kind.is_office());
     if let Some(kind) = office.filter(|_| has_text) {
         let detail = format!(
             "is text, and a {} template is a file; create the job with /documents/init and upload the file",
@@ -136,10 +135,6 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
         );
         members.fault("template", detail);
     }
-}
-
-fn is_office(kind: TemplateKind) -> bool {
-    matches!(kind, TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx)
 }
 
 /// # Errors

@@ -157,7 +157,8 @@ impl Handler<CloseUpload> for JobRegistry {
                     Found::Ended(view) => Err(actor::upload_closed(&view.borrow())),
                     Found::Live(live) => {
                         if message.part == InputPart::Template {
-                            uploads::check(&deps.parts, &mut message.upload).await?;
+                            let kind = live.view.borrow().kind;
+                            uploads::check(&deps.parts, kind, &mut message.upload).await?;
                         }
                         let taken = actor::TakeUpload { part: message.part, upload: message.upload };
                         live.addr.send(taken).await.map_err(|_| actor_lost())?

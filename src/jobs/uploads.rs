@@ -2,18 +2,24 @@
 
 use std::sync::Arc;
 
+use crate::domain::kinds::TemplateKind;
 use crate::pipeline::Parts;
 use crate::problem::{Code, Problem};
 use crate::storage::CountedUpload;
 use crate::templates::package::Package;
 
-/// Refuses an Office file that breaks the limits of archives, so that nothing of it is kept. A bucket that takes uploads
-/// itself shows nobody what comes: there, and of all that is no Office file, the start of the job looks.
+/// Refuses an Office file that breaks the limits of archives, and for a job of an Office file, whose `kind` is told, an archive
+/// behind other bytes, so that nothing of it is kept. A bucket that takes uploads itself shows nobody what comes: there, and
+/// of all that is no Office file, the start of the job looks.
 ///
 /// # Errors
 /// `template_archive_invalid`.
-pub(super) async fn check(parts: &Parts, upload: &mut CountedUpload) -> Result<(), Problem> {
-    if !Package::may_be_office(upload.start()) {
+pub(super) async fn check(
+    parts: &Parts,
+    kind: TemplateKind,
+    upload: &mut CountedUpload,
+) -> Result<(), Problem> {
+    if !kind.is_office() && !Package::may_be_office(upload.start()) {
         return Ok(());
     }
     // Each is held in memory, as those are that jobs unpack. It is never closed, so there is always a permit.

@@ -77,16 +77,16 @@ async fn saved(parts: &Parts, wanted: TemplateUse) -> Result<Loaded, JobFault> {
 /// What an upload holds.
 async fn uploaded(parts: &Parts, input: &RunInput, upload: Bytes) -> Result<Loaded, JobFault> {
     let read = if Package::is_quick(&upload) {
-        Package::read(&upload, &parts.limits.templates)
+        Package::read_for(Some(input.kind), &upload, &parts.limits.templates)
     } else {
-        let limits = parts.limits.templates.clone();
+        let (kind, limits) = (input.kind, parts.limits.templates.clone());
         // It is never closed, so there is always a permit to wait for.
         let wait = input.meter.begin_wait();
         let place = parts.unpacking.clone().acquire_owned().await.ok();
         drop(wait);
         let unpack = move || {
             // The place is the work's: it goes on when the job that wanted it is over.
-            let read = Package::read(&upload, &limits);
+            let read = Package::read_for(Some(kind), &upload, &limits);
             drop(place);
             read
         };

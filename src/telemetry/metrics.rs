@@ -14,7 +14,8 @@ use prometheus_client::registry::Registry;
 
 use super::browsers::BrowserMetrics;
 use super::parts::{
-    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, StepMetrics, StoreMetrics,
+    ChildMetrics, EngineMetrics, HttpMetrics, IndexMetrics, JobMetrics, OfficeMetrics, StepMetrics,
+    StoreMetrics,
 };
 use super::process;
 use super::register::{Labelled, Register};
@@ -43,6 +44,8 @@ pub struct Metrics {
     pub steps: StepMetrics,
     /// Engine processes.
     pub children: ChildMetrics,
+    /// Documents that are filled.
+    pub office: OfficeMetrics,
     /// What engines need of the machine.
     pub engines: EngineMetrics,
     /// Slots of engines that run heavy programs.
@@ -76,6 +79,7 @@ impl Metrics {
         let jobs = JobMetrics::new(&mut register);
         let steps = StepMetrics::new(&mut register);
         let children = ChildMetrics::new(&mut register);
+        let office = OfficeMetrics::new(&mut register);
         let engines = EngineMetrics::new(&mut register);
         let slots = SlotMetrics::new(&mut register);
         let browser = BrowserMetrics::new(&mut register);
@@ -87,7 +91,7 @@ impl Metrics {
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
         let listed = Arc::new(Listed { registry, table });
-        Self { jobs, steps, children, engines, slots, browser, store, index, templates, http, listed }
+        Self { jobs, steps, children, office, engines, slots, browser, store, index, templates, http, listed }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.

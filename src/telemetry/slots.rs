@@ -88,7 +88,9 @@ impl Drop for SlotWait {
 }
 
 impl GaugeGuard {
-    fn new(level: &Level) -> Self {
+    /// Counts one more.
+    #[must_use = "it is counted until this is dropped"]
+    pub fn new(level: &Level) -> Self {
         level.inc();
         Self { level: level.clone() }
     }

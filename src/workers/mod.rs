@@ -16,6 +16,7 @@ mod group;
 mod holdings;
 mod housing;
 pub mod lint;
+mod place;
 mod pool;
 mod priority;
 mod program;

@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 use super::housing::Housing;
+use super::place::{Levels, Place, Places};
 use super::priority::{processor_time, resident_bytes, yield_processor};
 use super::program::Excess;
 use super::spec::ChildSpec;
@@ -28,8 +29,8 @@ use super::starter::Starter;
 use super::waits::Waits;
 use super::worker::{Job, Worker, WorkerFault};
 use crate::domain::ids::AccountId;
+use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
-use crate::slots::{AccountShare, AccountSlots, Slot};
 use crate::telemetry::ChildMetrics;
 
 /// Between two looks at the memory of a child at work.
@@ -53,6 +54,9 @@ pub struct PoolSettings {
     pub processes: usize,
     /// How many of them may be one account's.
     pub share: AccountShare,
+    /// One account's children that wait for files from elsewhere; they are not among `processes`. Of all accounts together
+    /// four times as many may.
+    pub waiting: usize,
     /// Until a started child is ready.
     pub start_timeout: Duration,
     /// Processor time after which a job yields to everybody else.
@@ -77,7 +81,7 @@ struct Inner {
     starter: Starter,
     settings: PoolSettings,
     metrics: ChildMetrics,
-    slots: AccountSlots,
+    places: Places,
     shelf: Mutex<Shelf>,
     /// For servers, which work for everybody.
     housing: Option<Housing>,
@@ -85,7 +89,7 @@ struct Inner {
 
 /// When a job may begin, and until when it is done.
 struct Turn {
-    slot: Slot,
+    place: Place,
     deadline: Duration,
 }
 
@@ -124,9 +128,11 @@ impl Pool {
         metrics: ChildMetrics,
         housing: Option<Housing>,
     ) -> Self {
-        let slots = AccountSlots::new(settings.processes, settings.share);
+        let level = |state| metrics.children.of([settings.name, state]);
+        let levels = Levels { working: level("working"), waiting: level("waiting") };
+        let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
-        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, slots, shelf, housing }) };
+        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, places, shelf, housing }) };
         pool.refill();
         pool
     }
@@ -145,7 +151,7 @@ impl Pool {
 
     /// Runs a job of the account of `meter`: waits for a turn, then takes a child that worked for the account, or a
     /// spare, or starts one. The job does not pay for its wait. The deadline counts from when a ready child gets the job,
-    /// without the time in which the child waits for a file.
+    /// without the time in which the child waits for a file. A job that may not wait for one now begins again when it may.
     /// Dropping the future kills the child.
     ///
     /// # Errors
@@ -156,19 +162,22 @@ impl Pool {
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
         let meter = meter.into();
-        let account = meter.account();
-        let wait = meter.begin_wait();
-        let slot = self.inner.slots.acquire(account).await;
-        drop(wait);
-        let turn = Turn { slot, deadline: self.inner.settings.deadline };
+        let (account, deadline) = (meter.account(), self.inner.settings.deadline);
         let is_shared = self.inner.housing.is_some();
-        let environment = job.environment;
-        self.run_in(turn, account, job, |shelf| shelf.pick(account, is_shared, environment)).await
+        let mut leave = None;
+        loop {
+            let place = self.inner.places.take(&meter, leave).await;
+            let pick = |shelf: &mut Shelf| shelf.pick(account, is_shared, job.environment);
+            if let Some(done) = self.run_in(Turn { place, deadline }, account, &job, pick).await? {
+                return Ok(done);
+            }
+            leave = Some(self.inner.places.leave(&meter).await);
+        }
     }
 
     /// Runs what no job waits for: in a slot that no job wants, and in a child that had no job before, so that what
     /// it answers is not of an earlier job's making. `limit` is the deadline, and before it as long a wait for a
-    /// slot; `None` when there was none.
+    /// slot; `None` when there was none, or a file would have to be waited for.
     ///
     /// # Errors
     /// See [`WorkerFault`].
@@ -178,31 +187,36 @@ impl Pool {
         job: Job<'_, H>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let Ok(slot) = timeout(limit, self.inner.slots.acquire_idle(account)).await else { return Ok(None) };
-        let turn = Turn { slot, deadline: limit };
-        self.run_in(turn, account, job, |shelf| shelf.ready.pop_front()).await.map(Some)
+        let meter = CostMeter::from(account);
+        let Ok(place) = timeout(limit, self.inner.places.take_idle(&meter)).await else { return Ok(None) };
+        let turn = Turn { place, deadline: limit };
+        self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front()).await
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
         &self,
         turn: Turn,
         account: AccountId,
-        job: Job<'_, H>,
+        job: &Job<'_, H>,
         pick: impl Fn(&mut Shelf) -> Option<Worker>,
-    ) -> Result<(R, Bytes), WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         let worker = match self.take(pick) {
             Some(worker) => worker,
             None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
         let grown = outgrown(worker.process(), self.inner.settings.resident_limit_bytes);
-        let mut lease = Lease::new(self.clone(), account, worker, turn.slot);
+        let mut lease = Lease::new(self.clone(), account, worker, turn.place);
         let waits = Waits::default();
         let done = tokio::select! {
-            done = lease.work_in_turn(&job, &waits) => done,
+            done = lease.work_in_turn(job, &waits) => done,
             () = waits.outworked(turn.deadline) => Err(WorkerFault::Deadline),
             () = grown => Err(WorkerFault::TooMuch(Excess::Memory)),
         };
-        lease.end = done.as_ref().map_or_else(WorkerFault::name, |_| "answered");
+        lease.end = match &done {
+            Ok(Some(_)) => "answered",
+            Ok(None) => "put_off",
+            Err(fault) => fault.name(),
+        };
         done
     }
 
@@ -300,10 +314,6 @@ impl Pool {
         self.inner.metrics.jobs.of([self.inner.settings.name, end]).inc();
     }
 
-    fn count_working(&self, change: i64) {
-        self.inner.metrics.children.of([self.inner.settings.name, "working"]).inc_by(change);
-    }
-
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         // Nothing under this lock can stop half-way; a poisoned shelf is a whole one.
         self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner)
@@ -339,7 +349,7 @@ async fn outgrown(process: Option<i32>, limit_bytes: Option<u64>) {
 /// A child at work and its turn: however the job ends, the child is made ready again for its account, or
 /// killed, reaped and replaced.
 struct Lease {
-    rest: Option<(Worker, Slot)>,
+    rest: Option<(Worker, Place)>,
     pool: Pool,
     account: AccountId,
     answered: bool,
@@ -350,10 +360,10 @@ struct Lease {
 }
 
 impl Lease {
-    fn new(pool: Pool, account: AccountId, worker: Worker, turn: Slot) -> Self {
-        pool.count_working(1);
+    fn new(pool: Pool, account: AccountId, worker: Worker, mut place: Place) -> Self {
+        place.begin_work();
         Self {
-            rest: Some((worker, turn)),
+            rest: Some((worker, place)),
             pool,
             account,
             answered: false,
@@ -367,7 +377,7 @@ impl Lease {
         &mut self,
         job: &Job<'_, H>,
         waits: &Waits,
-    ) -> Result<(R, Bytes), WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         if self.pool.inner.housing.is_some() {
             // What computes is the server's child; who shall yield does so from its start.
             return self.work(job, waits).await;
@@ -395,21 +405,21 @@ impl Lease {
         &mut self,
         job: &Job<'_, H>,
         waits: &Waits,
-    ) -> Result<(R, Bytes), WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         let limit = self.pool.inner.settings.answer_limit_bytes;
-        let Some((worker, _)) = &mut self.rest else {
+        let Some((worker, place)) = &mut self.rest else {
             return Err(WorkerFault::NotStarted("the child is gone already".to_owned()));
         };
-        let answer = worker.work(job, waits, limit).await;
-        self.answered = answer.is_ok();
+        let answer = worker.work(job, (waits, place), limit).await;
+        self.answered = matches!(answer, Ok(Some(_)));
         answer
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some((worker, turn)) = self.rest.take() else { return };
-        self.pool.count_working(-1);
+        let Some((worker, mut place)) = self.rest.take() else { return };
+        place.end_work();
         self.pool.count_end(self.end);
         let (pool, account, answered) = (self.pool.clone(), self.account, self.answered && !self.has_yielded);
         if !answered {
@@ -419,7 +429,7 @@ impl Drop for Lease {
         // The next child starts when this one is done with: until then the cores belong to the job's page.
         runtime.spawn(async move {
             pool.retire(account, worker, answered).await;
-            drop(turn);
+            drop(place);
             pool.refill();
         });
     }

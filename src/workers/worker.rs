@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 use super::frame::{self, FrameError, Given, Saying};
 use super::group::Standing;
 use super::housing::House;
+use super::place::Place;
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
@@ -42,6 +43,12 @@ pub trait FileSource: Sync {
     /// # Errors
     /// Why it cannot be had, a sentence for the job's author.
     async fn file(&self, name: &str) -> Result<Asked, String>;
+
+    /// Whether the file of this name is somewhere else and may take long to come. The job gives its place to others while
+    /// it waits for that.
+    fn is_far(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// Files that are there already.
@@ -201,13 +208,14 @@ impl Worker {
         }
     }
 
-    /// Gives it the job and answers what it asks for until it is done.
+    /// Gives it the job and answers what it asks for until it is done; `None` when it asks for a file that it may not wait
+    /// for now.
     pub async fn work<H: Serialize, R: DeserializeOwned>(
         &mut self,
         job: &Job<'_, H>,
-        waits: &Waits,
+        (waits, place): (&Waits, &mut Place),
         answer_limit_bytes: u64,
-    ) -> Result<(R, Bytes), WorkerFault> {
+    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         self.jobs += 1;
         if let Err(error) = frame::send(&mut self.input, job.header, job.body).await {
             return Err(self.parting(Some(error.into())).await);
@@ -215,12 +223,19 @@ impl Worker {
         loop {
             let said = frame::receive(&mut self.output, ANSWER_HEADER_LIMIT_BYTES, answer_limit_bytes).await;
             let name = match said {
-                Ok((Saying::Done(result), body)) => return Ok((result, body)),
+                Ok((Saying::Done(result), body)) => return Ok(Some((result, body))),
                 Ok((Saying::Want(name), _)) => name,
                 Ok((Saying::Ready, _)) => return Err(WorkerFault::Astray("ready twice".to_owned())),
                 Err(error) => return Err(self.parting(Some(error)).await),
             };
-            let (given, body) = match waits.of(job.files.file(&name)).await {
+            let file = if !job.files.is_far(&name) {
+                waits.of(job.files.file(&name)).await
+            } else if place.may_wait() {
+                waits.of(place.wait_for(job.files.file(&name))).await
+            } else {
+                return Ok(None);
+            };
+            let (given, body) = match file {
                 Ok(Asked { content, made }) => {
                     let made = made.unwrap_or_default();
                     (Given::File { made_bytes: made.len() }, [content, made])

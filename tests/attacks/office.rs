@@ -160,6 +160,73 @@ async fn an_allowed_host_is_bounded_and_leads_nowhere_else() {
         view["error"].as_str().unwrap().contains("more than 3 pictures (office.pictures_limit)"),
         "{view}"
     );
+    let metrics = app.client.get(format!("{}/metrics", app.base)).send().await.unwrap().text().await.unwrap();
+    let count = |outcome: &str| {
+        let series = format!("platen_office_pictures_total{{outcome=\"{outcome}\"}} ");
+        metrics.lines().find_map(|line| line.strip_prefix(&series)).unwrap().to_owned()
+    };
+    let ended = ["fetched", "refused", "failed", "too_long", "late"].map(count);
+    assert_eq!(ended, ["6", "6", "2", "2", "2"]);
+}
+
+#[actix::test]
+async fn a_slow_host_of_two_accounts_keeps_no_third_one_waiting() {
+    let host = Host::http(|_| Reply::never()).await;
+    let allow = format!("[{}]", host.entry());
+    let settings = [
+        ("outbound.allow", allow.as_str()),
+        ("office.pictures_timeout_ms", "600000"),
+        ("jobs.concurrency", "8"),
+        ("assemble.processes", "2"),
+        ("assemble.waiting_limit", "2"),
+    ];
+    let mut app = TestApp::with(&settings).await;
+    let address = format!("http://127.0.0.1:{}/x.png", host.port);
+    for account in ["test", "other"] {
+        if account == "other" {
+            app.command(&["account", "create", account]);
+            app.token = app.command(&["token", "create", "--account", account]);
+        }
+        for _ in 0..2 {
+            let job = app.init(json!({"type": "docx", "target": "docx", "data": {"all": [address]}})).await;
+            assert_eq!(app.put(&job.template_url.unwrap(), docx("{#all}{%.}{/all}")).await, 200);
+            let (status, answer) = app.post(&format!("/v1/documents/{}/render", job.id), &json!({})).await;
+            assert!(matches!(status, 200 | 202), "{status} {answer}");
+        }
+    }
+    app.until("all four wait for the host", async || host.connections() == 4).await;
+    app.command(&["account", "create", "third"]);
+    app.token = app.command(&["token", "create", "--account", "third"]);
+    let (view, page) = app.render("html", "<%= 1 + 1 %>", json!({})).await;
+    assert_eq!((view["success"].as_bool(), page.as_slice()), (Some(true), &b"2"[..]), "{view}");
+    assert_eq!(host.connections(), 4, "they wait still");
+    // It would wait for them.
+    app.kill();
+}
+
+#[actix::test]
+async fn many_warnings_and_strange_names_are_told() {
+    let app = TestApp::start().await;
+    let filled = async |text: &str, data: Value| {
+        let job = app.init(json!({"type": "docx", "target": "docx", "data": data})).await;
+        assert_eq!(app.put(&job.template_url.unwrap(), docx(text)).await, 200);
+        app.finish(&job.id).await
+    };
+    let rows: Vec<_> =
+        (0..1_000).map(|row| format!("<p>{row}<img src=\"{}{row}.png\"></p>", "x".repeat(90))).collect();
+    let view = filled("{#all}{~.}{/all}", json!({"all": rows})).await;
+    assert_eq!(view["success"], true, "{view}");
+    let warnings = view["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 50, "{view}");
+    assert_eq!(warnings.last().unwrap(), "and 951 more");
+    for name in ["\u{1}".repeat(12_000), "y\"".repeat(1_500), "y".repeat(12_000)] {
+        for text in ["{:include name}", "{%name}"] {
+            let view = filled(text, json!({"name": name})).await;
+            assert_eq!(view["errorCode"], "template_error", "{text}: {view}");
+        }
+    }
+    let view = filled("{:include name}", json!({"name": "a\u{1}"})).await;
+    assert!(view["error"].as_str().unwrap().contains("has no control characters"), "{view}");
 }
 
 #[actix::test]
@@ -177,7 +244,8 @@ async fn hostile_containers_are_refused_when_they_come_and_nothing_is_kept() {
         }
     }
     for (name, upload) in [
-        ("a bomb", parts(&[("word/media/a.png", &zeros)])),
+        ("a bomb", parts(&[("word/a.xml", &zeros)])),
+        ("an archive behind a program", [b"MZ\0\0".as_slice(), &docx("good")].concat()),
         ("a name that leads out", parts(&[("../../evil.sh", b"x")])),
         ("an absolute name", parts(&[("/etc/evil", b"x")])),
         ("a name twice", twice),
@@ -191,4 +259,15 @@ async fn hostile_containers_are_refused_when_they_come_and_nothing_is_kept() {
         assert_eq!(app.put(job.template_url.as_deref().unwrap(), docx("good")).await, 200);
         assert_eq!(app.finish(&job.id).await["success"], true, "after {name}");
     }
+    // What stays packed may be packed well: Word packs a white picture so.
+    let picture = archive(&[
+        ("[Content_Types].xml", TYPES.as_bytes()),
+        ("_rels/.rels", ROOT.as_bytes()),
+        ("word/media/image1.emf", &zeros),
+        ("word/document.xml", b"<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body><w:p/></w:body></w:document>"),
+    ]);
+    let job = app.init(json!({"type": "docx", "target": "docx", "data": {}})).await;
+    assert_eq!(app.put(job.template_url.as_deref().unwrap(), picture).await, 200);
+    let view = app.finish(&job.id).await;
+    assert_eq!(view["success"], true, "{view}");
 }

@@ -157,6 +157,7 @@ async fn a_program_that_cannot_start_says_why() {
             child_jobs: 1,
             processes: 1,
             share: AccountShare::whole(),
+            waiting: 1,
             start_timeout: DEADLINE,
             undisturbed: DEADLINE,
             deadline: DEADLINE,

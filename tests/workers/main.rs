@@ -11,6 +11,7 @@ mod ejs_locale;
 mod foreign;
 mod left_behind;
 mod lint;
+mod places;
 mod pool;
 mod processes;
 mod programs;

@@ -14,14 +14,14 @@ use serde_json::json;
 use crate::processes::{bash, is_alive, starter, until};
 
 /// Says `Ready`.
-const READY: &str = r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'; "#;
+pub const READY: &str = r#"printf '\x07\0\0\0\0\0\0\0\0\0\0\0"ready"'; "#;
 /// Reads the whole frame of the job: its lengths, then 16 bytes of header and 42 of body. Who ends before that
 /// breaks the pipe that is still being written to.
-const LISTEN: &str = "head -c 70 > /dev/null; ";
+pub const LISTEN: &str = "head -c 70 > /dev/null; ";
 /// Answers with a header and the body `hello`.
-const ANSWER: &str = r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hello'; "#;
+pub const ANSWER: &str = r#"printf '\x0a\0\0\0\x05\0\0\0\0\0\0\0{"done":1}hello'; "#;
 
-fn settings(script: &str, spares: usize) -> PoolSettings {
+pub fn settings(script: &str, spares: usize) -> PoolSettings {
     PoolSettings {
         name: "test",
         spec: bash(script),
@@ -30,6 +30,7 @@ fn settings(script: &str, spares: usize) -> PoolSettings {
         child_jobs: 1,
         processes: 2,
         share: AccountShare::whole(),
+        waiting: 1,
         start_timeout: Duration::from_secs(10),
         undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(10),

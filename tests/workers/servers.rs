@@ -47,6 +47,7 @@ fn pool(foreign: &Foreign) -> Pool {
         child_jobs: 100,
         processes: 2,
         share: AccountShare::whole(),
+        waiting: 1,
         start_timeout: Duration::from_secs(10),
         undisturbed: Duration::from_secs(10),
         deadline: Duration::from_secs(2),

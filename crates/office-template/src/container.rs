@@ -76,7 +76,7 @@ fn other_kind(file: &[u8]) -> Option<&'static str> {
 
 fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Error> {
     let mut names = HashSet::new();
-    let mut total = 0_u64;
+    let (mut total, mut texts) = (0_u64, 0_u64);
     for index in 0..archive.len() {
         let entry =
             archive.by_index_data(index).map_err(|error| damaged(&format!("file {}", index + 1), &error))?;
@@ -100,14 +100,24 @@ fn entries(archive: &Archive<'_>, packed: u64, limits: &Limits) -> Result<(), Er
             )));
         }
         total = total.saturating_add(entry.size());
-        if entry.size() > expanded(entry.compressed_size(), limits) || total > expanded(packed, limits) {
-            return Err(ratio(&shown, limits));
+        if is_text(&name) {
+            texts = texts.saturating_add(entry.size());
+            if entry.size() > expanded(entry.compressed_size(), limits) || texts > expanded(packed, limits) {
+                return Err(ratio(&shown, limits));
+            }
         }
         if total > limits.unpacked_bytes.value {
             return Err(too_large(limits));
         }
     }
     Ok(())
+}
+
+/// Whether a file in the container is XML. All others stay packed, and may be packed as well as they like: Word draws a white
+/// picture or a plain metafile into a thousandth of its size.
+fn is_text(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    matches!(extension.as_deref(), Some("xml" | "rels"))
 }
 
 /// Whether a name stays inside of the container, on every system.
@@ -127,7 +137,8 @@ fn too_large(limits: &Limits) -> Error {
 
 fn ratio(name: &str, limits: &Limits) -> Error {
     let what = format!(
-        "{name} in it becomes more times as large when it is unpacked than the limit, as in a zip bomb"
+        "{name} in it becomes more times as large when it is unpacked than the limit, as in a zip bomb; save the \
+         file anew in Word"
     );
     Error::limit(&limits.ratio, &what)
 }

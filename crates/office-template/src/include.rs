@@ -33,6 +33,9 @@ use crate::word::{Origin, Part};
 pub(crate) use numbering::Lists;
 use numbering::Numbering;
 
+/// The longest name of a file, in bytes: paths are no longer.
+const LONGEST_NAME: usize = 4_096;
+
 /// Documents inside of documents go so deep.
 pub(crate) const DEPTH: usize = 10;
 
@@ -82,8 +85,14 @@ pub(crate) fn path(name: &str) -> Result<String, String> {
     if name.is_empty() {
         return Err("it names no file".to_owned());
     }
+    if name.len() > LONGEST_NAME || name.contains(char::is_control) {
+        return Err(format!(
+            "a file's name is shorter than {LONGEST_NAME} bytes and has no control characters, and {:?} is not",
+            quoted(name)
+        ));
+    }
     let is_outside =
-        name.starts_with('/') || name.contains(['\\', ':', '\0']) || name.split('/').any(|one| one == "..");
+        name.starts_with('/') || name.contains(['\\', ':']) || name.split('/').any(|one| one == "..");
     if is_outside {
         return Err(format!(
             "{:?} is no file beside the template; name one of its archive, as in {{:include \"terms.docx\"}}",
@@ -238,7 +247,7 @@ pub(crate) fn inserted(
     let (xml, left_out) = written?;
     for what in left_out {
         if merged.warned.insert(what) {
-            package.warnings.push(format!("{}: {what}", document.name));
+            package.warnings.push(&format!("{}: {what}", document.name));
         }
     }
     package.taken.merged.insert(document.name.clone(), merged);

@@ -32,6 +32,7 @@ mod program;
 mod read;
 mod styles;
 mod tags;
+mod warnings;
 mod word;
 mod writing;
 
@@ -286,6 +287,7 @@ impl Template {
             let opening = Opening { is_strict: self.is_strict, next_number: self.next_number };
             Package::open(&self.file, &self.limits, opening)?
         };
+        self.warnings.iter().for_each(|warning| package.warnings.push(warning));
         let mut faults = Vec::new();
         for part in &self.parts {
             if part.tags > 0 {
@@ -302,8 +304,7 @@ impl Template {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));
         }
-        let mut warnings = self.warnings;
-        warnings.append(&mut package.warnings);
+        let warnings = std::mem::take(&mut package.warnings).lines();
         let file = if package.is_untouched() { None } else { Some(package.finish()?) };
         Ok(Filled { file: file.unwrap_or(self.file), warnings })
     }

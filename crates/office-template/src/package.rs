@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
 pub(crate) use entries::{Entry, entries};
+use crate::warnings::Warnings;
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
@@ -48,8 +49,8 @@ pub(crate) struct Package<'a> {
     numbered: BTreeMap<String, u32>,
     /// Where in `added` parts stand, by their content's hash: the same picture is added once.
     contents: HashMap<u64, Vec<usize>>,
-    /// Pictures that were added, by what the data said of them.
-    pictures: HashMap<(usize, u64), StoredPicture>,
+    /// Pictures that were added, and why others could not be, by what the data said of them.
+    pictures: HashMap<(usize, u64), Result<StoredPicture, String>>,
     /// Lines for the list of content types.
     overrides: String,
     /// Whether the names of relationships are those of the strict form of the format.
@@ -57,7 +58,7 @@ pub(crate) struct Package<'a> {
     /// What other documents have brought with them.
     pub taken: Taken,
     /// What the document's author should know.
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
     /// The next number of a picture that is no other's.
     pub next_number: u64,
 }
@@ -96,7 +97,7 @@ impl<'a> Package<'a> {
             relationships: BTreeMap::new(),
             is_strict,
             taken: Taken::default(),
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             next_number,
         };
         plain::make(&mut package)?;

@@ -100,8 +100,7 @@ fn office(
 ) -> Result<String, Fault> {
     let delimiters =
         delimiters.map(|(start, end)| Delimiters { start: start.to_string(), end: end.to_string() });
-    let outline =
-        Template::outline(file, delimiters, &limits(given), &mut Asking::default()).map_err(unreadable)?;
+    let outline = Template::outline(file, delimiters, &limits(given), &mut Asking).map_err(unreadable)?;
     let Outline { tags, more, steps, faults, warnings } = outline;
     let lint = functions(machine, machine.undefined())?;
     let steps = machine.text(&Bytes::from_owned(steps));

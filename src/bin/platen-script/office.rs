@@ -1,7 +1,6 @@
 //! Fills an Office file: its tags are the program of one machine, and what that answers is written into the file here.
 //! No template's code asks for a file: what an answer names is asked for when its program is over.
 
-use std::collections::HashMap;
 use std::io;
 
 use javascriptcore6::glib::Bytes;
@@ -15,8 +14,8 @@ use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
 use crate::serve::{bounded, say};
 
-/// The longest name of a file that is asked for: an answer's header has room for it.
-const NAME_LIMIT_BYTES: usize = 16 << 10;
+/// The longest name of a file that is asked for: with all its quotes and backslashes escaped, an answer's header has room for it.
+const NAME_LIMIT_BYTES: usize = 4 << 10;
 
 /// Does the job in `machine`, in which no template's code has run; the file is empty unless there is a document.
 pub fn fill(
@@ -29,10 +28,9 @@ pub fn fill(
     let delimiters =
         delimiters.map(|(start, end)| Delimiters { start: start.into_owned(), end: end.into_owned() });
     let filled = (|| {
-        let mut files = Asking::default();
-        let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut files)?;
+        let template = Template::read_beside(body, delimiters, &limits(&job.limits), &mut Asking)?;
         let answer = run(machine, job, template.program(), &data)?;
-        Ok(template.fill(&answer, &mut files)?)
+        Ok(template.fill(&answer, &mut Asking)?)
     })();
     match filled {
         Ok(filled) => (Filled::Document(filled.warnings), filled.file),
@@ -40,18 +38,12 @@ pub fn fill(
     }
 }
 
-/// Files that the service is asked for, each once, however often the document has them.
-#[derive(Default)]
-pub struct Asking(HashMap<String, Result<Vec<u8>, String>>);
+/// Files that the service is asked for. None is kept here: the document knows what it has.
+pub struct Asking;
 
 impl Files for Asking {
     fn file(&mut self, name: &str) -> Result<Vec<u8>, String> {
-        if let Some(file) = self.0.get(name) {
-            return file.clone();
-        }
-        let file = ask(name);
-        self.0.insert(name.to_owned(), file.clone());
-        file
+        ask(name)
     }
 }
 
@@ -59,6 +51,9 @@ impl Files for Asking {
 fn ask(name: &str) -> Result<Vec<u8>, String> {
     if name.len() > NAME_LIMIT_BYTES {
         return Err(format!("the name of a file is longer than {NAME_LIMIT_BYTES} bytes"));
+    }
+    if name.contains(char::is_control) {
+        return Err("the name of a file has a control character in it, as a line's end".to_owned());
     }
     say(&Saying::<()>::Want(name.to_owned()), b"")?;
     let given = child::read::<Given>(io::stdin().lock()).map_err(|error| error.to_string())?;

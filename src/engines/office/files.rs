@@ -18,6 +18,7 @@ use crate::config::OfficeConfig;
 use crate::domain::reach::Reach;
 use crate::domain::site::Site;
 use crate::outbound::{FetchError, Outbound};
+use crate::telemetry::OfficeMetrics;
 use crate::workers::{Asked, FileSource};
 
 /// Longest name or address in a sentence, in characters: what opens it must have room beside it.
@@ -29,6 +30,7 @@ pub(super) struct TemplateFiles<'a> {
     reach: Reach,
     outbound: &'a Outbound,
     config: &'a OfficeConfig,
+    metrics: &'a OfficeMetrics,
     left: Mutex<Left>,
 }
 
@@ -42,11 +44,11 @@ impl<'a> TemplateFiles<'a> {
     pub(super) fn new(
         site: &'a Site,
         reach: Reach,
-        (outbound, config): (&'a Outbound, &'a OfficeConfig),
+        (outbound, config, metrics): (&'a Outbound, &'a OfficeConfig, &'a OfficeMetrics),
     ) -> Self {
         let time = Duration::from_millis(config.pictures_timeout_ms);
         let left = Mutex::new(Left { pictures: config.pictures_limit, time });
-        Self { site, reach, outbound, config, left }
+        Self { site, reach, outbound, config, metrics, left }
     }
 
     /// A file beside the template; `name` is relative to its folder.
@@ -85,6 +87,7 @@ impl<'a> TemplateFiles<'a> {
         let fetching = self.outbound.fetch(address, self.config.picture_limit_bytes);
         let fetched = timeout(time, fetching).await;
         self.lock().time = time.saturating_sub(begun.elapsed());
+        self.metrics.pictures.of([outcome(fetched.as_ref().ok())]).inc();
         match fetched {
             Ok(Ok(file)) => Ok(file),
             Ok(Err(FetchError::Refused(refusal))) => Err(refused(&refusal.to_string())),
@@ -116,6 +119,17 @@ impl<'a> TemplateFiles<'a> {
     }
 }
 
+/// How a fetch ended, as it is counted; `None`: not in time.
+fn outcome(fetched: Option<&Result<Bytes, FetchError>>) -> &'static str {
+    match fetched {
+        Some(Ok(_)) => "fetched",
+        Some(Err(FetchError::Refused(_))) => "refused",
+        Some(Err(FetchError::Failed(_))) => "failed",
+        Some(Err(FetchError::TooLong(_))) => "too_long",
+        None => "late",
+    }
+}
+
 #[async_trait]
 impl FileSource for TemplateFiles<'_> {
     async fn file(&self, name: &str) -> Result<Asked, String> {
@@ -125,6 +139,10 @@ impl FileSource for TemplateFiles<'_> {
             self.beside(name)
         };
         content.map(|content| Asked { content, made: None })
+    }
+
+    fn is_far(&self, name: &str) -> bool {
+        self.reach != Reach::OwnFiles && is_address(name)
     }
 }
 
@@ -164,6 +182,7 @@ mod tests {
     use crate::config::Config;
     use crate::domain::site::Files;
     use crate::outbound::SystemResolver;
+    use crate::telemetry::metrics::Metrics;
 
     fn site() -> Site {
         let files =
@@ -175,7 +194,8 @@ mod tests {
         let config = Config::load(None, [("PLATEN__OFFICE__PICTURES_LIMIT".to_owned(), "2".to_owned())]);
         let config = config.unwrap();
         let outbound = Outbound::new(config.outbound.clone(), &[], Arc::new(SystemResolver));
-        let files = TemplateFiles::new(site, reach, (&outbound, &config.office));
+        let metrics = Metrics::new().office;
+        let files = TemplateFiles::new(site, reach, (&outbound, &config.office, &metrics));
         let mut answers = Vec::new();
         for name in names {
             let file = files.file(name).await.map(|file| String::from_utf8(file.content.to_vec()).unwrap());

@@ -19,6 +19,7 @@ use crate::domain::format_opts::Delimiters;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::site::Site;
 use crate::outbound::Outbound;
+use crate::telemetry::OfficeMetrics;
 use crate::workers::assemble::Order;
 use crate::workers::fill::{FillJob, FillLimits, Filled};
 
@@ -40,6 +41,7 @@ pub const ENGINE: Engine = Engine {
         Box::new(Office {
             script: basis.script.clone(),
             outbound: basis.outbound.clone(),
+            metrics: basis.metrics.office.clone(),
             config: basis.config.office.clone(),
             limits: limits(basis.config),
         })
@@ -50,6 +52,7 @@ pub const ENGINE: Engine = Engine {
 struct Office {
     script: ScriptPool,
     outbound: Outbound,
+    metrics: OfficeMetrics,
     config: OfficeConfig,
     limits: FillLimits,
 }
@@ -89,7 +92,7 @@ impl Office {
             limits: self.limits,
         });
         let body = [file.clone(), job.data.clone()];
-        let files = TemplateFiles::new(site, job.reach, (&self.outbound, &self.config));
+        let files = TemplateFiles::new(site, job.reach, (&self.outbound, &self.config, &self.metrics));
         let (filled, file) = script.run(job.meter, (&order, &body), &files).await?;
         match filled {
             Filled::Document(warnings) => {

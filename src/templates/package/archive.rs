@@ -9,6 +9,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::paths::{self, Taken, quoted};
 use super::view::{View, cause, open};
 use super::{Limits, Package, PackageFault, fault, layout, office, plain_name};
+use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
 
 /// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
@@ -23,8 +24,12 @@ struct Entry {
     size: u64,
 }
 
-/// Reads `upload`, an archive: an Office file is kept whole, any other is unpacked.
-pub(super) fn read(upload: &Bytes, limits: &Limits) -> Result<Package, PackageFault> {
+/// Reads `upload`, an archive of a template of the kind that is `wanted`, if that is known: an Office file is kept whole, any other is unpacked.
+pub(super) fn read(
+    upload: &Bytes,
+    wanted: Option<TemplateKind>,
+    limits: &Limits,
+) -> Result<Package, PackageFault> {
     let mut view = View::of(upload, limits)?;
     let repeated = view.repeated.take();
     let mut archive = open(view)?;
@@ -34,7 +39,7 @@ pub(super) fn read(upload: &Bytes, limits: &Limits) -> Result<Package, PackageFa
         return Ok(Package::single(plain_name(kind), kind, upload.clone()));
     }
     repeated.map_or(Ok(()), Err)?;
-    layout::package(files(&mut archive, upload.len() as u64, limits)?, limits)
+    layout::package(files(&mut archive, upload.len() as u64, limits)?, wanted, limits)
 }
 
 /// The files of an archive that takes `packed` bytes.
@@ -62,13 +67,16 @@ pub(super) fn check<R: Read + Seek>(
     repeated.map_or(Ok(()), Err)?;
     let entries = entries(archive, limits)?;
     apart(archive, &entries)?;
-    let whole = expanded(packed, limits).min(limits.bytes);
-    let mut total = 0_u64;
+    let (mut total, mut texts) = (0_u64, 0_u64);
     for entry in &entries {
         total = total.saturating_add(entry.size);
-        let is_single = entry.size > expanded(entry.compressed, limits);
-        if is_single || total > whole {
-            return Err(bomb(&entry.path, is_single, total, limits));
+        let mut is_bomb = false;
+        if office::is_text(&entry.path) {
+            texts = texts.saturating_add(entry.size);
+            is_bomb = entry.size > expanded(entry.compressed, limits) || texts > expanded(packed, limits);
+        }
+        if is_bomb || total > limits.bytes {
+            return Err(office_bomb(&entry.path, is_bomb, limits));
         }
     }
     Ok(())
@@ -246,6 +254,22 @@ fn bomb(path: &str, single: bool, total: u64, limits: &Limits) -> PackageFault {
     fault(format!(
         "the archive becomes more than {ratio} times as large when it is unpacked \
          (templates.archive_ratio_limit), reached at {shown}; leave out what the template does not need"
+    ))
+}
+
+/// The same of an Office file, whose author knows nothing of archives.
+fn office_bomb(path: &str, is_packed_well: bool, limits: &Limits) -> PackageFault {
+    let shown = quoted(path);
+    let (bytes, ratio) = (limits.bytes, limits.ratio);
+    if is_packed_well {
+        return fault(format!(
+            "the Office file's part {shown} becomes more than {ratio} times as large when it is unpacked \
+             (templates.archive_ratio_limit); save the file anew in Office, and shorten what is repeated in it"
+        ));
+    }
+    fault(format!(
+        "the Office file becomes more than {bytes} bytes when it is unpacked (templates.archive_bytes_limit), \
+         reached at {shown}; compress its pictures (Picture Format, Compress Pictures) and save it anew"
     ))
 }
 

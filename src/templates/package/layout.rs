@@ -12,6 +12,23 @@ use crate::domain::site::Files;
 const ENTRIES: [&str; 7] =
     ["index.html", "index.ejs", "index.tex", "main.tex", "index.docx", "index.xlsx", "index.pptx"];
 
+/// The names of these entries that a template of this kind has.
+fn own_entries(wanted: Option<TemplateKind>) -> &'static [&'static str] {
+    match wanted {
+        Some(TemplateKind::Latex) => &["index.tex", "main.tex"],
+        Some(TemplateKind::Docx) => &["index.docx"],
+        Some(TemplateKind::Xlsx) => &["index.xlsx"],
+        Some(TemplateKind::Pptx) => &["index.pptx"],
+        // Pages with EJS and without are either's.
+        Some(TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework) | None => &[],
+    }
+}
+
+/// The name that a sentence tells.
+fn usual(own: &[&'static str]) -> &'static str {
+    own.first().copied().unwrap_or("index.html")
+}
+
 /// Names that a sentence lists.
 const SHOWN_LIMIT: usize = 5;
 
@@ -24,10 +41,16 @@ enum Sort {
     Office,
 }
 
-/// The package of an archive's files.
-pub(super) fn package(files: Files, limits: &Limits) -> Result<Package, PackageFault> {
+/// The package of an archive's files, where a template of this kind is wanted before others.
+pub(super) fn package(
+    files: Files,
+    wanted: Option<TemplateKind>,
+    limits: &Limits,
+) -> Result<Package, PackageFault> {
+    let own = own_entries(wanted);
     if files.is_empty() {
-        return Err(fault("the archive holds no files; pack index.html and what belongs to it"));
+        let usual = usual(own);
+        return Err(fault(format!("the archive holds no files; pack {usual} and what belongs to it")));
     }
     let files = unwrapped(files);
     let wrapped_office = files.iter().any(|(path, list)| {
@@ -39,7 +62,7 @@ pub(super) fn package(files: Files, limits: &Limits) -> Result<Package, PackageF
              itself",
         ));
     }
-    let Some(entry) = entry(&files) else { return Err(no_entry(&files)) };
+    let Some(entry) = entry(&files, own) else { return Err(no_entry(&files, own)) };
     let kind = kind(entry, &files[entry], limits)?;
     Ok(Package { entry: entry.to_owned(), kind, files })
 }
@@ -55,12 +78,32 @@ fn unwrapped(files: Files) -> Files {
     files.into_iter().map(|(path, content)| (path[cut..].to_owned(), content)).collect()
 }
 
-fn entry(files: &Files) -> Option<&str> {
+fn entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
+    if let Some(entry) = own_entry(files, own) {
+        return Some(entry);
+    }
     let known = ENTRIES.into_iter().find(|name| files.contains_key(*name));
     if known.is_some() {
         return known;
     }
     let mut candidates = top(files).filter(|path| sort(path).is_some());
+    let first = candidates.next()?;
+    candidates.next().is_none().then_some(first)
+}
+
+/// The entry among files of the wanted kind: one of its names, or the only such file.
+fn own_entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
+    let known = own.iter().find_map(|name| files.get_key_value(*name));
+    if let Some((name, _)) = known {
+        return Some(name);
+    }
+    let letters = |path: &str| {
+        let (_, extension) = path.rsplit_once('.')?;
+        // A document, a template and those with macros are of one kind: docx, docm, dotx, dotm.
+        extension.chars().next().map(|letter| (sort(path), letter.to_ascii_lowercase()))
+    };
+    let wanted = letters(own.first()?)?;
+    let mut candidates = top(files).filter(|path| sort(path).is_some() && letters(path) == Some(wanted));
     let first = candidates.next()?;
     candidates.next().is_none().then_some(first)
 }
@@ -105,30 +148,32 @@ fn office(shown: &str, content: &[u8], limits: &Limits) -> Result<TemplateKind, 
     }
 }
 
-fn no_entry(files: &Files) -> PackageFault {
+fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
+    let usual = usual(own);
     let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
     if !candidates.is_empty() {
         let names = listed(&candidates);
         let are_office = candidates.iter().all(|path| sort(path) == Some(Sort::Office));
-        let name = if are_office { office_entry(&candidates) } else { "index.html" };
+        let name = if are_office { office_entry(&candidates) } else { usual };
         return fault(format!(
             "the archive has no {name} at its top, and more than one file that could be the template: {names}; \
              name one of them {name}"
         ));
     }
-    let deeper = ENTRIES.iter().find_map(|name| {
+    let deeper = own.iter().chain(&ENTRIES).find_map(|name| {
         let lies = |path: &&String| path.rsplit_once('/').is_some_and(|(_, last)| last == *name);
         files.keys().filter(lies).min_by_key(|path| path.matches('/').count())
     });
     if let Some((folder, name)) = deeper.and_then(|path| path.rsplit_once('/')) {
         let folder = quoted(folder);
         return fault(format!(
-            "the archive has no index.html at its top; it has {name} in {folder}: pack what that folder holds"
+            "the archive has no {name} at its top; it has {name} in {folder}: pack what that folder holds"
         ));
     }
     let paths: Vec<&str> = files.keys().map(String::as_str).collect();
     let names = listed(&paths);
-    fault(format!("the archive has no index.html at its top, only {names}; put the page there"))
+    let what = if usual == "index.html" { "the page" } else { "the document" };
+    fault(format!("the archive has no {usual} at its top, only {names}; put {what} there"))
 }
 
 /// The name of the entry among such Office files.

@@ -46,8 +46,20 @@ impl Package {
     /// # Errors
     /// See [`PackageFault`].
     pub fn read(upload: &Bytes, limits: &TemplatesConfig) -> Result<Self, PackageFault> {
+        Self::read_for(None, upload, limits)
+    }
+
+    /// The same for a job of this kind, whose entry goes before others that the archive may have.
+    ///
+    /// # Errors
+    /// See [`PackageFault`].
+    pub fn read_for(
+        wanted: Option<TemplateKind>,
+        upload: &Bytes,
+        limits: &TemplatesConfig,
+    ) -> Result<Self, PackageFault> {
         match content::of(upload) {
-            Content::Archive => archive::read(upload, &Limits::of(limits)),
+            Content::Archive => archive::read(upload, wanted, &Limits::of(limits)),
             Content::Text(kind) => Ok(Self::single(plain_name(kind), kind, upload.clone())),
             Content::Empty => {
                 Err(fault("the template is empty; upload a page, a zip archive or an Office file"))
@@ -61,7 +73,7 @@ impl Package {
     /// # Errors
     /// See [`PackageFault`].
     pub fn of_files(files: Files, limits: &TemplatesConfig) -> Result<Self, PackageFault> {
-        layout::package(files, &Limits::of(limits))
+        layout::package(files, None, &Limits::of(limits))
     }
 
     /// Reads what [`Package::pack`] wrote. Its limits were those of the day it was uploaded: a template that
@@ -71,16 +83,21 @@ impl Package {
     /// # Errors
     /// When it is damaged.
     pub fn reopen(packed: &Bytes) -> Result<Self, PackageFault> {
-        archive::read(packed, &Limits::WIDEST)
+        archive::read(packed, None, &Limits::WIDEST)
     }
 
-    /// Holds `upload` to the limits of archives if it is an Office file; what else it may be is found when it is read.
+    /// Holds `upload`, of a job for an Office file, to the limits of archives if it is one; what else it may be is found when
+    /// it is read.
     /// Takes processor time as [`Package::read`] does.
     ///
     /// # Errors
     /// See [`PackageFault`].
     pub fn check_office(upload: &[u8], limits: &TemplatesConfig) -> Result<(), PackageFault> {
         match content::of(upload) {
+            Content::Archive if !Self::may_be_office(upload) => Err(fault(
+                "the archive has other bytes before it, as a program that unpacks itself; upload the Office file, or a zip \
+                 archive of it, itself",
+            )),
             Content::Archive => office::check(upload, &Limits::of(limits)),
             Content::Text(_) | Content::Empty | Content::Foreign { .. } => Ok(()),
         }

@@ -33,6 +33,13 @@ const MAIN_PARTS: [(&[u8], TemplateKind); 14] = [
     (b"ms-powerpoint.slideshow.macroenabled.main+xml", TemplateKind::Pptx),
 ];
 
+/// Whether a part is XML. All others stay packed, so how well they are packed does not matter: Office draws a white picture
+/// or a plain metafile into a thousandth of its size.
+pub(super) fn is_text(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    matches!(extension.as_deref(), Some("xml" | "rels"))
+}
+
 /// The kind of Office file that `archive` is, if it is one.
 pub(super) fn kind_of<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Option<TemplateKind> {
     let found = archive.index_for_name(CONTENT_TYPES)?;

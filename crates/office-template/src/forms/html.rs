@@ -38,9 +38,7 @@ pub(super) fn write(
         return Err(error.into());
     }
     for warning in reading.warnings.into_iter().chain(written.warnings) {
-        if !package.warnings.contains(&warning) {
-            package.warnings.push(warning);
-        }
+        package.warnings.push(&warning);
     }
     let namespace = package.relationships_namespace();
     // The part may not declare the prefix. In a text a quote is written otherwise.

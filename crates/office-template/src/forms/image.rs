@@ -53,10 +53,11 @@ pub(super) fn stored(
         | Form::Color
         | Form::Chart => format!("{:?} {} {text}", content.form, content.field(1)),
     };
-    if let Some(stored) = package.picture(&key) {
-        return Ok(stored);
+    if let Some(known) = package.picture(&key) {
+        return Ok(known?);
     }
-    let picture = Picture::read(bytes(content, options, files)?, &Limits::default())?;
+    let read = bytes(content, options, files).and_then(|bytes| Picture::read(bytes, &Limits::default()));
+    let picture = read.inspect_err(|why| package.refuse_picture(&key, why))?;
     Ok(package.add_picture(&key, picture)?)
 }
 

@@ -49,8 +49,7 @@ pub(super) fn applied(
         let text = written.whole(entries.iter().filter(|entry| entry.level <= contents.levels));
         let text = text.unwrap_or_else(|| {
             package.warnings.push(
-                "the document has no headings, so its table of contents is empty; give headings a style as Heading 1"
-                    .to_owned(),
+                "the document has no headings, so its table of contents is empty; give headings a style as Heading 1",
             );
             written.empty()
         });

@@ -17,8 +17,8 @@ pub(crate) struct StoredPicture {
 }
 
 impl Package<'_> {
-    /// The picture that was added under this key: what the data said of it.
-    pub(crate) fn picture(&self, key: &str) -> Option<StoredPicture> {
+    /// The picture that was added under this key, what the data said of it; or why it could not be.
+    pub(crate) fn picture(&self, key: &str) -> Option<Result<StoredPicture, String>> {
         self.pictures.get(&self.hash(key)).cloned()
     }
 
@@ -27,8 +27,13 @@ impl Package<'_> {
         let bytes = std::mem::take(&mut picture.bytes);
         let part = self.add(("word/media/image", picture.extension()), picture.content_type(), bytes)?;
         let stored = StoredPicture { part, picture };
-        self.pictures.insert(self.hash(key), stored.clone());
+        self.pictures.insert(self.hash(key), Ok(stored.clone()));
         Ok(stored)
+    }
+
+    /// The picture of this key cannot be added, so nobody need ask for it again.
+    pub(crate) fn refuse_picture(&mut self, key: &str, why: &str) {
+        self.pictures.insert(self.hash(key), Err(why.to_owned()));
     }
 
     /// The key may be the picture itself, as Base64: it is not kept.

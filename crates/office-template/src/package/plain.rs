@@ -125,7 +125,9 @@ pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
     if rewritten != list {
         package.put(LIST, rewritten)?;
     }
-    package.warnings.extend(losses.into_iter().map(|loss| loss.warning().to_owned()));
+    for loss in losses {
+        package.warnings.push(loss.warning());
+    }
     Ok(())
 }
 

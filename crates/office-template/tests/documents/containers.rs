@@ -113,6 +113,8 @@ fn bombs_are_refused_before_they_go_off() {
     let zeros = vec![b' '; 30 << 20];
     let message = refused(changed(&[("word/bomb.xml", &zeros)]), &limits());
     assert!(message.contains("word/bomb.xml") && message.contains("(test.ratio = 200)"), "{message}");
+    let packed_well = changed(&[("word/media/white.bmp", &zeros)]);
+    assert!(Template::read(packed_well, None, &limits()).is_ok(), "what stays packed may be packed well");
     let small = with(|limits| limits.unpacked_bytes = Limit { name: "the.key", value: 1000 });
     assert!(refused(changed(&[]), &small).contains("(the.key = 1000)"));
     let few = with(|limits| limits.entries.value = 3);

@@ -146,6 +146,14 @@ fn what_is_no_file_beside_the_template_is_refused() {
 }
 
 #[test]
+fn names_that_no_file_can_have_are_refused() {
+    for name in [r#"a\u0001b.docx"#.to_owned(), "x".repeat(5_000)] {
+        let message = fault(&p("{:include name}"), &format!("{{\"name\":\"{name}\"}}"), &[]);
+        assert!(message.contains("shorter than 4096 bytes and has no control characters"), "{message}");
+    }
+}
+
+#[test]
 fn a_calculated_name_puts_a_file_in_as_it_is() {
     let files = [("a.docx", docx(&p("plain"))), ("tags.docx", docx(&p("{x}")))];
     let body = p("{:include (name + \".docx\")}");

@@ -142,3 +142,14 @@ fn a_value_may_say_that_it_is_a_picture() {
         "{document}"
     );
 }
+
+#[test]
+fn a_picture_that_cannot_be_had_is_asked_for_once() {
+    let html = "<p><img src=\"gone.png\"></p><p><img src=\"text.png\"></p>".repeat(20);
+    let data = json!({ "html": html }).to_string();
+    let template = Template::read(docx(&p("{~html}")), None, &limits()).expect("a template");
+    let answer = run(template.program(), &data, "{}");
+    let mut beside = Beside("text.png", b"no picture".to_vec(), 0);
+    let filled = template.fill(&answer, &mut beside).expect("rich text");
+    assert_eq!((beside.2, filled.warnings.len()), (2, 2), "{:?}", filled.warnings);
+}

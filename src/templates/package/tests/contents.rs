@@ -150,6 +150,67 @@ fn the_entry_is_a_known_name_or_the_only_file_that_could_be_it() {
 }
 
 #[test]
+fn the_entry_of_the_jobs_kind_goes_before_others() {
+    let docx = docx();
+    let cases: [(&[Named], &str); 4] = [
+        (&[("index.docx", &docx), ("index.html", PAGE)], "index.docx"),
+        (&[("Letter.dotx", &docx), ("index.html", PAGE)], "Letter.dotx"),
+        (&[("Letter.docx", &docx), ("prices.xlsx", b"x"), ("a.html", PAGE)], "Letter.docx"),
+        (&[("index.html", PAGE), ("a/index.docx", &docx)], "index.html"),
+    ];
+    for (files, entry) in cases {
+        let upload = Bytes::from(archive(files));
+        let package = Package::read_for(Some(TemplateKind::Docx), &upload, &limits()).unwrap();
+        assert_eq!(package.entry, entry);
+    }
+    let cases: [(&[Named], &str); 4] = [
+        (&[], "holds no files; pack index.docx and what belongs"),
+        (
+            &[("a/index.docx", &docx), ("b/index.html", PAGE)],
+            "no index.docx at its top; it has index.docx in 'a'",
+        ),
+        (&[("logo.png", b"x")], "no index.docx at its top, only 'logo.png'; put the document there"),
+        (&[("a.docx", &docx), ("b.docx", &docx)], "no index.docx at its top, and more than one"),
+    ];
+    for (files, words) in cases {
+        let upload = Bytes::from(archive(files));
+        let sentence = Package::read_for(Some(TemplateKind::Docx), &upload, &limits()).unwrap_err().0;
+        assert!(sentence.contains(words), "{sentence}");
+    }
+}
+
+#[test]
+fn what_stays_packed_in_an_office_file_may_be_packed_well() {
+    let types = "<Override ContentType=\"application/vnd.ms-word.document.macroEnabled.main+xml\"/>";
+    let zeros = vec![0; 3 << 20];
+    let with = |name: &str| {
+        let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, content) in [("[Content_Types].xml", types.as_bytes()), (name, &zeros)] {
+            writer.start_file(name, options).unwrap();
+            writer.write_all(content).unwrap();
+        }
+        Bytes::from(writer.finish().unwrap().into_inner())
+    };
+    for name in ["word/media/i.emf", "word/media/white.bmp", "word/embeddings/a.bin", "word/fonts/a.odttf"] {
+        assert!(read(with(name)).is_ok(), "{name}");
+        let small = TemplatesConfig { archive_bytes_limit: 2 << 20, ..limits() };
+        let sentence = Package::read(&with(name), &small).unwrap_err().0;
+        assert!(
+            sentence.contains("archive_bytes_limit") && sentence.contains("Compress Pictures"),
+            "{sentence}"
+        );
+    }
+    for name in ["word/document.xml", "word/_rels/document.XML.RELS"] {
+        let sentence = refused(with(name));
+        assert!(
+            sentence.contains("archive_ratio_limit") && sentence.contains("anew in Office"),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
 fn an_archive_without_an_entry_says_what_it_has_instead() {
     let inner = archive(&[("index.html", PAGE)]);
     let cases: [(&[Named], &str); 9] = [

@@ -1,0 +1,66 @@
+//! What a document's author should know, bounded: rich text may lack a picture in each of a million rows.
+
+use std::collections::HashSet;
+
+/// So many lines there are at most; where there would be more, the last one says how many.
+const LINES: usize = 50;
+
+/// The longest line, in characters.
+const CHARACTERS: usize = 300;
+
+/// Warnings, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    /// In the order in which they came.
+    kept: Vec<String>,
+    known: HashSet<String>,
+    more: usize,
+}
+
+impl Warnings {
+    /// Keeps the beginning of `text`, or counts it where there are enough. It is one line: what controls a terminal becomes a
+    /// blank.
+    pub(crate) fn push(&mut self, text: &str) {
+        let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+        let text: String = text.chars().take(CHARACTERS).map(plain).collect();
+        if self.known.contains(&text) {
+            return;
+        }
+        if self.kept.len() == LINES {
+            self.more += 1;
+            return;
+        }
+        self.known.insert(text.clone());
+        self.kept.push(text);
+    }
+
+    /// The lines.
+    pub(crate) fn lines(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.kept.truncate(LINES - 1);
+            self.kept.push(format!("and {} more", self.more + 1));
+        }
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Warnings;
+
+    #[test]
+    fn each_is_kept_once_and_what_is_too_much_is_counted() {
+        let mut warnings = Warnings::default();
+        for number in (0..50).chain(0..50) {
+            warnings.push(&format!("{number}"));
+        }
+        assert_eq!(warnings.lines().len(), 50);
+        let mut warnings = Warnings::default();
+        for number in 0..1_000 {
+            warnings.push(&format!("{number} \u{1}{}", "ä".repeat(400)));
+        }
+        let lines = warnings.lines();
+        assert_eq!((lines.len(), lines[49].as_str()), (50, "and 951 more"));
+        assert!(lines.iter().all(|line| line.chars().count() <= 300 && !line.contains('\u{1}')), "{lines:?}");
+    }
+}
