@@ -178,9 +178,13 @@ impl Pool {
         job: Job<'_, H>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let Ok(slot) = timeout(limit, self.inner.slots.acquire_idle(account)).await else { return Ok(None) };
-        let turn = Turn { slot, deadline: limit };
-        self.run_in(turn, account, job, |shelf| shelf.ready.pop_front()).await.map(Some)
+        let run = async {
+            let slot = self.inner.slots.acquire_idle(account).await;
+            let turn = Turn { slot, deadline: limit };
+            self.run_in(turn, account, job, |shelf| shelf.ready.pop_front()).await
+        };
+        // All of it: also the start of a process, where none is ready.
+        timeout(limit, run).await.ok().transpose()
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
