@@ -16,7 +16,7 @@
 //   compile(files, time)     the JSON of scripts for the JSON of [[path, text], …]
 //   inspect(path)            of a file that is there, nothing of which runs: the JSON of {tags, fault, source: what EJS generates}
 //   resolve(path, from)      the JSON of {path, exists, isGiven}: the file that `from` includes by this path
-//   lineOf(source, at)       the template's line of a line of what EJS generated of it
+//   lineOf(lines, at)        the template's line of a line of what EJS generated of it
 (function (host) {
   'use strict';
 
@@ -602,7 +602,7 @@
     return stringify({ path: full, exists: full in files, isGiven: full in given });
   }
 
-  const lineOf = (source, at) => templateLine(source.split('\n'), at)?.line ?? 1;
+  const lineOf = (lines, at) => templateLine(lines, at)?.line ?? 1;
 
   const report = () => stringify({ __proto__: null, generated, included });
 

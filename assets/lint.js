@@ -1,79 +1,141 @@
 // Tells the tags, the variables and the faults of a template, nothing of which runs.
 //
-// Evaluated with what `assemble.js` and `variables.js` make. It makes these functions; both take and give JSON:
+// Evaluated with what `assemble.js`, `variables.js` and `tag-faults.js` make. It makes these functions; all take and give JSON, but for paths:
 //
-//   page(entry)   {tags, moreTags, variables, untold, faults} of a page and what it includes; the files are with the renderer
-//   tags(steps)   {variables, untold} of the tags of an Office file
+//   wanted(entry)  the paths of the files that are to be given next; none: all is there
+//   page(entry)    {tags, moreTags, variables, untold, warnings, faults, moreFaults} of a page and what it includes
+//   tags(steps)    {variables, untold, warnings, faults: [{tag, message}], names: [{tag, path, message}]} of an Office file; of `names` each
+//                  is a fault where the data have no such path
 //
 // `variables` is null where they cannot be told, `untold` says why.
-(function (renderer, variables) {
+(function (renderer, variables, tagFaults) {
   'use strict';
 
   const { parse, stringify } = JSON;
+  const { isName, ofFilters, ofText, shown } = tagFaults;
   const TAGS_LIMIT = 5_000;
   const FAULTS_LIMIT = 100;
   const FILES_LIMIT = 300;
 
   function told(read) {
     try {
-      return { variables: read(), untold: null };
+      return { ...read(), untold: null };
     } catch (error) {
-      return { variables: null, untold: String(error?.message ?? error).slice(0, 300) };
+      return { variables: null, warnings: [], untold: String(error?.message ?? error).slice(0, 300) };
     }
   }
 
-  function included(source) {
+  // ----- Pages -----
+
+  // By path: {tags, fault, lines of what EJS generates, code, mentions}.
+  const seen = new Map();
+
+  const TEXT = '    ; __append("';
+  const LINE = '    ; __line = ';
+
+  // Whether the line says only which text or which line comes: of four lines three do, and each costs as much as a tag.
+  function isOfNoTag(line) {
+    if (line.startsWith(LINE)) return /^\d+$/.test(line.slice(LINE.length));
+    if (!line.startsWith(TEXT) || !line.endsWith('")')) return false;
     try {
-      return variables.includes(source);
+      parse(line.slice(TEXT.length - 1, -1));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function included(code) {
+    try {
+      return variables.includes(code);
     } catch {
       // A form of JavaScript that the engine knows and the parser does not; the variables say so.
       return [];
     }
   }
 
+  function see(name) {
+    const { tags, fault, source } = parse(renderer.inspect(name));
+    const lines = source === null ? [] : source.split('\n');
+    const code = source === null ? null : lines.map((line) => (isOfNoTag(line) ? '' : line)).join('\n');
+    const mentions = code === null ? [] : included(code);
+    for (const mention of mentions) Object.assign(mention, parse(renderer.resolve(mention.name, name)));
+    return { tags, fault, lines, code, mentions };
+  }
+
+  function wanted(entry) {
+    const paths = new Set();
+    const waiting = [entry];
+    const asked = new Set(waiting);
+    for (const name of waiting) {
+      if (!seen.has(name)) seen.set(name, see(name));
+      for (const mention of seen.get(name).mentions) {
+        const { path, exists, isGiven } = parse(renderer.resolve(mention.name, name));
+        if (!exists || asked.has(path) || asked.size === FILES_LIMIT) continue;
+        asked.add(path);
+        if (isGiven) waiting.push(path);
+        else paths.add(path);
+      }
+    }
+    return stringify([...paths]);
+  }
+
   function page(entry) {
-    const sources = new Map();
     const tags = [];
     const faults = [];
     let moreTags = 0;
-    const fault = (name, line, message) => {
-      if (faults.length < FAULTS_LIMIT) faults.push({ file: name.slice(1), line, tag: '', message });
+    let moreFaults = 0;
+    const fault = (name, lineOf, message) => {
+      if (faults.length === FAULTS_LIMIT) moreFaults += 1;
+      else faults.push({ file: name.slice(1), line: lineOf(), tag: '', message });
     };
-    const waiting = [entry];
-    for (const name of waiting) {
-      if (sources.has(name) || sources.size === FILES_LIMIT) continue;
-      const file = parse(renderer.inspect(name));
-      sources.set(name, file.source);
+    for (const [name, file] of seen) {
       const room = TAGS_LIMIT - tags.length;
       for (const tag of file.tags.slice(0, room)) tags.push({ file: name.slice(1), ...tag });
       moreTags += Math.max(file.tags.length - room, 0);
-      if (file.fault !== null) fault(name, file.fault.line, file.fault.message);
-      if (file.source === null) continue;
-      for (const mention of included(file.source)) {
-        const { path, exists, isGiven } = parse(renderer.resolve(mention.name, name));
-        if (isGiven) waiting.push(path);
-        else if (!exists) {
-          const line = renderer.lineOf(file.source, mention.line);
-          fault(name, line, `the template has no file '${path.slice(1)}' to include`);
-        }
+      if (file.fault !== null) fault(name, () => file.fault.line, file.fault.message);
+      for (const { path, exists, line } of file.mentions) {
+        if (exists) continue;
+        fault(name, () => renderer.lineOf(file.lines, line), `the template has no file '${path.slice(1)}' to include`);
       }
     }
     const open = (literal, from) => {
       const { path, exists } = parse(renderer.resolve(literal, from));
       if (!exists) return null;
-      const source = sources.get(path);
+      const source = seen.get(path)?.code;
       if (typeof source !== 'string') throw new Error(`the included file '${path.slice(1)}' cannot be read`);
       return { name: path, source };
     };
     const read = () => {
-      const source = sources.get(entry);
-      if (source === null) throw new Error('the template has a fault');
-      return variables.ofPage({ name: entry, source }, open);
+      const { code } = seen.get(entry);
+      if (code === null) throw new Error('the template has a fault');
+      return variables.ofPage({ name: entry, source: code }, open);
     };
-    return stringify({ tags, moreTags, faults, ...told(read) });
+    return stringify({ tags, moreTags, faults, moreFaults, ...told(read) });
   }
 
-  const tags = (steps) => stringify(told(() => variables.ofTags(parse(steps))));
+  // ----- Tags of Office files -----
 
-  return { page, tags };
+  function tags(json) {
+    const steps = parse(json);
+    const faults = [];
+    const names = [];
+    const paths = new Map();
+    const found = told(() => variables.ofTags(steps, (step, path) => paths.set(step, path)));
+    const look = (step) => {
+      const { tag, text } = step;
+      const why = ofText(step);
+      if (why !== null) {
+        const message = `'${shown(text)}' is neither a name in the data nor an expression of JavaScript (${why})`;
+        if (isName(text)) names.push({ tag, path: paths.get(step) ?? text, message });
+        else faults.push({ tag, message });
+      }
+      for (const message of ofFilters(step)) faults.push({ tag, message });
+      step.body.forEach(look);
+    };
+    steps.forEach(look);
+    return stringify({ ...found, faults, names });
+  }
+
+  return { wanted, page, tags };
 })

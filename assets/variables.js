@@ -1,17 +1,21 @@
 // Tells which of the data the code of a template reads; nothing of it is run.
 //
-// Evaluated with what `syntax.js` makes. It makes these functions:
+// Evaluated with what `data-paths.js`, `syntax.js`, `walk.js` and `tag-faults.js` make. It makes these functions:
 //
 //   includes(source)          what a script of EJS includes by a literal: [{name, line}], lines from 0
 //   ofPage(entry, open)       the data that a page reads; open(name, from) gives {name, source} of what is included there, or null
-//   ofTags(steps)             the data that the tags of an Office file read: [{kind, text, code, filters: [{name, codes}], body}]
+//   ofTags(steps, named)      the data that the tags of an Office file read: [{tag, kind, text, code, filters: [{name, codes}], body}];
+//                             named(step, path) is told of a text that is taken for a name
 //
-// The last two give paths in order: 'customer.name', 'items[].price' for every item's. A path on the way to another one is left out. What
-// is more than the bounds throws: nothing is told then, rather than a part.
-(function (syntax) {
+// The last two give {variables, warnings}, the paths in order: 'customer.name', 'items[].price' for every item's. A path on the way to
+// another one is left out. What is more than the bounds throws: nothing is told then, rather than a part.
+(function (paths, syntax, walks, tagFaults) {
   'use strict';
 
-  const { LANGUAGE, NOTHING, ROOT, Reading, Scope, Walk, expression, isNothing, literalKey, parsed, union } = syntax;
+  const { LANGUAGE, Walk } = walks;
+  const { isName, isPath } = tagFaults;
+  const { NOTHING, ROOT, Reading, isNothing, union } = paths;
+  const { Scope, expression, literalKey, parsed } = syntax;
 
   const INCLUDED_LIMIT = 50;
   const OFFICE_LANGUAGE = new Set(
@@ -53,12 +57,14 @@
     }
 
     page(entry, NOTHING);
-    return reading.result();
+    return told(reading);
   }
+
+  const told = (reading) => ({ variables: reading.result(), warnings: [...reading.warnings] });
 
   // ----- Tags of Office files -----
 
-  function ofTags(steps) {
+  function ofTags(steps, named) {
     const reading = new Reading();
     const walk = new Walk(reading);
     walk.language = OFFICE_LANGUAGE;
@@ -77,15 +83,26 @@
       return scope;
     }
 
-    function valueOf({ text, code }, scope) {
+    function valueOf(step, scope) {
+      const { text, code } = step;
       let tree;
       try {
         tree = expression(code);
       } catch {
-        // The whole text is a name, as `First Name`.
-        return reading.mark(scope.look(text));
+        if (!isPath(text) && !isName(text)) return NOTHING;
+        const value = reading.mark(whole(text, scope));
+        named(step, value.paths?.[0]?.text ?? text);
+        return value;
       }
       return walk.visit(tree, scope);
+    }
+
+    // The whole text is a name, as `First Name`, or names that are words of the language, as `new.class`.
+    function whole(text, scope) {
+      const own = text.startsWith('.') ? scope.look('this') : null;
+      if (!isPath(text)) return scope.look(text);
+      const [first, ...rest] = text.replace(/^\./, '').split('.');
+      return rest.reduce((value, name) => reading.member(value, name), own === null ? scope.look(first) : reading.member(own, first));
     }
 
     function filtered(value, { name, codes }, scope) {
@@ -139,7 +156,7 @@
 
     const root = scopeOf({ paths: [ROOT] }, null);
     for (const step of steps) run(step, root);
-    return reading.result();
+    return told(reading);
   }
 
   return { includes: syntax.includes, ofPage, ofTags };

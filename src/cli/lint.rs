@@ -18,6 +18,7 @@ use crate::domain::encoding;
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
+use crate::domain::letters::spelled;
 use crate::domain::site::{Files, Site};
 use crate::engines::lint::Linter;
 use crate::engines::script::ScriptPool;
@@ -77,6 +78,7 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
         let report = linter.lint(AccountId::generate(), (kind, &site), delimiters.as_ref()).await?;
         Ok::<_, CommandError>(report)
     })?;
+    let report = judged(report, data.as_ref());
     let lacks = |data: &Value| {
         let variables = report.variables.iter().flatten().map(String::as_str);
         variables.filter(|path| missing::lacks(data, path, kind == TemplateKind::Docx)).collect()
@@ -86,10 +88,20 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
     if arguments.json {
         say(&serde_json::to_string_pretty(&told)?)?;
     } else {
-        report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        report.warnings.iter().for_each(|warning| complain(&format!("warning: {}", harmless(warning))));
         say(text(&told)?.trim_end())?;
     }
     Ok(if report.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The report with the tags that are no expressions among its faults, where there are data and these have no such name.
+fn judged(mut report: LintReport, data: Option<&Value>) -> LintReport {
+    let names = std::mem::take(&mut report.names);
+    if let Some(data) = data {
+        let lacking = names.into_iter().filter(|name| missing::lacks(data, &name.path, true));
+        report.faults.extend(lacking.map(|name| name.fault));
+    }
+    report
 }
 
 fn read_data(data: &Place, config: &Config) -> Result<Value, CommandError> {
@@ -138,7 +150,7 @@ fn text(told: &Told<'_>) -> Result<String, std::fmt::Error> {
     writeln!(text, "\nvariables")?;
     match &report.variables {
         Some(variables) => list(&mut text, variables.iter().map(String::as_str))?,
-        None => writeln!(text, "  unknown: {}", report.untold.as_deref().unwrap_or_default())?,
+        None => writeln!(text, "  unknown: {}", one_line(report.untold.as_deref().unwrap_or_default()))?,
     }
     if let Some(missing) = missing {
         writeln!(text, "\nmissing in the data")?;
@@ -147,7 +159,7 @@ fn text(told: &Told<'_>) -> Result<String, std::fmt::Error> {
     writeln!(text, "\nfaults")?;
     for fault in &report.faults {
         let tag = if fault.tag.is_empty() { String::new() } else { format!(", {}", one_line(&fault.tag)) };
-        writeln!(text, "  {}{tag}: {}", shown(&fault.place), fault.message)?;
+        writeln!(text, "  {}{tag}: {}", shown(&fault.place), harmless(&fault.message))?;
     }
     more(&mut text, report.faults.len(), report.more_faults)?;
     Ok(text)
@@ -156,7 +168,7 @@ fn text(told: &Told<'_>) -> Result<String, std::fmt::Error> {
 fn list<'a>(text: &mut String, lines: impl Iterator<Item = &'a str>) -> std::fmt::Result {
     let mut count = 0;
     for line in lines {
-        writeln!(text, "  {line}")?;
+        writeln!(text, "  {}", harmless(line))?;
         count += 1;
     }
     more(text, count, 0)
@@ -173,19 +185,61 @@ fn more(text: &mut String, listed: usize, beside: usize) -> std::fmt::Result {
 
 fn shown(place: &Spot) -> String {
     match place {
-        Spot::Line { file, line } => format!("{file}:{line}"),
-        Spot::Paragraph { part, paragraph } => format!("{part}, paragraph {paragraph}"),
+        Spot::Line { file, line } => format!("{}:{line}", harmless(file)),
+        Spot::Paragraph { part, paragraph } => format!("{}, paragraph {paragraph}", harmless(part)),
     }
 }
 
 fn one_line(tag: &str) -> String {
-    tag.split_whitespace().collect::<Vec<_>>().join(" ")
+    harmless(&tag.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The template's words are a stranger's: a control letter would command the terminal.
+fn harmless(text: &str) -> String {
+    text.chars().map(spelled).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workers::lint::{LintFault, LintTag};
+    use crate::workers::lint::{LintFault, LintName, LintTag};
+
+    fn fault(message: &str) -> LintFault {
+        let place = Spot::Line { file: "a\u{1b}]0;x\u{7}.html".to_owned(), line: 1 };
+        LintFault { place, tag: "<%=\u{9b}31m%>".to_owned(), message: message.to_owned() }
+    }
+
+    #[test]
+    fn no_word_of_a_template_commands_the_terminal() {
+        let report = LintReport {
+            tags: vec![LintTag {
+                place: fault("").place,
+                kind: "value".to_owned(),
+                tag: "<%= \u{1b}[2J %>".to_owned(),
+            }],
+            variables: Some(vec!["a[\"\u{202e}\"]".to_owned()]),
+            faults: vec![fault("what \u{1b}[31m")],
+            ..LintReport::default()
+        };
+        let text = text(&Told { r#type: "html", report: &report, missing: None }).unwrap();
+        assert!(text.contains("<%= \\u{1b}[2J %>") && text.contains("what \\u{1b}[31m"), "{text}");
+        assert!(
+            !text
+                .contains(|letter: char| letter != '\n' && crate::domain::letters::spelled(letter).len() > 4),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_no_expression_is_a_fault_where_the_data_have_none() {
+        let name = |path: &str| LintName { path: path.to_owned(), fault: fault(path) };
+        let report =
+            LintReport { names: vec![name("First Name"), name("Last Name")], ..LintReport::default() };
+        let data = serde_json::json!({"First Name": "A"});
+        let told = judged(report.clone(), Some(&data));
+        assert_eq!(told.faults, [fault("Last Name")]);
+        assert!(judged(report, None).faults.is_empty());
+    }
 
     #[test]
     fn people_read_places_in_a_column_and_every_list_says_when_it_is_empty() {

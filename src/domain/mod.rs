@@ -8,6 +8,7 @@ pub mod job;
 pub mod json;
 pub mod kinds;
 pub mod lane;
+pub mod letters;
 pub mod members;
 pub mod reach;
 pub mod scripts;

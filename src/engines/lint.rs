@@ -9,7 +9,7 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::ejs::{TAG, entry_text};
-use super::office;
+use super::office::{self, files::beside};
 use super::script::ScriptPool;
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -17,11 +17,11 @@ use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
-use crate::templates::variables::VariableReader;
-use crate::workers::Asked;
+use crate::templates::variables::{Reading, VariableReader};
 use crate::workers::assemble::Order;
 use crate::workers::fill::FillLimits;
 use crate::workers::lint::{LintJob, LintReport, Linted};
+use crate::workers::{Asked, FileSource, WorkerFault};
 
 /// Looks through templates. Cloning shares its processes.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ impl Linter {
         self.script.check_size(body.len())?;
         let (order, body) = (Order::Lint(job), [body]);
         let (linted, report) =
-            self.script.run(&account.into(), (&order, &body), &|path: &str| asked(site, path)).await?;
+            self.script.run(&account.into(), (&order, &body), &Beside { site, kind }).await?;
         let mut report = self.report(linted, &report)?;
         report.warnings.extend(warnings.lines().iter().cloned());
         Ok(report)
@@ -73,9 +73,13 @@ impl Linter {
         };
         self.script.check_size(body.len()).map_err(fault)?;
         let (order, body) = (Order::Lint(job), [body]);
-        let files = |path: &str| asked(template.1, path);
+        let files = Beside { kind: template.0, site: template.1 };
         let done = self.script.run_aside(account, (&order, &body), &files, limit).await;
-        let Some((linted, report)) = done.map_err(|fault| fault.to_string())? else { return Ok(None) };
+        let (linted, report) = match done {
+            Ok(Some(done)) => done,
+            Ok(None) | Err(WorkerFault::Deadline | WorkerFault::NotStarted(_)) => return Ok(None),
+            Err(fault) => return Err(fault.to_string()),
+        };
         self.report(linted, &report).map(Some).map_err(fault)
     }
 
@@ -132,17 +136,17 @@ impl VariableReader for Linter {
         account: AccountId,
         template: (TemplateKind, &Site),
         limit: Duration,
-    ) -> Option<Vec<String>> {
+    ) -> Reading {
         match self.lint_aside(account, template, limit).await {
             // Of an Office file whose tags cannot all be read, what can be is not all.
-            Ok(report) => {
-                report
-                    .filter(|report| template.0 != TemplateKind::Docx || report.faults.is_empty())?
-                    .variables
+            Ok(Some(report)) if template.0 != TemplateKind::Docx || report.faults.is_empty() => {
+                report.variables.map_or(Reading::Untellable, Reading::Paths)
             }
+            Ok(Some(_)) => Reading::Untellable,
+            Ok(None) => Reading::NotInTime,
             Err(why) => {
                 tracing::debug!(error = why, "a template's variables are not told");
-                None
+                Reading::Untellable
             }
         }
     }
@@ -153,10 +157,23 @@ fn nothing() -> LintReport {
     LintReport { variables: Some(Vec::new()), ..LintReport::default() }
 }
 
-/// A file that the page includes; what was generated of it before is of no use here.
-fn asked(site: &Site, path: &str) -> Option<Asked> {
-    let content = site.text(path).map(|text| text.content).or_else(|| site.get(path).cloned())?;
-    Some(Asked { content, made: None })
+/// The files that a template takes in; what was generated of them before is of no use here.
+struct Beside<'a> {
+    kind: TemplateKind,
+    site: &'a Site,
+}
+
+#[async_trait]
+impl FileSource for Beside<'_> {
+    async fn file(&self, name: &str) -> Result<Asked, String> {
+        let text = || self.site.text(name).map(|text| text.content).or_else(|| self.site.get(name).cloned());
+        let content = if self.kind == TemplateKind::Docx {
+            beside(self.site, name)?
+        } else {
+            text().ok_or_else(|| format!("there is no file '{name}'"))?
+        };
+        Ok(Asked { content, made: None })
+    }
 }
 
 fn broken(cause: &str) -> JobFault {

@@ -145,7 +145,10 @@ impl ScriptPool {
         let is_usual = *self.timezone == *self.config.timezone;
         let environment = if is_usual { &[][..] } else { &zone[..] };
         let job = Job { header: order, body, files, environment };
-        self.pool.run(meter, job).await.map_err(|fault| self.fault(&fault))
+        self.pool.run(meter, job).await.map_err(|fault| match (order, &fault) {
+            (Order::Lint(_), WorkerFault::Deadline) => self.unread(),
+            _ => self.fault(&fault),
+        })
     }
 
     /// Has `order` done where no job waits for it: in a process that has had no job, when one is free.
@@ -240,6 +243,16 @@ impl ScriptPool {
             "the engine of template code could not be started; the service's log has the cause".to_owned()
         };
         JobFault::new(FaultCode::EngineUnavailable, sentence)
+    }
+
+    /// What is said of a template that is too long to be looked through.
+    fn unread(&self) -> JobFault {
+        let limit = self.config.timeout_ms;
+        let sentence = format!(
+            "the template was not looked through within {limit} ms (assemble.timeout_ms); divide it into files that it includes, \
+             or raise the limit"
+        );
+        JobFault::new(FaultCode::TemplateLimit, sentence)
     }
 
     fn too_late(&self) -> JobFault {

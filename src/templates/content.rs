@@ -14,6 +14,7 @@ use super::record::{Content, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use super::source::{TemplateUse, load, present};
+use super::variables::Told;
 use crate::domain::encoding;
 use crate::domain::ids::ObjectId;
 use crate::domain::kinds::TemplateKind;
@@ -125,15 +126,17 @@ async fn write_entry(deps: &Deps, WriteIndexHtml { of, text }: WriteIndexHtml) -
     let former = record.content.clone().ok_or_else(|| refusal::empty(of.template))?;
     check_text(&former)?;
     // Before anything is unpacked: who waits must not hold an archive meanwhile.
-    let _place = deps.room.pack(of.account).await?;
+    let place = deps.room.pack(of.account).await?;
     let site = load(deps, &record, &former).await.map_err(Problem::from)?.site.with_page(text);
     let files = files(&site);
-    let variables =
-        if record.unfinished { None } else { deps.variables(of.account, (former.kind, &site)).await };
     let package = Package { entry: former.entry.clone(), kind: former.kind, files: all(&site) };
-    drop(site);
     let packed = apart(move || pack(package)).await?;
     let Packed { archive, entry, kind } = packed.map_err(|fault| refused("text", &fault))?;
+    // Others pack meanwhile: a process that tells the variables may be long in coming.
+    drop(place);
+    let variables =
+        if record.unfinished { Told::NotYet } else { deps.variables(of.account, (former.kind, &site)).await };
+    drop(site);
     let content = Content { id: former.id, object: ObjectId::generate(), entry, kind, copy_of: None };
     let mut changing = Changing::begin(deps, of.account, &[&before]);
     changing.put(record.package(&content), archive).await?;

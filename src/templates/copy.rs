@@ -93,9 +93,10 @@ async fn finish(
     info: Bytes,
 ) -> Result<TemplateId, Problem> {
     let info = by_size(info.len(), move || InfoObject::read(&info)).await?;
-    let InfoObject { sample_data, files, variables, .. } = info;
+    let told = info.told();
+    let InfoObject { sample_data, files, .. } = info;
     changing.measure(&[], &mut record);
-    InfoObject::new(&record, &sample_data, (files, variables)).write(&mut changing).await?;
+    InfoObject::new(&record, &sample_data, (files, told)).write(&mut changing).await?;
     let id = record.id;
     changing.commit(&[], record, Vec::new()).await?;
     Ok(id)

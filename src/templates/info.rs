@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::change::Changing;
 use super::deps::{Deps, by_size, lost};
 use super::record::TemplateRecord;
-use super::variables::Variables;
+use super::variables::{Told, Variables};
 use crate::domain::site::Site;
 use crate::problem::Problem;
 use crate::storage::{StorageKey, TemplatePart};
@@ -40,7 +40,10 @@ pub(super) struct InfoObject {
     pub files: Vec<FileEntry>,
     /// What it reads of its data, where that could be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variables: Option<Variables>,
+    variables: Option<Variables>,
+    /// That could not be told, whenever it is asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    untellable: bool,
 }
 
 impl InfoObject {
@@ -49,14 +52,29 @@ impl InfoObject {
     pub fn new(
         record: &TemplateRecord,
         sample_data: &RawValue,
-        (files, variables): (Vec<FileEntry>, Option<Variables>),
+        (files, told): (Vec<FileEntry>, Told),
     ) -> Self {
+        let untellable = told == Told::Untellable;
+        let variables = match told {
+            Told::Variables(variables) => Some(variables),
+            Told::Untellable | Told::NotYet => None,
+        };
         Self {
             version: VERSION,
             record: record.clone(),
             sample_data: sample_data.to_owned(),
             files,
             variables,
+            untellable,
+        }
+    }
+
+    /// What is known of what the template reads.
+    pub fn told(&self) -> Told {
+        match &self.variables {
+            Some(variables) => Told::Variables(variables.clone()),
+            None if self.untellable => Told::Untellable,
+            None => Told::NotYet,
         }
     }
 

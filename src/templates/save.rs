@@ -11,7 +11,7 @@ use super::record::{Content, Info, Preview, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
 use super::source::load;
-use super::variables::Variables;
+use super::variables::Told;
 use crate::domain::ids::{JobId, ObjectId, TemplateId};
 use crate::domain::kinds::Target;
 use crate::problem::{Code, Fault, Problem};
@@ -168,7 +168,7 @@ impl Saving {
     }
 
     /// What is known of the files.
-    async fn told(&self, deps: &Deps) -> Result<(Vec<FileEntry>, Option<Variables>), Problem> {
+    async fn told(&self, deps: &Deps) -> Result<(Vec<FileEntry>, Told), Problem> {
         let source = self.draft.as_ref().unwrap_or(&self.former);
         let loaded = load(deps, source, &self.content).await.map_err(Problem::from)?;
         let variables = deps.variables(source.account, (self.content.kind, &loaded.site)).await;

@@ -125,8 +125,19 @@ pub(super) async fn load(
     record: &TemplateRecord,
     content: &Content,
 ) -> Result<Loaded, LoadFault> {
-    let key = record.package(content);
-    deps.cache.get(content.object, unpack(deps, record.account, key)).await
+    load_package(deps, record.account, (content, record.package(content))).await
+}
+
+/// The unpacked files of a template of `account` whose content lies under `key`.
+///
+/// # Errors
+/// See [`LoadFault`].
+pub(super) async fn load_package(
+    deps: &Deps,
+    account: AccountId,
+    (content, key): (&Content, StorageKey),
+) -> Result<Loaded, LoadFault> {
+    deps.cache.get(content.object, unpack(deps, account, key)).await
 }
 
 async fn unpack(deps: &Deps, account: AccountId, key: StorageKey) -> Result<Loaded, LoadFault> {

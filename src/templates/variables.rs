@@ -34,16 +34,37 @@ impl Variables {
     }
 }
 
+/// What a reader tells of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// All paths that it reads.
+    Paths(Vec<String>),
+    /// They cannot be told: it has a fault, or its kind no reader.
+    Untellable,
+    /// They could not be told within the limit; later they may be.
+    NotInTime,
+}
+
+/// What is known of what a template reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Variables(Variables),
+    /// They cannot be told.
+    Untellable,
+    /// Nobody has told them so far.
+    NotYet,
+}
+
 /// Who can tell what templates read. Their code is for the engines, which stand above templates.
 #[async_trait(?Send)]
 pub trait VariableReader: Send + Sync {
-    /// All paths of a template of this kind; `None` where they cannot be told, or not within `limit`.
+    /// All paths of a template of this kind, told within `limit`.
     async fn variables(
         &self,
         account: AccountId,
         template: (TemplateKind, &Site),
         limit: Duration,
-    ) -> Option<Vec<String>>;
+    ) -> Reading;
 }
 
 /// The place of the reader, who comes later than the templates. Without one nothing is told.
@@ -59,14 +80,14 @@ impl ReaderPlace {
 
 impl Deps {
     /// What a template with these files reads, if that is told in time.
-    pub(super) async fn variables(
-        &self,
-        account: AccountId,
-        template: (TemplateKind, &Site),
-    ) -> Option<Variables> {
+    pub(super) async fn variables(&self, account: AccountId, template: (TemplateKind, &Site)) -> Told {
         let limit = Duration::from_millis(self.limits.variables_timeout_ms);
-        let all = self.reader.0.get()?.variables(account, template, limit).await?;
-        Some(Variables::bounded(all, self.limits.variables_limit))
+        let Some(reader) = self.reader.0.get() else { return Told::NotYet };
+        match reader.variables(account, template, limit).await {
+            Reading::Paths(all) => Told::Variables(Variables::bounded(all, self.limits.variables_limit)),
+            Reading::Untellable => Told::Untellable,
+            Reading::NotInTime => Told::NotYet,
+        }
     }
 
     /// Where the reader goes.

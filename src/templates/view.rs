@@ -12,7 +12,8 @@ use super::messages::{GetTemplate, LocateArchive, TemplateRef};
 use super::record::{Content, Info, Previews, TemplateRecord};
 use super::refusal;
 use super::registry::TemplateRegistry;
-use super::variables::Variables;
+use super::source::load_package;
+use super::variables::{Told, Variables};
 use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TemplateId};
 use crate::problem::Problem;
@@ -97,7 +98,12 @@ impl Handler<GetTemplate> for TemplateRegistry {
                     }
                 }
             };
-            let InfoObject { sample_data, files, variables, .. } = object;
+            let variables = match object.told() {
+                Told::Variables(variables) => Some(variables),
+                Told::Untellable => None,
+                Told::NotYet => read(&deps, message.0.account, &summary).await,
+            };
+            let InfoObject { sample_data, files, .. } = object;
             Ok(TemplateView { summary, sample_data, files, variables })
         })
     }
@@ -109,6 +115,17 @@ impl Handler<LocateArchive> for TemplateRegistry {
     fn handle(&mut self, message: LocateArchive, _: &mut Self::Context) -> Self::Result {
         let deps = Arc::clone(&self.deps);
         Box::pin(async move { archive(&deps, message.0).await })
+    }
+}
+
+/// The variables of a template that was saved when nobody had the time to tell them.
+async fn read(deps: &Deps, account: AccountId, summary: &TemplateSummary) -> Option<Variables> {
+    let content = &summary.content;
+    let key = summary.key(TemplatePart::Package);
+    let loaded = load_package(deps, summary.account, (content, key)).await.ok()?;
+    match deps.variables(account, (content.kind, &loaded.site)).await {
+        Told::Variables(variables) => Some(variables),
+        Told::Untellable | Told::NotYet => None,
     }
 }
 

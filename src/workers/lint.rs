@@ -67,6 +67,9 @@ pub struct LintReport {
     /// What its author should know besides.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Tags that are names, or else faults: data tell which.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<LintName>,
 }
 
 /// Where something stands.
@@ -99,6 +102,15 @@ pub struct LintTag {
     pub kind: String,
     /// As its author wrote it; a long one is cut.
     pub tag: String,
+}
+
+/// A tag whose text is no expression and may be a name of the data, as `First Name`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct LintName {
+    /// What it reads of the data.
+    pub path: String,
+    /// What is to be said where the data have none of this name.
+    pub fault: LintFault,
 }
 
 /// What is wrong with a template.

@@ -187,10 +187,14 @@ impl Pool {
         job: Job<'_, H>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let meter = CostMeter::from(account);
-        let Ok(place) = timeout(limit, self.inner.places.take_idle(&meter)).await else { return Ok(None) };
-        let turn = Turn { place, deadline: limit };
-        self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front()).await
+        let run = async {
+            let meter = CostMeter::from(account);
+            let place = self.inner.places.take_idle(&meter).await;
+            let turn = Turn { place, deadline: limit };
+            self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front()).await
+        };
+        // All of it: also the start of a process, where none is ready.
+        timeout(limit, run).await.ok().transpose()
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(

@@ -24,6 +24,7 @@ use platen::templates::messages::{
 use platen::templates::record::Permissions;
 use platen::templates::registry::TemplateRegistry;
 use platen::templates::source::{LoadTemplate, Loaded, TemplateUse};
+use platen::templates::variables::ReaderPlace;
 use platen::templates::view::TemplateView;
 
 use serde_json::value::RawValue;
@@ -39,6 +40,7 @@ pub type Answer<T> = Result<T, Code>;
 pub struct House {
     pub places: Places,
     pub registry: Addr<TemplateRegistry>,
+    pub reader: ReaderPlace,
     pub clock: Arc<FixedClock>,
     pub metrics: Metrics,
     pub janitor: Janitor,
@@ -73,9 +75,10 @@ impl House {
         let quota = StorageQuota::load(places.index.as_ref(), limit).await.unwrap();
         let deps = Deps::new(time, both, &config, metrics.templates.clone()).counting(quota.clone());
         let deps = Arc::new(deps);
+        let reader = deps.reader();
         let registry = TemplateRegistry::new(Arc::clone(&deps), 1_000).start();
         let (janitor, account) = (Janitor::new(deps), AccountId::generate());
-        Self { places, registry, clock, metrics, janitor, account, quota, is_full, root: None }
+        Self { places, registry, reader, clock, metrics, janitor, account, quota, is_full, root: None }
     }
 
     /// Where an object lies, in a house that has a folder of its own.

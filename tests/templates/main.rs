@@ -16,4 +16,5 @@ mod service;
 mod state;
 mod stored;
 mod stranger;
+mod variables;
 mod world;

@@ -13,7 +13,7 @@ use platen::engines::lint::Linter;
 use platen::engines::script::ScriptPool;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
-use platen::templates::variables::VariableReader as _;
+use platen::templates::variables::{Reading, VariableReader as _};
 use platen::workers::lint::{LintReport, Place};
 
 use crate::ejs::site;
@@ -80,14 +80,64 @@ async fn the_paths_of_the_data_are_read_from_the_syntax() {
         ("<% try { f() } catch (e) { %><%= e.message %><% } %><%= typeof opt %>", "f opt"),
         ("<% while (true) {} %>", ""),
         ("<% throw new Error(why) %>", "why"),
+        ("<% const o = {...a, b: c} %><%= o.b + o.d %>", "a.d c"),
+        ("<% const o = {b: c, ...a} %><%= o.b %>", "a.b c"),
+        ("<% function f(x, ...rest) { return x.a + rest[1].b } %><%= f(p, q, s) %>", "p.a q s.b"),
+        ("<% const f = (x, y) => x.a + y.b %><%= f(...pair) %>", "pair[].a pair[].b"),
+        ("<% const o = {}; o.x = item %><%= o.x.name %>", "item.name"),
+        ("<%= a['n\\x61me'] + a[`z`] %>", "a.name a.z"),
         ("plain", ""),
     ];
     let linter = linter(|_| {});
     for (text, expected) in table {
         let report = lint(&linter, text, &[]).await;
-        assert_eq!(report.variables.map(|paths| paths.join(" ")).as_deref(), Some(expected), "{text}");
-        assert!(report.faults.is_empty(), "{text}: {:?}", report.faults);
+        assert_eq!(
+            report.variables.clone().map(|paths| paths.join(" ")).as_deref(),
+            Some(expected),
+            "{text}"
+        );
+        assert!(report.faults.is_empty() && report.warnings.is_empty(), "{text}: {report:?}");
     }
+}
+
+#[tokio::test]
+async fn what_is_not_followed_is_said() {
+    let linter = linter(|_| {});
+    for (text, expected) in [
+        ("<%- include(part, {x: y}) %>", "an include names its file by an expression"),
+        ("<% const m = new Map(items.map(i => [i.id, i])) %><%= m.get(1).name %>", "'new Map'"),
+        ("<%= JSON.parse(text).a %>", "'JSON.parse'"),
+        ("<%= escape(a) + other(b.c) %>", "'other(…)'"),
+    ] {
+        let report = lint(&linter, text, &[]).await;
+        let [warning] = &report.warnings[..] else { panic!("{text}: {report:?}") };
+        assert!(warning.contains(expected), "{text}: {warning}");
+    }
+}
+
+#[tokio::test]
+async fn faults_beyond_the_limit_are_counted() {
+    let linter = linter(|_| {});
+    let report = lint(&linter, &"<%- include('gone') %>\n".repeat(130), &[]).await;
+    assert_eq!((report.faults.len(), report.more_faults), (100, 30));
+    assert!(places(&report)[99].starts_with("index.html:100 "), "{:?}", places(&report)[99]);
+}
+
+#[tokio::test]
+async fn the_time_grows_as_the_template_does() {
+    let linter = linter(|_| {});
+    let mut times = [Duration::MAX; 2];
+    for _ in 0..3 {
+        for (time, count) in times.iter_mut().zip([1_000, 4_000]) {
+            let begun = Instant::now();
+            let report = lint(&linter, &"<%= a %>\n".repeat(count), &[]).await;
+            assert_eq!(report.variables.unwrap(), ["a"]);
+            *time = begun.elapsed().min(*time);
+        }
+    }
+    assert!(times[1] < times[0] * 9, "{times:?}: the square would be sixteen");
+    let many = lint(&linter, &"<%= a %>\n".repeat(20_000), &[]).await;
+    assert_eq!((many.variables.unwrap().len(), many.tags.len(), many.more_tags), (1, 5_000, 15_000));
 }
 
 #[tokio::test]
@@ -97,16 +147,16 @@ async fn included_files_are_followed_with_what_they_are_given() {
         ("row.ejs", "<%= item.name %><%= no %><%= currency %><%- include('deep/foot', customer) %>"),
         ("deep/foot.ejs", "<%= email %>\n<%- include('../row', {}) %>"),
         ("unused.ejs", "<%= never %>"),
+        ("far.ejs", "<%= far %>"),
     ];
-    let text =
-        "<% items.forEach(item => { %>\n<%- include('row', {item, no: 1}) %><% }) %>\n<%- include('gone') %>";
+    let text = "<% items.forEach(item => { %>\n<%- include('row', {item, no: 1}) %><% }) %>\n<%- include('gone') %><%- include('f\\x61r') %>";
     let report = lint(&linter, text, &files).await;
     let variables = report.variables.as_ref().unwrap().join(" ");
-    assert_eq!(variables, "currency customer.email items[].name");
+    assert_eq!(variables, "currency customer.email far items[].name");
     assert_eq!(places(&report), ["index.html:3 the template has no file 'gone.ejs' to include"]);
     let tags: Vec<_> =
         report.tags.iter().map(|tag| format!("{:?} {} {}", tag.place, tag.kind, tag.tag)).collect();
-    assert_eq!(tags.len(), 4 + 4 + 2, "{tags:?}");
+    assert_eq!(tags.len(), 5 + 4 + 2 + 1, "{tags:?}");
     assert_eq!(tags[1], r#"Line { file: "index.html", line: 2 } value <%- include('row', {item, no: 1}) %>"#);
 }
 
@@ -138,11 +188,16 @@ async fn what_is_too_much_tells_nothing_and_ends_in_time() {
     let many = listed(20_000, &|number| format!("<%= a{number}.b %>"));
     let doubled = listed(40, &|n| format!("const f{n} = x => f{0}(x) + f{0}(x);", n - 1));
     let spread = format!("<% const f0 = x => x; {doubled} %><%= f39(a) %>");
-    for text in [deep, nested, many, spread] {
+    let report = try_lint(&linter, &[("index.html", &many)]).await.unwrap();
+    assert_eq!(report.untold.as_deref(), Some("the code reads too many names to tell them"));
+    for text in [deep, nested, spread] {
         let told = try_lint(&linter, &[("index.html", &text)]).await;
         match told {
             Ok(report) => assert_eq!(report.variables, None, "{}", &text[..60]),
-            Err(fault) => assert_eq!(fault.code, FaultCode::TemplateLimit, "{}", fault.message),
+            Err(fault) => {
+                assert_eq!(fault.code, FaultCode::TemplateLimit, "{}", fault.message);
+                assert!(!fault.message.contains("shorten the data"), "{}", fault.message);
+            }
         }
     }
     assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
@@ -178,12 +233,14 @@ async fn variables_are_told_aside_or_not_at_all() {
     let (account, limit) = (AccountId::generate(), Duration::from_secs(20));
     let files = site(&[("index.html", "<%- include('a') %>"), ("a.ejs", "<%= b.c %>")]);
     let told = linter.variables(account, (TemplateKind::Framework, &files), limit).await;
-    assert_eq!(told.unwrap(), ["b.c"]);
+    assert_eq!(told, Reading::Paths(vec!["b.c".to_owned()]));
     let faulty = site(&[("index.html", "<% if { %>")]);
-    assert_eq!(linter.variables(account, (TemplateKind::Html, &faulty), limit).await, None);
-    assert_eq!(linter.variables(account, (TemplateKind::Pptx, &files), limit).await, None);
+    assert_eq!(linter.variables(account, (TemplateKind::Html, &faulty), limit).await, Reading::Untellable);
+    assert_eq!(linter.variables(account, (TemplateKind::Pptx, &files), limit).await, Reading::Untellable);
     let no_time = Duration::from_millis(1);
-    assert_eq!(linter.variables(account, (TemplateKind::Html, &files), no_time).await, None);
+    let begun = Instant::now();
+    assert_eq!(linter.variables(account, (TemplateKind::Html, &files), no_time).await, Reading::NotInTime);
+    assert!(begun.elapsed() < Duration::from_secs(2), "no process is waited for: {:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -217,6 +274,56 @@ async fn the_names_of_word_tags_are_those_of_the_sections_around_them() {
     let site = Site::single("a.docx", Bytes::from_static(b"PK\x03\x04"));
     let fault = linter.lint(AccountId::generate(), (TemplateKind::Docx, &site), None).await.unwrap_err();
     assert_eq!(fault.code, FaultCode::TemplateInvalid);
+}
+
+#[tokio::test]
+async fn expressions_and_filters_of_word_tags_are_looked_through() {
+    let linter = linter(|_| {});
+    for (text, expected) in [
+        ("{b | nofilter}", "'nofilter' is neither a filter (there are default, count, sum, "),
+        ("{c + }", "'c +' is neither a name in the data nor an expression"),
+        ("{#list}{a b)}{/}", "'a b)' is neither a name in the data nor an expression"),
+        ("{a) + (b}", "'a) + (b' is neither a name in the data nor an expression"),
+        ("{a | default(1 +)}", "'1 +', given to default, is no expression of JavaScript ("),
+        ("{a | size(2)}", "'size' is neither a filter"),
+        (
+            "{:include \"gone.docx\"}",
+            "upload a zip archive with the document as index.docx, and the file in it",
+        ),
+    ] {
+        let report = word(&linter, text).await.unwrap();
+        let [fault] = &places(&report)[..] else { panic!("{text}: {report:?}") };
+        assert!(fault.starts_with("word/document.xml 1 ") && fault.contains(expected), "{text}: {fault}");
+        let variables = report.variables.unwrap_or_default();
+        assert!(variables.iter().all(|path| !path.contains([' ', '+'])), "{text}: {variables:?}");
+    }
+    let good = "{First Name}{Client's name}{a | toFixed(2)}{a | default('x') | padStart(3)}{%pic | size(2)}{a.class}{class}\
+                {.}{#a}{$parent.b + 1}{/}{x ? 'y' : z}{x.y}";
+    let report = word(&linter, good).await.unwrap();
+    assert!(report.faults.is_empty(), "{report:?}");
+    let names: Vec<_> = report.names.iter().map(|name| name.path.as_str()).collect();
+    assert_eq!(names, ["First Name", "Client's name"]);
+    let many = word(&linter, &"{a +}".repeat(130)).await.unwrap();
+    assert_eq!((many.faults.len(), many.more_faults), (100, 30));
+}
+
+#[tokio::test]
+async fn every_filter_there_is_is_known() {
+    let linter = linter(|_| {});
+    let report = word(&linter, "{a | nofilter}").await.unwrap();
+    let library = office_template::library("[]", false);
+    let (_, names) = library.split_once("FILTER_NAMES = \"").unwrap();
+    let (names, _) = names.split_once('"').unwrap();
+    assert!(names.split(", ").count() > 9, "{names}");
+    let said = &report.faults[0].message;
+    let (_, known) = said.split_once("there are ").unwrap();
+    let (known, _) = known.split_once(')').unwrap();
+    let sorted = |names: &str| {
+        let mut names: Vec<_> = names.split(", ").map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(sorted(known), sorted(names));
 }
 
 /// What is told of a Word file of one paragraph.

@@ -25,7 +25,8 @@ pub struct Outline {
     /// How many there are beside these.
     pub more: usize,
     /// The expressions of all of them, nested as their sections are: JSON, an array of
-    /// `{ kind, text, code, filters: [{ name, codes }], body: […] }`. `kind` is `section` where the body stands for each item.
+    /// `{ tag, kind, text, code, filters: [{ name, codes }], body: […] }`. `tag` is the place in [`tags`](Outline::tags), which may be one
+    /// of those beside them; `kind` is `section` where the body stands for each item.
     pub steps: String,
     /// What is wrong with it.
     pub faults: Faults,
@@ -56,6 +57,7 @@ pub(crate) struct Collected {
 
 #[derive(Serialize)]
 struct Step {
+    tag: usize,
     kind: &'static str,
     text: String,
     code: String,
@@ -96,6 +98,7 @@ impl Template {
 impl Collected {
     /// Adds the tags of the part `name`.
     pub(crate) fn add(&mut self, name: &str, tags: &Tags) {
+        let first = self.count;
         self.count += tags.all.len();
         let room = TAGS.saturating_sub(self.tags.len());
         self.tags.extend(tags.all.iter().take(room).map(|placed| OutlineTag {
@@ -104,20 +107,20 @@ impl Collected {
             kind: kind(&placed.tag),
             shown: placed.shown.clone(),
         }));
-        self.nest(&tags.all);
+        self.nest(&tags.all, first);
     }
 
-    /// The steps of a part's tags. A section that is never closed goes on to the part's end.
-    fn nest(&mut self, tags: &[Placed]) {
+    /// The steps of a part's tags, the first of which has the number `first`. A section that is never closed goes on to the part's end.
+    fn nest(&mut self, tags: &[Placed], first: usize) {
         let mut open: Vec<Step> = Vec::new();
-        for placed in tags {
+        for (number, placed) in (first..).zip(tags) {
             if let Tag::End(_) = placed.tag {
                 self.close(&mut open);
                 continue;
             }
             let is_section = list(&placed.tag).is_some();
             for step in steps(&placed.tag) {
-                open.push(step);
+                open.push(Step { tag: number, ..step });
                 if !is_section || open.len() > DEPTH {
                     self.close(&mut open);
                 }
@@ -177,5 +180,5 @@ fn of_expression(kind: &'static str, expression: &Expression) -> Step {
 }
 
 fn of_text(kind: &'static str, text: &str) -> Step {
-    Step { kind, text: text.to_owned(), code: code(text), filters: Vec::new(), body: Vec::new() }
+    Step { tag: 0, kind, text: text.to_owned(), code: code(text), filters: Vec::new(), body: Vec::new() }
 }

@@ -6,21 +6,28 @@ use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use office_template::{Delimiters, Error, Outline, Template};
 use platen::workers::fill::FillLimits;
-use platen::workers::lint::{LintFault, LintJob, LintReport, LintTag, Linted, Place};
+use platen::workers::lint::{LintFault, LintJob, LintName, LintReport, LintTag, Linted, Place};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::ejs::{Engine, REFUSED};
-use crate::file::{File, no_text};
+use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
 use crate::office::{Asking, limits};
 use crate::serve::bounded;
 
 const ACORN: &str = include_str!(concat!(env!("OUT_DIR"), "/acorn.js"));
+const PATHS: &str = include_str!("../../../assets/data-paths.js");
 const SYNTAX: &str = include_str!("../../../assets/syntax.js");
+const WALK: &str = include_str!("../../../assets/walk.js");
 const VARIABLES: &str = include_str!("../../../assets/variables.js");
+const TAG_FAULTS: &str = include_str!("../../../assets/tag-faults.js");
 const LINT: &str = include_str!("../../../assets/lint.js");
+
+/// So many faults of expressions are told; of the others only how many there are.
+const FAULTS: usize = 100;
 
 /// Does the job in a machine in which no template's code has run; the second is the report. An error is one of the pipe.
 pub fn lint(
@@ -67,19 +74,33 @@ fn page(
     }
     let order = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
     let entry_file = File::of_text(entry, body);
-    if let Err(thrown) = engine.begin(order.to_string()).and_then(|()| engine.give(&entry_file)) {
-        return Ok(Err(thrown.into()));
+    let begun = engine.begin(order.to_string()).and_then(|()| engine.give(&entry_file));
+    let lint = match begun.and_then(|()| functions(&engine.machine, engine.renderer()?.clone())) {
+        Ok(lint) => lint,
+        Err(thrown) => return Ok(Err(thrown.into())),
+    };
+    let tell = |what: &str| -> Result<String, Thrown> {
+        let entry = engine.machine.word(&format!("/{entry}"));
+        engine.machine.text_of(&Machine::member(&lint, what)?, &[entry])
+    };
+    loop {
+        let wanted = tell("wanted").and_then(|wanted| listed::<Vec<String>>(&wanted));
+        let wanted = match wanted {
+            Ok(wanted) if wanted.is_empty() => return Ok(tell("page").map_err(Fault::from)),
+            Ok(wanted) => wanted,
+            Err(thrown) => return Ok(Err(thrown.into())),
+        };
+        for path in wanted {
+            let file = ask(path.trim_start_matches('/').to_owned())?;
+            if let Err(thrown) = engine.give(&file) {
+                return Ok(Err(thrown.into()));
+            }
+        }
     }
-    if let Err(thrown) = engine.give_mentioned(&mut vec![entry_file])? {
-        return Ok(Err(thrown.into()));
-    }
-    Ok(report(engine, entry).map_err(Fault::from))
 }
 
-fn report(engine: &Engine, entry: &str) -> Result<String, Thrown> {
-    let machine = &engine.machine;
-    let lint = functions(machine, engine.renderer()?.clone())?;
-    machine.text_of(&Machine::member(&lint, "page")?, &[machine.word(&format!("/{entry}"))])
+fn listed<T: DeserializeOwned>(json: &str) -> Result<T, Thrown> {
+    serde_json::from_str(json).map_err(|error| Thrown(error.to_string()))
 }
 
 /// What a template's expressions read.
@@ -87,6 +108,24 @@ fn report(engine: &Engine, entry: &str) -> Result<String, Thrown> {
 struct Told {
     variables: Option<Vec<String>>,
     untold: Option<String>,
+    warnings: Vec<String>,
+    faults: Vec<TagFault>,
+    names: Vec<TagName>,
+}
+
+/// What is wrong with a tag, by its number.
+#[derive(Deserialize)]
+struct TagFault {
+    tag: usize,
+    message: String,
+}
+
+/// A tag that is a name or else a fault.
+#[derive(Deserialize)]
+struct TagName {
+    tag: usize,
+    path: String,
+    message: String,
 }
 
 /// A delimiter pair as it came with the order.
@@ -101,29 +140,44 @@ fn office(
     let delimiters =
         delimiters.map(|(start, end)| Delimiters { start: start.to_string(), end: end.to_string() });
     let outline = Template::outline(file, delimiters, &limits(given), &mut Asking).map_err(unreadable)?;
-    let Outline { tags, more, steps, faults, warnings } = outline;
+    let Outline { tags, more, steps, faults, mut warnings } = outline;
     let lint = functions(machine, machine.undefined())?;
     let steps = machine.text(&Bytes::from_owned(steps));
     let told = machine.text_of(&Machine::member(&lint, "tags")?, &[steps])?;
-    let told: Told = serde_json::from_str(&told).map_err(|error| Thrown(error.to_string()))?;
+    let told: Told = listed(&told)?;
+    let in_tag = |number: usize, message: String| {
+        let tag = tags.get(number)?;
+        let place = Place::Paragraph { part: tag.part.clone(), paragraph: tag.paragraph };
+        Some(LintFault { place, tag: tag.shown.clone(), message })
+    };
+    let count = faults.count + told.faults.len();
+    let wrong: Vec<_> =
+        told.faults.into_iter().filter_map(|fault| in_tag(fault.tag, fault.message)).take(FAULTS).collect();
+    let names = told
+        .names
+        .into_iter()
+        .filter_map(|name| Some(LintName { path: name.path, fault: in_tag(name.tag, name.message)? }));
+    let names = names.collect();
+    warnings.extend(told.warnings);
     let tags = tags.into_iter().map(|tag| LintTag {
         place: Place::Paragraph { part: tag.part, paragraph: tag.paragraph },
         kind: tag.kind.to_owned(),
         tag: tag.shown,
     });
-    let more_faults = faults.count.saturating_sub(faults.first.len());
-    let faults = faults.first.into_iter().map(|fault| LintFault {
+    let unreadable = faults.first.into_iter().map(|fault| LintFault {
         place: Place::Paragraph { part: fault.part, paragraph: fault.paragraph },
         tag: fault.tag,
         message: fault.message,
     });
+    let faults: Vec<_> = unreadable.chain(wrong).collect();
     let report = LintReport {
         tags: tags.collect(),
         more_tags: more,
         variables: told.variables,
         untold: told.untold,
-        faults: faults.collect(),
-        more_faults,
+        more_faults: count - faults.len(),
+        faults,
+        names,
         warnings,
     };
     Ok(serde_json::to_string(&report).map_err(|error| Thrown(error.to_string()))?)
@@ -145,7 +199,14 @@ fn functions(machine: &Machine, renderer: Value) -> Result<Value, Thrown> {
     let exports = Machine::member(&module, "exports")?;
     let load = machine.evaluate(&format!("(function (module, exports) {{{ACORN}\n}})"), "acorn")?;
     machine.call(&load, &[module, exports.clone()])?;
-    let syntax = machine.call(&machine.evaluate(SYNTAX, "syntax")?, &[exports])?;
-    let variables = machine.call(&machine.evaluate(VARIABLES, "variables")?, &[syntax])?;
-    machine.call(&machine.evaluate(LINT, "lint")?, &[renderer, variables])
+    let make = |source: &str, name: &str, of: &[&Value]| {
+        let of: Vec<Value> = of.iter().copied().cloned().collect();
+        machine.call(&machine.evaluate(source, name)?, &of)
+    };
+    let paths = make(PATHS, "data-paths", &[])?;
+    let syntax = make(SYNTAX, "syntax", &[&exports, &paths])?;
+    let walk = make(WALK, "walk", &[&paths, &syntax])?;
+    let tag_faults = make(TAG_FAULTS, "tag-faults", &[])?;
+    let variables = make(VARIABLES, "variables", &[&paths, &syntax, &walk, &tag_faults])?;
+    make(LINT, "lint", &[&renderer, &variables, &tag_faults])
 }

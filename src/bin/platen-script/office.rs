@@ -95,7 +95,8 @@ fn run(machine: &Machine, job: &FillJob<'_>, program: &str, data: &Bytes) -> Res
         machine.call(&localize, &[machine.word(&job.locale)]).map_err(Fault::Library)?;
     }
     // Reading numbers as they are written takes several times as long.
-    let read = if needs.long_numbers { Machine::member(&library, "read").map_err(Fault::Library)? } else { parse };
+    let read =
+        if needs.long_numbers { Machine::member(&library, "read").map_err(Fault::Library)? } else { parse };
     let data = machine.call(&read, &[machine.text(data)]).map_err(Fault::Data)?;
     machine.text_of(&library, &[machine.word(program), data, settings]).map_err(Fault::Library)
 }

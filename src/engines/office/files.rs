@@ -51,28 +51,6 @@ impl<'a> TemplateFiles<'a> {
         Self { site, reach, outbound, config, metrics, left }
     }
 
-    /// A file beside the template; `name` is relative to its folder.
-    fn beside(&self, name: &str) -> Result<Bytes, String> {
-        let shown = shown(name);
-        let segments: Vec<_> =
-            name.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
-        if name.starts_with('/') || segments.contains(&"..") {
-            return Err(format!(
-                "'{shown}' leads out of the template's folder; name a file by its path inside of it"
-            ));
-        }
-        let folder = Some(self.site.folder()).filter(|folder| !folder.is_empty());
-        let path: Vec<_> = folder.into_iter().chain(segments).collect();
-        self.site.get(&path.join("/")).cloned().ok_or_else(|| {
-            let remedy = if self.site.has_assets() {
-                "the archive has none of this name"
-            } else {
-                "upload a zip archive with the document as index.docx, and the file in it"
-            };
-            format!("there is no file '{shown}' beside the template; {remedy}")
-        })
-    }
-
     /// What is at an address, which the sentence begins with where it cannot be had.
     async fn fetched(&self, address: &str) -> Result<Bytes, String> {
         let shown = shown(&public(address));
@@ -136,7 +114,7 @@ impl FileSource for TemplateFiles<'_> {
         let content = if is_address(name) {
             self.fetched(name).instrument(tracing::info_span!("fetch")).await
         } else {
-            self.beside(name)
+            beside(self.site, name)
         };
         content.map(|content| Asked { content, made: None })
     }
@@ -144,6 +122,30 @@ impl FileSource for TemplateFiles<'_> {
     fn is_far(&self, name: &str) -> bool {
         self.reach != Reach::OwnFiles && is_address(name)
     }
+}
+
+/// A file beside the template; `name` is relative to its folder.
+///
+/// # Errors
+/// A sentence with the remedy.
+pub(in crate::engines) fn beside(site: &Site, name: &str) -> Result<Bytes, String> {
+    let shown = shown(name);
+    let segments: Vec<_> = name.split('/').filter(|segment| !segment.is_empty() && *segment != ".").collect();
+    if name.starts_with('/') || segments.contains(&"..") {
+        return Err(format!(
+            "'{shown}' leads out of the template's folder; name a file by its path inside of it"
+        ));
+    }
+    let folder = Some(site.folder()).filter(|folder| !folder.is_empty());
+    let path: Vec<_> = folder.into_iter().chain(segments).collect();
+    site.get(&path.join("/")).cloned().ok_or_else(|| {
+        let remedy = if site.has_assets() {
+            "the archive has none of this name"
+        } else {
+            "upload a zip archive with the document as index.docx, and the file in it"
+        };
+        format!("there is no file '{shown}' beside the template; {remedy}")
+    })
 }
 
 /// Whether a name begins as an address does: with a scheme (RFC 3986, 3.1), or with a host.

@@ -1,6 +1,6 @@
 //! Office files with tags: filled with the data by template code, in a child as pages are.
 
-mod files;
+pub(super) mod files;
 
 use std::borrow::Cow;
 

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use std::iter;
 
 use super::{Limits, PackageFault, fault};
+use crate::domain::letters::spelled;
 
 /// Files that systems put into archives without being asked.
 const JUNK: [&str; 4] = [".ds_store", "thumbs.db", "desktop.ini", "icon\r"];
@@ -146,11 +147,6 @@ fn file_and_folder(file: &str, folder: &str) -> PackageFault {
 
 /// A name as sentences show it: shortened, and with what would not print spelled out.
 pub(super) fn quoted(name: &str) -> String {
-    let spelled = |letter: char| {
-        let hidden =
-            letter.is_control() || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}');
-        if hidden { letter.escape_unicode().to_string() } else { letter.to_string() }
-    };
     let shown: String = name.chars().take(SHOWN_LIMIT_CHARS).map(spelled).collect();
     let more = if name.chars().nth(SHOWN_LIMIT_CHARS).is_some() { "…" } else { "" };
     format!("'{shown}{more}'")

@@ -66,12 +66,12 @@ impl<'a> Workbook<'a> {
         let &entry = self.entries.get(&name.to_ascii_lowercase()).ok_or_else(no_sheet)?;
         let xml = container::unpack(&mut self.archive, entry, left, limits)?;
         let mut corner = None;
-        if let Some(part) = self.related(&name, "/table", (limits, left))? {
-            if let Some(held) = self.small(&part, (limits, left))? {
-                let (filled, first) = sheet::table(&part, &held, table)?;
-                corner = first;
-                self.put(&part, filled);
-            }
+        if let Some(part) = self.related(&name, "/table", (limits, left))?
+            && let Some(held) = self.small(&part, (limits, left))?
+        {
+            let (filled, first) = sheet::table(&part, &held, table)?;
+            corner = first;
+            self.put(&part, filled);
         }
         let style = self.style(table, (limits, left))?;
         let filled = sheet::filled(&xml, table, (corner.as_deref(), style)).ok_or_else(no_sheet)?;

@@ -112,14 +112,14 @@ pub fn document(title: &str, charts: &str, axis: &str) -> Vec<u8> {
     };
     let axis = if axis.is_empty() { String::new() } else { rich(axis) };
     let first = if charts.contains("scatterChart") { "valAx" } else { "catAx" };
-    let axes = if charts.contains("pieChart") {
+    let lines = if charts.contains("pieChart") {
         String::new()
     } else {
         ax(first, 1, 2, "b", &axis) + &ax("valAx", 2, 1, "l", "")
     };
     let chart = format!(
         "{HEAD}<c:chartSpace xmlns:c=\"{drawing}/chart\" xmlns:a=\"{drawing}/main\" xmlns:r=\"{OFFICE}\"><c:chart>{}\
-         <c:autoTitleDeleted val=\"0\"/><c:plotArea><c:layout/>{charts}{axes}</c:plotArea><c:plotVisOnly val=\"1\"/></c:chart>\
+         <c:autoTitleDeleted val=\"0\"/><c:plotArea><c:layout/>{charts}{lines}</c:plotArea><c:plotVisOnly val=\"1\"/></c:chart>\
          <c:externalData r:id=\"rId1\"/></c:chartSpace>",
         rich(title)
     );

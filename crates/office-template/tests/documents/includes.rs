@@ -147,7 +147,7 @@ fn what_is_no_file_beside_the_template_is_refused() {
 
 #[test]
 fn names_that_no_file_can_have_are_refused() {
-    for name in [r#"a\u0001b.docx"#.to_owned(), "x".repeat(5_000)] {
+    for name in [r"a\u0001b.docx".to_owned(), "x".repeat(5_000)] {
         let message = fault(&p("{:include name}"), &format!("{{\"name\":\"{name}\"}}"), &[]);
         assert!(message.contains("shorter than 4096 bytes and has no control characters"), "{message}");
     }

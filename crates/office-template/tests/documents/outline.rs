@@ -28,15 +28,16 @@ fn tags_are_told_in_their_order_and_expressions_in_their_sections() {
     ];
     assert_eq!(tags, expected);
     assert_eq!((told.more, told.faults.count), (0, 0));
-    let step = |kind: &str, text: &str, code: &str, filters: Value, body: Value| json!({"kind": kind, "text": text, "code": code, "filters": filters, "body": body});
-    let no = step("otherwise", "no", "no", json!([]), json!([step("value", "m", "m", json!([]), json!([]))]));
-    let own = step("value", ".n", "$$item.n", json!([]), json!([]));
+    let step = |(tag, kind): (usize, &str), text: &str, code: &str, filters: Value, body: Value| json!({"tag": tag, "kind": kind, "text": text, "code": code, "filters": filters, "body": body});
+    let inner = step((4, "value"), "m", "m", json!([]), json!([]));
+    let no = step((3, "otherwise"), "no", "no", json!([]), json!([inner]));
+    let own = step((2, "value"), ".n", "$$item.n", json!([]), json!([]));
     let join = json!([{"name": "join", "codes": ["', '", "x"]}]);
     assert_eq!(
         steps(&told),
         json!([
-            step("value", "a.b", "a.b", join, json!([])),
-            step("section", "items", "items", json!([]), json!([own, no])),
+            step((0, "value"), "a.b", "a.b", join, json!([])),
+            step((1, "section"), "items", "items", json!([]), json!([own, no])),
         ])
     );
 }

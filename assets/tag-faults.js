@@ -1,0 +1,74 @@
+// What is wrong with the tags of an Office file, found without running any of them.
+//
+// It makes these functions:
+//
+//   ofText(step)     why the engine does not compile the expression of a tag; null where it does, or need not
+//   isPath(text)     whether a text is names with dots between them, which are looked up
+//   isName(text)     whether a text that is no expression may be a name all the same, as `First Name`
+//   ofFilters(step)  what is wrong with the filters of a tag, in sentences
+//   shown(text)      the text as a sentence has it
+(function () {
+  'use strict';
+
+  const FunctionOf = Function;
+  const SHOWN_CHARACTERS = 40;
+  // Those of `library.js`; a test compares them.
+  const FILTERS = 'default count sum number currency percent date upper lower title trim join sort group first last'.split(' ');
+  // Those of `program.rs`, which say how a picture is shown.
+  const OPTIONS = 'size width height fit alt link kind level margin color background text maxSize'.split(' ');
+  const PICTURES = ['image', 'qr', 'barcode'];
+  const KINDS = [String, Number, Array, Date, Object, Boolean, BigInt, RegExp, Map, Set].map((kind) => kind.prototype);
+
+  const known = new Set(FILTERS);
+
+  function hasMethod(name) {
+    return KINDS.some((kind) => Object.hasOwn(kind, name) && typeof Object.getOwnPropertyDescriptor(kind, name).value === 'function');
+  }
+
+  const compiled = new Map();
+
+  // Compiled as where it is filled, and never called.
+  function wrong(code) {
+    if (!compiled.has(code)) compiled.set(code, compile(code));
+    return compiled.get(code);
+  }
+
+  function compile(code) {
+    try {
+      new FunctionOf('names', `with (names) return (${code}\n);`);
+      // What compiles in both brackets is one expression.
+      new FunctionOf(`[${code}\n]`);
+      return null;
+    } catch (error) {
+      return String(error?.message ?? error).replace(/\.$/, '');
+    }
+  }
+
+  const isName = (text) => /^[\p{L}\p{N}_$][\p{L}\p{N}\p{M}_$ .'\u2019-]*$/u.test(text) && !/[ '\u2019-]$/.test(text);
+
+  const shown = (text) => (text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+
+  // What is looked up is not compiled.
+  const isPath = (text) => /^\.?$|^\.?[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*)*$/u.test(text);
+
+  const ofText = ({ text, code }) => (isPath(text) ? null : wrong(code));
+
+  function ofFilters({ kind, filters }) {
+    const faults = [];
+    for (const { name, codes } of filters) {
+      const isOption = PICTURES.includes(kind) && OPTIONS.includes(name);
+      if (!known.has(name) && !isOption && !hasMethod(name)) {
+        faults.push(
+          `'${shown(name)}' is neither a filter (there are ${FILTERS.join(', ')}) nor a method of a text, a number, a list or a date`,
+        );
+      }
+      for (const code of codes) {
+        const why = wrong(code);
+        if (why !== null) faults.push(`'${shown(code)}', given to ${shown(name)}, is no expression of JavaScript (${why})`);
+      }
+    }
+    return faults;
+  }
+
+  return { isName, isPath, ofFilters, ofText, shown };
+})
