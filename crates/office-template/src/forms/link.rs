@@ -69,6 +69,7 @@ pub(crate) fn external(address: &str) -> Result<String, String> {
 
 /// An address of any kind: what cannot stand in one is written by its codes.
 pub(crate) fn written(address: &str) -> Result<String, String> {
+    let address = &directed(address);
     let (before, rest) = split(address)?;
     let mut out = before.to_owned();
     let mut has_fragment = false;
@@ -97,6 +98,31 @@ pub(crate) fn written(address: &str) -> Result<String, String> {
         ));
     }
     Ok(out)
+}
+
+/// An address of mail or of a telephone as all read it: several recipients, and names that are not plain, are an argument.
+fn directed(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once(':') else { return address.to_owned() };
+    let is_mail = scheme.eq_ignore_ascii_case("mailto");
+    if !is_mail && !scheme.eq_ignore_ascii_case("tel") {
+        return address.to_owned();
+    }
+    let rest = rest.trim_start().trim_start_matches('/');
+    let (to, more) = rest.split_once('?').unwrap_or((rest, ""));
+    if !is_mail || is_recipient(to) {
+        return format!("{scheme}:{rest}");
+    }
+    let and = if more.is_empty() { "" } else { "&" };
+    format!("{scheme}:?to={}{and}{more}", to.replace('&', "%26"))
+}
+
+fn is_recipient(to: &str) -> bool {
+    let is_plain =
+        |name: &str| name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._+-".contains(letter));
+    match to.split_once('@') {
+        Some((name, host)) => !name.is_empty() && is_plain(name) && host.split('.').all(is_label),
+        None => is_plain(to),
+    }
 }
 
 /// An address up to the end of its host, and the rest. What is no host is told: no code would make it one.
@@ -147,4 +173,23 @@ fn cut(tip: &str) -> String {
         rest.is_some()
     };
     tip.chars().take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::external;
+
+    #[test]
+    fn mail_and_telephones_are_addresses_as_well() {
+        for (address, expected) in [
+            ("mailto:a.b+c@d.example?subject=[x]", "mailto:a.b+c@d.example?subject=%5Bx%5D"),
+            ("mailto:a@b.example, c@d.example", "mailto:?to=a@b.example,%20c@d.example"),
+            ("mailto:a&b@c.example?subject=x", "mailto:?to=a%26b@c.example&subject=x"),
+            ("mailto:@@", "mailto:?to=@@"),
+            ("mailto:", "mailto:"),
+            ("tel://+49 30", "tel:+49%2030"),
+        ] {
+            assert_eq!(external(address).as_deref(), Ok(expected), "{address}");
+        }
+    }
 }

@@ -17,11 +17,7 @@ const BLOCKS: [&str; 3] = ["p", "tbl", "sdt"];
 const INLINES: [&str; 7] = ["r", "hyperlink", "bookmarkStart", "bookmarkEnd", "ins", "fldSimple", "smartTag"];
 const PIECES: [&str; 7] = ["t", "br", "tab", "cr", "sym", "noBreakHyphen", "softHyphen"];
 
-pub(super) fn write(
-    xml: &str,
-    place: &Place<'_>,
-    package: &mut Package<'_>,
-) -> Result<Written, Refusal> {
+pub(super) fn write(xml: &str, place: &Place<'_>, package: &mut Package<'_>) -> Result<Written, Refusal> {
     let xml = xml.trim();
     let xml = xml.strip_prefix('\u{feff}').unwrap_or(xml);
     let xml = match xml.strip_prefix("<?xml") {

@@ -46,13 +46,12 @@ impl<'d> Own<'d> {
         let document = self.document;
         let of = |error| named(&document.name, error);
         let (limits, room) = package.unpacking();
-        let (archive, entries) = match &mut self.file {
-            Some(file) => file,
-            None => {
-                let archive = container::open(&document.file, limits).map_err(of)?;
-                let entries = container::entries_by_name(&archive);
-                self.file.insert((archive, entries))
-            }
+        let (archive, entries) = if let Some(file) = &mut self.file {
+            file
+        } else {
+            let archive = container::open(&document.file, limits).map_err(of)?;
+            let entries = container::entries_by_name(&archive);
+            self.file.insert((archive, entries))
         };
         let Some(&entry) = entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
         Ok(Some(container::unpack(archive, entry, room, limits).map_err(of)?))

@@ -164,11 +164,7 @@ fn many_declarations_take_as_long_as_they_are_many() {
             format!("<w:r{names}>")
         })
         .collect();
-    let xml = format!(
-        "<w:p>{declared}{}{}</w:p>",
-        "<w:t/>".repeat(16_000),
-        "</w:r>".repeat(80)
-    );
+    let xml = format!("<w:p>{declared}{}{}</w:p>", "<w:t/>".repeat(16_000), "</w:r>".repeat(80));
     let begin = Instant::now();
     assert_eq!(filled(&xml).matches("<w:t/>").count(), 16_000);
     assert!(begin.elapsed() < Duration::from_secs(5), "it took {:?}", begin.elapsed());
