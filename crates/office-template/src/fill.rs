@@ -193,7 +193,7 @@ impl<'a, 'p> Filler<'a, 'p> {
     fn include(&mut self, slot: &Slot, copies: &[Answer<'_>]) -> Result<(), Error> {
         let document = self.source.includes.get(&slot.tag).and_then(|&at| self.source.documents.get(at));
         let (Some(document), [Answer::List(answers)]) = (document, copies) else { return Err(misfit()) };
-        let stage = include::stage(document, self.source.name, self.package)?;
+        let stage = include::stage(document, self.source.name, self.package);
         let source = document.part.source((&stage, false), self.source);
         let mut filler = Filler::new(source, self.limit, (&mut *self.package, &mut *self.files));
         let mut answers = answers.iter();

@@ -87,7 +87,7 @@ pub(crate) fn write(
     match content.form {
         Form::Pagebreak => Ok(Written::Run(format!("<{prefix}br {prefix}type=\"page\"/>"))),
         Form::Link => link::write(content, place, package),
-        Form::Xml => xml::write(content.field(0), place),
+        Form::Xml => xml::write(content.field(0), place, package),
         Form::Color => colour::write(content, place),
         Form::Toc => contents(content.field(0), place),
         Form::Include => include::calculated(content.field(0), place.source, (package, files)),

@@ -6,6 +6,7 @@
 //! What is taken is the text. Its styles, lists, pictures and charts come with it under names and numbers that are free; where both
 //! documents have a style, the one that takes in has the say.
 
+mod copy;
 mod numbering;
 mod parts;
 mod read;
@@ -17,19 +18,21 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::container;
-use crate::content_types;
+use crate::content_types::{self, Kinds};
 use crate::error::{Error, quoted};
 use crate::files::Files;
 use crate::fill::Source;
 use crate::forms::{Refusal, Written};
 use crate::lexer;
 use crate::limits::Limits;
-use crate::package::{Package, relationships};
+use crate::package::Package;
+use crate::package::relationships::{self, Known};
 use crate::plan::Node;
 use crate::program::Step;
 use crate::styles::Styles;
 use crate::tags;
 use crate::word::{Origin, Part};
+pub(crate) use copy::Copy;
 pub(crate) use numbering::Lists;
 use numbering::Numbering;
 
@@ -49,7 +52,7 @@ pub(crate) struct Document {
     pub steps: Vec<Step>,
     pub tags: usize,
     /// What its main part refers to.
-    pub relationships: Vec<u8>,
+    pub relationships: Known,
 }
 
 /// What a package has taken in.
@@ -71,7 +74,11 @@ pub(crate) struct Taken {
 #[derive(Default)]
 struct Merged {
     styles: BTreeMap<String, String>,
-    parts: BTreeMap<String, String>,
+    /// The styles that were asked for, of which it may have no definition.
+    asked: BTreeSet<String>,
+    /// Its parts; none for one that is missing, or not to be taken.
+    parts: BTreeMap<String, Option<String>>,
+    kinds: Option<Kinds>,
     numbering: Option<Numbering>,
     /// The numbers of lists that styles have.
     style_lists: BTreeMap<String, u64>,
@@ -115,7 +122,7 @@ pub(crate) struct Opened {
     main: String,
     part: Part,
     /// What it refers to.
-    relationships: Vec<u8>,
+    relationships: Known,
     styles: Styles,
 }
 
@@ -134,6 +141,7 @@ pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opene
     };
     let of_main = (main.name.as_str(), relationships.as_slice());
     let styles = crate::read::styles(std::iter::once(&part), of_main, &mut archive, (room, limits))?;
+    let relationships = relationships::known(&relationships)?;
     Ok(Opened { main: main.name, part, relationships, styles })
 }
 
@@ -170,7 +178,7 @@ pub(crate) fn calculated(
         document
     };
     check_kind(&document, source.prefix, package.is_strict())?;
-    let stage = stage(&document, source.name, package)?;
+    let stage = stage(&document, source.name, package);
     inserted(&document.part.xml, &document, (source, &stage), package)
 }
 
@@ -210,11 +218,11 @@ pub(crate) fn named(name: &str, error: Error) -> Refusal {
 }
 
 /// A name for the document's part while it is filled: what is written into it may refer to parts, and so does it itself.
-pub(crate) fn stage(document: &Document, host: &str, package: &mut Package<'_>) -> Result<String, Error> {
+pub(crate) fn stage(document: &Document, host: &str, package: &mut Package<'_>) -> String {
     package.taken.staged += 1;
     let name = format!("{host}.{}", package.taken.staged);
-    package.stage(&name, document.relationships.clone())?;
-    Ok(name)
+    package.stage(&name, &document.relationships);
+    name
 }
 
 /// The text of a document that has been filled, as it may stand in `host`.
@@ -230,13 +238,13 @@ pub(crate) fn inserted(
     let used = text::used(body, host.prefix).map_err(|error| named(&document.name, error))?;
     let mut merged = package.taken.merged.remove(&document.name).unwrap_or_default();
     merged.copies += 1;
-    let mut own = parts::Own::open(document, staged, stage, package)?;
+    let mut own = parts::Own::new(document, staged, stage);
     let lists = numbering::prepare(&mut merged, &mut own, &used, package)?;
     styles::merge(&mut merged, &mut own, (&used, &lists), (host.root, package))?;
     let lists = numbering::merge(&mut merged, &used, host.root, package)?;
     let mut ids = BTreeMap::new();
     for id in &used.relationships {
-        ids.insert(id.clone(), own.related(id, &mut merged.parts, host.name, package)?);
+        ids.insert(id.clone(), own.related(id, &mut merged, host.name, package)?);
     }
     let written = text::written(
         (xml, body),

@@ -17,6 +17,7 @@ mod container;
 mod content_types;
 mod error;
 mod extent;
+mod field_code;
 mod files;
 mod fill;
 mod forms;

@@ -26,7 +26,7 @@ const FILTERS: [Filters; 4] = [
     Filters { script: DATES, names: &["date"], formats: true },
     Filters {
         script: include_str!("library/texts.js"),
-        names: &["upper", "lower", "title", "trim"],
+        names: &["upper", "lower", "title", "trim", "text"],
         formats: false,
     },
     Filters {

@@ -22,10 +22,10 @@ pub(crate) use entries::{Entry, entries};
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
-    Relation, Relationship, Target, addresses, list as relationships_in, name as relationships_of, resolved,
-    styles as styles_of,
+    Known, Relation, Relationship, Target, addresses, list as relationships_in, name as relationships_of,
+    resolved, styles as styles_of,
 };
-pub(crate) use xml::{attribute_text, before_end, escaped, with_last};
+pub(crate) use xml::{attribute_text, before_end, can_stand, escaped, with_last};
 
 /// A document that is being filled.
 pub(crate) struct Package<'a> {
@@ -251,14 +251,12 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// Begins a part that is not in the package, with what it refers to.
-    pub(crate) fn stage(&mut self, part: &str, relationships: Vec<u8>) -> Result<(), Error> {
-        let held = Relationships::read(Some(relationships))?;
-        self.relationships.insert(part.to_owned(), held);
-        Ok(())
+    /// Begins a part that is not in the package, whose own relationships are `known`.
+    pub(crate) fn stage(&mut self, part: &str, known: &Known) {
+        self.relationships.insert(part.to_owned(), Relationships::beside(Known::clone(known)));
     }
 
-    /// Ends such a part; tells what it refers to.
+    /// Ends such a part; tells what it refers to besides them.
     pub(crate) fn unstage(&mut self, part: &str) -> Vec<Relationship> {
         self.relationships.remove(part).map(Relationships::into_all).unwrap_or_default()
     }

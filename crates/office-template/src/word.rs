@@ -33,7 +33,7 @@ pub(crate) const STRICT: &str = "http://purl.oclc.org/ooxml/wordprocessingml/mai
 pub(crate) const TRANSITIONAL: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
 /// Both.
-const NAMESPACES: [&str; 2] = [TRANSITIONAL, STRICT];
+pub(crate) const NAMESPACES: [&str; 2] = [TRANSITIONAL, STRICT];
 
 /// A part of the file, read.
 pub(crate) struct Part {

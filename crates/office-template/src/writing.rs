@@ -61,10 +61,8 @@ fn one_line(text: &str) -> String {
 
 /// A field's argument: what would end it, or be a switch of the field, is none behind a backslash.
 fn quoted(text: &str, place: CodePlace) -> Result<String, String> {
-    if place == CodePlace::Address {
-        external(text)?;
-    }
-    Ok(one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
+    let text = if place == CodePlace::Address { external(text)? } else { text.to_owned() };
+    Ok(one_line(&text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A piece of an address: what cannot stand in one is written by its codes, what can is the author's to encode.

@@ -21,7 +21,7 @@
 //! use word_writer::{Base, Limits, html, write};
 //! # struct None;
 //! # impl word_writer::Package for None {
-//! #     fn link(&mut self, _: &str) -> String { "rId1".into() }
+//! #     fn link(&mut self, _: &str) -> Result<String, String> { Ok("rId1".into()) }
 //! #     fn picture(&mut self, _: &word_writer::model::Picture) -> Result<String, String> { Err("none".into()) }
 //! #     fn list(&mut self, _: &[word_writer::model::Level]) -> u32 { 1 }
 //! #     fn style(&mut self, _: word_writer::model::Role) -> String { "S".into() }

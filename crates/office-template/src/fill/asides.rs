@@ -3,7 +3,7 @@
 use super::{Filler, misfit};
 use crate::answer::Answer;
 use crate::error::Error;
-use crate::forms::link::external;
+use crate::forms::link;
 use crate::package::{Relation, Target, escaped};
 use crate::plan::{Address, Slot};
 use crate::writing::Writing;
@@ -73,16 +73,20 @@ impl Filler<'_, '_> {
         written.push_str(&address.rest);
         // `http://{url}` where the answer is a whole address.
         let whole = WORDS_OWN.iter().filter(|own| *own == before).find_map(|own| written.strip_prefix(own));
-        if let Some(whole) = whole.filter(|whole| external(whole).is_ok()) {
-            written = whole.to_owned();
-        }
+        let whole = whole.filter(|whole| link::external(whole).is_ok());
         // A scheme that the template says is its author's.
-        if !before.contains(':')
-            && let Err(message) = external(&written)
-        {
-            self.faults.push((first, message));
-            return Ok(());
-        }
+        let checked = match whole {
+            Some(whole) => link::external(whole),
+            None if before.contains(':') => link::written(&written),
+            None => link::external(&written),
+        };
+        let written = match checked {
+            Ok(written) => written,
+            Err(message) => {
+                self.faults.push((first, message));
+                return Ok(());
+            }
+        };
         let id = self.package.relate(self.source.name, Relation::Hyperlink, Target::External(&written))?;
         self.out.extend_from_slice(id.as_bytes());
         self.addresses.insert(address.id.start, id);

@@ -68,10 +68,10 @@ impl Needs<'_, '_> {
 }
 
 impl word_writer::Package for Needs<'_, '_> {
-    fn link(&mut self, url: &str) -> String {
-        let target = link::external(url).unwrap_or_default();
-        let id = self.package.relate(self.place.source.name, Relation::Hyperlink, Target::External(target));
-        self.kept(id)
+    fn link(&mut self, url: &str) -> Result<String, String> {
+        let target = link::external(url)?;
+        let id = self.package.relate(self.place.source.name, Relation::Hyperlink, Target::External(&target));
+        Ok(self.kept(id))
     }
 
     fn picture(&mut self, picture: &Picture) -> Result<String, String> {

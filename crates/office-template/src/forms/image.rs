@@ -85,7 +85,7 @@ pub(super) fn drawing(
     let link = match given("link", 0) {
         Some(address) => {
             let address = link::external(address)?;
-            Some(package.relate(part, Relation::Hyperlink, Target::External(address))?)
+            Some(package.relate(part, Relation::Hyperlink, Target::External(&address))?)
         }
         None => None,
     };

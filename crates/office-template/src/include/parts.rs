@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Document, named};
+use super::{Document, Merged, named};
 use crate::container::{self, Archive};
-use crate::content_types::{self, Kinds, LIST};
+use crate::content_types::{self, LIST};
 use crate::forms::Refusal;
 use crate::package::relationships::{self, Relationship, resolved};
 use crate::package::{Package, Target, attribute_text};
@@ -16,39 +16,25 @@ const DEPTH: usize = 20;
 /// A document's own parts.
 pub(super) struct Own<'d> {
     document: &'d Document,
-    archive: Archive<'d>,
-    /// The entries' numbers by their names in lower case.
-    entries: BTreeMap<String, usize>,
-    /// What its main part refers to.
-    relationships: BTreeMap<String, Relationship>,
-    /// The same, and what was written into it refers to.
+    /// The file, with the entries' numbers by their names in lower case. It is opened when a part is asked for: most copies of a document
+    /// need none that the first one has not brought.
+    file: Option<(Archive<'d>, BTreeMap<String, usize>)>,
+    /// What was written into its main part refers to.
     staged: BTreeMap<String, Relationship>,
     stage: String,
-    kinds: Option<Kinds>,
 }
 
 impl<'d> Own<'d> {
-    pub(super) fn open(
-        document: &'d Document,
-        staged: Vec<Relationship>,
-        stage: &str,
-        package: &mut Package<'_>,
-    ) -> Result<Self, Refusal> {
-        let (limits, _) = package.unpacking();
-        let archive =
-            container::open(&document.file, limits).map_err(|error| named(&document.name, error))?;
-        let entries = container::entries_by_name(&archive);
-        let relationships =
-            relationships::list(&document.relationships).map_err(|error| named(&document.name, error))?;
-        let by_id = |all: Vec<Relationship>| all.into_iter().map(|one| (one.id.clone(), one)).collect();
-        let (relationships, staged) = (by_id(relationships), by_id(staged));
-        Ok(Self { document, archive, entries, relationships, staged, stage: stage.to_owned(), kinds: None })
+    pub(super) fn new(document: &'d Document, staged: Vec<Relationship>, stage: &str) -> Self {
+        let staged = staged.into_iter().map(|one| (one.id.clone(), one)).collect();
+        Self { document, file: None, staged, stage: stage.to_owned() }
     }
 
     /// The part that the main one refers to for this, as `styles`.
     pub(super) fn part(&mut self, kind: &str, package: &mut Package<'_>) -> Result<Option<Vec<u8>>, Refusal> {
         let end = format!("/{kind}");
-        let found = self.relationships.values().find(|one| one.kind.ends_with(&end) && !one.is_external);
+        let found =
+            self.document.relationships.values().find(|one| one.kind.ends_with(&end) && !one.is_external);
         let name = found.and_then(|one| resolved(&self.document.part.name, &one.target));
         match name {
             Some(name) => self.unpacked(&name, package),
@@ -57,30 +43,37 @@ impl<'d> Own<'d> {
     }
 
     fn unpacked(&mut self, name: &str, package: &mut Package<'_>) -> Result<Option<Vec<u8>>, Refusal> {
-        let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
+        let document = self.document;
+        let of = |error| named(&document.name, error);
         let (limits, room) = package.unpacking();
-        let content = container::unpack(&mut self.archive, entry, room, limits);
-        Ok(Some(content.map_err(|error| named(&self.document.name, error))?))
+        let (archive, entries) = if let Some(file) = &mut self.file {
+            file
+        } else {
+            let archive = container::open(&document.file, limits).map_err(of)?;
+            let entries = container::entries_by_name(&archive);
+            self.file.insert((archive, entries))
+        };
+        let Some(&entry) = entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
+        Ok(Some(container::unpack(archive, entry, room, limits).map_err(of)?))
     }
 
     /// The id by which `host` refers to what the document refers to by `id`.
     pub(super) fn related(
         &mut self,
         id: &str,
-        taken: &mut BTreeMap<String, String>,
+        merged: &mut Merged,
         host: &str,
         package: &mut Package<'_>,
     ) -> Result<String, Refusal> {
-        let is_own = self.relationships.contains_key(id);
-        let Some(one) = self.staged.get(id).cloned() else {
-            return Err(self.missing(id));
-        };
+        let own = self.document.relationships.get(id);
+        let is_own = own.is_some();
+        let one = own.or_else(|| self.staged.get(id)).cloned().ok_or_else(|| self.missing(id))?;
         if one.is_external {
             return Ok(package.relate_as(host, &one.kind, Target::External(&one.target))?);
         }
         let part = if is_own { &self.document.part.name } else { &self.stage };
         let target = resolved(part, &one.target).ok_or_else(|| self.missing(&one.target))?;
-        let target = if is_own { self.copied(&target, taken, package, 0)? } else { Some(target) };
+        let target = if is_own { self.copied(&target, merged, package, 0)? } else { Some(target) };
         let target = target.ok_or_else(|| self.missing(&one.target))?;
         Ok(package.relate_as(host, &one.kind, Target::Part(&target))?)
     }
@@ -97,30 +90,34 @@ impl<'d> Own<'d> {
     fn copied(
         &mut self,
         name: &str,
-        taken: &mut BTreeMap<String, String>,
+        merged: &mut Merged,
         package: &mut Package<'_>,
         depth: usize,
     ) -> Result<Option<String>, Refusal> {
-        if let Some(copy) = taken.get(name) {
-            return Ok(Some(copy.clone()));
+        if let Some(copy) = merged.parts.get(name) {
+            return Ok(copy.clone());
         }
         if depth == DEPTH {
             let message = format!("{}: parts refer to parts deeper than {DEPTH}", self.document.name);
             return Err(message.into());
         }
-        let kind = self.kind(name, package)?;
+        let kind = self.kind(name, merged, package)?;
         let is_refused =
             ["main+xml", "vbaproject", "macroenabled"].iter().any(|one| kind.to_lowercase().contains(one));
-        let Some(content) = self.unpacked(name, package)?.filter(|_| !is_refused) else { return Ok(None) };
+        let content = if is_refused { None } else { self.unpacked(name, package)? };
+        let Some(content) = content else {
+            merged.parts.insert(name.to_owned(), None);
+            return Ok(None);
+        };
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
         let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let Some(held) = self.unpacked(&relationships::name(name), package)? else {
             let copy = package.add((stem, extension), &kind, content)?;
-            taken.insert(name.to_owned(), copy.clone());
+            merged.parts.insert(name.to_owned(), Some(copy.clone()));
             return Ok(Some(copy));
         };
         let copy = package.free_name(stem, &format!(".{extension}"));
-        taken.insert(name.to_owned(), copy.clone());
+        merged.parts.insert(name.to_owned(), Some(copy.clone()));
         package.put(&copy, content)?;
         package.override_type(&copy, &kind);
         let held = relationships::list(&held).map_err(|error| named(&self.document.name, error))?;
@@ -130,7 +127,7 @@ impl<'d> Own<'d> {
                 (target, " TargetMode=\"External\"")
             } else {
                 let own = resolved(name, &target);
-                let own = own.map(|own| self.copied(&own, taken, package, depth + 1)).transpose()?.flatten();
+                let own = own.map(|own| self.copied(&own, merged, package, depth + 1)).transpose()?.flatten();
                 match own {
                     Some(own) => (format!("/{own}"), ""),
                     None => continue,
@@ -144,12 +141,17 @@ impl<'d> Own<'d> {
     }
 
     /// A part's content type.
-    fn kind(&mut self, name: &str, package: &mut Package<'_>) -> Result<String, Refusal> {
-        if self.kinds.is_none() {
+    fn kind(
+        &mut self,
+        name: &str,
+        merged: &mut Merged,
+        package: &mut Package<'_>,
+    ) -> Result<String, Refusal> {
+        if merged.kinds.is_none() {
             let list = self.unpacked(LIST, package)?.unwrap_or_default();
-            self.kinds = Some(content_types::kinds(&list));
+            merged.kinds = Some(content_types::kinds(&list));
         }
-        let kind = self.kinds.as_ref().and_then(|kinds| kinds.of(name));
+        let kind = merged.kinds.as_ref().and_then(|kinds| kinds.of(name));
         Ok(kind.unwrap_or("application/octet-stream").to_owned())
     }
 }

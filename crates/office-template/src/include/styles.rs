@@ -18,7 +18,7 @@ pub(super) fn merge(
     ((main, namespace), package): ((&str, &str), &mut Package<'_>),
 ) -> Result<(), Refusal> {
     let wanted: Vec<&String> =
-        used.styles.iter().chain(links).filter(|id| !merged.styles.contains_key(*id)).collect();
+        used.styles.iter().chain(links).filter(|id| !merged.asked.contains(*id)).collect();
     if wanted.is_empty() {
         return Ok(());
     }
@@ -36,6 +36,7 @@ pub(super) fn merge(
     };
     for id in wanted {
         names.take(id);
+        merged.asked.insert(id.clone());
     }
     let added = std::mem::take(&mut names.added);
     let mut definitions = String::new();

@@ -1,18 +1,18 @@
 //! The text of a document that is taken in: its paragraphs and tables, with the names and numbers that things have now.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use memchr::memmem;
 
 use super::Document;
+use super::copy::Copy;
 use super::rewrite::{Change, Seen, rewritten};
 use crate::error::Error;
 use crate::fill::Source;
 use crate::forms::{Refusal, root};
 use crate::package::{Package, attribute_text};
-use crate::word::CHANGES;
 use crate::word::attribute::{attribute, attributes, value_in};
 
 const NOTES: &str = "its footnotes, endnotes and comments are left out";
@@ -87,22 +87,14 @@ pub(super) fn written(
     (document, host): (&Document, Source<'_>),
     package: &mut Package<'_>,
 ) -> Result<(String, BTreeSet<&'static str>), Refusal> {
-    let mut bookmarks = match package.taken.bookmarks.take() {
-        Some(names) => names,
-        None => bookmarks(&package.part(host.root.0)?.unwrap_or_default()),
-    };
     let mut writer = Writer {
         names,
         declared: declarations(root(xml), root(host.xml), body),
-        package: &mut *package,
-        bookmarks: &mut bookmarks,
-        numbers: HashMap::new(),
-        renamed: HashMap::new(),
+        copy: Copy::begin(&mut *package, host.root.0)?,
         left_out: BTreeSet::new(),
     };
     let text = rewritten(body, host.prefix, |seen| writer.change(seen));
     let left_out = writer.left_out;
-    package.taken.bookmarks = Some(bookmarks);
     let text = text.map_err(|error| super::named(&document.name, error))?;
     if text.len() > package.room() {
         return Err(package.full().into());
@@ -114,12 +106,7 @@ struct Writer<'a, 'p, 'f> {
     names: Names<'a>,
     /// Attributes for the elements at the top.
     declared: Vec<(String, String)>,
-    package: &'p mut Package<'f>,
-    /// All that the document has.
-    bookmarks: &'p mut HashSet<String>,
-    /// The numbers of this copy's bookmarks, and their names where they are other ones.
-    numbers: HashMap<String, u64>,
-    renamed: HashMap<String, String>,
+    copy: Copy<'p, 'f>,
     left_out: BTreeSet<&'static str>,
 }
 
@@ -177,30 +164,8 @@ impl Writer<'_, '_, '_> {
             ("numId", "val") if seen.parent == "numPr" => {
                 Some(self.names.lists.get(value).copied().unwrap_or_default().to_string())
             }
-            ("bookmarkStart" | "bookmarkEnd", "id") => {
-                let package = &mut *self.package;
-                let number = self.numbers.entry(value.to_owned()).or_insert_with(|| package.number());
-                Some(number.to_string())
-            }
-            ("bookmarkStart", "name") => self.bookmark(value),
-            ("hyperlink", "anchor") => self.renamed.get(value).cloned(),
-            (name, "id") if name.ends_with(":docPr") || CHANGES.contains(&name.as_bytes()) => {
-                Some(self.package.number().to_string())
-            }
-            _ => None,
+            _ => self.copy.value(seen.name, local, value),
         }
-    }
-
-    /// Another name, where the bookmark's is another one's.
-    fn bookmark(&mut self, name: &str) -> Option<String> {
-        if self.bookmarks.insert(name.to_owned()) {
-            return None;
-        }
-        let short: String = name.chars().take(28).collect();
-        let other = format!("{short}_{}", self.package.number());
-        self.bookmarks.insert(other.clone());
-        self.renamed.insert(name.to_owned(), other.clone());
-        Some(other)
     }
 
     /// What a start tag does not declare itself.
@@ -216,16 +181,6 @@ impl Writer<'_, '_, '_> {
         }
         text
     }
-}
-
-/// The names of bookmarks in a part.
-fn bookmarks(xml: &[u8]) -> HashSet<String> {
-    let found = memmem::find_iter(xml, b"bookmarkStart ").filter_map(|at| {
-        let tag = xml.get(at..)?;
-        let tag = tag.get(..memchr::memchr(b'>', tag)?)?;
-        Some(String::from_utf8_lossy(tag.get(attribute(tag, "name")?.value)?).into_owned())
-    });
-    found.collect()
 }
 
 /// The declarations that the root of a document has, the host's has not, and the text needs; with the prefixes that a reader may leave

@@ -44,7 +44,7 @@ const TYPES = [String.prototype, Number.prototype, Array.prototype, Date.prototy
 const FAULTS = 100;
 const MESSAGE_CHARACTERS = 300;
 const SHOWN_CHARACTERS = 40;
-const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, join, sort, group, first, last";
+const FILTER_NAMES = "default, count, sum, number, currency, percent, date, upper, lower, title, trim, text, join, sort, group, first, last";
 const INTEGER = /^-?\d+$/;
 
 // Of an integer that no number is, what is written; there is none until a part knows them.

@@ -1,4 +1,4 @@
-// Texts: upper, lower, title, trim.
+// Texts: upper, lower, title, trim, text.
 
 const toLocaleUpperCase = uncurry(String.prototype.toLocaleUpperCase);
 
@@ -18,3 +18,4 @@ filters.upper = (value) => toLocaleUpperCase(printed(value), locales);
 filters.lower = (value) => toLocaleLowerCase(printed(value), locales);
 filters.title = (value) => title(printed(value));
 filters.trim = (value) => trim(printed(value));
+filters.text = (value) => printed(value);

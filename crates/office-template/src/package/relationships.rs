@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -67,11 +68,16 @@ pub(crate) struct Relationship {
     pub is_external: bool,
 }
 
+/// What a part has that stays as it is, by the ids. It is shared: each copy of a document that is taken in has it.
+pub(crate) type Known = Arc<BTreeMap<String, Relationship>>;
+
 /// The relationships of a part.
 pub(super) struct Relationships {
     xml: Vec<u8>,
     ids: BTreeSet<String>,
-    /// All of them.
+    /// Those that it has besides.
+    known: Known,
+    /// All others.
     all: Vec<Relationship>,
     /// The ids of what was added, by type and target as written.
     added: BTreeMap<(String, String), String>,
@@ -113,12 +119,28 @@ impl Relationships {
         Ok(Self {
             xml,
             ids,
+            known: Known::default(),
             all,
             added: BTreeMap::new(),
             last_number: 0,
             lines: String::new(),
             is_shorter: false,
         })
+    }
+
+    /// None besides those that are `known`.
+    pub(super) fn beside(known: Known) -> Self {
+        Self {
+            xml: Vec::new(),
+            ids: BTreeSet::new(),
+            // Most documents have so many by these names.
+            last_number: u32::try_from(known.len()).unwrap_or_default(),
+            known,
+            all: Vec::new(),
+            added: BTreeMap::new(),
+            lines: String::new(),
+            is_shorter: false,
+        }
     }
 
     pub(super) fn relate(&mut self, part: &str, kind: &str, target: Target<'_>) -> String {
@@ -155,13 +177,13 @@ impl Relationships {
         loop {
             self.last_number += 1;
             let id = format!("rId{}", self.last_number);
-            if self.ids.insert(id.clone()) {
+            if !self.known.contains_key(&id) && self.ids.insert(id.clone()) {
                 return id;
             }
         }
     }
 
-    /// All that the part refers to.
+    /// All that the part refers to besides what is known.
     pub(super) fn into_all(self) -> Vec<Relationship> {
         self.all
     }
@@ -232,6 +254,11 @@ pub(crate) fn addresses(xml: &[u8]) -> Result<BTreeMap<String, String>, Error> {
 /// What a part of relationships says.
 pub(crate) fn list(xml: &[u8]) -> Result<Vec<Relationship>, Error> {
     Ok(each(xml)?.into_iter().map(|found| found.relationship).collect())
+}
+
+/// The same by their ids.
+pub(crate) fn known(xml: &[u8]) -> Result<Known, Error> {
+    Ok(Arc::new(list(xml)?.into_iter().map(|one| (one.id.clone(), one)).collect()))
 }
 
 /// A relationship as it is written.

@@ -1,5 +1,10 @@
 //! Small pieces of XML.
 
+/// Whether XML can hold a letter.
+pub(crate) fn can_stand(letter: char) -> bool {
+    !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+}
+
 /// A text between tags. What XML cannot hold is left out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -8,9 +13,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\t' | '\n' | '\r' => out.push(letter),
-            '\0'..' ' | '\u{fffe}' | '\u{ffff}' => {}
-            _ => out.push(letter),
+            _ if can_stand(letter) => out.push(letter),
+            _ => {}
         }
     }
     out

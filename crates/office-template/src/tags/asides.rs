@@ -1,25 +1,9 @@
 //! Tags in attributes, properties, fields' codes and addresses. Braces stand there for many other reasons: what is no tag stays.
 
+use crate::field_code::FieldCode;
 use crate::lexer::{Delimiters, Tag, Token, lex};
 use crate::word::{Paragraph, Place};
-use crate::writing::{CodePlace, Writing};
-
-/// Fields that read the reader's own files, fetch something or run something: data must not say what.
-const READING_FIELDS: [&str; 13] = [
-    "INCLUDE",
-    "INCLUDETEXT",
-    "INCLUDEPICTURE",
-    "IMPORT",
-    "LINK",
-    "EMBED",
-    "DDE",
-    "DDEAUTO",
-    "RD",
-    "DATABASE",
-    "MACROBUTTON",
-    "PRINT",
-    "CONTROL",
-];
+use crate::writing::Writing;
 
 /// A tag of such a text: how what it gives is written, and what is wrong with it if something is.
 pub(super) struct Aside {
@@ -34,7 +18,7 @@ pub(super) fn read(text: &Paragraph, delimiters: &Delimiters) -> Vec<Aside> {
     let mut delimiters = delimiters.clone();
     let mut asides = Vec::new();
     let mut open = Vec::new();
-    let mut code = Code::default();
+    let mut code = FieldCode::default();
     let mut from = 0;
     for token in lex(&text.text, &mut delimiters) {
         let Some(tag) = tag(&token, text) else { continue };
@@ -128,7 +112,7 @@ fn allowed(tag: Tag, place: &Place) -> Result<Tag, String> {
 }
 
 /// How what the tag gives is written; `code` is what stands before it.
-fn writing(place: &Place, code: &Code) -> Result<Writing, String> {
+fn writing(place: &Place, code: &FieldCode) -> Result<Writing, String> {
     match place {
         Place::Paragraph => Ok(Writing::Run),
         Place::Attribute => Ok(Writing::Attribute),
@@ -137,43 +121,5 @@ fn writing(place: &Place, code: &Code) -> Result<Writing, String> {
         Place::Tick(_) => Ok(Writing::Tick),
         Place::Code => code.place().map(Writing::Code),
         Place::CodeAttribute => code.place().map(Writing::CodeAttribute),
-    }
-}
-
-/// A field's code, as far as it has been passed.
-#[derive(Default)]
-struct Code {
-    name: String,
-    is_named: bool,
-    /// Something stands behind the name that is neither a blank nor a quote.
-    has_argument: bool,
-}
-
-impl Code {
-    fn pass(&mut self, written: &str) {
-        for letter in written.chars() {
-            if self.is_named {
-                self.has_argument |=
-                    !letter.is_whitespace() && !"\"\u{201c}\u{201d}\u{201e}".contains(letter);
-            } else if !letter.is_whitespace() {
-                self.name.push(letter.to_ascii_uppercase());
-            } else {
-                self.is_named = !self.name.is_empty();
-            }
-        }
-    }
-
-    /// What a tag is that stands here.
-    fn place(&self) -> Result<CodePlace, String> {
-        if !self.is_named {
-            return Err(
-                "what a field is cannot come from data; begin it with its name, as HYPERLINK".to_owned()
-            );
-        }
-        if READING_FIELDS.contains(&self.name.as_str()) {
-            return Err(format!("a field {} reads or runs something, and data cannot say what", self.name));
-        }
-        let is_address = self.name == "HYPERLINK" && !self.has_argument;
-        Ok(if is_address { CodePlace::Address } else { CodePlace::Elsewhere })
     }
 }

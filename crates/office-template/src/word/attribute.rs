@@ -1,5 +1,6 @@
 //! Attributes of a start tag, with their places.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use quick_xml::events::BytesStart;
@@ -44,9 +45,10 @@ pub(crate) fn value(tag: &BytesStart<'_>, local: &str) -> String {
 /// The same of a start tag as it is written.
 pub(crate) fn value_in(tag: &[u8], local: &str) -> String {
     let value = attribute(tag, local).and_then(|attribute| tag.get(attribute.value)).unwrap_or_default();
-    let value = String::from_utf8_lossy(value);
-    match quick_xml::escape::unescape(&value) {
-        Ok(text) => text.into_owned(),
-        Err(_) => value.into_owned(),
-    }
+    unescaped(&String::from_utf8_lossy(value))
+}
+
+/// What a value means; as it is written where that is no XML.
+pub(crate) fn unescaped(value: &str) -> String {
+    quick_xml::escape::unescape(value).map_or_else(|_| value.to_owned(), Cow::into_owned)
 }

@@ -1,6 +1,6 @@
 //! Links whose addresses have tags.
 
-use crate::support::{DOCUMENT, RELATIONS, p, package, paragraphs, part, try_fill};
+use crate::support::{DOCUMENT, RELATIONS, docx, p, package, paragraphs, part, try_fill};
 
 fn link(id: &str, inside: &str) -> String {
     format!(
@@ -58,6 +58,59 @@ fn addresses_of_links_are_filled_in_each_copy() {
     ] {
         assert_eq!(say(same), format!("{same} {same}"));
     }
+}
+
+/// What a link of this tag leads to, or what is wrong with it.
+fn target(url: &str) -> Result<String, String> {
+    let data = serde_json::json!({ "url": url }).to_string();
+    let filled = try_fill(docx(&p("{:link \"x\" url}")), &data, "{}").map_err(|error| error.to_string())?;
+    let relations = part(&filled.file, RELATIONS);
+    let (_, target) = relations.split_once(" Target=\"https:").expect("a target");
+    Ok(target.split('"').next().expect("its end").to_owned())
+}
+
+#[test]
+fn what_cannot_stand_in_an_address_is_encoded() {
+    for (url, expected) in [
+        ("https://a.example/a b\"<>\\^`{|}", "//a.example/a%20b%22%3C%3E%5C%5E%60%7B%7C%7D"),
+        ("https://a.example/?a[]=1&b=%zz%20#c#d", "//a.example/?a%5B%5D=1&amp;b=%25zz%20#c%23d"),
+        ("https://[::1]:80/[x]", "//[::1]:80/%5Bx%5D"),
+        ("https://bücher.example/ä\u{a0}\u{1}", "//bücher.example/ä%C2%A0%01"),
+        ("https://u:p@a.example.:443", "//u:p@a.example.:443"),
+    ] {
+        assert_eq!(target(url).as_deref(), Ok(expected), "{url}");
+    }
+    let hosts = "https:/x https: https:// https:///x https://[x]/ https://a:99999/ https://a..b/ https://a%20b/ https://a<b/ https://a\"@b/";
+    for url in hosts.split(' ').chain(["https://a b/"]) {
+        assert!(target(url).is_err_and(|why| why.contains("names no host")), "{url}");
+    }
+}
+
+#[test]
+fn word_opens_what_is_linked() {
+    let long = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
+    assert!(target(&long(2079)).is_ok());
+    assert!(target(&long(2080)).expect_err("too long").contains("2079 letters"));
+    assert!(target(&long(2070).replace("xxxx", " xxx")).expect_err("too long").contains("2079 letters"));
+    let link = |target: &str, tip: &str| {
+        let typed =
+            serde_json::json!({ "x": { "_type": "link", "text": "t", "target": target, "tooltip": tip } });
+        try_fill(docx(&p("{x}")), &typed.to_string(), "{}").map(|filled| part(&filled.file, DOCUMENT))
+    };
+    let named = |length: usize| link(&format!("#{}", "b".repeat(length)), &"t".repeat(300));
+    assert!(named(40).expect("a bookmark").contains(&format!("w:tooltip=\"{}\"", "t".repeat(255))));
+    assert!(named(41).expect_err("too long").to_string().contains("at most 40 letters"));
+    let html = format!(
+        "<p><a href='{}'>one</a> <a href='https://[x/'>two</a></p>",
+        long(2070).replace("xxxx", " xxx")
+    );
+    let filled =
+        try_fill(docx(&p("{~x}")), &serde_json::json!({ "x": html }).to_string(), "{}").expect("text");
+    assert!(
+        !part(&filled.file, DOCUMENT).contains("w:hyperlink") && filled.warnings.len() == 2,
+        "{:?}",
+        filled.warnings
+    );
 }
 
 #[test]

@@ -87,3 +87,22 @@ fn many_copies_take_as_long_as_they_are_many() {
     assert_eq!(paragraphs(&part(&filled.file, DOCUMENT)).len(), 1000);
     assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
 }
+
+#[test]
+fn what_a_document_refers_to_is_read_once() {
+    let links: String = (0..20_000)
+        .map(|at| format!("<Relationship Id=\"rId{at}\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink\" Target=\"https://a.example/{at}\" TargetMode=\"External\"/>"))
+        .collect();
+    let linked = "<w:p><w:hyperlink r:id=\"rId19999\"><w:r><w:t>x</w:t></w:r></w:hyperlink></w:p>";
+    let styled = "<w:p><w:pPr><w:pStyle w:val=\"Missing\"/></w:pPr></w:p>";
+    let body = [linked, styled, &p("{:link \"y\" \"https://b.example\"}")].concat();
+    let mut limits = limits();
+    limits.ratio.value = 100_000;
+    let data = serde_json::json!({ "l": (0..500).collect::<Vec<u32>>() }).to_string();
+    let begin = Instant::now();
+    let file = docx(&[p("{#l}"), p("{:include \"a\"}"), p("{/l}")].concat());
+    let filled = try_with(file, &data, &[("a", packed(&body, &links, &[]))], &limits).expect("filled");
+    assert_eq!(part(&filled.file, DOCUMENT).matches("<w:hyperlink").count(), 1000);
+    assert_eq!(part(&filled.file, "word/_rels/document.xml.rels").matches("/hyperlink\"").count(), 2);
+    assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
+}

@@ -30,3 +30,4 @@ mod structure;
 mod support;
 mod ticks;
 mod validity;
+mod xml;

@@ -15,7 +15,11 @@ pub(crate) use xml::element;
 /// What the written text needs besides itself.
 pub trait Package {
     /// The relationship id of a link to `url`.
-    fn link(&mut self, url: &str) -> String;
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words that end a sentence: it becomes plain text.
+    fn link(&mut self, url: &str) -> Result<String, String>;
 
     /// The `w:drawing` element of a picture.
     ///

@@ -104,23 +104,36 @@ impl Writer<'_> {
         };
         let target = match target(&link.url) {
             Target::Anchor(name) => format!(" {}anchor=\"{}\"", self.prefix, escaped(&name)),
-            Target::Address(address) => {
-                let package = &mut self.package;
-                let id = self.links.entry(address).or_insert_with_key(|address| package.link(address));
-                format!(" {}:id=\"{}\"", self.relationships, escaped(id))
-            }
+            Target::Address(address) => match self.related(address) {
+                Ok(id) => format!(" {}:id=\"{}\"", self.relationships, escaped(&id)),
+                Err(reason) => return self.unlinked(link, role, &reason),
+            },
             Target::Refused => {
-                let url: String = link.url.chars().take(60).collect();
-                self.warn(format!(
-                    "the link to “{url}” in the HTML became plain text; links lead to http, https, mailto, tel, ftp or #name"
-                ));
-                return self.inlines(&link.inlines, role, false);
+                let reason = "links lead to http, https, mailto, tel, ftp or #name";
+                return self.unlinked(link, role, reason);
             }
         };
         let opening = format!("<{0}hyperlink{target}{tooltip} {0}history=\"1\">", self.prefix);
         self.push(&opening);
         self.inlines(&link.inlines, role, true);
         self.end("hyperlink");
+    }
+
+    /// The relationship id of a link to this address.
+    fn related(&mut self, address: String) -> Result<String, String> {
+        if let Some(id) = self.links.get(&address) {
+            return Ok(id.clone());
+        }
+        let id = self.package.link(&address)?;
+        self.links.insert(address, id.clone());
+        Ok(id)
+    }
+
+    /// A link's text alone.
+    fn unlinked(&mut self, link: &Link, role: Role, reason: &str) {
+        let url: String = link.url.chars().take(60).collect();
+        self.warn(format!("the link to “{url}” in the HTML became plain text; {reason}"));
+        self.inlines(&link.inlines, role, false);
     }
 
     /// The place's properties, and over them those of the characters.

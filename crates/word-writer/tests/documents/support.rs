@@ -23,9 +23,12 @@ pub struct Docx {
 }
 
 impl Package for Docx {
-    fn link(&mut self, url: &str) -> String {
+    fn link(&mut self, url: &str) -> Result<String, String> {
+        if url.contains("//[") {
+            return Err("it names no host".into());
+        }
         self.links.push(url.to_owned());
-        format!("rLink{}", self.links.len())
+        Ok(format!("rLink{}", self.links.len()))
     }
 
     fn picture(&mut self, picture: &Picture) -> Result<String, String> {

@@ -4,7 +4,7 @@ use super::Case;
 use crate::charts;
 use crate::support::{docx, docx_with, p, table};
 
-const ITEMS: &str = r#"{"items":[{"name":"A & <B>","lines":["x","y"]},{"name":"C\nD\tE","lines":[]}],"none":[],"logo":"iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==","title":"T"}"#;
+const ITEMS: &str = r#"{"items":[{"name":"A & <B>","lines":["x","y"]},{"name":"C\nD\tE","lines":[]}],"none":[],"logo":"iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==","title":"T","links":["https://a.example/a b\"<>[1]#x#y|^\\\\{z}","https://bücher.example/ä\u00a0ö?q=%zz%20","mailto:a b@c.example, d@e.example?subject=[x]","mailto:@@","mailto:","tel:+49 (0)30/[1]","tel:","tel://x y","mailto:a@","mailto:a@b:x","mailto: ","http://[::1]:80/[x]","ftp://u:p@h.example./","http://h_x/?a[]=1","http://1.2.3.4.5:0/","http://999.1.1.1","http://a.example:65535"],"xml":"<w:p><w:bookmarkStart w:id='1' w:name='here'/><w:r w:rsidR='00AA1234'><!-- a -- b --><w:t>a &gt; b</w:t></w:r><w:bookmarkEnd w:id='1'/></w:p>"}"#;
 
 /// All of them.
 pub fn made() -> Vec<Case> {
@@ -41,6 +41,8 @@ fn plain() -> Vec<(&'static str, Vec<u8>)> {
         ("paragraphs", docx(&between(&p("{name}")))),
         ("tables side by side", docx(&between(&table(&[&["{name}"]])))),
         ("pictures", docx(&(between(&p("{name} {%logo | alt(\"A\")}")) + &p("{%qr title} {%logo}")))),
+        ("links", docx(&p("{#links}{:link . .} {/links}"))),
+        ("XML", docx(&between(&p("{@xml}")))),
         ("runs", docx(&p("{#items}{name}, {/items}{^none}nothing{/none}"))),
         ("bookmarks", docx(&between(BOOKMARK))),
         ("pictures of shapes", docx(&between(&text_box("{name}")))),

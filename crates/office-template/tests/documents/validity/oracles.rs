@@ -24,6 +24,9 @@ for path in pathlib.Path(sys.argv[1]).iterdir():
 /// What the SDK calls it when it cannot open a file.
 pub const UNOPENED: &str = "Exception";
 
+/// What is said of a file that the SDK has rewritten.
+const REWRITTEN: &str = "a link leads to what is no address";
+
 /// What each of them finds in the files of a folder.
 pub fn all(folder: &Path) -> Vec<(&'static str, Found)> {
     vec![
@@ -33,7 +36,8 @@ pub fn all(folder: &Path) -> Vec<(&'static str, Found)> {
     ]
 }
 
-/// Microsoft's own validator takes one file at a time: two at once.
+/// Microsoft's own validator takes one file at a time: two at once. Addresses that are none it replaces in the file that it reads, so it gets
+/// a copy, and that it has changed this is a finding.
 fn sdk(folder: &Path) -> Found {
     let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     let program =
@@ -42,17 +46,25 @@ fn sdk(folder: &Path) -> Found {
     let waiting: Mutex<Vec<PathBuf>> =
         Mutex::new(entries.map(|entry| entry.expect("a file").path()).collect());
     let found = Mutex::new(Found::new());
+    let copies = tempfile::tempdir().expect("a folder");
     let work = || {
         loop {
             let next = waiting.lock().expect("nobody failed").pop();
             let Some(path) = next else { break };
-            let said: Value = json(&run(Command::new(&program).arg(&path)));
+            let copy = copies.path().join(name(&path));
+            std::fs::copy(&path, &copy).expect("is copied");
+            let said: Value = json(&run(Command::new(&program).arg(&copy)));
+            let is_changed = std::fs::read(&path).expect("is read") != std::fs::read(&copy).expect("is read");
+            std::fs::remove_file(&copy).expect("is removed");
             let findings = list(&said["errors"]).iter().map(|one| {
                 let kind = [text(&one["errorType"]), text(&one["id"])].concat();
                 let rule = format!("{kind} {}", without_values(text(&one["description"])));
                 finding(text(&one["path"]), &rule, text(&one["xPath"]))
             });
-            found.lock().expect("nobody failed").insert(name(&path), findings.collect());
+            found
+                .lock()
+                .expect("nobody failed")
+                .insert(name(&path), findings.chain(is_changed.then(|| REWRITTEN.to_owned())).collect());
         }
     };
     std::thread::scope(|scope| {

@@ -1,0 +1,71 @@
+//! What stands once in a document has a number or a name of its own in each copy of a text that comes from elsewhere.
+
+use std::collections::{HashMap, HashSet};
+
+use memchr::memmem;
+
+use crate::error::Error;
+use crate::package::{Package, attribute_text};
+use crate::word::CHANGES;
+use crate::word::attribute::{attribute, unescaped};
+
+/// A copy that is being written.
+pub(crate) struct Copy<'p, 'f> {
+    package: &'p mut Package<'f>,
+    /// The numbers of its bookmarks, and their names where they are other ones.
+    numbers: HashMap<String, u64>,
+    renamed: HashMap<String, String>,
+}
+
+impl<'p, 'f> Copy<'p, 'f> {
+    /// Begins one in a document with the part `main`.
+    pub(crate) fn begin(package: &'p mut Package<'f>, main: &str) -> Result<Self, Error> {
+        if package.taken.bookmarks.is_none() {
+            package.taken.bookmarks = Some(bookmarks(&package.part(main)?.unwrap_or_default()));
+        }
+        Ok(Self { package, numbers: HashMap::new(), renamed: HashMap::new() })
+    }
+
+    /// What becomes of the value of an attribute, which is given and told as it is written in XML.
+    /// `element` is without Word's prefix and with any other, `local` without any.
+    pub(crate) fn value(&mut self, element: &str, local: &str, value: &str) -> Option<String> {
+        match (element, local) {
+            ("bookmarkStart" | "bookmarkEnd", "id") => {
+                let package = &mut *self.package;
+                let number = self.numbers.entry(value.to_owned()).or_insert_with(|| package.number());
+                Some(number.to_string())
+            }
+            ("bookmarkStart", "name") => self.bookmark(value),
+            ("hyperlink", "anchor") => self.renamed.get(value).cloned(),
+            (name, "id") if name.ends_with(":docPr") || CHANGES.contains(&name.as_bytes()) => {
+                Some(self.package.number().to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// Another name, where the bookmark's is another one's.
+    fn bookmark(&mut self, written: &str) -> Option<String> {
+        let name = unescaped(written);
+        let names = self.package.taken.bookmarks.get_or_insert_default();
+        if names.insert(name.clone()) {
+            return None;
+        }
+        let short: String = name.chars().take(28).collect();
+        let other = format!("{short}_{}", self.package.number());
+        self.package.taken.bookmarks.get_or_insert_default().insert(other.clone());
+        let other = attribute_text(&other);
+        self.renamed.insert(written.to_owned(), other.clone());
+        Some(other)
+    }
+}
+
+/// The names of bookmarks in a part.
+fn bookmarks(xml: &[u8]) -> HashSet<String> {
+    let found = memmem::find_iter(xml, b"bookmarkStart ").filter_map(|at| {
+        let tag = xml.get(at..)?;
+        let tag = tag.get(..memchr::memchr(b'>', tag)?)?;
+        Some(unescaped(&String::from_utf8_lossy(tag.get(attribute(tag, "name")?.value)?)))
+    });
+    found.collect()
+}
