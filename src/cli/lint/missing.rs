@@ -56,7 +56,11 @@ fn segments(path: &str) -> Vec<Segment> {
             rest = behind;
         } else if let Some(quoted) = rest.strip_prefix('[') {
             let mut texts = serde_json::Deserializer::from_str(quoted).into_iter::<String>();
-            let Some(Ok(name)) = texts.next() else { break };
+            let Some(Ok(name)) = texts.next() else {
+                // No path of ours: data have nothing of this name.
+                segments.push(Segment::Name(rest.to_owned()));
+                break;
+            };
             rest = quoted.get(texts.byte_offset() + 1..).unwrap_or_default();
             segments.push(Segment::Name(name));
         } else {
