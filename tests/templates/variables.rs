@@ -39,7 +39,7 @@ impl VariableReader for Reader {
         }
         self.places.acquire().await.unwrap().forget();
         let text = String::from_utf8(site.page().unwrap().to_vec()).unwrap();
-        if text.contains('%') { Reading::Untellable } else { Reading::Paths(vec![text]) }
+        if text.contains("fault") { Reading::Untellable } else { Reading::Paths(vec![text]) }
     }
 }
 
@@ -64,7 +64,7 @@ async fn what_nobody_had_time_to_tell_is_told_to_who_reads_it() {
     assert_eq!(house.variables(template).await, Some(vec!["two".to_owned()]));
     let copy = house.copy(template).await.unwrap();
     assert_eq!(house.variables(copy).await, Some(vec!["two".to_owned()]));
-    house.rewrite(template, "%").await.unwrap();
+    house.rewrite(template, "fault").await.unwrap();
     let asked = reader.asked.available_permits();
     assert_eq!(house.variables(template).await, None);
     assert_eq!(reader.asked.available_permits(), asked, "that they cannot be told is kept as well");
