@@ -120,7 +120,7 @@ fn edited(table: &Table, name: &str, package: &mut Package<'_>) -> Result<String
         }
         // The chart shows the data all the same: Word asks its workbook when somebody edits them.
         Err(Error::NotOffice(why)) => {
-            package.warnings.push(format!("the data of a chart are not in its workbook {name}: {why}"));
+            package.warnings.push(&format!("the data of a chart are not in its workbook {name}: {why}"));
             Ok(SHEET.to_owned())
         }
         Err(error) => Err(error),

@@ -17,8 +17,8 @@ use crate::content_types::LIST;
 use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
-pub(crate) use entries::{Entry, entries};
 use crate::warnings::Warnings;
+pub(crate) use entries::{Entry, entries};
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
