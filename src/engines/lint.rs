@@ -54,7 +54,7 @@ impl Linter {
         self.script.check_size(body.len())?;
         let (order, body) = (Order::Lint(job), [body]);
         let (linted, report) =
-            self.script.run(&account.into(), (&order, &body), &Beside { site, kind }).await?;
+            self.script.run(&account.into(), (&order, &body), &Beside { kind, site }).await?;
         let mut report = self.report(linted, &report)?;
         report.warnings.extend(warnings.lines().iter().cloned());
         Ok(report)

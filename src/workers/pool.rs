@@ -194,7 +194,7 @@ impl Pool {
             self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front()).await
         };
         // All of it: also the start of a process, where none is ready.
-        timeout(limit, run).await.ok().transpose()
+        timeout(limit, run).await.unwrap_or(Ok(None))
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(

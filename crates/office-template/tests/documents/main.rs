@@ -1,6 +1,7 @@
 //! Word files, filled with what the real engine makes of their programs.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::format_collect, reason = "texts of a test are short")]
 
 mod addresses;
 #[path = "../any/mod.rs"]
