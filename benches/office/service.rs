@@ -30,7 +30,7 @@ pub enum Template {
 }
 
 /// Until it is ready.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A running service.
 pub struct Service {

@@ -75,7 +75,7 @@ fn page(
     let order = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
     let entry_file = File::of_text(entry, body);
     let begun = engine.begin(order.to_string()).and_then(|()| engine.give(&entry_file));
-    let lint = match begun.and_then(|()| functions(&engine.machine, engine.renderer()?.clone())) {
+    let lint = match begun.and_then(|()| functions(&engine.machine, engine.renderer()?)) {
         Ok(lint) => lint,
         Err(thrown) => return Ok(Err(thrown.into())),
     };
@@ -141,7 +141,7 @@ fn office(
         delimiters.map(|(start, end)| Delimiters { start: start.to_string(), end: end.to_string() });
     let outline = Template::outline(file, delimiters, &limits(given), &mut Asking).map_err(unreadable)?;
     let Outline { tags, more, steps, faults, mut warnings } = outline;
-    let lint = functions(machine, machine.undefined())?;
+    let lint = functions(machine, &machine.undefined())?;
     let steps = machine.text(&Bytes::from_owned(steps));
     let told = machine.text_of(&Machine::member(&lint, "tags")?, &[steps])?;
     let told: Told = listed(&told)?;
@@ -194,7 +194,7 @@ fn unreadable(error: Error) -> Fault {
 }
 
 /// What `lint.js` makes.
-fn functions(machine: &Machine, renderer: Value) -> Result<Value, Thrown> {
+fn functions(machine: &Machine, renderer: &Value) -> Result<Value, Thrown> {
     let module = machine.object(&[("exports", machine.object(&[])?)])?;
     let exports = Machine::member(&module, "exports")?;
     let load = machine.evaluate(&format!("(function (module, exports) {{{ACORN}\n}})"), "acorn")?;
@@ -208,5 +208,5 @@ fn functions(machine: &Machine, renderer: Value) -> Result<Value, Thrown> {
     let walk = make(WALK, "walk", &[&paths, &syntax])?;
     let tag_faults = make(TAG_FAULTS, "tag-faults", &[])?;
     let variables = make(VARIABLES, "variables", &[&paths, &syntax, &walk, &tag_faults])?;
-    make(LINT, "lint", &[&renderer, &variables, &tag_faults])
+    make(LINT, "lint", &[renderer, &variables, &tag_faults])
 }
