@@ -171,7 +171,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             return self.chart(slot, content);
         }
         if !slot.writing.is_run() {
-            self.faults.push((self.source.first + slot.tag, TEXT_ONLY.to_owned()));
+            self.fault(slot.tag, TEXT_ONLY.to_owned());
             return Ok(());
         }
         let xml: &'a [u8] = self.source.xml;
@@ -208,11 +208,10 @@ impl<'a, 'p> Filler<'a, 'p> {
 
     /// Puts what a form is into its place.
     fn put(&mut self, slot: &Slot, written: Result<Written, Refusal>) -> Result<(), Error> {
-        let number = self.source.first + slot.tag;
         let written = match written {
             Ok(written) => written,
             Err(Refusal::Fault(message)) => {
-                self.faults.push((number, message));
+                self.fault(slot.tag, message);
                 return Ok(());
             }
             Err(Refusal::Error(error)) => return Err(error),
@@ -228,7 +227,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         let is_placed = match written {
             Written::Nothing => Some(()),
             Written::Mark(mark) => slot.run.as_ref().map(|_| self.mark(mark)),
-            Written::Run(xml) => slot.run.as_ref().map(|_| self.in_run(&xml)),
+            Written::Run(xml) => slot.run.as_ref().map(|_| self.in_run(slot, &xml)),
             Written::Inline(xml) => match &slot.run {
                 Some(run) => Some(self.between_runs(run, &xml)?),
                 None => None,
@@ -240,7 +239,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         };
         if is_placed.is_none() {
             let message = "it cannot stand here; let it stand in plain text".to_owned();
-            self.faults.push((number, message));
+            self.fault(slot.tag, message);
         }
         self.check_room()
     }
@@ -263,20 +262,34 @@ impl<'a, 'p> Filler<'a, 'p> {
         Written::Blocks(xml)
     }
 
+    /// A tag of this part whose answer cannot be written, by its place among the part's, and why.
+    fn fault(&mut self, tag: usize, message: String) {
+        self.faults.push((self.source.first + tag, message));
+    }
+
     /// An element in the midst of the run's text.
-    fn in_run(&mut self, xml: &str) {
-        // What begins last is the text: `w:t`, or an equation's `m:t`.
-        let last = memchr::memrchr(b'<', &self.out).and_then(|at| self.out.get(at + 1..)).unwrap_or_default();
-        let text = last.split(|byte| matches!(byte, b' ' | b'>')).next().unwrap_or_default().to_vec();
-        for piece in [b"</", &*text, b">", xml.as_bytes(), b"<", &text, b" xml:space=\"preserve\">"] {
-            self.out.extend_from_slice(piece);
+    fn in_run(&mut self, slot: &Slot, xml: &str) {
+        let text = slot.text.as_str();
+        for piece in ["</", text, ">", xml, "<", text, " xml:space=\"preserve\">"] {
+            self.out.extend_from_slice(piece.as_bytes());
         }
     }
 
     fn between_runs(&mut self, run: &Around, xml: &str) -> Result<(), Error> {
         self.out.extend_from_slice(run.end.as_bytes());
         self.out.extend_from_slice(xml.as_bytes());
-        self.nodes(&run.begin, &mut std::iter::empty())
+        self.again(&run.begin)
+    }
+
+    /// Begins once more what has been ended: its numbers have stood before.
+    fn again(&mut self, nodes: &[Node]) -> Result<(), Error> {
+        let numbers = nodes
+            .iter()
+            .filter_map(|node| if let Node::Number(range) = node { Some(range.start) } else { None });
+        for number in numbers {
+            self.is_first(number);
+        }
+        self.nodes(nodes, &mut std::iter::empty())
     }
 
     fn section(&mut self, body: &[Node], copies: &[Answer<'_>]) -> Result<(), Error> {
@@ -306,7 +319,7 @@ impl<'a, 'p> Filler<'a, 'p> {
             for place in self.order.drain(count..) {
                 self.written.remove(&place);
             }
-            self.reopened.retain(|&at| at < begin);
+            self.keep_reopened(begin);
         }
         Ok(())
     }
@@ -379,7 +392,7 @@ impl<'a, 'p> Filler<'a, 'p> {
     }
 
     /// A value inside of a `w:t`: escaped, breaks and tabs as Word writes them, without what XML cannot hold.
-    fn value(&mut self, text: &str) -> Result<(), Error> {
+    fn value(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
         let bytes = text.as_bytes();
         let mut from = 0;
         let mut at = 0;
@@ -399,8 +412,8 @@ impl<'a, 'p> Filler<'a, 'p> {
                 b'&' => self.out.extend_from_slice(b"&amp;"),
                 b'<' => self.out.extend_from_slice(b"&lt;"),
                 b'>' => self.out.extend_from_slice(b"&gt;"),
-                b'\r' | b'\n' => self.element("br"),
-                b'\t' => self.element("tab"),
+                b'\r' | b'\n' => self.element(slot, "br"),
+                b'\t' => self.element(slot, "tab"),
                 _ => {}
             }
             self.check_room()?;
@@ -411,9 +424,9 @@ impl<'a, 'p> Filler<'a, 'p> {
         Ok(())
     }
 
-    fn element(&mut self, name: &str) {
+    fn element(&mut self, slot: &Slot, name: &str) {
         let xml = format!("<{}{name}/>", self.source.prefix);
-        self.in_run(&xml);
+        self.in_run(slot, &xml);
     }
 }
 

@@ -117,7 +117,7 @@ pub(crate) struct Paragraph {
     pub text: String,
     pub pieces: Vec<Piece>,
     /// Its section break, if it has one.
-    section_break: Option<Id>,
+    pub section_break: Option<Id>,
 }
 
 /// Where a piece of a paragraph's text comes from.

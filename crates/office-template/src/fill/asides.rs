@@ -15,7 +15,7 @@ impl Filler<'_, '_> {
     /// A text in the place of a tag.
     pub(super) fn text(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
         match slot.writing {
-            Writing::Run => self.value(text)?,
+            Writing::Run => self.value(slot, text)?,
             Writing::DrawingRun => self.drawn(slot, text)?,
             Writing::Attribute
             | Writing::Element
@@ -24,7 +24,7 @@ impl Filler<'_, '_> {
             | Writing::Address
             | Writing::Tick => match slot.writing.aside(text) {
                 Ok(written) => self.out.extend_from_slice(written.as_bytes()),
-                Err(message) => self.faults.push((slot.tag, message)),
+                Err(message) => self.fault(slot.tag, message),
             },
         }
         self.check_room()
@@ -64,9 +64,9 @@ impl Filler<'_, '_> {
             match answers.next() {
                 Some(Answer::Text(text)) => match Writing::Address.aside(text) {
                     Ok(text) => written.push_str(&text),
-                    Err(message) => self.faults.push((*tag, message)),
+                    Err(message) => self.fault(*tag, message),
                 },
-                Some(Answer::Content(_)) => self.faults.push((*tag, super::TEXT_ONLY.to_owned())),
+                Some(Answer::Content(_)) => self.fault(*tag, super::TEXT_ONLY.to_owned()),
                 Some(Answer::List(_)) | None => return Err(misfit()),
             }
         }
@@ -83,7 +83,7 @@ impl Filler<'_, '_> {
         let written = match checked {
             Ok(written) => written,
             Err(message) => {
-                self.faults.push((first, message));
+                self.fault(first, message);
                 return Ok(());
             }
         };

@@ -37,9 +37,9 @@ impl Filler<'_, '_> {
         (run, paragraph): (&Around, &Around),
         xml: &str,
     ) -> Result<(), Error> {
+        let begin = self.open_paragraph();
         self.out.extend_from_slice(run.end.as_bytes());
         self.out.extend_from_slice(paragraph.end.as_bytes());
-        let begin = self.last_paragraph();
         let colour = self.colour_since(begin);
         let section = self.take_section(begin);
         let mut marks = Vec::new();
@@ -48,7 +48,7 @@ impl Filler<'_, '_> {
             marks = self.marks.within(self.out.get(begin..).unwrap_or_default());
             marks.append(&mut markers);
             self.out.truncate(begin);
-            self.reopened.retain(|&at| at < begin);
+            self.keep_reopened(begin);
         }
         if self.begins_with_table(xml.as_bytes()) {
             self.part_tables();
@@ -58,9 +58,9 @@ impl Filler<'_, '_> {
         self.out.extend_from_slice(xml.as_bytes());
         self.write_mark(colour, Reach::To);
         let again = self.out.len();
-        self.nodes(&paragraph.begin, &mut std::iter::empty())?;
+        self.again(&paragraph.begin)?;
         self.put_section(again, &section);
-        self.nodes(&run.begin, &mut std::iter::empty())?;
+        self.again(&run.begin)?;
         self.colour = colour.map(|number| (self.out.len(), number));
         self.write_mark(colour, Reach::Here);
         if section.is_empty() {
@@ -82,16 +82,27 @@ impl Filler<'_, '_> {
         }
     }
 
-    /// Where the last paragraph begins that has been written.
-    fn last_paragraph(&self) -> usize {
-        let name = format!("<{}p", self.source.prefix);
-        let mut end = self.out.len();
-        while let Some(at) = memmem::rfind(self.out.get(..end).unwrap_or_default(), name.as_bytes()) {
-            let behind = self.out.get(at + name.len());
-            if behind.is_some_and(|byte| b"> /".contains(byte)) {
-                return at;
+    /// What has been written ends here: the paragraphs that began again behind are gone. They are in the order of their places.
+    pub(super) fn keep_reopened(&mut self, end: usize) {
+        self.reopened.truncate(self.reopened.partition_point(|&at| at < end));
+    }
+
+    /// Where the paragraph begins that is open: not one of a text box in it, which has ended.
+    fn open_paragraph(&self) -> usize {
+        let (begin, end) = (format!("{}p", self.source.prefix), format!("/{}p>", self.source.prefix));
+        let (mut from, mut ended) = (self.out.len(), 0_usize);
+        while let Some(at) = memchr::memrchr(b'<', self.out.get(..from).unwrap_or_default()) {
+            let tag = self.out.get(at + 1..from).unwrap_or_default();
+            let name_end = tag.strip_prefix(begin.as_bytes()).and_then(<[u8]>::first);
+            if tag.starts_with(end.as_bytes()) {
+                ended += 1;
+            } else if name_end.is_some_and(|byte| b"> ".contains(byte)) && !is_empty(tag) {
+                if ended == 0 {
+                    return at;
+                }
+                ended -= 1;
             }
-            end = at;
+            from = at;
         }
         self.out.len()
     }
@@ -109,7 +120,8 @@ impl Filler<'_, '_> {
             if is_empty {
                 Some(from + tag)
             } else {
-                Some(from + memmem::find(rest, end.as_bytes())? + end.len())
+                // The last one: what a tracked change says of it stands in it.
+                Some(from + memmem::rfind(rest, end.as_bytes())? + end.len())
             }
         });
         match from.zip(to) {
@@ -203,4 +215,10 @@ impl Filler<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a tag is an empty element's; what follows the tag may stand behind it.
+fn is_empty(tag: &[u8]) -> bool {
+    let end = memchr::memchr(b'>', tag).unwrap_or(tag.len());
+    tag.get(..end).is_some_and(|tag| tag.ends_with(b"/"))
 }

@@ -26,7 +26,7 @@ impl Filler<'_, '_> {
                 self.text(slot, content.field(0))
             }
             Err(message) => {
-                self.faults.push((number, message));
+                self.fault(slot.tag, message);
                 Ok(())
             }
         }

@@ -11,8 +11,8 @@ use crate::files::Files;
 use crate::include::Lists;
 use crate::package::{Package, Relation, Target};
 
-/// Of a paragraph's properties these are the place's alone: of its section and of what was changed in it.
-const OWN: [&str; 3] = ["sectPr", "pPrChange", "rPrChange"];
+/// Of the properties these are the place's alone: of its section, and of what was changed in it.
+const OWN: [&str; 7] = ["sectPr", "pPrChange", "rPrChange", "ins", "del", "moveFrom", "moveTo"];
 
 /// Writes rich text in the style of the place where its tag stands.
 pub(super) fn write(
@@ -22,8 +22,8 @@ pub(super) fn write(
 ) -> Result<Written, Refusal> {
     let reading = html::read(text, &Limits::default()).map_err(|error| error.to_string())?;
     let prefix = place.source.prefix;
-    let (run, paragraph) =
-        (inner(place.run_properties, prefix, &OWN), inner(place.paragraph_properties, prefix, &OWN));
+    let run = inner(place.run_properties, prefix, &OWN);
+    let paragraph = unchanged(&inner(place.paragraph_properties, prefix, &OWN), prefix);
     let usual = Base::default();
     let base = Base {
         prefix: prefix.trim_end_matches(':'),
@@ -47,6 +47,19 @@ pub(super) fn write(
         Content::Inline(xml) => Written::Inline(declared(xml)),
         Content::Blocks { xml, .. } => Written::Blocks(declared(xml)),
     })
+}
+
+/// A paragraph's properties without what was changed in those of its mark: numbers of changes stand once.
+fn unchanged(properties: &str, prefix: &str) -> String {
+    let mark = format!("<{prefix}rPr>");
+    let end = format!("</{prefix}rPr>");
+    match properties.split_once(&mark).and_then(|(before, rest)| Some((before, rest.split_once(&end)?))) {
+        Some((before, (of_mark, behind))) => {
+            let kept = inner(&format!("{mark}{of_mark}{end}"), prefix, &OWN);
+            format!("{before}{mark}{kept}{end}{behind}")
+        }
+        None => properties.to_owned(),
+    }
 }
 
 /// What the text needs besides itself, in the document that is filled.

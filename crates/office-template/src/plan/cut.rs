@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Node, Planner};
-use crate::word::{Dialect, Id, Kind, UniqueKind};
+use crate::word::{Dialect, Element, Id, Kind, UniqueKind};
 
 impl Planner<'_> {
     /// What ends everything from `element` up to `above`, which stays open, and what begins it again. `None` where there have been too
@@ -13,28 +13,40 @@ impl Planner<'_> {
         let mut starts = Vec::new();
         for id in self.part.path(element).take_while(|&id| id != above) {
             end.extend(["</", self.part.name(id), ">"]);
-            let start = self.start(id);
+            let start = self.start(id, None);
             *self.cuts_left = self.cuts_left.checked_sub(start.len())?;
             starts.push(start);
         }
         Some((end, starts.into_iter().rev().flatten().collect()))
     }
 
-    /// The start of an element once more, with its properties and without what must stand once.
-    fn start(&self, id: Id) -> Vec<Node> {
+    /// The same of the paragraph alone. What begins it again has no section break: that stands in one of the halves.
+    pub(super) fn cut_paragraph(
+        &mut self,
+        paragraph: Id,
+        section_break: Option<Id>,
+    ) -> Option<(String, Vec<Node>)> {
+        let section_break = section_break.and_then(|id| self.part.element(id)).map(Element::range);
+        let start = self.start(paragraph, section_break);
+        *self.cuts_left = self.cuts_left.checked_sub(start.len())?;
+        Some((format!("</{}>", self.part.name(paragraph)), start))
+    }
+
+    /// The start of an element once more, with its properties and without what must stand once, or stands `elsewhere`.
+    fn start(&self, id: Id, elsewhere: Option<Range<usize>>) -> Vec<Node> {
         let Some(element) = self.part.element(id) else { return Vec::new() };
         if matches!(element.kind, Kind::Text | Kind::Code) {
             let preserve = if self.part.dialect == Dialect::Word { " xml:space=\"preserve\"" } else { "" };
             return vec![Node::Owned(format!("<{}{preserve}>", self.part.name(id)))];
         }
-        let mut nodes = self.once_more(element.start_tag());
+        let mut nodes = self.once_more(element.start_tag(), None);
         if let Some(properties) = self.part.element(element.properties) {
-            nodes.extend(self.once_more(properties.range()));
+            nodes.extend(self.once_more(properties.range(), elsewhere));
         }
         nodes
     }
 
-    fn once_more(&self, range: Range<usize>) -> Vec<Node> {
+    fn once_more(&self, range: Range<usize>, elsewhere: Option<Range<usize>>) -> Vec<Node> {
         let uniques = self.part.uniques_in(range.clone()).map(|unique| {
             let again = (unique.kind == UniqueKind::Number).then(|| Node::Number(unique.range.clone()));
             (unique.range.clone(), again)
@@ -43,7 +55,8 @@ impl Planner<'_> {
         let attributes = self.attributes.range(range.clone()).map(|(&begin, &(end, is_address))| {
             (begin..end, is_address.then_some(Node::AddressAgain(begin)))
         });
-        let mut holes: Vec<(Range<usize>, Option<Node>)> = uniques.chain(attributes).collect();
+        let mut holes: Vec<(Range<usize>, Option<Node>)> =
+            uniques.chain(attributes).chain(elsewhere.map(|hole| (hole, None))).collect();
         holes.sort_by_key(|(hole, _)| hole.start);
         let mut nodes = Vec::new();
         let mut from = range.start;

@@ -13,6 +13,8 @@ pub(crate) struct Slot {
     /// The tag's place among the part's.
     pub tag: usize,
     pub writing: Writing,
+    /// The name of the element that its text stands in: `w:t`, or an equation's `m:t`.
+    pub text: String,
     /// What it stands in within its paragraph, a run as a rule; `None` where that cannot be ended and begun again.
     pub run: Option<Around>,
     /// The paragraph.
@@ -42,6 +44,7 @@ impl Planner<'_> {
             return Ok(Slot {
                 tag,
                 writing,
+                text: String::new(),
                 run: None,
                 paragraph: None,
                 run_properties,
@@ -54,7 +57,8 @@ impl Planner<'_> {
         let within = || part.path(placed.element).take_while(|&id| id != paragraph);
         let run = within().find(|&id| part.kind(id) == Kind::Run).unwrap_or(NONE);
         let is_divisible = within().all(|id| part.is_divisible(id));
-        let outside = part.element(paragraph).map_or(NONE, |element| element.parent);
+        let section_break =
+            part.paragraphs.get(placed.paragraph).and_then(|paragraph| paragraph.section_break);
         let around = |planner: &mut Self, from: Id, above: Id| {
             planner.cut(from, above).map(|(end, begin)| Around { end, begin }).ok_or(tag)
         };
@@ -63,9 +67,13 @@ impl Planner<'_> {
             tag,
             writing,
             run: is_divisible.then(|| around(self, placed.element, paragraph)).transpose()?,
-            paragraph: (is_divisible && is_paragraph)
-                .then(|| around(self, paragraph, outside))
-                .transpose()?,
+            paragraph: if is_divisible && is_paragraph {
+                let (end, begin) = self.cut_paragraph(paragraph, section_break).ok_or(tag)?;
+                Some(Around { end, begin })
+            } else {
+                None
+            },
+            text: part.name(placed.element).to_owned(),
             run_properties: self.properties(run),
             paragraph_properties: self.properties(paragraph),
             width: if super::has_width(placed) {

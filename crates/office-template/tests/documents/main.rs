@@ -7,6 +7,7 @@ mod addresses;
 #[path = "../any/mod.rs"]
 #[expect(dead_code, reason = "texts are of another test")]
 mod any;
+mod blocks;
 mod charts;
 mod colours;
 mod containers;
