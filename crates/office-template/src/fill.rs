@@ -3,6 +3,7 @@
 mod asides;
 mod blocks;
 mod chart;
+mod value;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -267,14 +268,6 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.faults.push((self.source.first + tag, message));
     }
 
-    /// An element in the midst of the run's text.
-    fn in_run(&mut self, slot: &Slot, xml: &str) {
-        let text = slot.text.as_str();
-        for piece in ["</", text, ">", xml, "<", text, " xml:space=\"preserve\">"] {
-            self.out.extend_from_slice(piece.as_bytes());
-        }
-    }
-
     fn between_runs(&mut self, run: &Around, xml: &str) -> Result<(), Error> {
         self.out.extend_from_slice(run.end.as_bytes());
         self.out.extend_from_slice(xml.as_bytes());
@@ -389,44 +382,6 @@ impl<'a, 'p> Filler<'a, 'p> {
         }
         kept.extend_from_slice(out.get(from..).unwrap_or_default());
         kept
-    }
-
-    /// A value inside of a `w:t`: escaped, breaks and tabs as Word writes them, without what XML cannot hold.
-    fn value(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
-        let bytes = text.as_bytes();
-        let mut from = 0;
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let taken = match byte {
-                b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
-                b'&' | b'<' | b'>' | 0..0x20 => 1,
-                // U+FFFE and U+FFFF.
-                0xef if matches!(bytes.get(at + 1..at + 3), Some([0xbf, 0xbe | 0xbf])) => 3,
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            };
-            self.out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
-            match byte {
-                b'&' => self.out.extend_from_slice(b"&amp;"),
-                b'<' => self.out.extend_from_slice(b"&lt;"),
-                b'>' => self.out.extend_from_slice(b"&gt;"),
-                b'\r' | b'\n' => self.element(slot, "br"),
-                b'\t' => self.element(slot, "tab"),
-                _ => {}
-            }
-            self.check_room()?;
-            at += taken;
-            from = at;
-        }
-        self.out.extend_from_slice(bytes.get(from..).unwrap_or_default());
-        Ok(())
-    }
-
-    fn element(&mut self, slot: &Slot, name: &str) {
-        let xml = format!("<{}{name}/>", self.source.prefix);
-        self.in_run(slot, &xml);
     }
 }
 

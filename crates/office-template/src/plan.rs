@@ -278,8 +278,12 @@ impl Planner<'_> {
 
     /// What copies must not have in common, and what holds of a control until it is filled.
     fn uniques(&mut self) {
-        let tags = self.tags.all.iter();
-        let filled: BTreeSet<Id> = tags.flat_map(|placed| self.part.path(placed.element)).collect();
+        let part = self.part;
+        let around = |is_meant: fn(&&Placed) -> bool| -> BTreeSet<Id> {
+            self.tags.all.iter().filter(is_meant).flat_map(|placed| part.path(placed.element)).collect()
+        };
+        let filled = around(|_| true);
+        let filled_with_forms = around(|placed| has_width(placed));
         // Without a section there are no copies.
         let are_copies = !self.tags.pairs.is_empty();
         for unique in &self.part.uniques {
@@ -288,7 +292,10 @@ impl Planner<'_> {
                 UniqueKind::First if are_copies => Some(Node::First(range)),
                 UniqueKind::Number if are_copies => Some(Node::Number(range)),
                 UniqueKind::Binding(control) if filled.contains(&control) => None,
-                UniqueKind::First | UniqueKind::Number | UniqueKind::Binding(_) => continue,
+                UniqueKind::Plain(control) if filled_with_forms.contains(&control) => None,
+                UniqueKind::First | UniqueKind::Number | UniqueKind::Binding(_) | UniqueKind::Plain(_) => {
+                    continue;
+                }
             };
             let Range { start, end } = unique.range;
             // Behind the holders that begin here.

@@ -17,6 +17,8 @@ pub(crate) enum UniqueKind {
     Number,
     /// What a content control, this one, says of its content; it goes when that is filled.
     Binding(Id),
+    /// That a content control, this one, holds nothing but a text; it goes when more than that is put in.
+    Plain(Id),
 }
 
 /// Numbers go up to here; a larger one is an error of who wrote it.
@@ -100,6 +102,7 @@ impl Finder {
         let kind = match local {
             b"id" if is_of_control => UniqueKind::First,
             b"showingPlcHdr" if is_of_control => UniqueKind::Binding(around),
+            b"text" if is_of_control => UniqueKind::Plain(around),
             _ if is_of_control && name.ends_with(b"dataBinding") => UniqueKind::Binding(around),
             _ if RANGES.contains(&local) => UniqueKind::First,
             _ => return,

@@ -86,3 +86,16 @@ fn many_blocks_take_as_long_as_they_are_many() {
     assert_eq!(paragraphs(&filled).len(), 60_000);
     assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
 }
+
+#[test]
+fn a_control_of_plain_text_is_none_when_more_is_put_in() {
+    let control = |tag: &str| {
+        format!(
+            "<w:sdt><w:sdtPr><w:alias w:val=\"x\"/><w:text/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>",
+            p(tag)
+        )
+    };
+    let data = json!({ "h": "<p>a</p><table><tr><td>b</td></tr></table>" }).to_string();
+    assert!(!fill(&control("{~h}"), &data).contains("<w:text/>"));
+    assert!(fill(&control("{h}"), &data).contains("<w:text/>"));
+}
