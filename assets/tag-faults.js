@@ -13,7 +13,7 @@
   const FunctionOf = Function;
   const SHOWN_CHARACTERS = 40;
   // Those of the library; a test compares them.
-  const FILTERS = 'default count sum number currency percent date upper lower title trim join sort group first last'.split(' ');
+  const FILTERS = 'default count sum number currency percent date upper lower title trim text join sort group first last'.split(' ');
   // Those of `program.rs`, which say how a picture is shown.
   const OPTIONS = 'size width height fit alt link kind level margin color background text maxSize'.split(' ');
   const PICTURES = ['image', 'qr', 'barcode'];

@@ -187,14 +187,12 @@ impl Pool {
         job: Job<'_, H>,
         limit: Duration,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let run = async {
-            let meter = CostMeter::from(account);
-            let place = self.inner.places.take_idle(&meter).await;
-            let turn = Turn { place, deadline: limit };
-            self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front()).await
-        };
-        // All of it: also the start of a process, where none is ready.
-        timeout(limit, run).await.unwrap_or(Ok(None))
+        let meter = CostMeter::from(account);
+        let Ok(place) = timeout(limit, self.inner.places.take_idle(&meter)).await else { return Ok(None) };
+        let turn = Turn { place, deadline: limit };
+        let run = self.run_in(turn, account, &job, |shelf| shelf.ready.pop_front());
+        // The deadline comes first, unless no process is ready and none starts in time.
+        timeout(limit.saturating_mul(2), run).await.unwrap_or(Ok(None))
     }
 
     async fn run_in<H: Serialize, R: DeserializeOwned>(
