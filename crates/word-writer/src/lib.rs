@@ -40,4 +40,4 @@ pub mod styles;
 mod write;
 
 pub use limits::{Error, Limits};
-pub use write::{Base, Content, Package, Written, write};
+pub use write::{Base, Content, Package, RUN_PROPERTIES, Written, write};

@@ -5,49 +5,6 @@ use std::ops::Range;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-const ORDER: [&str; 40] = [
-    "rStyle",
-    "rFonts",
-    "b",
-    "bCs",
-    "i",
-    "iCs",
-    "caps",
-    "smallCaps",
-    "strike",
-    "dstrike",
-    "outline",
-    "shadow",
-    "emboss",
-    "imprint",
-    "noProof",
-    "snapToGrid",
-    "vanish",
-    "webHidden",
-    "color",
-    "spacing",
-    "w",
-    "kern",
-    "position",
-    "sz",
-    "szCs",
-    "highlight",
-    "u",
-    "effect",
-    "bdr",
-    "shd",
-    "fitText",
-    "vertAlign",
-    "rtl",
-    "cs",
-    "em",
-    "lang",
-    "eastAsianLayout",
-    "specVanish",
-    "oMath",
-    "rPrChange",
-];
-
 const CELL_ORDER: [&str; 18] = [
     "cnfStyle",
     "tcW",
@@ -71,7 +28,7 @@ const CELL_ORDER: [&str; 18] = [
 
 /// `properties`, a whole `w:rPr` or nothing, with `element` in the place of the one of its name.
 pub(crate) fn with_property(properties: &str, prefix: &str, element: &str) -> String {
-    with(properties, (prefix, "rPr", &ORDER), element)
+    with(properties, (prefix, "rPr", word_writer::RUN_PROPERTIES), element)
 }
 
 /// The same of a cell's, a `w:tcPr`.

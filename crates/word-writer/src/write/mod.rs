@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use crate::model::{Block, Document, Inline, Level, Paragraph, Picture, Role, Twips};
 use xml::Properties;
+pub use xml::RUN as RUN_PROPERTIES;
 pub(crate) use xml::element;
 
 /// What the written text needs besides itself.

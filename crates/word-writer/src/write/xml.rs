@@ -176,7 +176,7 @@ pub fn attributes(xml: &str) -> Vec<(String, String)> {
     }
 }
 
-/// What `w:rPr` contains.
+/// What `w:rPr` contains, in its order, but for changes that are tracked.
 pub const RUN: &[&str] = &[
     "rStyle",
     "rFonts",
