@@ -31,9 +31,6 @@ pub static PROGRAM: LazyLock<&str> = LazyLock::new(|| {
 /// The program as it should be.
 pub const PRESS: &str = include_str!("press.sh");
 
-/// What a shell ends with that does not find its script.
-const GONE: i32 = 127;
-
 /// What the program and the shell that reads it are made of.
 const MACHINE: [&str; 6] = ["/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"];
 
@@ -136,8 +133,8 @@ impl Press {
             bounds: self.steps.bounds(),
         };
         let finished = self.steps.run(job, 1, run).await?;
-        if finished.status.code() == Some(GONE) {
-            // Taken away between its start and the shell's look at it.
+        if !finished.status.success() && !Path::new(*PROGRAM).exists() {
+            // Taken away between its start and the shell's look at it. Shells end such a run with 2 or with 127.
             return Err(StepFault::NotStarted("the press is gone".to_owned()));
         }
         assert!(finished.status.success(), "press {order}: {finished:?}");
