@@ -127,6 +127,9 @@ mod tests {
         assert_eq!(findings(&catalog), [Finding::ok("JavaScriptCore", library.display().to_string())]);
         // Pages without a tag are made without it.
         let is_without = |engine: &Engine| !engine.requires.is_empty();
-        assert_eq!(disabled(&catalog, is_without), "ejs to jpg, png, html, pdf; docx to docx");
+        assert_eq!(
+            disabled(&catalog, is_without),
+            "ejs to jpg, png, html, pdf; pptx to pptx; xlsx to xlsx; docx to docx"
+        );
     }
 }
