@@ -1,6 +1,5 @@
 //! One child for one document: its start, its bounds, its end.
 
-use std::convert::Infallible;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,7 +65,7 @@ pub fn run(bounds: &Bounds, work: impl FnOnce() -> Result<(), u8>) -> io::Result
         let ready = getppid_is(parent).and_then(|()| limit(bounds, data_bytes));
         let work = AssertUnwindSafe(|| ready.map_err(|_| ASTRAY).and_then(|()| work()));
         let code = catch_unwind(work).unwrap_or(Err(ASTRAY)).err().unwrap_or(0);
-        match leave(code) {}
+        leave(code);
     }
     let child = Pid::from_raw(forked).filter(|_| forked > 0).ok_or_else(io::Error::last_os_error)?;
     let is_late = wait_until(child, begun, bounds.deadline)?;
@@ -74,7 +73,7 @@ pub fn run(bounds: &Bounds, work: impl FnOnce() -> Result<(), u8>) -> io::Result
 }
 
 /// Ends this process at once: nothing is dropped, and nothing of LibreOffice's is taken down.
-pub fn leave(code: u8) -> Infallible {
+pub fn leave(code: u8) -> ! {
     // SAFETY: it takes any number and does not return.
     unsafe { libc::_exit(i32::from(code)) }
 }

@@ -1,6 +1,5 @@
 //! The library: how it is started, and what can be done with a document.
 
-use std::convert::Infallible;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt as _;
@@ -98,7 +97,7 @@ impl Kit {
 
     /// Runs LibreOffice's loop on this thread, and `serve` when the loop first has nothing to do. The process ends when
     /// `serve` does: LibreOffice is never taken down, which may hang or crash.
-    pub fn run<S: FnMut(&Self)>(self, serve: S) -> Infallible {
+    pub fn run<S: FnMut(&Self)>(self, serve: S) -> ! {
         let (object, class) = (self.object, self.class());
         // Hazard: with a null pointer in its place the callback is never called.
         let data = Box::into_raw(Box::new(Turn { kit: self, serve }));
@@ -227,7 +226,7 @@ unsafe extern "C" fn on_poll<S: FnMut(&Kit)>(data: *mut c_void, _timeout_us: c_i
     // SAFETY: this is the pointer of `run`, of this very type; nobody else uses it, for further questions end above.
     let Some(turn) = (unsafe { data.cast::<Turn<S>>().as_mut() }) else { return 0 };
     (turn.serve)(&turn.kit);
-    match child::leave(0) {}
+    child::leave(0)
 }
 
 unsafe extern "C" fn on_wake(_data: *mut c_void) {}

@@ -5,10 +5,9 @@ use std::io::{self, BufReader};
 use std::os::fd::AsRawFd as _;
 
 use nix::errno::Errno;
-use nix::unistd::close;
+use nix::unistd::{close, dup2_stdin, dup2_stdout};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::fcntl_dupfd_cloexec;
-use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 use serde::Serialize;
 
 use crate::workers::frame::{self, FrameError, Saying};
@@ -27,10 +26,10 @@ pub(super) struct Pipes {
 impl Pipes {
     /// Takes standard input and output: what is read from them now is nothing, what is printed is for the log.
     pub fn take() -> io::Result<Self> {
-        let input = File::from(fcntl_dupfd_cloexec(stdin(), FIRST)?);
-        let output = File::from(fcntl_dupfd_cloexec(stdout(), FIRST)?);
+        let input = File::from(fcntl_dupfd_cloexec(io::stdin(), FIRST)?);
+        let output = File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?);
         dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
-        dup2_stdout(stderr())?;
+        dup2_stdout(io::stderr())?;
         Ok(Self { input: BufReader::new(input), output })
     }
 

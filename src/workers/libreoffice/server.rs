@@ -6,6 +6,7 @@
 //!                    LibreOffice remembers that; the child writes nowhere else
 //! ```
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
@@ -33,13 +34,13 @@ pub(super) const LOAD_OPTIONS: &str = "Batch=1";
 
 /// Runs a server until its input ends.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
-    let told = serve(arguments).unwrap_or_else(|cause| cause);
-    let _ = writeln!(io::stderr(), "libreoffice-server: {told}");
+    let Err(cause) = serve(arguments);
+    let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
     ExitCode::FAILURE
 }
 
 /// Returns only where LibreOffice does not run, with the cause.
-fn serve(arguments: &[OsString]) -> Result<String, String> {
+fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
     let [order] = arguments else { return Err("wants one argument".to_owned()) };
     let order: ServerOrder = serde_json::from_slice(order.as_encoded_bytes())
         .map_err(|error| format!("its argument is no order: {error}"))?;
@@ -50,7 +51,7 @@ fn serve(arguments: &[OsString]) -> Result<String, String> {
     let place = Place { programs: &order.programs, profile: &profile, temporary: &work };
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
     let mut own = Some((order, pipes));
-    match kit.run(|kit| {
+    kit.run(|kit| {
         let Some((order, pipes)) = own.take() else { return };
         let ended = warm_up(kit, &work).and_then(|folders| {
             let bench = Bench::new(order, work.clone(), profile.clone(), folders);
@@ -59,7 +60,7 @@ fn serve(arguments: &[OsString]) -> Result<String, String> {
         if let Err(cause) = ended {
             let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
         }
-    }) {}
+    })
 }
 
 fn furnish(profile: &Path, work: &Path) -> io::Result<()> {
