@@ -139,6 +139,9 @@ fn plan(
                 format!("{kind} cannot become {target}; it can become: {possible}").into()
             }
             Unplanned::Lacking(lack) => format!("{kind} cannot become {target} here: {lack}").into(),
+            Unplanned::Unkept(key, keepers) => {
+                format!("formatOpts.{key} promises what cannot be kept {keepers}").into()
+            }
         }
     })
 }
