@@ -36,6 +36,7 @@ mod office;
 mod openapi;
 mod options;
 mod owner;
+mod protection;
 mod receiver;
 mod recovery;
 mod render;
