@@ -24,6 +24,7 @@ mod scratch;
 mod seats;
 mod spec;
 mod starter;
+pub mod unfilled;
 mod waits;
 mod worker;
 

@@ -50,5 +50,6 @@ mod template;
 mod template_faults;
 mod template_previews;
 mod templates;
+mod unfilled;
 mod waiting;
 mod warnings;

@@ -14,9 +14,7 @@ use crate::missing_engine::Hidden;
 use crate::small_disk::told_inside;
 
 const PAGE: &str = "<title>T</title><h1>closed</h1><p style='break-before: page'>two</p>";
-/// Two words that stand nowhere else.
-const USER: &str = "uSeR-s3cr3t-90210";
-const OWNER: &str = "oWnEr-s3cr3t-90211";
+const USER: &str = "s3cr3t";
 
 /// What `qpdf` says of a file, with its status.
 fn qpdf(app: &TestApp, file: &[u8], arguments: &[&str]) -> (Option<i32>, String) {
@@ -264,15 +262,16 @@ fn has(bytes: &[u8], words: &[&str]) -> bool {
 }
 
 /// Looks through the processes of this machine until it is told to stop: whether qpdf was seen, and who had the words.
-fn watch(stop: Arc<AtomicBool>) -> std::thread::JoinHandle<(bool, Vec<String>)> {
+fn watch(words: [String; 2], stop: Arc<AtomicBool>) -> std::thread::JoinHandle<(bool, Vec<String>)> {
     std::thread::spawn(move || {
         let (mut seen, mut had) = (false, Vec::new());
+        let words = words.each_ref().map(String::as_str);
         while !stop.load(Ordering::Relaxed) {
             for entry in std::fs::read_dir("/proc").unwrap().flatten() {
                 let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
                 let command = read("cmdline");
                 seen |= has(&command, &["--job-json-file"]);
-                if has(&[command, read("environ")].concat(), &[USER, OWNER]) {
+                if has(&[command, read("environ")].concat(), &words) {
                     had.push(entry.path().display().to_string());
                 }
             }
@@ -288,7 +287,9 @@ async fn a_password_is_nowhere_but_in_the_document() {
     app.log = Some(app.scratch().join("log"));
     app.launch();
     app.until_ready().await;
-    let options = json!({"password": USER, "ownerPassword": OWNER, "permissions": {"copy": false}});
+    // They stand nowhere else, nor in a test that runs beside this one.
+    let [user, owner] = ["uSeR", "oWnEr"].map(|who| format!("{who}-s3cr3t-{}", std::process::id()));
+    let options = json!({"password": user, "ownerPassword": owner, "permissions": {"copy": false}});
     let body = json!({"type": "html", "target": "pdf", "data": {}, "formatOpts": options});
     let init = app
         .request(Method::POST, "/v1/documents/init")
@@ -297,7 +298,7 @@ async fn a_password_is_nowhere_but_in_the_document() {
     let job: Value = init.send().await.unwrap().json().await.unwrap();
     let (id, url) = (job["jobId"].as_str().unwrap(), job["presignedTemplateUploadUrl"].as_str().unwrap());
     assert_eq!(app.put(url, PAGE).await, 200);
-    let words = [USER, OWNER];
+    let words = [user.as_str(), owner.as_str()];
     let nowhere = |app: &TestApp, when: &str| {
         let found = holding(app.scratch(), &words);
         assert!(found.is_empty(), "{when}: {found:?}");
@@ -309,7 +310,7 @@ async fn a_password_is_nowhere_but_in_the_document() {
     app.launch();
     app.until_ready().await;
     let stop = Arc::new(AtomicBool::new(false));
-    let watched = watch(Arc::clone(&stop));
+    let watched = watch([user.clone(), owner.clone()], Arc::clone(&stop));
     let view = app.finish(id).await;
     let mut answers = vec![view.clone(), app.get("/v1/jobs").await.1];
     for _ in 0..5 {
@@ -319,7 +320,7 @@ async fn a_password_is_nowhere_but_in_the_document() {
     stop.store(true, Ordering::Relaxed);
     let (seen, had) = watched.join().unwrap();
     assert!(seen && had.is_empty(), "qpdf was seen: {seen}; the words were in {had:?}");
-    assert_closed(&app, &file_of(&app, &view).await, USER, "closed");
+    assert_closed(&app, &file_of(&app, &view).await, &user, "closed");
     for answer in answers {
         assert!(!has(answer.to_string().as_bytes(), &words), "{answer}");
     }

@@ -17,6 +17,7 @@ mod container;
 mod content_types;
 mod error;
 mod extent;
+mod family;
 mod field_code;
 mod files;
 mod fill;
@@ -33,6 +34,7 @@ mod program;
 mod read;
 mod styles;
 mod tags;
+mod unfilled;
 mod warnings;
 mod word;
 mod writing;
@@ -42,6 +44,7 @@ use std::collections::BTreeMap;
 use answer::{Answer, Answers};
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
+pub use family::Family;
 pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
 use include::Document;
@@ -53,6 +56,7 @@ use package::{Opening, Package};
 use plan::Node;
 use read::{Parts, Reading};
 use styles::Styles;
+pub use unfilled::{Unfilled, unfilled};
 use word::{Part, Place};
 
 /// A Word file whose tags have been found.
@@ -285,7 +289,8 @@ impl Template {
         }
         let mut answers = tree.iter();
         let mut package = {
-            let opening = Opening { is_strict: self.is_strict, next_number: self.next_number };
+            let (is_strict, next_number) = (self.is_strict, self.next_number);
+            let opening = Opening { family: Family::Word, is_strict, next_number };
             Package::open(&self.file, &self.limits, opening)?
         };
         self.warnings.iter().for_each(|warning| package.warnings.push(warning));

@@ -4,9 +4,10 @@
 use std::io;
 
 use javascriptcore6::glib::Bytes;
-use office_template::{Delimiters, Error, Files, Limit, Limits, Needs, Template, library};
+use office_template::{Delimiters, Error, Family, Files, Limit, Limits, Needs, Template, library};
 use platen::workers::child::{self, Given, Saying};
 use platen::workers::fill::{FillJob, FillLimits, Filled};
+use platen::workers::unfilled::{Unfilled, UnfilledFile, UnfilledJob};
 use serde_json::json;
 
 use crate::ejs::{LOCALE, OWN_LOCALE, REFUSED};
@@ -36,6 +37,28 @@ pub fn fill(
         Ok(filled) => (Filled::Document(filled.warnings), filled.file),
         Err(fault) => (told(fault, memory), Vec::new()),
     }
+}
+
+/// Takes a file as it is, of which no code runs; it is empty unless there is a document.
+pub fn unfilled(job: &UnfilledJob, body: Vec<u8>) -> (Unfilled, Vec<u8>) {
+    let family = match job.file {
+        UnfilledFile::Excel => Family::Excel,
+        UnfilledFile::PowerPoint => Family::PowerPoint,
+        UnfilledFile::OpenDocument => Family::OpenDocument,
+    };
+    let taken = office_template::unfilled(body, family, &limits(&job.limits));
+    let told = match taken {
+        Ok(office_template::Unfilled { file, tags, first, warnings }) => {
+            return (Unfilled::Document { tags, first, warnings }, file);
+        }
+        Err(Error::NotOffice(sentence)) => Unfilled::NotOffice(sentence),
+        Err(Error::Limit(sentence)) => Unfilled::Limit(sentence),
+        // No tag is read as one, no delimiters are given, nothing is answered.
+        Err(error @ (Error::Tags(_) | Error::Delimiters(_) | Error::Answer(_))) => {
+            Unfilled::Broken(bounded(error.to_string()))
+        }
+    };
+    (told, Vec::new())
 }
 
 /// Files that the service is asked for. None is kept here: the document knows what it has.

@@ -80,6 +80,10 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
                 let (filled, file) = office::fill(&ready(&mut engine).machine, &memory, (&job, body));
                 say(&Saying::Done(filled), &file)?;
             }
+            Order::Unfilled(job) => {
+                let (unfilled, file) = office::unfilled(&job, body);
+                say(&Saying::Done(unfilled), &file)?;
+            }
             Order::Lint(job) => {
                 let (linted, report) = lint::lint(ready(&mut engine), &memory, (&job, body))?;
                 say(&Saying::Done(linted), report.as_bytes())?;

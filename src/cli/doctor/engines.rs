@@ -138,6 +138,9 @@ mod tests {
         assert_eq!(unfenced.and_then(|finding| finding.disables.as_deref()), Some(passwords));
         // Pages without a tag are made without it.
         let is_without = |engine: &Engine| engine.requires.contains(&crate::engines::script::JAVASCRIPT_CORE);
-        assert_eq!(disabled(&catalog, is_without), "ejs to jpg, png, html, pdf; docx to docx");
+        assert_eq!(
+            disabled(&catalog, is_without),
+            "ejs to jpg, png, html, pdf; pptx to pptx; xlsx to xlsx; docx to docx"
+        );
     }
 }

@@ -31,5 +31,6 @@ mod shattered;
 mod structure;
 mod support;
 mod ticks;
+mod unfilled;
 mod validity;
 mod xml;
