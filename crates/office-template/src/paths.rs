@@ -7,6 +7,7 @@
 mod data;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use self::data::{Value, member};
 use crate::answer::Answer;
@@ -41,7 +42,10 @@ const GLOBALS: [&str; 24] = [
 ];
 
 /// JavaScript prints others with an exponent.
-const WRITTEN_OUT: std::ops::Range<f64> = 1e-6..1e21;
+const WRITTEN_OUT: Range<f64> = 1e-6..1e21;
+
+/// Any two decimals of so many digits are two numbers.
+const DIGITS: usize = 15;
 
 /// What an engine is to decide.
 #[derive(Debug)]
@@ -277,11 +281,20 @@ fn printed(value: Found<'_>) -> Result<Cow<'_, str>, Unusual> {
         Found::Truth(given) | Found::Data(&Value::Truth(given)) => truth(given),
         Found::Count(count) => Cow::Owned(count.to_string()),
         Found::Data(Value::Integer(written)) => Cow::Borrowed(written),
-        Found::Data(Value::Number(number)) if *number == 0.0 => Cow::Borrowed("0"),
-        Found::Data(Value::Number(number)) if WRITTEN_OUT.contains(&number.abs()) => {
-            Cow::Owned(number.to_string())
-        }
+        Found::Data(Value::Number(number)) => written(*number)?,
         Found::Data(Value::Text(text)) => Cow::Borrowed(text),
-        Found::Data(Value::Number(_) | Value::List(_) | Value::Object(_)) => return Err(Unusual),
+        Found::Data(Value::List(_) | Value::Object(_)) => return Err(Unusual),
     })
+}
+
+/// The shortest spelling that is read as this number. Of so few digits there is only one, and so the engine's; of more there may be two that
+/// are as near, of which each program takes another one.
+fn written<'d>(number: f64) -> Result<Cow<'d, str>, Unusual> {
+    if number == 0.0 {
+        return Ok(Cow::Borrowed("0"));
+    }
+    let written = number.to_string();
+    let digits = written.trim_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    let is_plain = digits <= DIGITS && WRITTEN_OUT.contains(&number.abs());
+    is_plain.then_some(Cow::Owned(written)).ok_or(Unusual)
 }
