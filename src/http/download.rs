@@ -72,6 +72,7 @@ pub(super) fn manner(key: &StorageKey) -> Manner {
         }
         StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
+        | StorageKey::JobSecret(..)
         | StorageKey::TemplateUpload(..)
         | StorageKey::Template(..)
         | StorageKey::Upload(..)

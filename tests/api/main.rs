@@ -37,6 +37,7 @@ mod office_templates;
 mod openapi;
 mod options;
 mod owner;
+mod protection;
 mod receiver;
 mod recovery;
 mod render;
