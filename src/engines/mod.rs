@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod document;
 pub mod ejs;
+pub mod libreoffice;
 pub mod lint;
 pub mod office;
 pub mod page;
@@ -80,7 +81,7 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, page::ENGINE, qpdf::ENGINE]
+    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, libreoffice::ENGINE, page::ENGINE, qpdf::ENGINE]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does

@@ -2,9 +2,10 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is
+//! (`office`), what Office files become (`conversion`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is
 //! heeded or refused (`promises`). The rest is here.
 
+mod conversion;
 mod extras;
 mod fail_on;
 mod keys;
@@ -24,6 +25,7 @@ use super::members::{Members, kind};
 use crate::config::BrowserConfig;
 use crate::problem::Fault;
 
+pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
 pub use keys::{Handling, KEYS};
 pub use office::{Delimiters, OfficeOptions};
@@ -100,6 +102,8 @@ pub struct PageOptions {
     pub fail_on: Vec<WarningKind>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
+    /// What an Office document becomes.
+    pub conversion: Conversion,
     /// Who may open the file, and do what with it.
     pub protection: Protection,
     /// The keys given that promise something: a route that does not heed one of them is none.
@@ -158,6 +162,7 @@ impl Default for PageOptions {
             wait_ms: 0,
             fail_on: Vec::new(),
             office: OfficeOptions::default(),
+            conversion: Conversion::default(),
             protection: Protection::default(),
             promised: Vec::new(),
         }
@@ -240,6 +245,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
         office: OfficeOptions::read(members, unknown),
+        conversion: Conversion::read(members),
         protection: Protection::read(members),
         promised: promises::read(members),
     }
