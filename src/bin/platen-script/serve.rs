@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::ejs::{Job, ready, renew, warm_up};
 use crate::lint;
 use crate::memory::Memory;
-use crate::office::Office;
+use crate::office::{Office, unfilled};
 
 /// A child that needed so much more memory at any time is not kept for a further job.
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
@@ -85,8 +85,8 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
                 say(&Saying::Done(done.filled), &done.file)?;
             }
             Order::Unfilled(job) => {
-                let (unfilled, file) = office::unfilled(&job, body);
-                say(&Saying::Done(unfilled), &file)?;
+                let (taken, file) = unfilled(&job, body);
+                say(&Saying::Done(taken), &file)?;
             }
             Order::Lint(job) => {
                 let (linted, report) = lint::lint(ready(&mut engine), &memory, (&job, body))?;
