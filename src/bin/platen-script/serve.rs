@@ -85,6 +85,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
                 say(&Saying::Done(done.filled), &done.file)?;
             }
             Order::Unfilled(job) => {
+                is_machine_used = false;
                 let (taken, file) = unfilled(&job, body);
                 say(&Saying::Done(taken), &file)?;
             }
