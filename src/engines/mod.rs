@@ -14,6 +14,7 @@ pub mod page;
 pub mod plain;
 pub mod plan;
 pub mod program;
+pub mod qpdf;
 pub mod requirement;
 pub mod script;
 pub mod step;
@@ -80,7 +81,7 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, libreoffice::ENGINE, page::ENGINE]
+    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, libreoffice::ENGINE, page::ENGINE, qpdf::ENGINE]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does

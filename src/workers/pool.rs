@@ -460,9 +460,12 @@ impl Lease {
         let before = used();
         let done = {
             let mut work = pin!(self.work(job, waits));
-            while used() < before + undisturbed {
+            loop {
                 if let Ok(done) = timeout(undisturbed, &mut work).await {
                     return done;
+                }
+                if used() >= before + undisturbed {
+                    break;
                 }
             }
             process.inspect(|process| yield_processor(*process));

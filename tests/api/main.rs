@@ -33,9 +33,11 @@ mod missing_engine;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod office;
+mod office_templates;
 mod openapi;
 mod options;
 mod owner;
+mod protection;
 mod receiver;
 mod recovery;
 mod render;

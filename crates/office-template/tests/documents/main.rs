@@ -21,6 +21,7 @@ mod include_limits;
 mod includes;
 mod library;
 mod outline;
+mod paths;
 mod pictures;
 mod places;
 mod plain;
