@@ -29,7 +29,7 @@ FROM debian:trixie-slim AS pages
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      ca-certificates chromium-headless-shell fontconfig libjavascriptcoregtk-6.0-1 tini \
+      ca-certificates chromium-headless-shell fontconfig libjavascriptcoregtk-6.0-1 qpdf tini \
       fonts-dejavu-core fonts-liberation fonts-lmodern fonts-noto-cjk fonts-noto-color-emoji \
       fonts-noto-core fonts-open-sans \
  && rm -rf /var/lib/apt/lists/* \

@@ -34,7 +34,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
-pub use office::OfficeConfig;
+pub use office::{OfficeConfig, OfficeStart};
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;

@@ -15,6 +15,7 @@ mod frame;
 mod group;
 mod holdings;
 mod housing;
+pub mod libreoffice;
 pub mod lint;
 mod place;
 mod pool;
@@ -24,6 +25,7 @@ mod scratch;
 mod seats;
 mod spec;
 mod starter;
+pub mod unfilled;
 mod waits;
 mod worker;
 
@@ -49,6 +51,7 @@ pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     let (command, rest) = arguments.split_first()?;
     match command.to_str()? {
         spec::EXEC_COMMAND => Some(exec::run_exec(rest, dispatch)),
+        libreoffice::COMMAND => Some(libreoffice::run(rest)),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use platen::accounts::{Accounts, Book};
 use platen::app::{Basis, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
+use platen::domain::format_opts::Passwords;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::engines::catalog::Catalog;
@@ -100,7 +101,8 @@ impl House {
             (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
         });
         let nowhere = ("PLATEN__BROWSER__EXECUTABLE".to_owned(), "/nonexistent".to_owned());
-        let config = Config::load(None, variables.chain([nowhere])).unwrap();
+        let lazy = ("PLATEN__OFFICE__START".to_owned(), "lazy".to_owned());
+        let config = Config::load(None, variables.chain([nowhere, lazy])).unwrap();
         let data = DataDir::open(&folder.join("data")).unwrap();
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
         let store = store_in(&data).await;
@@ -172,6 +174,7 @@ impl House {
             template: None,
             preview: false,
             format_opts: None,
+            passwords: Passwords::default(),
         };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];
