@@ -13,6 +13,7 @@ pub mod page;
 pub mod plain;
 pub mod plan;
 pub mod program;
+pub mod raster;
 pub mod requirement;
 pub mod script;
 pub mod step;
@@ -79,7 +80,7 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, page::ENGINE]
+    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, page::ENGINE, raster::ENGINE]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does

@@ -2,7 +2,7 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), which warnings make a job fail (`fail_on`), what is refused (`promises`). The rest is here.
+//! (`office`), which pages of a PDF become pictures (`raster`), which warnings make a job fail (`fail_on`), what is refused (`promises`). The rest is here.
 
 mod extras;
 mod fail_on;
@@ -10,6 +10,7 @@ mod keys;
 mod office;
 mod paper;
 mod promises;
+mod raster;
 mod scene;
 #[cfg(test)]
 mod testing;
@@ -26,6 +27,7 @@ pub use extras::{Extras, Metadata};
 pub use keys::{Handling, KEYS};
 pub use office::{Delimiters, OfficeOptions};
 pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
+pub use raster::{Pages, RasterOptions};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 
 /// Where `formatOpts` stands in a body.
@@ -95,6 +97,8 @@ pub struct PageOptions {
     pub fail_on: Vec<WarningKind>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
+    /// Which pages of a PDF become pictures.
+    pub raster: RasterOptions,
 }
 
 /// How an image is made of a page.
@@ -149,6 +153,7 @@ impl Default for PageOptions {
             wait_ms: 0,
             fail_on: Vec::new(),
             office: OfficeOptions::default(),
+            raster: RasterOptions::default(),
         }
     }
 }
@@ -229,6 +234,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
         office: OfficeOptions::read(members, unknown),
+        raster: RasterOptions::read(members),
     }
 }
 
@@ -334,7 +340,7 @@ mod tests {
     #[test]
     fn what_does_nothing_is_told() {
         let reading =
-            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":"x","viewport":{"a":1}}"#);
+            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":99,"viewport":{"a":1}}"#);
         assert_eq!(reading.faults, []);
         let unknown = [
             "formatOpts.zoom is not known to this service and was ignored",
