@@ -154,7 +154,10 @@ impl LibreOffice {
             Converted::Broken(cause) => return StepFault::internal(&cause),
             Converted::Unreadable(why) => (
                 FaultCode::TemplateInvalid,
-                format!("LibreOffice could not read the document{}; open it in its program and save it anew", told(&why)),
+                format!(
+                    "LibreOffice could not read the document{}; open it in its program and save it anew",
+                    told(&why)
+                ),
             ),
             Converted::Unwritable(why) => (
                 FaultCode::TemplateInvalid,
@@ -207,7 +210,8 @@ impl LibreOffice {
 
     fn too_long(&self) -> StepFault {
         let limit = self.bounds.scratch_bytes >> 20;
-        let sentence = format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
+        let sentence =
+            format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
         JobFault::new(FaultCode::OutputTooLarge, sentence).into()
     }
 }
@@ -246,12 +250,9 @@ fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
     let (template, usual) = match kind {
         FileKind::Xlsx => (TemplateKind::Xlsx, OfficeFormat::Xlsx),
         FileKind::Pptx => (TemplateKind::Pptx, OfficeFormat::Pptx),
-        FileKind::Docx
-        | FileKind::Jpg
-        | FileKind::Png
-        | FileKind::Html
-        | FileKind::Pdf
-        | FileKind::Zip => (TemplateKind::Docx, OfficeFormat::Docx),
+        FileKind::Docx | FileKind::Jpg | FileKind::Png | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
+            (TemplateKind::Docx, OfficeFormat::Docx)
+        }
     };
     let start = chunks.first().map(Bytes::as_ref).unwrap_or_default();
     OfficeFormat::of_start(template, start).unwrap_or(usual)
