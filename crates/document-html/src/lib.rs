@@ -43,8 +43,6 @@ pub struct Extras<'e> {
     pub file: Option<&'e mut dyn FnMut(&str) -> Option<Vec<u8>>>,
     /// A picture of each slide that is not hidden, in order: PNG, JPEG, GIF or WebP.
     pub slides: &'e [Vec<u8>],
-    /// The title of a document that gives itself none.
-    pub title: &'e str,
 }
 
 /// A document as HTML.
@@ -89,13 +87,13 @@ pub fn write(document: &[u8], extras: Extras<'_>, limits: &Limits) -> Result<Pag
     let styles = parsed("styles.xml", &styles, limits)?;
     let content = xml::parse("content.xml", &content, limits)?;
     let named = xml::parse("meta.xml", &meta, limits).map(|meta| page::title(&meta)).unwrap_or_default();
-    let title = if named.is_empty() { extras.title } else { &named };
+    let title = if named.is_empty() { page::begins(&content) } else { named };
     let packed = package.names().filter(|name| name.starts_with("Pictures/")).collect();
     let mut none = |_: &str| None;
     let file = extras.file.unwrap_or(&mut none);
     let drawn = Drawn::find(extras.html, file, &packed);
     let mut writer = Writer::new((&styles, &content), &mut package, drawn, *limits);
-    let html = writer.file(&content, title, extras.slides)?;
+    let html = writer.file(&content, &title, extras.slides)?;
     Ok(Page { html, missing_pictures: writer.missing })
 }
 

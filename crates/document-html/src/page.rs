@@ -10,10 +10,12 @@ use crate::html::{Declarations, attribute as write_attribute, escaped};
 use crate::limits::Error;
 use crate::look::Look;
 use crate::writer::{Writer, text_of};
-use crate::xml::name;
+use crate::xml::{attribute, name};
 
 /// Text as wide as a sheet of paper is read well; wider than this it is not.
 const WIDEST: f64 = 720.0;
+/// Longest title that is taken from a text, in characters.
+const TITLE: usize = 80;
 
 impl Writer<'_, '_> {
     /// Writes the file.
@@ -91,4 +93,20 @@ fn whole(title: &str, language: Option<&str>, style: &Declarations, inner: &str)
 pub fn title(meta: &Document<'_>) -> String {
     let title = meta.descendants().find(|node| name(*node) == ("dc", "title")).map(text_of);
     title.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a document without a title is called: its first heading, or else its first words or sheet.
+pub fn begins(content: &Document<'_>) -> String {
+    let text = |wanted: (&'static str, &'static str)| {
+        let nodes = content.descendants().filter(move |node| name(*node) == wanted).take(100);
+        nodes.map(text_of).find(|text| !text.trim().is_empty())
+    };
+    let sheet = || {
+        let sheet = content.descendants().find(|node| name(*node) == ("table", "table"))?;
+        attribute(sheet, "table", "name").map(str::to_owned)
+    };
+    let is_workbook = content.descendants().any(|node| name(node) == ("office", "spreadsheet"));
+    let found = if is_workbook { sheet() } else { text(("text", "h")).or_else(|| text(("text", "p"))) };
+    let words: Vec<_> = found.iter().flat_map(|text| text.split_whitespace()).collect();
+    words.join(" ").chars().take(TITLE).collect()
 }
