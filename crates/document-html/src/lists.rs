@@ -44,6 +44,13 @@ struct Item<'a, 'i> {
     nodes: Vec<Node<'a, 'i>>,
 }
 
+/// What a list has come to.
+#[derive(Default)]
+struct Count<'a, 'i> {
+    counters: Counters,
+    items: Vec<Item<'a, 'i>>,
+}
+
 /// A list that is being written.
 struct Open {
     left: f64,
@@ -57,10 +64,10 @@ impl Writer<'_, '_> {
     pub(crate) fn lists(&mut self, lists: &[Node<'_, '_>], out: &mut String) -> Result<(), Error> {
         let mut items = Vec::new();
         for list in lists {
-            self.list_items(*list, &mut items)?;
+            items.extend(self.list_items(*list)?);
         }
         let mut open = Vec::new();
-        for item in items {
+        for item in &items {
             self.item(item, &mut open, out)?;
         }
         close(&mut open, 0, out);
@@ -68,75 +75,76 @@ impl Writer<'_, '_> {
     }
 
     /// The items of one list, its nested ones among them.
-    fn list_items<'a, 'i>(&mut self, list: Node<'a, 'i>, items: &mut Vec<Item<'a, 'i>>) -> Result<(), Error> {
+    fn list_items<'a, 'i>(&mut self, list: Node<'a, 'i>) -> Result<Vec<Item<'a, 'i>>, Error> {
         let style = attribute(list, "text", "style-name").unwrap_or_default();
         let continued = attribute(list, "text", "continue-list");
-        let mut counters = match continued {
-            Some(id) => self.numbers.by_list.get(id).copied().unwrap_or_default(),
-            None if attribute(list, "text", "continue-numbering") == Some("true") => {
-                self.numbers.by_style.get(style).copied().unwrap_or_default()
-            }
-            None => Counters::default(),
+        let before = match continued {
+            Some(id) => self.numbers.by_list.get(id),
+            None if attribute(list, "text", "continue-numbering") == Some("true") => self.numbers.by_style.get(style),
+            None => None,
         };
-        let first = items.len();
-        self.level_items(list, style, 0, &mut counters, items)?;
+        let mut count = Count { counters: before.copied().unwrap_or_default(), items: Vec::new() };
+        self.level_items(list, (style, 0), &mut count)?;
         let id = list.attributes().find(|one| one.name() == "id").map(|one| one.value());
         for id in id.into_iter().chain(continued) {
-            self.numbers.by_list.insert(id.to_owned(), counters);
+            self.numbers.by_list.insert(id.to_owned(), count.counters);
         }
-        self.numbers.by_style.insert(style.to_owned(), counters);
+        self.numbers.by_style.insert(style.to_owned(), count.counters);
         // The first item tells where the list stands, the levels how deep the others are below it.
-        let shift = items.get(first).map_or(0.0, |item| self.left_of_item(item, style) - item.left);
-        items.iter_mut().skip(first).for_each(|item| item.left += shift);
-        Ok(())
+        let shift = count.items.first().map_or(0.0, |item| self.left_of_item(item, style) - item.left);
+        count.items.iter_mut().for_each(|item| item.left += shift);
+        Ok(count.items)
     }
 
     fn level_items<'a, 'i>(
         &mut self,
         list: Node<'a, 'i>,
-        style: &str,
-        level: usize,
-        counters: &mut Counters,
-        items: &mut Vec<Item<'a, 'i>>,
+        (style, level): (&str, usize),
+        count: &mut Count<'a, 'i>,
     ) -> Result<(), Error> {
         self.enter("")?;
         let style = attribute(list, "text", "style-name").unwrap_or(style);
-        #[expect(clippy::cast_precision_loss, reason = "ten levels at most")]
-        let left = level.min(LEVELS) as f64 * 2.0 * STEP;
-        for item in list.children() {
-            let counted = match name(item) {
-                ("text", "list-item") => true,
-                ("text", "list-header") => false,
-                _ => continue,
-            };
-            let start = attribute(item, "text", "start-value").and_then(|one| one.parse().ok());
+        for item in list.children().filter(|one| matches!(name(*one), ("text", "list-item" | "list-header"))) {
             let mut nodes = Vec::new();
-            let mut marked = !counted;
+            let mut marked = name(item) == ("text", "list-header");
             for node in item.children().filter(Node::is_element) {
-                if name(node) != ("text", "list") {
+                if name(node) == ("text", "list") {
+                    self.add_item((item, std::mem::take(&mut nodes)), (style, level), &mut marked, count);
+                    self.level_items(node, (style, level + 1), count)?;
+                } else {
                     nodes.push(node);
-                    continue;
                 }
-                if !nodes.is_empty() {
-                    let mark = self.mark(style, level, start, counters, &mut marked);
-                    items.push(Item { left, mark, nodes: std::mem::take(&mut nodes) });
-                }
-                self.level_items(node, style, level + 1, counters, items)?;
             }
-            if !nodes.is_empty() {
-                let mark = self.mark(style, level, start, counters, &mut marked);
-                items.push(Item { left, mark, nodes });
-            }
+            self.add_item((item, nodes), (style, level), &mut marked, count);
         }
         self.leave();
         Ok(())
     }
 
-    /// Counts an item and says what stands before it; before its second part nothing does.
-    fn mark(&self, style: &str, level: usize, start: Option<u32>, counters: &mut Counters, marked: &mut bool) -> Mark {
-        if std::mem::replace(marked, true) {
-            return Mark::None;
+    /// Adds a part of an item; its second part, behind a list within it, has no mark.
+    fn add_item<'a, 'i>(
+        &self,
+        (item, nodes): (Node<'a, 'i>, Vec<Node<'a, 'i>>),
+        (style, level): (&str, usize),
+        marked: &mut bool,
+        count: &mut Count<'a, 'i>,
+    ) {
+        if nodes.is_empty() {
+            return;
         }
+        let start = attribute(item, "text", "start-value").and_then(|one| one.parse().ok());
+        let mark = if std::mem::replace(marked, true) {
+            Mark::None
+        } else {
+            self.mark(style, level, start, &mut count.counters)
+        };
+        #[expect(clippy::cast_precision_loss, reason = "ten levels at most")]
+        let left = level.min(LEVELS) as f64 * 2.0 * STEP;
+        count.items.push(Item { left, mark, nodes });
+    }
+
+    /// Counts an item and says what stands before it.
+    fn mark(&self, style: &str, level: usize, start: Option<u32>, counters: &mut Counters) -> Mark {
         let Some(definition) = self.level(style, level) else { return Mark::Bullet(String::new()) };
         let first = |definition| attribute(definition, "text", "start-value").and_then(|one| one.parse().ok()).unwrap_or(1_u32);
         if let Some(counter) = counters.get_mut(level) {
@@ -165,13 +173,9 @@ impl Writer<'_, '_> {
         let format = attribute(definition, "style", "num-format").unwrap_or_default();
         let value = counters.get(level).copied().unwrap_or(1);
         let own = format!("%{}%", level + 1);
-        let pattern = match attribute(definition, "loext", "num-list-format") {
-            Some(pattern) => pattern.to_owned(),
-            None => {
-                let part = |name| attribute(definition, "style", name).unwrap_or_default();
-                format!("{}{own}{}", part("num-prefix"), part("num-suffix"))
-            }
-        };
+        let part = |name| attribute(definition, "style", name).unwrap_or_default();
+        let composed = || format!("{}{own}{}", part("num-prefix"), part("num-suffix"));
+        let pattern = attribute(definition, "loext", "num-list-format").map_or_else(composed, str::to_owned);
         let plain = pattern.strip_prefix(&own).is_some_and(|rest| matches!(rest.trim(), "" | "." | ")"));
         if let (true, Some(kind)) = (plain, html_type(format)) {
             return Mark::Number(kind, value);
@@ -197,7 +201,7 @@ impl Writer<'_, '_> {
         own.or_else(listed).unwrap_or(0.0)
     }
 
-    fn item(&mut self, item: Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) -> Result<(), Error> {
+    fn item(&mut self, item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) -> Result<(), Error> {
         let Some((first, others)) = item.nodes.split_first() else { return Ok(()) };
         if name(*first) == ("text", "h") {
             close(open, 0, out);
@@ -210,7 +214,7 @@ impl Writer<'_, '_> {
             self.label = None;
             return Ok(());
         }
-        open_item(&item, open, out);
+        open_item(item, open, out);
         let style = attribute(*first, "text", "style-name").unwrap_or_default();
         let mut attributes = String::new();
         let mut inner = String::new();

@@ -36,6 +36,13 @@ struct Rows<'a, 'i> {
     used: usize,
 }
 
+/// A sheet's cells.
+struct Grid<'a, 'i> {
+    columns: Vec<Columns<'a>>,
+    /// As far as one of them is used.
+    rows: Vec<Rows<'a, 'i>>,
+}
+
 impl Writer<'_, '_> {
     /// All sheets that are shown.
     pub(crate) fn sheets(&mut self, body: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
@@ -62,12 +69,12 @@ impl Writer<'_, '_> {
         let last = rows.iter().rposition(|row| row.used > 0).map_or(0, |last| last + 1);
         let below = rows.split_off(last);
         let mut drawings = String::new();
-        if !rows.is_empty() {
-            let used = rows.iter().map(|row| row.used).max().unwrap_or(0);
+        let grid = Grid { columns, rows };
+        if !grid.rows.is_empty() {
             out.push_str("<div style=\"overflow-x:auto\">\n<table cellspacing=\"0\" cellpadding=\"3\"");
-            self.sheet_head(&columns, used, out);
-            for place in 0..rows.len() {
-                self.sheet_row(&rows, place, &columns, &mut drawings, out)?;
+            grid.write_columns(out);
+            for place in 0..grid.rows.len() {
+                self.sheet_row(&grid, place, &mut drawings, out)?;
             }
             out.push_str("</table>\n</div>\n");
         }
@@ -79,21 +86,6 @@ impl Writer<'_, '_> {
         }
         out.push_str(&drawings);
         self.check(out)
-    }
-
-    fn sheet_head(&self, columns: &[Columns<'_>], used: usize, out: &mut String) {
-        let shown = (0..used).filter_map(|place| column(columns, place)).filter(|one| !one.hidden);
-        let widths: Vec<_> = shown.map(|column| column.width.unwrap_or(48.0)).collect();
-        let mut style = Declarations::default();
-        style.add("border-collapse", "collapse");
-        style.add("width", &format!("{}pt", widths.iter().sum::<f64>().round()));
-        style.add("white-space", "nowrap");
-        style.write(out);
-        out.push_str(">\n<colgroup>");
-        for width in widths {
-            let _ = write!(out, "<col style=\"width:{}\">", written(width));
-        }
-        out.push_str("</colgroup>\n");
     }
 
     fn sheet_columns<'a>(&self, parent: Node<'a, '_>, columns: &mut Vec<Columns<'a>>) {
@@ -168,13 +160,12 @@ impl Writer<'_, '_> {
 
     fn sheet_row(
         &mut self,
-        rows: &[Rows<'_, '_>],
+        grid: &Grid<'_, '_>,
         place: usize,
-        columns: &[Columns<'_>],
         drawings: &mut String,
         out: &mut String,
     ) -> Result<(), Error> {
-        let Some(row) = rows.get(place) else { return Ok(()) };
+        let Some(row) = grid.rows.get(place) else { return Ok(()) };
         if row.hidden {
             // What is anchored there is shown all the same.
             return row.row.children().try_for_each(|cell| self.sheet_drawings(cell, drawings));
@@ -194,10 +185,11 @@ impl Writer<'_, '_> {
                     if column_place >= row.used {
                         break;
                     }
-                    let column = column(columns, column_place);
+                    let column = grid.column(column_place);
                     if !covered && !column.is_some_and(|column| column.hidden) {
                         let style = column.map_or("Default", |column| column.style);
-                        self.sheet_cell(cell, style, &spans(rows, place, columns, column_place, cell), row.head, out)?;
+                        let spans = grid.spans(cell, place, column_place);
+                        self.sheet_cell(cell, style, (row.head, &spans), out)?;
                     }
                     column_place += 1;
                 }
@@ -213,8 +205,7 @@ impl Writer<'_, '_> {
         &mut self,
         cell: Node<'_, '_>,
         default: &str,
-        spans: &str,
-        head: bool,
+        (head, spans): (bool, &str),
         out: &mut String,
     ) -> Result<(), Error> {
         let look = self.styles.effective("table-cell", attribute(cell, "table", "style-name").unwrap_or(default));
@@ -290,25 +281,48 @@ fn is_hidden(node: Node<'_, '_>) -> bool {
     matches!(attribute(node, "table", "visibility"), Some("collapse" | "filter"))
 }
 
-fn column<'c, 'a>(columns: &'c [Columns<'a>], place: usize) -> Option<&'c Columns<'a>> {
-    columns.get(columns.partition_point(|one| one.end <= place))
-}
-
-/// `colspan` and `rowspan`, of the columns and rows that are shown.
-fn spans(rows: &[Rows<'_, '_>], row: usize, columns: &[Columns<'_>], column_place: usize, cell: Node<'_, '_>) -> String {
-    let wide = count(cell, "number-columns-spanned").min(COLUMNS);
-    let tall = count(cell, "number-rows-spanned");
-    let mut out = String::new();
-    if wide > 1 {
-        let shown = (column_place..column_place + wide).filter(|place| !column(columns, *place).is_some_and(|one| one.hidden));
-        let shown = shown.count();
-        if shown > 1 {
-            let _ = write!(out, " colspan=\"{shown}\"");
-        }
+impl<'a> Grid<'a, '_> {
+    fn column(&self, place: usize) -> Option<&Columns<'a>> {
+        self.columns.get(self.columns.partition_point(|one| one.end <= place))
     }
-    if tall > 1 {
-        let (mut left, mut shown) = (tall, 0_usize);
-        for rows in rows.iter().skip(row) {
+
+    /// The rest of the table's tag, and its columns.
+    fn write_columns(&self, out: &mut String) {
+        let used = self.rows.iter().map(|row| row.used).max().unwrap_or(0);
+        let shown = (0..used).filter_map(|place| self.column(place)).filter(|one| !one.hidden);
+        let widths: Vec<_> = shown.map(|column| column.width.unwrap_or(48.0)).collect();
+        let mut style = Declarations::default();
+        style.add("border-collapse", "collapse");
+        style.add("width", &format!("{}pt", widths.iter().sum::<f64>().round()));
+        style.add("white-space", "nowrap");
+        style.write(out);
+        out.push_str(">\n<colgroup>");
+        for width in widths {
+            let _ = write!(out, "<col style=\"width:{}\">", written(width));
+        }
+        out.push_str("</colgroup>\n");
+    }
+
+    /// `colspan` and `rowspan`, of the columns and rows that are shown.
+    fn spans(&self, cell: Node<'_, '_>, row: usize, column: usize) -> String {
+        let wide = count(cell, "number-columns-spanned").min(COLUMNS);
+        let tall = count(cell, "number-rows-spanned");
+        let mut out = String::new();
+        let hidden = |place: &usize| self.column(*place).is_some_and(|one| one.hidden);
+        let columns = if wide > 1 { (column..column + wide).filter(|place| !hidden(place)).count() } else { 1 };
+        let rows = if tall > 1 { self.shown_rows(row, tall) } else { 1 };
+        for (name, number) in [("colspan", columns), ("rowspan", rows)] {
+            if number > 1 {
+                let _ = write!(out, " {name}=\"{number}\"");
+            }
+        }
+        out
+    }
+
+    /// How many of so many rows are written.
+    fn shown_rows(&self, first: usize, count: usize) -> usize {
+        let (mut left, mut shown) = (count, 0_usize);
+        for rows in self.rows.iter().skip(first) {
             let taken = rows.count.min(left);
             shown += if rows.hidden { 0 } else { taken.min(ALIKE) };
             left -= taken;
@@ -316,9 +330,6 @@ fn spans(rows: &[Rows<'_, '_>], row: usize, columns: &[Columns<'_>], column_plac
                 break;
             }
         }
-        if shown > 1 {
-            let _ = write!(out, " rowspan=\"{shown}\"");
-        }
+        shown
     }
-    out
 }

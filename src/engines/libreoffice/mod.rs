@@ -176,6 +176,9 @@ impl LibreOffice {
                     told(&why)
                 ),
             ),
+            Converted::NoHtml(why) => {
+                (FaultCode::TemplateLimit, format!("the document did not become html{}; have less in it", told(&why)))
+            }
             Converted::Late => {
                 let limit = self.config.timeout_ms;
                 let sentence = format!(

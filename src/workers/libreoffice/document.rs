@@ -31,6 +31,7 @@ const SENTENCE_BYTES: u64 = 400;
 const UNREADABLE: u8 = 1;
 const UNWRITABLE: u8 = 2;
 const UNCAGED: u8 = 3;
+const NO_HTML: u8 = 4;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -145,7 +146,8 @@ fn make(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
     let made = bench.work.join(MADE);
     match &job.html {
         Some(order) => {
-            remarks.warnings = page::make(&document, order, &bench.work, &made).map_err(unwritable)?;
+            let made = page::make(&document, order, &bench.work, &made);
+            remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
         }
         None => document.save_as(&made, &job.format, &job.options).map_err(unwritable)?,
     }
@@ -173,10 +175,11 @@ fn outcome(ended: &Ended, bench: &Bench) -> Converted {
     match ended.end {
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
-        End::Signal(_) | End::Failed(UNREADABLE | UNWRITABLE) if is_full => Converted::OutOfMemory,
+        End::Signal(_) | End::Failed(UNREADABLE | UNWRITABLE | NO_HTML) if is_full => Converted::OutOfMemory,
         End::Signal(signal) => Converted::Crashed(signal),
         End::Failed(UNREADABLE) => Converted::Unreadable(bench.sentence()),
         End::Failed(UNWRITABLE) => Converted::Unwritable(bench.sentence()),
+        End::Failed(NO_HTML) => Converted::NoHtml(bench.sentence()),
         End::Failed(code) => Converted::Broken(format!("a child ended with {code}: {}", bench.sentence())),
         End::Done => Converted::Made(bench.remarks()),
     }

@@ -93,6 +93,8 @@ pub enum Converted {
     Unreadable(String),
     /// It cannot write the file, and what it says of it.
     Unwritable(String),
+    /// The document does not become HTML, and why.
+    NoHtml(String),
     /// It was not done in time.
     Late,
     /// It needs more memory than it may have.

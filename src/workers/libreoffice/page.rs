@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use document_html::{Extras, Limits};
+use document_html::{Error, Extras, Limits};
 use pdf_raster::{Artist, Fonts, Format, Resolution};
 
 use super::HtmlOrder;
@@ -39,7 +39,10 @@ pub(super) fn make(
     }
     let mut file = |name: &str| beside(work, name, order.output_bytes);
     let extras = Extras { html: &extras.html, file: Some(&mut file), slides: &extras.slides };
-    let page = document_html::write(&saved, extras, &limits).map_err(|error| error.to_string())?;
+    let page = document_html::write(&saved, extras, &limits).map_err(|error| match error {
+        Error::Output { .. } => format!("{error} (workers.scratch_limit_mb)"),
+        Error::Package(_) | Error::Part { .. } | Error::Depth { .. } => error.to_string(),
+    })?;
     fs::write(made, page.html).map_err(|error| error.to_string())?;
     Ok(missing(page.missing_pictures).into_iter().collect())
 }
