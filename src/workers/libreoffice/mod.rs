@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 use super::spec::{ChildSpec, OWN_PROGRAM};
+use crate::domain::format_opts::Metadata;
 
 /// The command of our binary that is a server.
 pub(super) const COMMAND: &str = "libreoffice-server";
@@ -47,6 +48,8 @@ pub struct ConvertJob<'a> {
     pub format: Cow<'a, str>,
     /// What is said of that, as LibreOffice takes it.
     pub options: Cow<'a, str>,
+    /// What is said of a PDF beside what the document says of itself.
+    pub metadata: Option<Metadata>,
 }
 
 /// What a menu of LibreOffice would do.
