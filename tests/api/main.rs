@@ -25,6 +25,7 @@ mod hostile;
 mod idempotency;
 mod intl;
 mod lanes;
+mod libreoffice;
 mod lint;
 mod list;
 mod metrics;

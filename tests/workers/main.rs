@@ -10,6 +10,7 @@ mod ejs_kept;
 mod ejs_locale;
 mod foreign;
 mod left_behind;
+mod libreoffice;
 mod lint;
 mod places;
 mod pool;

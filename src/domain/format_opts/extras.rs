@@ -1,5 +1,7 @@
 //! What a PDF gets beside its pages: running header and footer, bookmarks, what is known of it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::members::Members;
 
 const METADATA_KEYS: [&str; 4] = ["title", "author", "subject", "keywords"];
@@ -21,7 +23,7 @@ pub struct Extras {
 }
 
 /// What is known of a document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Metadata {
     /// Instead of the page's own title.
     pub title: Option<String>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::format_opts::PageOptions;
+use crate::domain::format_opts::{Metadata, PageOptions};
 use crate::domain::kinds::FileKind;
 use crate::engines::document::DocumentKind;
 use crate::engines::plan::Ability;
@@ -23,7 +23,7 @@ pub(super) struct Export {
 }
 
 /// The keys of `formatOpts` that LibreOffice heeds in a PDF.
-const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "pdfa", "pdfua"];
+const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "metadata", "pdfa", "pdfua"];
 /// And in one of a Word document.
 const FIELDS: &[&str] = &["updateFields"];
 
@@ -93,6 +93,12 @@ pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -
 
 fn no_options(_: &PageOptions) -> String {
     String::new()
+}
+
+/// What is said of a PDF, where something is.
+pub(super) fn metadata(to: FileKind, options: &PageOptions) -> Option<Metadata> {
+    let said = &options.extras.metadata;
+    (to == FileKind::Pdf && *said != Metadata::default()).then(|| said.clone())
 }
 
 fn pdf_options(options: &PageOptions) -> String {

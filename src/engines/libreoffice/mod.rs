@@ -10,7 +10,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
-use pdf_page_count::PageCounter;
 
 use self::export::Export;
 use self::fonts::InstalledFonts;
@@ -72,12 +71,13 @@ impl StepRunner for LibreOffice {
             options: Cow::Owned((export.options)(job.options)),
             html: export.html(self.bounds.scratch_bytes),
             fonts: export.shows_fonts(),
+            metadata: export::metadata(kind, job.options),
         };
         let (remarks, made) = self.convert(job, convert, chunks).await?;
         for warning in remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await) {
             job.warnings.push(&warning);
         }
-        let pages = (kind == FileKind::Pdf).then(|| pages(&made)).flatten();
+        let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
         let mut sink = job.outlet.open().await?;
         sink.write(made).await?;
         sink.finish(kind, pages).await
@@ -268,12 +268,6 @@ fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
     };
     let start = chunks.first().map(Bytes::as_ref).unwrap_or_default();
     OfficeFormat::of_start(template, start).unwrap_or(usual)
-}
-
-fn pages(file: &[u8]) -> Option<u32> {
-    let mut counter = PageCounter::default();
-    counter.pass(file);
-    counter.pages()
 }
 
 /// What LibreOffice says of it, where that is for people: not where it names classes and paths.

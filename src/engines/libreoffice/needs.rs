@@ -72,8 +72,8 @@ pub(super) fn readable() -> Vec<PathBuf> {
 /// What a server may reach.
 pub(super) fn profile() -> Profile {
     Profile {
-        // How much memory it has mapped, and how many threads it is.
-        read: readable().into_iter().chain([PathBuf::from("/proc/self")]).collect(),
+        // How much memory it has mapped, and its children before each opens its document.
+        read: readable().into_iter().chain([PathBuf::from("/proc")]).collect(),
         write: vec![PathBuf::from("/dev/null")],
         // The children that it ends.
         signals: Signals::Anybody,

@@ -1,8 +1,8 @@
 //! One document: its folder, its child, what that made.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use rustix::fs::{Mode, OFlags, open};
 use super::pipes::Pipes;
 use super::server::LOAD_OPTIONS;
 use super::{ConvertJob, Converted, Remarks, ServerOrder, page};
-use crate::workers::cage;
-use crate::workers::priority::resident_bytes;
+use crate::domain::format_opts::Metadata;
+use crate::workers::{cage, group};
 
 /// What a child leaves in its folder.
 const MADE: &str = "made";
@@ -31,7 +31,9 @@ const SENTENCE_BYTES: u64 = 400;
 const UNREADABLE: u8 = 1;
 const UNWRITABLE: u8 = 2;
 const UNCAGED: u8 = 3;
-const NO_HTML: u8 = 4;
+const UNANNOTATED: u8 = 4;
+const EXHAUSTED: u8 = 5;
+const NO_HTML: u8 = 6;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -135,8 +137,22 @@ pub(super) fn convert(
 
 /// In the child.
 fn make(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(), (u8, String)> {
+    // Opened while it may be.
+    let account = Account::open().map_err(|error| (UNCAGED, error.to_string()))?;
     let write = [bench.work.clone(), PathBuf::from("/dev/null")];
     cage::narrow(&bench.read, &write).map_err(|sentence| (UNCAGED, sentence))?;
+    work(kit, bench, job, path).map_err(|(code, sentence)| {
+        let is_exhausted = account.grown_bytes() > enough(bench.order.memory_bytes);
+        (if is_exhausted { EXHAUSTED } else { code }, sentence)
+    })
+}
+
+/// Where it has taken so much of the memory that it may have, what fails fails for want of it.
+fn enough(memory_bytes: u64) -> u64 {
+    memory_bytes / 4 * 3
+}
+
+fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(), (u8, String)> {
     let document = kit.load(path, LOAD_OPTIONS).map_err(|sentence| (UNREADABLE, sentence))?;
     let unwritable = |sentence| (UNWRITABLE, sentence);
     for command in &job.commands {
@@ -150,6 +166,9 @@ fn make(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
             remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
         }
         None => document.save_as(&made, &job.format, &job.options).map_err(unwritable)?,
+    }
+    if let Some(metadata) = &job.metadata {
+        annotate(&made, metadata).map_err(|error| (UNANNOTATED, error.to_string()))?;
     }
     if job.fonts {
         remarks.fonts = fonts(path);
@@ -168,19 +187,54 @@ fn fonts(path: &Path) -> Vec<String> {
     document_fonts::asked(&document, FONTS_BYTES).into_iter().collect()
 }
 
+/// Says it behind the end of the PDF.
+fn annotate(made: &Path, metadata: &Metadata) -> io::Result<()> {
+    let Metadata { title, author, subject, keywords } = metadata.clone();
+    let said = pdf_metadata::Metadata { title, author, subject, keywords };
+    let added = pdf_metadata::addition(&fs::read(made)?, &said);
+    let added = added.ok_or_else(|| io::Error::other("a PDF is not as LibreOffice writes them"))?;
+    OpenOptions::new().append(true).open(made)?.write_all(&added)
+}
+
 fn outcome(ended: &Ended, bench: &Bench) -> Converted {
-    // What fails for want of memory does so in any way.
-    let own = i32::try_from(std::process::id()).ok().and_then(resident_bytes).unwrap_or_default();
-    let is_full = ended.peak_bytes.saturating_sub(own) > bench.order.memory_bytes / 4 * 3;
+    // It began with what the server holds.
+    let own = Account::open().map(|account| account.read("RssAnon:")).unwrap_or_default();
+    let is_full = ended.peak_bytes.saturating_sub(own) > enough(bench.order.memory_bytes);
     match ended.end {
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
-        End::Signal(_) | End::Failed(UNREADABLE | UNWRITABLE | NO_HTML) if is_full => Converted::OutOfMemory,
+        End::Failed(EXHAUSTED) => Converted::OutOfMemory,
+        End::Signal(_) if is_full => Converted::OutOfMemory,
         End::Signal(signal) => Converted::Crashed(signal),
         End::Failed(UNREADABLE) => Converted::Unreadable(bench.sentence()),
         End::Failed(UNWRITABLE) => Converted::Unwritable(bench.sentence()),
         End::Failed(NO_HTML) => Converted::NoHtml(bench.sentence()),
         End::Failed(code) => Converted::Broken(format!("a child ended with {code}: {}", bench.sentence())),
         End::Done => Converted::Made(bench.remarks()),
+    }
+}
+
+/// What the system says of the memory of this process, also when it may open nothing any more.
+struct Account {
+    file: File,
+    begun_bytes: u64,
+}
+
+impl Account {
+    fn open() -> io::Result<Self> {
+        let account = Self { file: File::open("/proc/self/status")?, begun_bytes: 0 };
+        Ok(Self { begun_bytes: account.read("VmPeak:"), ..account })
+    }
+
+    /// What it has mapped since it was opened, at most.
+    fn grown_bytes(&self) -> u64 {
+        self.read("VmPeak:").saturating_sub(self.begun_bytes)
+    }
+
+    fn read(&self, name: &str) -> u64 {
+        let mut bytes = [0; 4_096];
+        let length = self.file.read_at(&mut bytes, 0).unwrap_or_default();
+        let status = String::from_utf8_lossy(bytes.get(..length).unwrap_or_default());
+        group::field(&status, name).unwrap_or_default() << 10
     }
 }

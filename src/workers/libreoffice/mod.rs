@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 use super::spec::{ChildSpec, OWN_PROGRAM};
+use crate::domain::format_opts::Metadata;
 
 /// The command of our binary that is a server.
 pub(super) const COMMAND: &str = "libreoffice-server";
@@ -48,6 +49,8 @@ pub struct ConvertJob<'a> {
     pub format: Cow<'a, str>,
     /// What is said of that, as LibreOffice takes it.
     pub options: Cow<'a, str>,
+    /// What is said of a PDF beside what the document says of itself.
+    pub metadata: Option<Metadata>,
     /// It becomes HTML of ours instead.
     pub html: Option<HtmlOrder<'a>>,
     /// Whether the families of fonts are told that the document asks for.

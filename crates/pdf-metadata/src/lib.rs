@@ -1,0 +1,124 @@
+//! What is known of a PDF: how many pages it has; and title, author, subject and keywords, said anew behind its end
+//! (ISO 32000-1, 7.5.6), in its information dictionary and in its XMP, which must agree where the file is a PDF/A.
+//!
+//! It reads files as LibreOffice writes them: a table of objects in plain text, XMP that is not compressed. Any other file
+//! has no count and no addition, rather than wrong ones.
+
+mod objects;
+mod xmp;
+
+use std::fmt::Write as _;
+
+use objects::Objects;
+
+/// What is said of a document; `None`: as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// What it is called.
+    pub title: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// Words to find it by.
+    pub keywords: Option<String>,
+}
+
+/// How many pages the file has; `None` where it is not as expected.
+#[must_use]
+pub fn pages(file: &[u8]) -> Option<u32> {
+    let objects = Objects::of(file)?;
+    let tree = objects::reference(objects.dictionary(objects.root)?, "/Pages")?;
+    objects::number(objects.dictionary(tree)?, "/Count")
+}
+
+/// What is to be written behind `file`; `None` where it is not as expected.
+#[must_use]
+pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
+    let objects = Objects::of(file)?;
+    let mut added = Addition::new(file.len());
+    let information = objects.dictionary(objects.information)?;
+    added.object(objects.information, &information_of(information, metadata));
+    // A file without XMP has nothing there that could disagree.
+    if let Some(number) = objects::reference(objects.dictionary(objects.root)?, "/Metadata") {
+        let (dictionary, stream) = objects.stream(number)?;
+        let packet = xmp::said_anew(stream, metadata)?;
+        let dictionary = objects::with_length(dictionary, packet.len())?;
+        added.object(number, &format!("{dictionary}\nstream\n{packet}\nendstream"));
+    }
+    Some(added.finish(&objects))
+}
+
+/// The dictionary with these entries instead of its own.
+fn information_of(dictionary: &str, metadata: &Metadata) -> String {
+    let mut entries = String::new();
+    let mut rest = dictionary.trim().trim_start_matches("<<").trim_end_matches(">>");
+    let said = [
+        ("/Title", &metadata.title),
+        ("/Author", &metadata.author),
+        ("/Subject", &metadata.subject),
+        ("/Keywords", &metadata.keywords),
+    ];
+    // Each entry is a name and a text, in brackets of either kind, none of which holds a bracket.
+    while let Some((name, value, behind)) = objects::entry(rest) {
+        if !said.iter().any(|(key, text)| *key == name && text.is_some()) {
+            let _ = write!(entries, "{name}{value}");
+        }
+        rest = behind;
+    }
+    for (key, text) in said {
+        if let Some(text) = text {
+            let _ = write!(entries, "{key}{}", text_string(text));
+        }
+    }
+    format!("<<{entries}>>")
+}
+
+/// In UTF-16 with its mark, as hexadecimal digits (7.9.2.2).
+fn text_string(text: &str) -> String {
+    let units = text.encode_utf16();
+    let digits = units.fold(String::from("<FEFF"), |mut digits, unit| {
+        let _ = write!(digits, "{unit:04X}");
+        digits
+    });
+    digits + ">"
+}
+
+/// Objects behind the end of a file.
+struct Addition {
+    bytes: Vec<u8>,
+    /// How long the file is before it.
+    start: usize,
+    /// Numbers, and where they begin.
+    places: Vec<(u32, usize)>,
+}
+
+impl Addition {
+    fn new(start: usize) -> Self {
+        Self { bytes: b"\n".to_vec(), start, places: Vec::new() }
+    }
+
+    fn object(&mut self, number: u32, content: &str) {
+        self.places.push((number, self.start + self.bytes.len()));
+        self.bytes.extend_from_slice(format!("{number} 0 obj\n{content}\nendobj\n").as_bytes());
+    }
+
+    fn finish(mut self, objects: &Objects<'_>) -> Vec<u8> {
+        let table = self.start + self.bytes.len();
+        self.places.sort_unstable();
+        let mut text = String::from("xref\n");
+        for (number, place) in &self.places {
+            let _ = write!(text, "{number} 1\n{place:010} 00000 n \n");
+        }
+        let Objects { size, root, information, identity, table: previous, .. } = objects;
+        let _ = write!(
+            text,
+            "trailer\n<</Size {size}/Root {root} 0 R/Info {information} 0 R{identity}/Prev {previous}>>\nstartxref\n{table}\n%%EOF\n"
+        );
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

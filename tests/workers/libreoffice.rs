@@ -1,0 +1,256 @@
+//! LibreOffice in its servers: a document's end is its own, and so is a server's.
+
+use std::io::{Cursor, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use pdf_metadata::pages;
+use platen::domain::ids::AccountId;
+use platen::slots::AccountShare;
+use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
+use platen::workers::{Bounds, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::foreign::{Foreign, paths};
+use crate::processes::{group_members, is_alive, platen, processes, starter, until};
+
+const READ: [&str; 9] = [
+    "/usr/lib",
+    "/usr/share",
+    "/etc/libreoffice",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/var/spool/libreoffice",
+    "/var/lib/libreoffice",
+    "/var/cache/fontconfig",
+    "/dev/urandom",
+];
+const MEGABYTE: u64 = 1 << 20;
+
+/// How a test's servers differ from the usual.
+struct Office {
+    servers: usize,
+    deadline_ms: u64,
+    memory_bytes: u64,
+    child_jobs: u64,
+}
+
+const USUAL: Office = Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
+
+impl Office {
+    fn pool(&self, foreign: &Foreign) -> Pool {
+        let order = ServerOrder {
+            programs: PathBuf::from("/usr/lib/libreoffice/program"),
+            read: paths(&READ),
+            deadline_ms: self.deadline_ms,
+            memory_bytes: self.memory_bytes,
+            file_bytes: 64 * MEGABYTE,
+        };
+        let settings = PoolSettings {
+            name: "libreoffice",
+            spec: server_child(platen(), &order),
+            spares: self.servers,
+            kept: self.servers,
+            child_jobs: self.child_jobs,
+            processes: self.servers,
+            share: AccountShare::whole(),
+            waiting: 1,
+            start_timeout: Duration::from_secs(60),
+            undisturbed: Duration::MAX,
+            deadline: Duration::from_secs(60),
+            answer_limit_bytes: 64 * MEGABYTE,
+            resident_limit_bytes: None,
+        };
+        let profile = Profile {
+            read: paths(&READ).into_iter().chain([PathBuf::from("/proc")]).collect(),
+            write: paths(&["/dev/null"]),
+            signals: Signals::Anybody,
+            ..Profile::default()
+        };
+        let bounds = Bounds { memory_bytes: 3_000 * MEGABYTE, ..foreign.programs.bounds() };
+        let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
+        Pool::of_servers(starter(), settings, foreign.metrics.children.clone(), housing)
+    }
+}
+
+async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Converted, Bytes), WorkerFault> {
+    let header = ConvertJob {
+        extension: extension.into(),
+        commands: Vec::new(),
+        format: "pdf".into(),
+        options: "".into(),
+        metadata: None,
+        html: None,
+        fonts: false,
+    };
+    let body = [Bytes::copy_from_slice(document)];
+    let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
+    pool.run(AccountId::generate(), job).await
+}
+
+/// A Word file of so many paragraphs.
+fn word(paragraphs: usize) -> Vec<u8> {
+    let text = "<w:p><w:r><w:t>A paragraph that is long enough to be laid out in two lines, as most of them are, and set \
+        in the usual size.</w:t></w:r></w:p>";
+    let document = format!(
+        "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{}</w:body></w:document>",
+        text.repeat(paragraphs)
+    );
+    let types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
+        ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/word/document.xml\" \
+        ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
+    let relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship \
+        Id=\"r1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" \
+        Target=\"word/document.xml\"/></Relationships>";
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in
+        [("[Content_Types].xml", types), ("_rels/.rels", relations), ("word/document.xml", document.as_str())]
+    {
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// One with a text and a picture.
+fn pictured() -> Vec<u8> {
+    include_bytes!("../../assets/libreoffice/warm.docx").to_vec()
+}
+
+/// The leading processes of the servers that live in the test's folder.
+fn servers(foreign: &Foreign) -> Vec<u32> {
+    let lives_there = |pid: &u32| {
+        let place = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+        place.starts_with(foreign.folder.path()) && group_members(*pid).contains(pid)
+    };
+    processes().into_iter().filter(lives_there).collect()
+}
+
+/// The child that the server makes a document in.
+fn child_of(server: u32) -> Option<u32> {
+    group_members(server).into_iter().find(|member| *member != server)
+}
+
+fn slay(process: u32) {
+    kill(Pid::from_raw(i32::try_from(process).unwrap()), Signal::SIGKILL).unwrap();
+}
+
+async fn is_made(pool: &Pool) {
+    let (converted, file) = convert(pool, "docx", &word(3)).await.unwrap();
+    assert_eq!((converted, pages(&file)), (Converted::Made(Remarks::default()), Some(1)));
+}
+
+#[tokio::test]
+async fn a_first_document_of_each_kind_is_there_within_seconds_and_nothing_is_left_of_it() {
+    let foreign = Foreign::new();
+    let begun = Instant::now();
+    let pool = USUAL.pool(&foreign);
+    let files: [(&str, &[u8]); 6] = [
+        ("docx", include_bytes!("../../assets/libreoffice/warm.docx")),
+        ("xlsx", include_bytes!("../office_files/table.xlsx")),
+        ("pptx", include_bytes!("../office_files/slides.pptx")),
+        ("odt", include_bytes!("../office_files/letter.odt")),
+        ("doc", include_bytes!("../office_files/letter.doc")),
+        ("rtf", include_bytes!("../office_files/letter.rtf")),
+    ];
+    for (extension, file) in files {
+        let (converted, made) = convert(&pool, extension, file).await.unwrap();
+        assert_eq!(converted, Converted::Made(Remarks::default()), "{extension}");
+        assert!(pages(&made).is_some_and(|pages| pages > 0), "{extension}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    until("the server is kept", || pool.kept() == 1).await;
+    let server = servers(&foreign);
+    assert_eq!(server.len(), 1, "one did all");
+    assert_eq!(group_members(server[0]), server, "a document's child is gone with it");
+    let files = foreign.files();
+    assert!(files.len() == 1 && !files[0].join("work").exists(), "and its folder");
+    drop(pool);
+    until("the server ends with its pool", || !is_alive(server[0])).await;
+    until("and its folder goes", || foreign.runs() == 0).await;
+}
+
+#[tokio::test]
+async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_else() {
+    let foreign = Foreign::new();
+    let pool = Office { deadline_ms: 3_000, memory_bytes: 100 * MEGABYTE, ..USUAL }.pool(&foreign);
+    is_made(&pool).await;
+    let server = servers(&foreign)[0];
+
+    // Seconds of layout.
+    let long = word(60_000);
+    let (converted, _) = convert(&pool, "docx", &long).await.unwrap();
+    assert!(matches!(converted, Converted::Late | Converted::OutOfMemory), "{converted:?}");
+    is_made(&pool).await;
+
+    let killing = async {
+        until("the document has a child", || child_of(server).is_some()).await;
+        slay(child_of(server).unwrap());
+    };
+    let (converted, ()) = tokio::join!(convert(&pool, "docx", &long), killing);
+    assert_eq!(converted.unwrap().0, Converted::Crashed(9));
+    is_made(&pool).await;
+
+    let cut = pictured();
+    let (converted, _) = convert(&pool, "docx", &cut[..cut.len() / 2]).await.unwrap();
+    assert!(matches!(converted, Converted::Unreadable(_)), "{converted:?}");
+    is_made(&pool).await;
+
+    assert_eq!(servers(&foreign), [server], "one server saw it all");
+    assert_eq!(group_members(server), [server]);
+}
+
+#[tokio::test]
+async fn a_bombed_document_meets_the_limit_of_memory() {
+    let foreign = Foreign::new();
+    let pool = Office { memory_bytes: 60 * MEGABYTE, ..USUAL }.pool(&foreign);
+    let (converted, _) = convert(&pool, "docx", &word(200_000)).await.unwrap();
+    assert_eq!(converted, Converted::OutOfMemory);
+    is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_replaced_before_it_is_missed() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    until("the server is kept", || pool.kept() == 1).await;
+    let first = servers(&foreign)[0];
+    slay(first);
+    until("another one waits, though nobody asked", || pool.spares() == 1).await;
+    assert!(!is_alive(first) && servers(&foreign).len() == 1);
+    is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn a_server_is_replaced_after_its_documents() {
+    let foreign = Foreign::new();
+    let pool = Office { child_jobs: 2, ..USUAL }.pool(&foreign);
+    is_made(&pool).await;
+    let first = servers(&foreign)[0];
+    is_made(&pool).await;
+    until("another one waits", || pool.spares() == 1).await;
+    assert!(!is_alive(first));
+    is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn two_documents_with_pictures_are_made_at_once() {
+    let foreign = Foreign::new();
+    let pool = Office { servers: 2, ..USUAL }.pool(&foreign);
+    until("both wait", || pool.spares() == 2).await;
+    let document = pictured();
+    for _ in 0..4 {
+        let both = tokio::join!(convert(&pool, "docx", &document), convert(&pool, "docx", &document));
+        for made in [both.0, both.1] {
+            let (converted, file) = made.unwrap();
+            assert_eq!((converted, pages(&file)), (Converted::Made(Remarks::default()), Some(1)));
+            assert_eq!(memchr::memmem::find_iter(&file, b"/Subtype/Image").count(), 2, "both pictures");
+        }
+    }
+    assert_eq!(servers(&foreign).len(), 2);
+}
