@@ -138,7 +138,13 @@ impl LibreOffice {
         });
         let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
         let (converted, made) = converted.map_err(|fault| self.server_fault(fault))?;
-        if converted == Converted::Made { Ok(made) } else { Err(self.fault(converted)) }
+        match converted {
+            Converted::Made => Ok(made),
+            Converted::Unwritable(_) if job.options.from_page.or(job.options.to_page).is_some() => {
+                Err(outside(job.options.from_page, job.options.to_page))
+            }
+            converted => Err(self.fault(converted)),
+        }
     }
 
     /// Why a document did not become another.
@@ -154,9 +160,10 @@ impl LibreOffice {
                 ),
             ),
             Converted::Unwritable(why) => (
-                FaultCode::OptionsInvalid,
+                FaultCode::TemplateInvalid,
                 format!(
-                    "LibreOffice could not write what was asked for{}; a page range must lie within the document",
+                    "LibreOffice read the document and could not make anything of it{}; a document without pages cannot become \
+                     any",
                     told(&why)
                 ),
             ),
@@ -209,6 +216,16 @@ impl LibreOffice {
     }
 }
 
+/// That is the usual reason why a part of a document cannot be written.
+fn outside(from: Option<u32>, to: Option<u32>) -> StepFault {
+    let end = to.map(|to| to.to_string()).unwrap_or_default();
+    let sentence = format!(
+        "the document has no pages {}-{end} (formatOpts.fromPage, toPage); ask for pages that it has",
+        from.unwrap_or(1)
+    );
+    JobFault::new(FaultCode::OptionsInvalid, sentence).into()
+}
+
 /// A server that ends under a document did so for no reason of the document's, which has a process of its own: another
 /// one tries it once more.
 async fn run(
@@ -247,8 +264,9 @@ fn pages(file: &[u8]) -> Option<u32> {
     counter.pages()
 }
 
-/// What LibreOffice says of it, where it says something.
+/// What LibreOffice says of it, where that is for people: not where it names classes and paths.
 fn told(why: &str) -> String {
     let why = why.trim().trim_end_matches('.');
-    if why.is_empty() { String::new() } else { format!(" ({why})") }
+    let is_sentence = !why.is_empty() && !why.contains("::") && !why.contains("://");
+    if is_sentence { format!(" ({why})") } else { String::new() }
 }
