@@ -74,7 +74,7 @@ fn slides() -> Office {
 }
 
 /// Who asks first waits for LibreOffice's start as well, which takes long where many tests run at once.
-const PATIENT: [(&str, &str); 2] = [("http.wait_default_s", "55"), ("http.wait_limit_s", "55")];
+const PATIENT: [(&str, &str); 1] = [("http.wait_default_s", "55")];
 
 impl TestApp {
     async fn office_previews(&self, template: &str, (kind, data): (&str, &Value)) -> Previews {
