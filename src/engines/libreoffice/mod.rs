@@ -1,6 +1,7 @@
-//! Office files into PDF, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
+//! Office files into PDF and HTML, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
 
 mod export;
+mod fonts;
 mod needs;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use futures_util::TryStreamExt as _;
 use pdf_page_count::PageCounter;
 
 use self::export::Export;
+use self::fonts::InstalledFonts;
 use super::document::Document;
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Basis, Engine};
@@ -22,7 +24,7 @@ use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineSlots;
-use crate::workers::libreoffice::{ConvertJob, Converted, ServerOrder, server_child};
+use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
 use crate::workers::{Bounds, Housing, Job, Pool, PoolSettings, WorkerFault};
 
 /// The engine.
@@ -45,6 +47,7 @@ struct LibreOffice {
     slots: EngineSlots,
     config: OfficeConfig,
     bounds: Bounds,
+    fonts: InstalledFonts,
 }
 
 #[async_trait(?Send)]
@@ -67,8 +70,13 @@ impl StepRunner for LibreOffice {
             commands: export::commands(export.from, job.options, is_filled),
             format: Cow::Borrowed(export.format),
             options: Cow::Owned((export.options)(job.options)),
+            html: export.html(self.bounds.scratch_bytes),
+            fonts: export.shows_fonts(),
         };
-        let made = self.convert(job, convert, chunks).await?;
+        let (remarks, made) = self.convert(job, convert, chunks).await?;
+        for warning in remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await) {
+            job.warnings.push(&warning);
+        }
         let pages = (kind == FileKind::Pdf).then(|| pages(&made)).flatten();
         let mut sink = job.outlet.open().await?;
         sink.write(made).await?;
@@ -118,6 +126,7 @@ impl LibreOffice {
             slots: basis.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
             config: config.clone(),
             bounds,
+            fonts: InstalledFonts::of(basis.starter.clone()),
         }
     }
 
@@ -128,7 +137,7 @@ impl LibreOffice {
         job: &StepContext<'_>,
         convert: ConvertJob<'static>,
         document: Vec<Bytes>,
-    ) -> Result<Bytes, StepFault> {
+    ) -> Result<(Remarks, Bytes), StepFault> {
         let slot = self.slots.acquire(job.meter, 1).await;
         let (pool, account) = (self.pool.clone(), job.meter.account());
         let converting = tokio::spawn(async move {
@@ -150,7 +159,7 @@ impl LibreOffice {
     /// Why a document did not become another.
     fn fault(&self, converted: Converted) -> StepFault {
         let (code, sentence) = match converted {
-            Converted::Made => return StepFault::internal("a document was made and is not there"),
+            Converted::Made(_) => return StepFault::internal("a document was made and is not there"),
             Converted::Broken(cause) => return StepFault::internal(&cause),
             Converted::Unreadable(why) => (
                 FaultCode::TemplateInvalid,
@@ -167,6 +176,9 @@ impl LibreOffice {
                     told(&why)
                 ),
             ),
+            Converted::NoHtml(why) => {
+                (FaultCode::TemplateLimit, format!("the document did not become html{}; have less in it", told(&why)))
+            }
             Converted::Late => {
                 let limit = self.config.timeout_ms;
                 let sentence = format!(
