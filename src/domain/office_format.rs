@@ -12,11 +12,11 @@ pub enum OfficeFormat {
     Xlsx,
     /// `PowerPoint`.
     Pptx,
-    /// A text of OpenDocument.
+    /// A text of `OpenDocument`.
     Odt,
-    /// A table of OpenDocument.
+    /// A table of `OpenDocument`.
     Ods,
-    /// A presentation of OpenDocument.
+    /// A presentation of `OpenDocument`.
     Odp,
     /// Word until 2003.
     Doc,
@@ -32,7 +32,7 @@ pub enum OfficeFormat {
 pub const COMPOUND_START: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// How Rich Text begins.
 pub const RTF_START: &[u8] = b"{\\rtf";
-/// What OpenDocument files begin with: an entry that says what they are (OpenDocument 1.3, part 2, 3.3).
+/// What `OpenDocument` files begin with: an entry that says what they are (`OpenDocument` 1.3, part 2, 3.3).
 const OPEN_DOCUMENT_ENTRY: &[u8] = b"mimetype";
 /// Where the name of an archive's first entry begins.
 const ENTRY_NAME_AT: usize = 30;

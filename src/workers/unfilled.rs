@@ -22,7 +22,7 @@ pub enum UnfilledFile {
     Excel,
     /// A presentation.
     PowerPoint,
-    /// A text, a table or a presentation of OpenDocument.
+    /// A text, a table or a presentation of `OpenDocument`.
     OpenDocument,
 }
 

@@ -41,7 +41,9 @@ pub fn unpacked(file: &[u8]) -> Vec<(String, Vec<u8>)> {
 pub fn with(file: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut found = false;
     let mut files = unpacked(file);
-    for (_, content) in files.iter_mut().filter(|(name, _)| name.ends_with(".xml")) {
+    for (_, content) in
+        files.iter_mut().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "xml"))
+    {
         let text = String::from_utf8(std::mem::take(content)).unwrap();
         found |= text.contains(from);
         *content = text.replace(from, to).into_bytes();

@@ -77,8 +77,8 @@ fn texts(file: &[u8], limits: &Limits) -> Result<Vec<String>, Error> {
     let mut room = limits.unpacked_bytes.value;
     let mut texts = Vec::new();
     for (name, index) in container::entries_by_name(&archive) {
-        let path = format!("/{name}");
-        if !name.ends_with(".xml") || WITHOUT_TEXT.iter().any(|part| path.contains(part)) {
+        let (path, extension) = (format!("/{name}"), name.rsplit_once('.').map(|(_, extension)| extension));
+        if extension != Some("xml") || WITHOUT_TEXT.iter().any(|part| path.contains(part)) {
             continue;
         }
         let xml = container::unpack(&mut archive, index, &mut room, limits)?;
@@ -128,7 +128,7 @@ fn collect(xml: &[u8], texts: &mut Vec<String>) {
     }
 }
 
-/// Paragraphs of shapes and texts, headings of OpenDocument, cells of Excel: shared ones, and those in the sheet.
+/// Paragraphs of shapes and texts, headings of `OpenDocument`, cells of Excel: shared ones, and those in the sheet.
 fn is_paragraph(name: &[u8]) -> bool {
     matches!(name, b"p" | b"h" | b"si" | b"is" | b"comment")
 }

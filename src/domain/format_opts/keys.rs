@@ -16,7 +16,7 @@ pub enum Handling {
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 41] = [
+pub const KEYS: [(&str, Handling); 42] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -44,19 +44,20 @@ pub const KEYS: [(&str, Handling); 41] = [
     ("waitForExpression", Handling::Read),
     ("waitForTimeout", Handling::Read),
     ("failOn", Handling::Read),
-    ("pages", Handling::Unread),
-    ("page", Handling::Unread),
-    ("dpi", Handling::Unread),
+    ("pages", Handling::Read),
+    ("page", Handling::Read),
+    ("dpi", Handling::Read),
     ("delimiters", Handling::Read),
     ("strict", Handling::Read),
+    ("updateFields", Handling::Read),
     ("engine", Handling::Unread),
     ("password", Handling::Promised),
     ("userPassword", Handling::Promised),
     ("ownerPassword", Handling::Promised),
     ("permissions", Handling::Promised),
     ("encrypt", Handling::Refused),
-    ("pdfa", Handling::Refused),
-    ("pdfua", Handling::Refused),
+    ("pdfa", Handling::Promised),
+    ("pdfua", Handling::Promised),
     ("sign", Handling::Refused),
 ];
 

@@ -2,9 +2,11 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is
-//! heeded or refused (`promises`). The rest is here.
+//! (`office`), what Office files become (`conversion`), which pages of a PDF become pictures (`raster`), which warnings
+//! make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is heeded or refused
+//! (`promises`). The rest is here.
 
+mod conversion;
 mod extras;
 mod fail_on;
 mod keys;
@@ -12,6 +14,7 @@ mod office;
 mod paper;
 mod promises;
 mod protection;
+mod raster;
 mod scene;
 #[cfg(test)]
 mod testing;
@@ -24,6 +27,7 @@ use super::members::{Members, kind};
 use crate::config::BrowserConfig;
 use crate::problem::Fault;
 
+pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
 pub use keys::{Handling, KEYS};
 pub use office::{Delimiters, OfficeOptions};
@@ -31,6 +35,7 @@ pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in}
 pub use protection::{
     PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_passwords,
 };
+pub use raster::{Pages, RasterOptions};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 
 /// Where `formatOpts` stands in a body.
@@ -100,10 +105,14 @@ pub struct PageOptions {
     pub fail_on: Vec<WarningKind>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
+    /// What an Office document becomes.
+    pub conversion: Conversion,
     /// Who may open the file, and do what with it.
     pub protection: Protection,
     /// The keys given that promise something: a route that does not heed one of them is none.
     pub promised: Vec<&'static str>,
+    /// Which pages of a PDF become pictures.
+    pub raster: RasterOptions,
 }
 
 /// How an image is made of a page.
@@ -158,8 +167,10 @@ impl Default for PageOptions {
             wait_ms: 0,
             fail_on: Vec::new(),
             office: OfficeOptions::default(),
+            conversion: Conversion::default(),
             protection: Protection::default(),
             promised: Vec::new(),
+            raster: RasterOptions::default(),
         }
     }
 }
@@ -240,8 +251,10 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
         office: OfficeOptions::read(members, unknown),
+        conversion: Conversion::read(members),
         protection: Protection::read(members),
         promised: promises::read(members),
+        raster: RasterOptions::read(members),
     }
 }
 
@@ -348,7 +361,7 @@ mod tests {
     #[test]
     fn what_does_nothing_is_told() {
         let reading =
-            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":"x","viewport":{"a":1}}"#);
+            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":99,"viewport":{"a":1}}"#);
         assert_eq!(reading.faults, []);
         let unknown = [
             "formatOpts.zoom is not known to this service and was ignored",

@@ -20,7 +20,8 @@ const SIGNATURE: &str = "PDFs cannot be signed here yet";
 struct Promise {
     /// In small letters without `-`, `_` and `/`: keys of the table, and what other services call them.
     spelled: &'static str,
-    promise: &'static str,
+    /// The sentence for it.
+    sentence: &'static str,
     /// The keys of the table that promise it.
     keys: &'static [&'static str],
 }
@@ -58,8 +59,8 @@ const PROMISES: [Promise; 30] = [
     of("digitalsignature", SIGNATURE, &[]),
 ];
 
-const fn of(spelled: &'static str, promise: &'static str, keys: &'static [&'static str]) -> Promise {
-    Promise { spelled, promise, keys }
+const fn of(spelled: &'static str, sentence: &'static str, keys: &'static [&'static str]) -> Promise {
+    Promise { spelled, sentence, keys }
 }
 
 /// The keys given that promise something and are read; whoever makes the file must heed them.
@@ -93,8 +94,8 @@ pub(super) fn asks(value: &RawValue) -> bool {
 fn refusal(promise: &Promise) -> String {
     let read: Vec<_> = promise.keys.iter().filter(|key| keys::promised().any(|read| read == **key)).collect();
     if read.is_empty() {
-        let promise = promise.promise;
-        return format!("cannot be kept: {promise}. Leave the key out, and see to it behind this service");
+        let sentence = promise.sentence;
+        return format!("cannot be kept: {sentence}. Leave the key out, and see to it behind this service");
     }
     let keys: Vec<_> = read.iter().map(|key| format!("formatOpts.{key}")).collect();
     format!("is not read by this name, so it is not kept either; send {}", keys.join(" or "))

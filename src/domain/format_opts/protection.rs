@@ -46,6 +46,7 @@ pub struct Password(String);
 
 /// What may be done with a PDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the bits of a PDF's permissions, each by its name")]
 pub struct Permissions {
     /// Printing it.
     pub print: Printing,
@@ -195,7 +196,7 @@ fn read_password(members: &mut Members<'_>, name: &str) -> Option<Password> {
     Password::new(text)
 }
 
-/// Why a password would not open the file everywhere. Readers prepare what is typed in (SASLprep, RFC 4013), or do not:
+/// Why a password would not open the file everywhere. Readers prepare what is typed in (`SASLprep`, RFC 4013), or do not:
 /// only what that does not change is the same to all.
 fn unfit(text: &str) -> Option<String> {
     let bytes = text.len();
@@ -218,7 +219,7 @@ fn unfit(text: &str) -> Option<String> {
     })
 }
 
-/// Control characters, what changes the direction, and what SASLprep leaves out.
+/// Control characters, what changes the direction, and what `SASLprep` leaves out.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,

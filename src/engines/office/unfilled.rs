@@ -39,7 +39,9 @@ impl Office {
                 if let Some(first) = first {
                     job.warnings.push(&printed(tags, &first, format));
                 }
-                warnings.iter().for_each(|warning| job.warnings.push(warning));
+                for warning in &warnings {
+                    job.warnings.push(warning);
+                }
                 Ok(file)
             }
             Unfilled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),

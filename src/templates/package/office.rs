@@ -43,7 +43,7 @@ pub(super) fn is_text(path: &str) -> bool {
     matches!(extension.as_deref(), Some("xml" | "rels"))
 }
 
-/// What an OpenDocument file says that it is, behind `application/vnd.oasis.opendocument.`; templates' names go on.
+/// What an `OpenDocument` file says that it is, behind `application/vnd.oasis.opendocument.`; templates' names go on.
 const OPEN_DOCUMENTS: [(&[u8], OfficeFormat); 3] =
     [(b"text", OfficeFormat::Odt), (b"spreadsheet", OfficeFormat::Ods), (b"presentation", OfficeFormat::Odp)];
 const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
@@ -57,7 +57,7 @@ const MANIFEST_LIMIT_BYTES: u64 = 1 << 20;
 /// The format of the Office file that `archive` is, if it is one.
 ///
 /// # Errors
-/// For OpenDocument files that are protected, or of another kind than texts, tables and presentations.
+/// For `OpenDocument` files that are protected, or of another kind than texts, tables and presentations.
 pub(super) fn format_of<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
 ) -> Result<Option<OfficeFormat>, PackageFault> {

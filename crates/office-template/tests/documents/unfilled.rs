@@ -1,5 +1,7 @@
 //! Files that are taken as they are: nothing of them changes but what no document keeps, and their tags are told.
 
+use std::path::PathBuf;
+
 use office_template::{Error, Family, Limit, Limits, unfilled};
 
 use crate::support::{entries, limits, part, zipped};
@@ -106,4 +108,38 @@ fn what_cannot_be_taken_is_refused_in_the_programs_own_words() {
     let wide = Limits { ratio: Limit { name: "test.ratio", value: 100_000 }, ..limits() };
     let taken = unfilled(texts, Family::Excel, &wide).expect("it is taken");
     assert_eq!(taken.tags, 5000, "more than the limit of tags are not counted");
+}
+
+#[test]
+fn real_workbooks_and_presentations_are_taken_and_stay_what_they_were() {
+    let given = std::env::var_os("PLATEN_CORPUS").filter(|given| !given.is_empty() && given != "none");
+    let Some(folder) = given.map(PathBuf::from) else {
+        eprintln!("NOT TESTED: real workbooks and presentations, for PLATEN_CORPUS names no folder of them");
+        return;
+    };
+    let (mut files, mut with_tags) = (0, 0);
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let family = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("xlsx") => Family::Excel,
+                Some("pptx") => Family::PowerPoint,
+                _ if path.is_dir() => {
+                    folders.push(path);
+                    continue;
+                }
+                _ => continue,
+            };
+            let before = std::fs::read(&path).expect("a file");
+            let taken = unfilled(before.clone(), family, &limits());
+            let taken = taken.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert!(taken.file == before || !taken.warnings.is_empty(), "{}", path.display());
+            files += 1;
+            with_tags += usize::from(taken.tags > 0);
+        }
+    }
+    // Most are templates of a library whose tags are ours, or much like ours.
+    assert!(files > 0 && with_tags * 2 > files, "{with_tags} of {files} have tags");
+    println!("{files} taken, {with_tags} with tags");
 }

@@ -58,8 +58,8 @@ fn open_document(kind: &str) -> Vec<u8> {
     archive(&[("mimetype", kind.as_bytes()), ("content.xml", b"<x/>"), ("META-INF/manifest.xml", b"<m/>")])
 }
 
-fn word(flags: &[u8; 2]) -> Vec<u8> {
-    [b"\xec\xa5\xc1\0\0\0\0\0\0\0".as_slice(), flags].concat()
+fn word(flags: [u8; 2]) -> Vec<u8> {
+    [b"\xec\xa5\xc1\0\0\0\0\0\0\0".as_slice(), &flags].concat()
 }
 
 /// One of each, with its name and type.
@@ -71,7 +71,7 @@ fn all() -> Vec<(&'static str, TemplateKind, Vec<u8>)> {
         ("ods", Xlsx, open_document("spreadsheet")),
         ("odp", Pptx, open_document("presentation")),
         // What is embedded does not count.
-        ("doc", Docx, compound(&[("1Table", b""), ("WordDocument", &word(b"\0\x12"))], "Workbook")),
+        ("doc", Docx, compound(&[("1Table", b""), ("WordDocument", &word([0, 0x12]))], "Workbook")),
         ("xls", Xlsx, compound(&[("Workbook", b"")], "WordDocument")),
         ("xls", Xlsx, compound(&[("Book", b"")], "PowerPoint Document")),
         ("ppt", Pptx, compound(&[("Current User", b""), ("PowerPoint Document", b"")], "EncryptedPackage")),
@@ -101,7 +101,7 @@ fn each_goes_with_the_type_of_its_younger_kin_by_whatever_name_it_comes() {
 
 #[test]
 fn an_old_file_beside_the_template_is_no_second_template() {
-    let old = compound(&[("WordDocument", &word(b"\0\0"))], "x");
+    let old = compound(&[("WordDocument", &word([0, 0]))], "x");
     let docx = docx();
     let files: [Named; 3] = [("letter.docx", &docx), ("old.doc", &old), ("older.rtf", b"{\\rtf1}")];
     assert_eq!(read(archive(&files)).unwrap().entry, "letter.docx");
@@ -125,7 +125,7 @@ fn what_has_a_password_or_is_another_programs_is_refused_by_name() {
     for protected in [
         compound(&[("EncryptionInfo", b""), ("EncryptedPackage", b"")], "x"),
         compound(&[("PowerPoint Document", b""), ("EncryptedSummary", b"")], "x"),
-        compound(&[("WordDocument", &word(b"\0\x13"))], "x"),
+        compound(&[("WordDocument", &word([0, 0x13]))], "x"),
         odt,
     ] {
         let told = refused(protected.clone());
@@ -143,7 +143,7 @@ fn what_has_a_password_or_is_another_programs_is_refused_by_name() {
 
 #[test]
 fn what_is_cut_or_leads_in_circles_ends_and_is_refused() {
-    let whole = compound(&[("1Table", b""), ("WordDocument", &word(b"\0\0"))], "Workbook");
+    let whole = compound(&[("1Table", b""), ("WordDocument", &word([0, 0]))], "Workbook");
     for length in (8..whole.len().min(3 * SECTOR)).step_by(7) {
         let _ = read(whole[..length].to_vec());
     }
