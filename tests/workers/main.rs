@@ -8,6 +8,7 @@ mod ejs_encodings;
 mod ejs_includes;
 mod ejs_kept;
 mod ejs_locale;
+mod fill;
 mod foreign;
 mod left_behind;
 mod lint;
