@@ -131,15 +131,15 @@ impl Fonts {
         let own_family = asked.font_family.as_deref().map(key);
         let same = self.names.get(&key(name)).copied().or_else(|| self.of_family(&wanted.family, &wanted));
         let same = same.or_else(|| self.of_family(own_family.as_deref()?, &wanted));
-        let alike = || {
-            substitutes::as_wide(&wanted.family).iter().find_map(|family| self.of_family(family, &wanted))
-        };
+        let alike =
+            || substitutes::as_wide(&wanted.family).iter().find_map(|family| self.of_family(family, &wanted));
         if let Some(data) = same.or_else(alike).and_then(|face| self.read(face)) {
             return Found { data: Some(data), replaced: None };
         }
         let face = self.of_kind(asked, &wanted);
         let data = face.and_then(|face| Some((self.read(face)?, self.faces.get(face)?.family.as_str())));
-        let (data, taken) = data.unwrap_or_else(|| (asked.pick_standard_font().get_font_data(), "a built-in one"));
+        let (data, taken) =
+            data.unwrap_or_else(|| (asked.pick_standard_font().get_font_data(), "a built-in one"));
         let name = shortened(name);
         let replaced = format!("the font {name} is not in the PDF and not installed; {taken} was taken");
         Found { data: Some(data), replaced: Some(replaced) }
@@ -149,7 +149,8 @@ impl Fonts {
     fn of_kind(&self, asked: &FallbackFontQuery, wanted: &Wanted) -> Option<usize> {
         let is_serif = asked.is_serif || substitutes::is_named_serif(&wanted.family);
         let script = asked.character_collection.as_ref();
-        let script = script.map(|script| substitutes::ideographs(&script.family, is_serif)).unwrap_or_default();
+        let script =
+            script.map(|script| substitutes::ideographs(&script.family, is_serif)).unwrap_or_default();
         let usual = match (asked.is_fixed_pitch || substitutes::is_named_mono(&wanted.family), is_serif) {
             (true, _) => MONO,
             (false, true) => SERIF,
@@ -191,7 +192,8 @@ fn read_whole(file: &File) -> io::Result<Vec<u8>> {
 }
 
 fn weight_of(asked: &FallbackFontQuery) -> u16 {
-    let told = u16::try_from(asked.font_weight).ok().filter(|weight| (100..=900).contains(weight) && *weight != 400);
+    let told =
+        u16::try_from(asked.font_weight).ok().filter(|weight| (100..=900).contains(weight) && *weight != 400);
     told.unwrap_or(if asked.is_bold { 700 } else { 400 })
 }
 

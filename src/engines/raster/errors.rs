@@ -35,7 +35,9 @@ impl Sentences<'_> {
             }
             RasterError::Unencodable { page, why } => {
                 tracing::error!(error = why, "a picture cannot be written");
-                let sentence = format!("the picture of page {page} could not be written; the service's log has the cause");
+                let sentence = format!(
+                    "the picture of page {page} could not be written; the service's log has the cause"
+                );
                 JobFault::new(FaultCode::Internal, sentence)
             }
             RasterError::NoSuchPage { page, count } => options(format!(

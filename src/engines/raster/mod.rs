@@ -134,7 +134,8 @@ impl Raster {
         };
         let ranges = &selection.ranges;
         let whole = selection.within.filter(|_| ranges.is_empty());
-        let pages = whole.iter().chain(ranges).map(length).fold(0, u64::saturating_add).clamp(1, least.max(1));
+        let pages =
+            whole.iter().chain(ranges).map(length).fold(0, u64::saturating_add).clamp(1, least.max(1));
         let more = self.config.page_timeout_ms.saturating_mul(pages);
         Duration::from_millis(self.config.timeout_ms.saturating_add(more))
     }

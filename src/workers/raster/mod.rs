@@ -104,6 +104,8 @@ pub fn raster_child(limits: &RasterLimits, user: Option<User>) -> ChildSpec {
             ..Cage::default()
         }),
         // One arena, so that what is freed is used again.
-        ..ChildSpec::new(OWN_PROGRAM).arguments([COMMAND.to_owned(), argument]).variable("MALLOC_ARENA_MAX", "1")
+        ..ChildSpec::new(OWN_PROGRAM)
+            .arguments([COMMAND.to_owned(), argument])
+            .variable("MALLOC_ARENA_MAX", "1")
     }
 }
