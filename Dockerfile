@@ -1,4 +1,5 @@
-# Platen's image: `docker build -t platen .`; how to run it: docs/deployment.md.
+# Platen's images: `docker build -t platen .` makes the last one, which has everything; with `--target pages` or
+# `--target office` a smaller one. How to run it: docs/deployment.md.
 
 FROM rust:1.95-trixie AS build
 # The newest of a stable distribution: its security updates keep the name and change the version.
@@ -20,14 +21,15 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,targe
     cargo build --release --locked --bins \
  && cp target/release/platen target/release/platen-script /usr/local/bin/
 
-FROM debian:trixie-slim
+# Pages of HTML and of front-end builds; Word templates are filled.
+FROM debian:trixie-slim AS pages
 # Fonts for Latin, Greek, Cyrillic, Arabic and most other scripts, Chinese, Japanese, Korean, emoji, formulas.
 # fontconfig writes their cache here, once, and not Chromium in each new profile. tini is process 1: what a
 # killed Chromium leaves behind becomes its child, and somebody must reap it.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      ca-certificates chromium-headless-shell fontconfig libjavascriptcoregtk-6.0-1 tini \
+      ca-certificates chromium-headless-shell fontconfig libjavascriptcoregtk-6.0-1 qpdf tini \
       fonts-dejavu-core fonts-liberation fonts-lmodern fonts-noto-cjk fonts-noto-color-emoji \
       fonts-noto-core fonts-open-sans \
  && rm -rf /var/lib/apt/lists/* \
@@ -44,3 +46,17 @@ EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["platen", "doctor", "--running"]
 ENTRYPOINT ["/usr/bin/tini", "--", "platen"]
 CMD ["serve"]
+
+# And what makes pages of Office documents. Without libreoffice-math formulas are blank.
+FROM pages AS office
+USER root
+# hadolint ignore=DL3008
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends \
+      libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-math-nogui libreoffice-writer-nogui \
+      fonts-crosextra-caladea fonts-crosextra-carlito \
+ && rm -rf /var/lib/apt/lists/*
+USER 10001:10001
+
+# And whatever other engines come to need. The last stage is what is built where none is named.
+FROM office AS full

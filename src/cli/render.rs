@@ -17,7 +17,7 @@ use super::place::Place;
 use super::{CommandError, complain, say};
 use crate::app::{Basis, Engines};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
-use crate::config::Config;
+use crate::config::{Config, OfficeStart};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::{Target, TemplateKind};
@@ -61,7 +61,9 @@ pub struct RenderArguments {
 ///
 /// # Errors
 /// When an argument is wrong, a file cannot be read or written, or the render fails.
-pub fn run(config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
+pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, CommandError> {
+    // One document, which needs it or not.
+    config.office.start = OfficeStart::Lazy;
     telemetry::install(&config.log);
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(&config), metrics.engines.clone()));
@@ -139,6 +141,9 @@ fn plan(
                 format!("{kind} cannot become {target}; it can become: {possible}").into()
             }
             Unplanned::Lacking(lack) => format!("{kind} cannot become {target} here: {lack}").into(),
+            Unplanned::Unkept(key, keepers) => {
+                format!("formatOpts.{key} promises what cannot be kept {keepers}").into()
+            }
         }
     })
 }

@@ -35,7 +35,7 @@ pub use http::HttpConfig;
 pub use jobs::JobsConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
-pub use office::OfficeConfig;
+pub use office::{OfficeConfig, OfficeStart};
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};

@@ -1,4 +1,4 @@
-//! Office templates.
+//! Office templates, and LibreOffice, which makes pages of them.
 
 use serde::Deserialize;
 
@@ -24,6 +24,28 @@ pub struct OfficeConfig {
     pub picture_limit_bytes: u64,
     /// Until all of them are there.
     pub pictures_timeout_ms: u64,
+    /// When LibreOffice is started.
+    pub start: OfficeStart,
+    /// Until it is ready for documents.
+    pub start_timeout_ms: u64,
+    /// Until it has made a document into another kind; then that is killed.
+    pub timeout_ms: u64,
+    /// Memory of a document in LibreOffice.
+    pub memory_limit_mb: u64,
+    /// Documents that a LibreOffice makes before it is replaced.
+    pub server_documents: u64,
+    /// A LibreOffice that holds so much between two documents is replaced.
+    pub server_memory_limit_mb: u64,
+}
+
+/// When LibreOffice is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OfficeStart {
+    /// With the service.
+    Eager,
+    /// With the first document that needs it.
+    Lazy,
 }
 
 impl OfficeConfig {
@@ -38,5 +60,10 @@ impl OfficeConfig {
         faults.within("office.pictures_limit", self.pictures_limit, 0, 10_000);
         faults.within("office.picture_limit_bytes", self.picture_limit_bytes, 1_024, 1 << 30);
         faults.within("office.pictures_timeout_ms", self.pictures_timeout_ms, 100, 600_000);
+        faults.within("office.start_timeout_ms", self.start_timeout_ms, 1_000, 600_000);
+        faults.within("office.timeout_ms", self.timeout_ms, 1, 3_600_000);
+        faults.within("office.memory_limit_mb", self.memory_limit_mb, 16, 1 << 20);
+        faults.within("office.server_documents", self.server_documents, 1, 1_000_000);
+        faults.within("office.server_memory_limit_mb", self.server_memory_limit_mb, 128, 1 << 20);
     }
 }

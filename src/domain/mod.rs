@@ -10,6 +10,7 @@ pub mod kinds;
 pub mod lane;
 pub mod letters;
 pub mod members;
+pub mod office_format;
 pub mod reach;
 pub mod scripts;
 pub mod search;

@@ -36,6 +36,8 @@ pub enum Unplanned {
     Impossible(Possible),
     /// An engine could, and lacks this.
     Lacking(Lack),
+    /// A file would come out that is not what this key of `formatOpts` promises; with what would be.
+    Unkept(&'static str, String),
 }
 
 /// What a kind can become.
@@ -113,13 +115,16 @@ impl Catalog {
         self.entries.iter().map(|entry| &entry.engine)
     }
 
-    /// How `kind` becomes `target`.
+    /// How `kind` becomes `target`, with all that `options` promise.
     ///
     /// # Errors
     /// When nobody can do it, or not here.
     pub fn plan(&self, kind: TemplateKind, target: Target, options: &PageOptions) -> Result<Plan, Unplanned> {
         match self.planned(kind, target, options) {
-            Ok(Some(plan)) => Ok(plan),
+            Ok(Some(plan)) => match plan.unkept(options) {
+                Some(key) => Err(Unplanned::Unkept(key, self.keepers(key, (kind, target), options))),
+                None => Ok(plan),
+            },
             Ok(None) => Err(Unplanned::Impossible(self.possible(kind))),
             Err(lack) => Err(Unplanned::Lacking(lack)),
         }
@@ -146,7 +151,26 @@ impl Catalog {
             return Err(lack);
         }
         let whole = looked.iter().filter(|(_, lack)| lack.is_none()).map(|(engine, _)| *engine);
-        plan::search(whole, (kind, target), options).map(Some).ok_or(lack)
+        let around = plan::search(whole, (kind, target), options);
+        // What the way around would not keep, and the route would, is lacking as well.
+        let keeps = |around: &Plan| around.unkept(options).is_none_or(|key| !route.keeps(key));
+        around.filter(keeps).map(Some).ok_or(lack)
+    }
+
+    /// What would keep what `key` promises, in the words that follow "it cannot be kept".
+    fn keepers(&self, key: &str, (kind, target): (TemplateKind, Target), options: &PageOptions) -> String {
+        let keeps = |kind: TemplateKind, target: Target| {
+            self.route(kind, target, options).is_some_and(|route| route.keeps(key))
+        };
+        let names = |names: Vec<&'static str>| (!names.is_empty()).then(|| names.join(", "));
+        let targets = Target::ALL.into_iter().filter(|target| keeps(kind, *target)).map(Target::name);
+        let kinds = TemplateKind::ALL.into_iter().filter(|kind| keeps(*kind, target)).map(TemplateKind::name);
+        let (of, to) = (kind.name(), target.name());
+        match (names(targets.collect()), names(kinds.collect())) {
+            (Some(targets), _) => format!("for {to}; it can for {targets}"),
+            (None, Some(kinds)) => format!("for {to} made of {of}; it can for {to} made of {kinds}"),
+            (None, None) => format!("for {to} made of {of}, and nothing here can yet"),
+        }
     }
 
     /// How `kind` would become `target` if everything were installed.

@@ -131,6 +131,13 @@ impl Linter {
 
 #[async_trait(?Send)]
 impl VariableReader for Linter {
+    fn reads(&self, kind: TemplateKind) -> bool {
+        match kind {
+            TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework | TemplateKind::Docx => true,
+            TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => false,
+        }
+    }
+
     async fn variables(
         &self,
         account: AccountId,

@@ -7,12 +7,14 @@
 pub mod catalog;
 pub mod document;
 pub mod ejs;
+pub mod libreoffice;
 pub mod lint;
 pub mod office;
 pub mod page;
 pub mod plain;
 pub mod plan;
 pub mod program;
+pub mod qpdf;
 pub mod raster;
 pub mod requirement;
 pub mod script;
@@ -80,7 +82,15 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, page::ENGINE, raster::ENGINE]
+    vec![
+        ejs::ENGINE,
+        plain::ENGINE,
+        office::ENGINE,
+        libreoffice::ENGINE,
+        page::ENGINE,
+        raster::ENGINE,
+        qpdf::ENGINE,
+    ]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does
@@ -173,8 +183,12 @@ mod tests {
         }
         let abilities = engines.iter().flat_map(|engine| engine.abilities);
         let heeded: BTreeSet<_> = abilities.flat_map(|ability| ability.heeds.concat()).collect();
-        let read = KEYS.iter().filter(|(_, handling)| *handling == Handling::Read);
-        assert_eq!(heeded, read.map(|(name, _)| *name).collect::<BTreeSet<_>>());
+        let of = |wanted: Handling| {
+            KEYS.iter().filter(move |(_, handling)| *handling == wanted).map(|(name, _)| *name)
+        };
+        // One that promises something is refused where nobody heeds it.
+        let promised = of(Handling::Promised).filter(|name| heeded.contains(name));
+        assert_eq!(heeded, of(Handling::Read).chain(promised).collect::<BTreeSet<_>>());
     }
 
     /// What each target had an effect of before engines said so themselves.

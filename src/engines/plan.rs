@@ -55,6 +55,20 @@ impl Plan {
         self.steps.iter().any(|step| step.heeds(name))
     }
 
+    /// Whether the file that comes out is what the key `name` promises of it: one of the steps that make or change it
+    /// heeds it. A picture of a page that conforms to something, or is locked, is neither.
+    #[must_use]
+    pub fn keeps(&self, name: &str) -> bool {
+        let made = self.steps.last().map(|step| step.to);
+        self.steps.iter().any(|step| Some(step.to) == made && step.heeds(name))
+    }
+
+    /// The first key of `options` that promises what the file would not be.
+    #[must_use]
+    pub fn unkept(&self, options: &PageOptions) -> Option<&'static str> {
+        options.promised.iter().find(|name| !self.keeps(name)).copied()
+    }
+
     /// The steps that change the file once it is what it was to become: what is done only because it was asked for.
     pub fn finishing(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.from == step.to)
@@ -209,5 +223,28 @@ mod tests {
         assert_eq!(plan.steps().len(), STEP_LIMIT);
         assert!(plan.heeds("dpi") && !plan.heeds("scale"));
         assert_eq!(route(&[chain], Target::Png, &options), None, "it would be one step more");
+    }
+
+    #[test]
+    fn a_promise_is_kept_by_who_makes_the_file_and_not_on_the_way_to_it() {
+        let heeding = |able: Ability| Ability { heeds: &[&["pdfa"]], ..able };
+        let silent = |able: Ability| Ability { heeds: &[], ..able };
+        let abilities = |seal| Box::leak(Box::new([silent(FILL), heeding(CONVERT), silent(RASTER), seal]));
+        let options = PageOptions { promised: vec!["pdfa"], ..PageOptions::default() };
+        let unkept = |target, options: &PageOptions, seal| {
+            let engines = [engine("all", abilities(seal))];
+            search(engines.iter(), (TemplateKind::Docx, target), options).unwrap().unkept(options)
+        };
+        let outlined = {
+            let mut outlined = options.clone();
+            outlined.extras.outline = true;
+            outlined
+        };
+        for options in [&options, &outlined] {
+            assert_eq!(unkept(Target::Pdf, options, silent(SEAL)), None, "also behind what finishes it");
+            assert_eq!(unkept(Target::Png, options, silent(SEAL)), Some("pdfa"));
+            assert_eq!(unkept(Target::Docx, options, silent(SEAL)), Some("pdfa"));
+        }
+        assert_eq!(unkept(Target::Pdf, &PageOptions::default(), silent(SEAL)), None, "nothing is promised");
     }
 }

@@ -4,12 +4,13 @@ use super::state::HttpState;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::catalog::Unplanned;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Fault, Problem};
 
 /// Refuses a pair that has no plan.
 ///
 /// # Errors
-/// `unsupported_conversion`, naming what the kind can become, or what must be installed here.
+/// `unsupported_conversion`, naming what the kind can become, or what must be installed here; `validation_failed` for an
+/// option that promises what would not be kept.
 pub(super) fn admit(
     state: &HttpState,
     (kind, target): (TemplateKind, Target),
@@ -22,6 +23,11 @@ pub(super) fn admit(
             format!("'{kind}' cannot become '{target}'; it can become {possible}.")
         }
         Unplanned::Lacking(lack) => format!("'{kind}' cannot become '{target}' here: {lack}."),
+        Unplanned::Unkept(key, keepers) => {
+            let detail =
+                format!("promises what cannot be kept {keepers}. Leave the key out, or change the target");
+            return Err(Problem::validation(vec![Fault::new(format!("/formatOpts/{key}"), detail)]));
+        }
     };
     Err(Problem::new(Code::UnsupportedConversion, detail))
 }

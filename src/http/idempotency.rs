@@ -11,15 +11,22 @@ use crate::problem::{Fault, Problem};
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The SHA-256 of a caller's key: what the caller chose is neither kept nor logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key([u8; 32]);
+/// Two SHA-256 of a caller's key: what the caller chose is neither kept nor logged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    /// What the key is known by.
+    id: [u8; 32],
+    /// Goes into the hash of its requests, and is not kept. Hazard: a request may have a password in it, and who finds
+    /// the hash of the request could try one after the other; without the key there is nothing to try.
+    salt: [u8; 32],
+}
 
 impl Key {
     /// What the key says of a request to `endpoint` (the same by each of its paths) with `body`.
     pub(super) fn of(self, endpoint: &str, body: &Body) -> Idempotency {
-        let request = Sha256::new().chain_update(endpoint).chain_update([0]).chain_update(body.bytes());
-        Idempotency { key: self.0, request: request.finalize().into() }
+        let request = Sha256::new().chain_update(self.salt).chain_update(endpoint);
+        let request = request.chain_update([0]).chain_update(body.bytes());
+        Idempotency { key: self.id, request: request.finalize().into() }
     }
 }
 
@@ -41,7 +48,9 @@ pub(super) fn read_key(request: &HttpRequest, state: &HttpState) -> Result<Optio
         let detail = format!("is longer than {limit} bytes (http.idempotency_key_limit_bytes); shorten it");
         return Err(wrong(detail));
     }
-    Ok((!text.is_empty()).then(|| Key(Sha256::digest(text).into())))
+    let salt = Sha256::new().chain_update("request").chain_update([0]).chain_update(text);
+    let key = Key { id: Sha256::digest(text).into(), salt: salt.finalize().into() };
+    Ok((!text.is_empty()).then_some(key))
 }
 
 fn wrong(detail: String) -> Problem {
@@ -82,7 +91,7 @@ mod tests {
         let (_, other) = told(&bench, PATH, r#"{"type":"html","target":"png"}"#, "one").await;
         assert!(other.unwrap().key == first.unwrap().key && other.unwrap().request != first.unwrap().request);
         let (_, keyed) = told(&bench, PATH, BODY, "two").await;
-        assert!(keyed.unwrap().key != first.unwrap().key && keyed.unwrap().request == first.unwrap().request);
+        assert!(keyed.unwrap().key != first.unwrap().key && keyed.unwrap().request != first.unwrap().request);
         let immediate = r#"{"type":"html","target":"pdf","template":"x"}"#;
         let (_, started) = told(&bench, "/v1/documents/immediate-render", immediate, "one").await;
         let (_, initialized) = told(&bench, PATH, immediate, "one").await;

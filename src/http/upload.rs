@@ -94,7 +94,8 @@ fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64)
             span.record("template.id", tracing::field::display(template));
             Ok((Place::Template(account, template), grant.limit_bytes))
         }
-        StorageKey::JobOutput(..)
+        StorageKey::JobSecret(..)
+        | StorageKey::JobOutput(..)
         | StorageKey::UnfinishedPackage(..)
         | StorageKey::Template(..)
         | StorageKey::Upload(..)

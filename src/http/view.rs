@@ -22,7 +22,7 @@ pub(super) struct JobBody<'a> {
     template_id: Option<String>,
     #[schema(value_type = TargetName)]
     target: &'static str,
-    /// As it was sent.
+    /// As it was sent, with `***` in the place of passwords.
     #[schema(value_type = Option<HashMap<String, serde_json::Value>>, required = true)]
     format_opts: Option<&'a RawValue>,
     #[schema(value_type = StatusName)]

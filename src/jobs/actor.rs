@@ -53,6 +53,8 @@ pub(super) struct Begin {
     pub change: Change,
     pub start: bool,
     pub counted: Counted,
+    /// The half of its passwords that is an object.
+    pub secret: Option<Bytes>,
 }
 
 /// Starts an initialized job; answers whether it entered the queue by this.
@@ -200,7 +202,9 @@ impl Handler<Begin> for JobActor {
         record.given.data = held.data.is_some();
         record.given.template = held.template.is_some();
         let limit_bytes = self.deps.limits.journaled_input_limit_bytes;
-        let placed = inputs::place(&mut record, &held, message.change, limit_bytes);
+        let mut placed = inputs::place(&mut record, &held, message.change, limit_bytes);
+        let secret = message.secret.map(|half| (StorageKey::JobSecret(record.account, record.id), half));
+        placed.objects.extend(secret);
         if message.start {
             self.held = inputs::small(&held, limit_bytes);
         }

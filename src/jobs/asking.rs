@@ -7,7 +7,7 @@ use super::record::JobRecord;
 use super::registry::{Found, JobRegistry, ViewReply, actor_lost, stopping};
 use super::stored::Counted;
 use super::view::WireStatus;
-use super::{actor, uploads};
+use super::{actor, secret, uploads};
 use crate::accounts::Reservation;
 use crate::accounts::actor::ReserveDocument;
 use crate::domain::ids::{AccountId, JobId};
@@ -63,7 +63,12 @@ impl JobRegistry {
 
     /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
+        let (kept, secret) = match secret::split(&message.spec.passwords) {
+            Ok(halves) => halves,
+            Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
+        };
         let mut record = JobRecord::new(message.account, message.spec, self.deps.clock.now());
+        record.secret = kept;
         record.deliver_to = message.deliver_to.map(|address| address.secret().to_owned());
         record.usage = reservation.usage().cloned();
         let change = match self.key_entries(&record, message.idempotency) {
@@ -79,7 +84,7 @@ impl JobRegistry {
             Err(problem) => return Box::pin(fut::ready(Err(problem))),
         };
         let live = self.spawn(record);
-        let begin = actor::Begin { held, change, start: message.start, counted };
+        let begin = actor::Begin { held, change, start: message.start, counted, secret };
         Box::pin(live.addr.send(begin).into_actor(self).map(move |begun, registry, _| {
             match begun.map_err(|_| actor_lost()).and_then(|begun| begun) {
                 Ok(()) => {

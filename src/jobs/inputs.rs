@@ -86,13 +86,19 @@ pub(super) fn leftovers(record: &JobRecord, landing: Landing) -> Vec<StorageKey>
     keys
 }
 
-/// The objects that may hold inputs of the job.
+/// The objects that may hold inputs of the job, its passwords among them.
 pub(super) fn objects(record: &JobRecord, landing: Landing) -> Vec<StorageKey> {
-    let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part));
+    // A saved template is no input: nobody gives one with the job, and nobody has an address for one.
+    let is_input =
+        |part: &InputPart| *part == InputPart::Data || record.given.template || record.template.is_none();
+    let stored = PARTS.into_iter().filter(|part| !is_journaled(record, *part) && is_input(part));
     let mut keys: Vec<_> = stored.map(|part| object(record.account, record.id, part)).collect();
     let uploads = uploads(record).map(|key| landing.of(&key));
     let apart: Vec<_> = uploads.filter(|upload| !keys.contains(upload)).collect();
     keys.extend(apart);
+    if record.secret.is_some() {
+        keys.push(StorageKey::JobSecret(record.account, record.id));
+    }
     keys
 }
 

@@ -188,12 +188,16 @@ impl Journal {
     pub(super) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
+        if record.state == JobState::Running {
+            // It was queued, in this life of the service or an earlier one: what stands for it stands.
+            return Ok(change);
+        }
         if record.state == JobState::Initialized {
             change = change.put(open::mark(account, job), []);
         } else {
             change = change.delete(due::key(self.retention.expires_at(record), account, job));
         }
-        // From these three it may come; what runs, was queued.
+        // From these three it may come.
         if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
             change = change.delete(open::mark(account, job));
         }

@@ -16,6 +16,7 @@ mod queue;
 pub mod record;
 pub mod registry;
 mod run;
+pub mod secret;
 mod settle;
 pub mod stop;
 pub mod stored;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::messages::JobSpec;
+use super::secret::Secret;
 use super::view::{JobView, Output, WireStatus};
 use crate::accounts::UsageKey;
 use crate::clock::Timestamp;
@@ -33,7 +34,7 @@ pub struct JobRecord {
     /// It is a preview of that template.
     #[serde(default)]
     pub preview: bool,
-    /// `formatOpts` as the caller sent them.
+    /// `formatOpts` as the caller sent them, with stars in the place of passwords.
     pub format_opts: Option<Box<RawValue>>,
     /// The inputs that came with the request: an uploaded one beside does not count.
     pub given: InputSet,
@@ -47,6 +48,9 @@ pub struct JobRecord {
     /// Where the document is to be delivered, until the job has ended.
     #[serde(default)]
     pub deliver_to: Option<String>,
+    /// What is kept of the passwords, until the job has ended.
+    #[serde(default)]
+    pub secret: Secret,
     /// How often a run has begun (as far as it was written).
     pub attempts: u64,
     /// When it was initialized.
@@ -83,6 +87,7 @@ impl JobRecord {
             usage: None,
             stored_bytes: 0,
             deliver_to: None,
+            secret: Secret::None,
             attempts: 0,
             created_at: now,
             started_at: None,

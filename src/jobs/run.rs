@@ -9,10 +9,10 @@ use tracing::Instrument as _;
 
 use super::actor::JobActor;
 use super::deps::Deps;
-use super::inputs;
 use super::notice::Slot;
 use super::record::JobRecord;
 use super::view::Output;
+use super::{inputs, secret};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::job::{JobEvent, JobState, Verdict};
@@ -41,19 +41,23 @@ impl JobActor {
         let (parts, journal) = (self.deps.parts.clone(), self.deps.journal.clone());
         let mut slot = self.slot.take();
         let meter = slot.as_mut().map_or_else(|| CostMeter::new(record.account), Slot::begin);
-        let (input, record, held) = (self.run_input(meter), record.clone(), self.held.clone());
+        let (mut input, record, held) = (self.run_input(meter), record.clone(), self.held.clone());
         let (report, reported) = oneshot::channel();
         let (show, shown) = oneshot::channel();
         let work = async move {
-            let end = match inputs::load(&journal, &record, held).await {
-                Ok(held) => {
+            let given = &input.options.protection.passwords;
+            let passwords = secret::load(parts.store.as_ref(), &record, given).await;
+            let end = match (inputs::load(&journal, &record, held).await, passwords) {
+                (Ok(held), Ok(passwords)) => {
+                    input.options.protection.passwords = passwords;
                     let published = move |document| {
                         drop(slot);
                         let _ = show.send(document);
                     };
                     pipeline::run(&parts, RunInput { held, ..input }, published).await
                 }
-                Err(error) => unreadable(&error),
+                (Err(error), _) => unreadable(&error),
+                (Ok(_), Err(fault)) => RunEnd::failed(fault),
             };
             let _ = report.send(end);
         };
@@ -191,6 +195,8 @@ impl JobActor {
         record.deliver_to = None;
         let deps = self.deps.clone();
         let written = async move {
+            // What the object has without it is random.
+            record.secret = record.secret.erased();
             let gone = leftovers::mark(record.id.0, &inputs::leftovers(&record, deps.landing()));
             let with = Deps::give_back(&record).and(inputs::removal(&record)).and(gone);
             deps.journal.commit(&record, with).await?;

@@ -164,6 +164,7 @@ impl Sweeper {
             StorageKey::JobOutput(account, job, file) => (account, job, Some(file)),
             StorageKey::JobData(account, job)
             | StorageKey::JobTemplate(account, job)
+            | StorageKey::JobSecret(account, job)
             | StorageKey::Upload(account, Upload::Data(job) | Upload::Template(job)) => (account, job, None),
             StorageKey::Probe(_) => return true,
             StorageKey::TemplateUpload(..)

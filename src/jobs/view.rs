@@ -81,7 +81,7 @@ pub struct JobView {
     pub target: Target,
     /// The template named at init, if one was.
     pub template: Option<TemplateId>,
-    /// `formatOpts` as the caller sent them.
+    /// `formatOpts` as the caller sent them, with stars in the place of passwords.
     pub format_opts: Option<std::sync::Arc<RawValue>>,
     /// Where it stands.
     pub status: WireStatus,

@@ -7,6 +7,7 @@ use crate::domain::encoding;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::json;
 use crate::domain::kinds::TemplateKind;
+use crate::domain::office_format::OfficeFormat;
 use crate::domain::reach::Reach;
 use crate::engines::thread;
 use crate::problem::Code;
@@ -105,13 +106,15 @@ fn lost() -> JobFault {
 
 fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
     let (job, found, entry) = (job.name(), template.kind.name(), template.site.entry());
-    JobFault::new(
-        FaultCode::TemplateInvalid,
-        format!(
-            "the template is of the type {found} ({entry}), but the job's type is {job}; use a template of that \
-             type"
-        ),
-    )
+    let start = template.site.page().map(AsRef::as_ref).unwrap_or_default();
+    let kin = OfficeFormat::of_start(template.kind, start).filter(|format| !format.is_present());
+    let what = kin.map_or_else(
+        || format!("of the type {found} ({entry})"),
+        |format| format!("{} and goes with the type {found}", format.described()),
+    );
+    let sentence =
+        format!("the template is {what}, but the job's type is {job}; use a template of that type");
+    JobFault::new(FaultCode::TemplateInvalid, sentence)
 }
 
 async fn read(parts: &Parts, held: Option<Bytes>, key: StorageKey) -> Result<Option<Bytes>, JobFault> {

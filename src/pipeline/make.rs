@@ -25,6 +25,11 @@ pub(super) fn plan(parts: &Parts, input: &RunInput) -> Result<Plan, JobFault> {
             let (kind, target) = (input.kind.name(), input.target.name());
             JobFault::new(FaultCode::Internal, format!("this version cannot make {target} of {kind}"))
         }
+        // As above: what the file would not be is not published as if it were.
+        Unplanned::Unkept(key, keepers) => {
+            let sentence = format!("formatOpts.{key} promises what cannot be kept {keepers}");
+            JobFault::new(FaultCode::OptionsInvalid, sentence)
+        }
     })
 }
 

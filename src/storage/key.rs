@@ -6,6 +6,9 @@ use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::FileKind;
 
+/// What the object of a job's passwords is called; a backup passes it over.
+pub(super) const SECRET: &str = "secret";
+
 /// The name of an object. Its path consists of our own ids and words only (`[A-Za-z0-9/_.-]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StorageKey {
@@ -13,6 +16,8 @@ pub enum StorageKey {
     JobData(AccountId, JobId),
     /// The template uploaded to a job; deleted when the job ends.
     JobTemplate(AccountId, JobId),
+    /// Half of what a job's passwords are made of; deleted when the job ends.
+    JobSecret(AccountId, JobId),
     /// The document a job made; kept for the output retention.
     JobOutput(AccountId, JobId, FileKind),
     /// What was uploaded for a template that is not saved; kept until it is unpacked, or the template goes.
@@ -120,6 +125,7 @@ impl fmt::Display for StorageKey {
         match self {
             Self::JobData(account, job) => write!(formatter, "{folder}/{account}/{job}/data.json"),
             Self::JobTemplate(account, job) => write!(formatter, "{folder}/{account}/{job}/template"),
+            Self::JobSecret(account, job) => write!(formatter, "{folder}/{account}/{job}/{SECRET}"),
             Self::JobOutput(account, job, kind) => {
                 write!(formatter, "{folder}/{account}/{job}/document.{}", kind.name())
             }
@@ -153,7 +159,7 @@ impl StorageKey {
     #[must_use]
     pub fn folder(&self) -> Folder {
         match self {
-            Self::JobData(..) | Self::JobTemplate(..) => Folder::Jobs,
+            Self::JobData(..) | Self::JobTemplate(..) | Self::JobSecret(..) => Folder::Jobs,
             Self::JobOutput(..) => Folder::Outputs,
             Self::TemplateUpload(..) | Self::UnfinishedPackage(..) => Folder::Unfinished,
             Self::Template(..) => Folder::Templates,
@@ -168,6 +174,7 @@ impl StorageKey {
         match self {
             Self::JobData(_, job)
             | Self::JobTemplate(_, job)
+            | Self::JobSecret(_, job)
             | Self::JobOutput(_, job, _)
             | Self::Upload(_, Upload::Data(job) | Upload::Template(job)) => job.made_at(),
             Self::TemplateUpload(_, template) | Self::Upload(_, Upload::Content(template)) => {
@@ -184,6 +191,7 @@ impl StorageKey {
         match self {
             Self::JobData(..) => "data.json".to_owned(),
             Self::JobTemplate(..) => "template".to_owned(),
+            Self::JobSecret(..) => SECRET.to_owned(),
             Self::JobOutput(_, _, kind) => format!("document.{}", kind.name()),
             Self::TemplateUpload(..) => "upload".to_owned(),
             Self::Upload(_, upload) => upload.place().1.to_owned(),
@@ -232,6 +240,7 @@ impl StorageKey {
         match name {
             "data.json" => Some(Self::JobData(owner, job)),
             "template" => Some(Self::JobTemplate(owner, job)),
+            SECRET => Some(Self::JobSecret(owner, job)),
             name => {
                 let kind = FileKind::from_name(name.strip_prefix("document.")?)?;
                 Some(Self::JobOutput(owner, job, kind))
@@ -250,6 +259,7 @@ mod tests {
         let mut keys = vec![
             StorageKey::JobData(account, job),
             StorageKey::JobTemplate(account, job),
+            StorageKey::JobSecret(account, job),
             StorageKey::Probe(account),
         ];
         let (template, object) = (TemplateId::generate(), ObjectId::generate());

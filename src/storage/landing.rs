@@ -29,7 +29,8 @@ impl Landing {
                 StorageKey::Upload(account, Upload::Content(template))
             }
             // Nobody uploads these.
-            key @ (StorageKey::JobOutput(..)
+            key @ (StorageKey::JobSecret(..)
+            | StorageKey::JobOutput(..)
             | StorageKey::UnfinishedPackage(..)
             | StorageKey::Template(..)
             | StorageKey::Upload(..)

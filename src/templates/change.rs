@@ -172,6 +172,7 @@ fn package_of(key: &StorageKey) -> Option<ObjectId> {
         | StorageKey::TemplateUpload(..)
         | StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
+        | StorageKey::JobSecret(..)
         | StorageKey::JobOutput(..)
         | StorageKey::Upload(..)
         | StorageKey::Probe(_) => None,

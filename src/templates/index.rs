@@ -226,6 +226,7 @@ pub(super) fn owner(key: &StorageKey) -> Option<(AccountId, TemplateId)> {
         | StorageKey::Template(account, template, ..) => Some((account, template)),
         StorageKey::JobData(..)
         | StorageKey::JobTemplate(..)
+        | StorageKey::JobSecret(..)
         | StorageKey::JobOutput(..)
         | StorageKey::Upload(_, Upload::Data(_) | Upload::Template(_))
         | StorageKey::Probe(_) => None,

@@ -156,6 +156,7 @@ impl Found {
             StorageKey::Template(..)
             | StorageKey::JobData(..)
             | StorageKey::JobTemplate(..)
+            | StorageKey::JobSecret(..)
             | StorageKey::JobOutput(..)
             | StorageKey::Probe(_) => {}
         }

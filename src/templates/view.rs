@@ -121,6 +121,9 @@ impl Handler<LocateArchive> for TemplateRegistry {
 /// The variables of a template that was saved when nobody had the time to tell them.
 async fn read(deps: &Deps, account: AccountId, summary: &TemplateSummary) -> Option<Variables> {
     let content = &summary.content;
+    if !deps.reads(content.kind) {
+        return None;
+    }
     let key = summary.key(TemplatePart::Package);
     let loaded = load_package(deps, summary.account, (content, key)).await.ok()?;
     match deps.variables(account, (content.kind, &loaded.site)).await {

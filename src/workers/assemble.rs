@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::fill::FillJob;
 use super::lint::LintJob;
 use super::spec::{Cage, ChildSpec, Limits, OWN_PROGRAM, User};
+use super::unfilled::UnfilledJob;
 
 /// The program's name.
 pub const PROGRAM: &str = "platen-script";
@@ -47,6 +48,8 @@ pub enum Order<'a> {
     Compile(CompileJob<'a>),
     /// To fill an Office file; answered by [`Filled`](super::fill::Filled).
     Fill(FillJob<'a>),
+    /// To take an Office file as it is; answered by [`Unfilled`](super::unfilled::Unfilled).
+    Unfilled(UnfilledJob),
     /// To look through a template; answered by [`Linted`](super::lint::Linted).
     Lint(LintJob<'a>),
 }

@@ -62,9 +62,21 @@ pub enum FrameError {
 /// # Errors
 /// When the pipe breaks, or the header is longer than a frame's may be.
 pub fn write(mut sink: impl Write, header: &impl Serialize, body: &[u8]) -> io::Result<()> {
-    let head = head(header, body.len())?;
+    let head = head(header, body.len() as u64)?;
     sink.write_all(&head)?;
     sink.write_all(body)?;
+    sink.flush()
+}
+
+/// Sends a frame from the child's side whose body is `length` bytes of `body`; a shorter one breaks the pipe's sense.
+///
+/// # Errors
+/// When the pipe breaks, or the header is longer than a frame's may be, or the body shorter than was said.
+pub fn copy(mut sink: impl Write, header: &impl Serialize, body: impl Read, length: u64) -> io::Result<()> {
+    sink.write_all(&head(header, length)?)?;
+    if io::copy(&mut body.take(length), &mut sink)? < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     sink.flush()
 }
 
@@ -87,7 +99,7 @@ pub(super) async fn send(
     header: &impl Serialize,
     body: &[Bytes],
 ) -> io::Result<()> {
-    let head = head(header, body.iter().map(Bytes::len).sum())?;
+    let head = head(header, body.iter().map(|part| part.len() as u64).sum())?;
     sink.write_all(&head).await?;
     for part in body {
         sink.write_all(part).await?;
@@ -115,13 +127,13 @@ pub(super) async fn receive<H: DeserializeOwned>(
     Ok((parse(&header)?, body.into()))
 }
 
-fn head(header: &impl Serialize, body_length: usize) -> io::Result<Vec<u8>> {
+fn head(header: &impl Serialize, body_length: u64) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(header)?;
     let length = u32::try_from(json.len()).ok().filter(|&length| length <= HEADER_LIMIT_BYTES);
     let length = length.ok_or_else(|| io::Error::other("the header of a frame is too long"))?;
     let mut head = Vec::with_capacity(PREFIX_BYTES + json.len());
     head.extend_from_slice(&length.to_le_bytes());
-    head.extend_from_slice(&(body_length as u64).to_le_bytes());
+    head.extend_from_slice(&body_length.to_le_bytes());
     head.extend_from_slice(&json);
     Ok(head)
 }

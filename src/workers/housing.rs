@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::group;
@@ -33,6 +34,7 @@ pub(super) struct House {
     interval: Duration,
     beyond: Arc<OnceLock<Excess>>,
     watch: Option<(i32, JoinHandle<()>)>,
+    gone: Option<oneshot::Sender<()>>,
 }
 
 impl Housing {
@@ -46,23 +48,32 @@ impl Housing {
         let limits = spawn_blocking(move || bounds.limits(has_own_user)).await??;
         let spec = ChildSpec { limits: Limits { cpu_s: None, ..limits }, ..spec };
         let beyond = Arc::default();
-        Ok((spec, House { scratch, bounds, interval: programs.watch_interval(), beyond, watch: None }))
+        let interval = programs.watch_interval();
+        Ok((spec, House { scratch, bounds, interval, beyond, watch: None, gone: None }))
     }
 }
 
 impl House {
+    /// Comes when the child has ended by itself, or was killed for what it took; never where it is ended.
+    pub fn gone(&mut self) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        self.gone = Some(sender);
+        receiver
+    }
+
     /// Watches `leader`, which was started here: when it takes too much, it is killed with its whole group; when it
     /// has ended, what it has started is, which might go on and keep its pipes open.
     pub fn watch(&mut self, leader: i32) -> io::Result<()> {
         let (folder, beyond) = (self.scratch.watched()?, Arc::clone(&self.beyond));
         let end = group::watch_end(leader)?;
-        let (bounds, interval) = (self.bounds, self.interval);
+        let (bounds, interval, gone) = (self.bounds, self.interval, self.gone.take());
         let watch = tokio::spawn(async move {
             tokio::select! {
                 _ = end.readable() => {}
                 found = excess(leader, &folder, bounds, interval) => drop(beyond.set(found)),
             }
             group::kill(leader);
+            gone.map(|gone| gone.send(()));
         });
         self.watch = Some((leader, watch));
         Ok(())

@@ -15,6 +15,7 @@ mod frame;
 mod group;
 mod holdings;
 mod housing;
+pub mod libreoffice;
 pub mod lint;
 mod place;
 mod pool;
@@ -25,6 +26,7 @@ mod scratch;
 mod seats;
 mod spec;
 mod starter;
+pub mod unfilled;
 mod waits;
 mod worker;
 
@@ -50,6 +52,7 @@ pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     let (command, rest) = arguments.split_first()?;
     match command.to_str()? {
         spec::EXEC_COMMAND => Some(exec::run_exec(rest, dispatch)),
+        libreoffice::COMMAND => Some(libreoffice::run(rest)),
         raster::COMMAND => Some(raster::run(rest)),
         _ => None,
     }

@@ -11,16 +11,17 @@
 use std::collections::VecDeque;
 use std::future::pending;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use super::housing::Housing;
+use super::housing::{House, Housing};
 use super::place::{Levels, Place, Places};
 use super::priority::{processor_time, resident_bytes, yield_processor};
 use super::program::Excess;
@@ -44,7 +45,8 @@ pub struct PoolSettings {
     /// Each child; it says `Ready` when it has loaded what every job needs, and again after each job
     /// when everything of that job is gone from it.
     pub spec: ChildSpec,
-    /// Children started ahead.
+    /// Children started ahead. Of servers, which work for everybody, so many there are in all: one that ends is replaced
+    /// at once.
     pub spares: usize,
     /// Children that wait for a further job of their account.
     pub kept: usize,
@@ -66,7 +68,8 @@ pub struct PoolSettings {
     /// Longest body of an answer.
     pub answer_limit_bytes: u64,
     /// Most memory that a child may hold at work, its program's own included; then it is killed. For what its own limits do
-    /// not see, such as address space that was reserved before they were set.
+    /// not see, such as address space that was reserved before they were set. A server that holds more when its job is done
+    /// is replaced.
     pub resident_limit_bytes: Option<u64>,
 }
 
@@ -83,6 +86,8 @@ struct Inner {
     metrics: ChildMetrics,
     places: Places,
     shelf: Mutex<Shelf>,
+    /// A server that was started is ready, or is not to be had.
+    arrival: Notify,
     /// For servers, which work for everybody.
     housing: Option<Housing>,
 }
@@ -99,6 +104,8 @@ struct Shelf {
     /// Oldest first.
     kept: VecDeque<(AccountId, Worker)>,
     starting: usize,
+    /// They have a job, or get ready for a further one.
+    working: usize,
 }
 
 impl Pool {
@@ -132,7 +139,17 @@ impl Pool {
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
-        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, places, shelf, housing }) };
+        let pool = Self {
+            inner: Arc::new(Inner {
+                starter,
+                settings,
+                metrics,
+                places,
+                shelf,
+                arrival: Notify::new(),
+                housing,
+            }),
+        };
         pool.refill();
         pool
     }
@@ -215,11 +232,13 @@ impl Pool {
         job: &Job<'_, H>,
         pick: impl Fn(&mut Shelf) -> Option<Worker>,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let worker = match self.take(pick) {
+        let worker = match self.take_or_await(pick).await {
             Some(worker) => worker,
             None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
-        let grown = outgrown(worker.process(), self.inner.settings.resident_limit_bytes);
+        // What grows in a server at work is its child, which it watches itself.
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.housing.is_none());
+        let grown = outgrown(worker.process(), limit);
         let mut lease = Lease::new(self.clone(), account, worker, turn.place);
         let waits = Waits::default();
         let done = tokio::select! {
@@ -251,9 +270,24 @@ impl Pool {
         }
     }
 
+    /// The same; while servers are on their way, a job waits for one of them, rather than start one more.
+    async fn take_or_await(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<Worker> {
+        loop {
+            let mut arrival = pin!(self.inner.arrival.notified());
+            arrival.as_mut().enable();
+            if let Some(worker) = self.take(&pick) {
+                return Some(worker);
+            }
+            if self.inner.housing.is_none() || self.shelf().starting == 0 {
+                return None;
+            }
+            arrival.await;
+        }
+    }
+
     async fn start(&self, environment: &[(&'static str, &str)]) -> Result<Worker, WorkerFault> {
         let settings = &self.inner.settings;
-        let (spec, house) = match &self.inner.housing {
+        let (spec, mut house) = match &self.inner.housing {
             None => (settings.spec.clone(), None),
             Some(housing) => {
                 let furnished = housing.furnish(settings.spec.clone()).await;
@@ -262,8 +296,28 @@ impl Pool {
             }
         };
         let spec = environment.iter().fold(spec, |spec, &(name, value)| spec.variable(name, value));
+        if let Some(gone) = house.as_mut().map(House::gone) {
+            let pool = Arc::downgrade(&self.inner);
+            tokio::spawn(async move {
+                if gone.await.is_ok() {
+                    Self::replace_gone(&pool).await;
+                }
+            });
+        }
         let worker = Worker::start(&self.inner.starter, spec, settings.start_timeout, house).await?;
         Ok(worker.marked(environment))
+    }
+
+    /// A server has ended. If it had no job, nobody has seen it yet.
+    async fn replace_gone(pool: &Weak<Inner>) {
+        let Some(inner) = pool.upgrade() else { return };
+        let pool = Self { inner };
+        let gone = pool.shelf().remove_gone();
+        for worker in gone {
+            tracing::warn!(pool.name = pool.inner.settings.name, "a server ended while it had no job");
+            worker.end().await;
+        }
+        pool.refill();
     }
 
     /// Starts as many children as are missing. A child that cannot start is not tried again here; the
@@ -272,7 +326,8 @@ impl Pool {
         let wanted = self.inner.settings.spares;
         let missing = {
             let mut stock = self.shelf();
-            let missing = wanted.saturating_sub(stock.ready.len() + stock.starting);
+            let others = if self.inner.housing.is_some() { stock.kept.len() + stock.working } else { 0 };
+            let missing = wanted.saturating_sub(stock.ready.len() + stock.starting + others);
             stock.starting += missing;
             self.tell(&stock);
             missing
@@ -296,17 +351,22 @@ impl Pool {
             }
         }
         self.tell(&stock);
+        self.inner.arrival.notify_waiters();
     }
 
     /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
     async fn retire(&self, account: AccountId, mut worker: Worker, answered: bool) {
         let settings = &self.inner.settings;
         let useful = answered && settings.kept > 0 && worker.jobs() < settings.child_jobs;
-        if !(useful && worker.renew(settings.start_timeout).await) {
-            return worker.end().await;
+        let is_kept = useful && worker.renew(settings.start_timeout).await && !self.is_overgrown(&worker);
+        if !is_kept {
+            worker.end().await;
+            self.shelf().working -= 1;
+            return;
         }
         let surplus = {
             let mut stock = self.shelf();
+            stock.working -= 1;
             stock.kept.push_back((account, worker));
             let surplus = if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None };
             self.tell(&stock);
@@ -315,6 +375,13 @@ impl Pool {
         if let Some((_, worker)) = surplus {
             worker.end().await;
         }
+    }
+
+    /// Whether a server holds more than it may between two jobs.
+    fn is_overgrown(&self, worker: &Worker) -> bool {
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.housing.is_some());
+        let held = worker.process().and_then(resident_bytes);
+        held.zip(limit).is_some_and(|(held, limit)| held > limit)
     }
 
     fn tell(&self, stock: &Shelf) {
@@ -351,6 +418,18 @@ impl Shelf {
         let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
         kept.or_else(|| if environment.is_empty() { self.ready.pop_front() } else { None })
     }
+
+    /// Takes out those that have ended.
+    fn remove_gone(&mut self) -> Vec<Worker> {
+        let mut gone = Vec::new();
+        for mut worker in std::mem::take(&mut self.ready) {
+            if worker.is_waiting() { self.ready.push_back(worker) } else { gone.push(worker) }
+        }
+        for (account, mut worker) in std::mem::take(&mut self.kept) {
+            if worker.is_waiting() { self.kept.push_back((account, worker)) } else { gone.push(worker) }
+        }
+        gone
+    }
 }
 
 /// Comes when the process holds more memory than that; never where there is no limit.
@@ -377,6 +456,7 @@ struct Lease {
 impl Lease {
     fn new(pool: Pool, account: AccountId, worker: Worker, mut place: Place) -> Self {
         place.begin_work();
+        pool.shelf().working += 1;
         Self {
             rest: Some((worker, place)),
             pool,
@@ -403,9 +483,12 @@ impl Lease {
         let before = used();
         let done = {
             let mut work = pin!(self.work(job, waits));
-            while used() < before + undisturbed {
+            loop {
                 if let Ok(done) = timeout(undisturbed, &mut work).await {
                     return done;
+                }
+                if used() >= before + undisturbed {
+                    break;
                 }
             }
             process.inspect(|process| yield_processor(*process));

@@ -74,6 +74,12 @@ impl Starter {
         Ok(Self { requests, executable: beside })
     }
 
+    /// The path of our own binary.
+    #[must_use]
+    pub fn executable(&self) -> &Path {
+        &self.executable
+    }
+
     /// The path of another program of ours, which lies beside our own binary.
     #[must_use]
     pub fn beside(&self, name: &str) -> PathBuf {

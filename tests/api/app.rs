@@ -31,6 +31,8 @@ pub struct TestApp {
     pub base: String,
     /// Where metrics are read, if at an address of their own.
     pub metrics_url: Option<String>,
+    /// Where the log goes, if not to that of the tests; from the next start on.
+    pub log: Option<PathBuf>,
     /// A token of the account `test`.
     pub token: String,
     /// The client that the tests use.
@@ -108,6 +110,7 @@ impl TestApp {
             settings: all,
             base,
             metrics_url: None,
+            log: None,
             token,
             client,
         };
@@ -121,6 +124,9 @@ impl TestApp {
     /// Starts the program (again) on the same data folder.
     pub fn launch(&mut self) {
         let mut program = self.set(Command::new(env!("CARGO_BIN_EXE_platen")));
+        if let Some(log) = &self.log {
+            program.stderr(std::fs::File::options().create(true).append(true).open(log).expect("a log"));
+        }
         let mut child = program.arg("serve").stdout(Stdio::piped()).spawn().expect("the program starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is piped");

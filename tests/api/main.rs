@@ -33,9 +33,11 @@ mod missing_engine;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod office;
+mod office_templates;
 mod openapi;
 mod options;
 mod owner;
+mod protection;
 mod receiver;
 mod recovery;
 mod render;
@@ -49,5 +51,6 @@ mod template;
 mod template_faults;
 mod template_previews;
 mod templates;
+mod unfilled;
 mod waiting;
 mod warnings;

@@ -1,6 +1,7 @@
 //! A machine without the library that runs template code: the service starts, says what is missing, and works on. In a
 //! mount namespace of the test's own, where something else lies over the library.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use platen::engines::script::JAVASCRIPT_CORE;
@@ -9,27 +10,26 @@ use serde_json::json;
 use crate::app::TestApp;
 use crate::small_disk::told_inside;
 
-/// Puts what is no file over the library, and takes it away again.
-struct Hidden;
+/// Puts what is no file over one, and takes it away again.
+pub struct Hidden(PathBuf);
 
 impl Hidden {
-    fn hide() -> Self {
-        mount(&["mount", "--bind", "/dev/null"]);
-        Self
+    pub fn over(file: &Path) -> Self {
+        let hidden = Self(std::fs::canonicalize(file).unwrap());
+        hidden.run(&["mount", "--bind", "/dev/null"]);
+        hidden
+    }
+
+    fn run(&self, command: &[&str]) {
+        let status = Command::new(command[0]).args(&command[1..]).arg(&self.0).status().unwrap();
+        assert!(status.success(), "{command:?}");
     }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        mount(&["umount"]);
+        self.run(&["umount"]);
     }
-}
-
-fn mount(command: &[&str]) {
-    let library = JAVASCRIPT_CORE.paths.iter().find(|path| std::path::Path::new(path).exists()).unwrap();
-    let library = std::fs::canonicalize(library).unwrap();
-    let status = Command::new(command[0]).args(&command[1..]).arg(library).status().unwrap();
-    assert!(status.success(), "{command:?}");
 }
 
 #[actix_web::test]
@@ -37,7 +37,8 @@ async fn without_the_library_the_service_says_so_and_works_on() {
     if told_inside("missing_engine::without_the_library_the_service_says_so_and_works_on").is_some() {
         return;
     }
-    let hidden = Hidden::hide();
+    let library = JAVASCRIPT_CORE.installed().unwrap();
+    let hidden = Hidden::over(library);
     let app = TestApp::start().await;
     // Whatever has no code is made.
     let (view, pdf) = app.render("pdf", "<p>no tag at all", json!({})).await;

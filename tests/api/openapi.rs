@@ -129,7 +129,11 @@ async fn every_member_of_the_requests_is_taken() {
         document["components"]["schemas"][schema]["properties"].as_object().unwrap().keys().cloned().collect()
     };
     for name in names("FormatOpts") {
-        let options = json!({name.as_str(): value_of(&name)});
+        let mut options = json!({name.as_str(): value_of(&name)});
+        // By itself it protects nothing.
+        if name == "ownerPassword" {
+            options["password"] = json!("another");
+        }
         let body = json!({"type": "html", "target": "pdf", "formatOpts": options});
         let (status, answer) = app.post("/v1/documents/init", &body).await;
         assert_eq!(status, 200, "{name}: {answer}");
@@ -206,6 +210,8 @@ fn value_of(option: &str) -> Value {
         "delimiters" => json!({"start": "{", "end": "}"}),
         "engine" => json!("lualatex"),
         "failOn" => json!(["missing"]),
+        "password" | "userPassword" | "ownerPassword" => json!("secret"),
+        "permissions" => json!({"print": "low"}),
         _ => panic!("give '{option}' a value here"),
     }
 }

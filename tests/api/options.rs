@@ -61,21 +61,10 @@ async fn a_known_key_with_a_wrong_value_is_refused_at_init_by_name() {
 }
 
 #[tokio::test]
-async fn what_promises_protection_or_conformance_is_refused_and_never_ignored() {
+async fn what_promises_conformance_or_a_signature_is_refused_and_never_ignored() {
     let app = TestApp::start().await;
     let template = app.unzipped(crate::template::page("one")).await;
-    let keys = [
-        "password",
-        "userPassword",
-        "ownerPassword",
-        "permissions",
-        "encrypt",
-        "pdfa",
-        "pdfua",
-        "sign",
-        "PDF-A",
-    ];
-    for key in keys {
+    for key in ["encrypt", "pdfa", "pdfua", "sign", "PDF-A"] {
         let options = json!({ key: "x", "scale": 1 });
         let pointer = json!(format!("/formatOpts/{key}"));
         let body =
@@ -95,10 +84,7 @@ async fn what_promises_protection_or_conformance_is_refused_and_never_ignored() 
                 (1, &pointer)
             );
             let detail = answer["errors"][0]["detail"].as_str().unwrap();
-            assert!(
-                detail.contains("cannot be made here yet") || detail.contains("cannot be signed"),
-                "{detail}"
-            );
+            assert!(detail.contains("kept"), "{detail}");
         }
     }
     let (_, jobs) = app.get("/v1/jobs").await;

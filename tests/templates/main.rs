@@ -9,6 +9,7 @@ mod house;
 mod janitor;
 #[path = "../objects/mod.rs"]
 mod objects;
+mod office;
 mod operation;
 mod rebuild;
 mod registry;

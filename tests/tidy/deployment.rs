@@ -84,6 +84,11 @@ fn image_and_setup_install_the_same() {
         assert!(!image.is_empty(), "the image installs no {prefix}");
         assert_eq!(image, words(&setup, ("\npackages=(", ")"), prefix), "{prefix}");
     }
+    for prefix in ["libreoffice-", "fonts-"] {
+        let image = words(&dockerfile, ("\nFROM pages AS office\n", "\nUSER 10001"), prefix);
+        assert!(!image.is_empty(), "the image of Office documents installs no {prefix}");
+        assert_eq!(image, words(&setup, ("\noffice_packages=(", ")"), prefix), "{prefix}");
+    }
     let wanted = tree::read("Cargo.toml");
     let (_, version) = wanted.split_once("rust-version = \"").expect("Cargo.toml has a rust-version");
     let version = version.split('"').next().unwrap_or_default();

@@ -7,6 +7,7 @@ use platen::domain::fault::FaultCode;
 use platen::domain::format_opts::{Handling, KEYS, PageOptions};
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::engines::catalog::Catalog;
+use platen::engines::document::DocumentKind;
 use platen::problem::Code;
 use platen::telemetry::metrics::Metrics;
 
@@ -160,6 +161,7 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
     for (name, handling) in KEYS {
         let wanted = match handling {
             Handling::Read | Handling::Unread => works_on(&catalog, name),
+            Handling::Promised => kept_for(&catalog, name),
             Handling::Refused => "refused".to_owned(),
         };
         let stands = |line: &str| {
@@ -188,6 +190,21 @@ fn works_on(catalog: &Catalog, key: &str) -> String {
     let targets =
         [Target::Pdf, Target::Png, Target::Jpg, Target::Html, Target::Docx, Target::Xlsx, Target::Pptx];
     targets.iter().filter(|target| heeds(target)).map(|target| target.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The targets of which somebody who makes such a file keeps what the key promises.
+fn kept_for(catalog: &Catalog, key: &str) -> String {
+    let abilities = || catalog.engines().flat_map(|engine| engine.abilities);
+    let keeps = |target: &Target| {
+        let made = DocumentKind::File(target.file());
+        abilities().any(|ability| ability.to == made && ability.heeds.concat().contains(&key))
+    };
+    Target::ALL
+        .iter()
+        .filter(|target| keeps(target))
+        .map(|target| target.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn links(source: &Source) -> Vec<(usize, String)> {

@@ -8,6 +8,8 @@
 //!    an engine runs `library` ──answers──▶ fill: the tree is written, everything else is copied ──container──▶ file
 //! ```
 //!
+//! Where all tags are names that are simply there or not, `paths` answers in the engine's place.
+//!
 //! The dialect is `docs/office-tags.md`. This crate knows nothing of engines, files, threads or clocks: bytes go in and come out, so it may
 //! run where nothing else is allowed.
 
@@ -17,6 +19,7 @@ mod container;
 mod content_types;
 mod error;
 mod extent;
+mod family;
 mod field_code;
 mod files;
 mod fill;
@@ -28,11 +31,13 @@ mod limits;
 mod marks;
 mod outline;
 mod package;
+mod paths;
 mod plan;
 mod program;
 mod read;
 mod styles;
 mod tags;
+mod unfilled;
 mod warnings;
 mod word;
 mod writing;
@@ -42,6 +47,7 @@ use std::collections::BTreeMap;
 use answer::{Answer, Answers};
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
+pub use family::Family;
 pub use files::{Files, NoFiles};
 use fill::{Filler, Source};
 use include::Document;
@@ -50,9 +56,11 @@ pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
 pub use outline::{Outline, OutlineTag};
 use package::{Opening, Package};
+pub use paths::{Data, PathAnswers, PathLimits};
 use plan::Node;
 use read::{Parts, Reading};
 use styles::Styles;
+pub use unfilled::{Unfilled, unfilled};
 use word::{Part, Place};
 
 /// A Word file whose tags have been found.
@@ -63,6 +71,8 @@ pub struct Template {
     /// All tags, by their numbers.
     tags: Vec<TagPlace>,
     program: String,
+    /// The program, where no step of it is anything but a name.
+    paths: Option<Vec<program::Step>>,
     next_number: u64,
     /// The documents that it takes in.
     documents: Vec<Document>,
@@ -195,6 +205,7 @@ impl Template {
             parts: Vec::new(),
             tags: Vec::new(),
             program: String::new(),
+            paths: None,
             next_number,
             documents: Vec::new(),
             names: Vec::new(),
@@ -210,6 +221,7 @@ impl Template {
             steps.extend(of_part);
         }
         template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
+        template.paths = paths::are_paths(&steps).then_some(steps);
         template.file = file;
         Ok(template)
     }
@@ -267,6 +279,28 @@ impl Template {
         &self.program
     }
 
+    /// Whether all tags are names, so that [`Template::answers`] may have an answer.
+    #[must_use]
+    pub fn has_only_paths(&self) -> bool {
+        self.paths.is_some()
+    }
+
+    /// What the program answers, where it takes no engine to know that: all tags are names, and what they stand for is nothing unusual.
+    /// `None` says nothing of the template: the engine does.
+    #[must_use]
+    pub fn answers<'d>(&self, data: &'d Data<'_>, limits: PathLimits) -> Option<PathAnswers<'d>> {
+        paths::answers(self.paths.as_ref()?, data, limits).ok()
+    }
+
+    /// The document with `answers`, as [`Template::fill`] makes it of what an engine answered.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Template::fill`].
+    pub fn fill_paths(self, answers: &PathAnswers<'_>, files: &mut dyn Files) -> Result<Filled, Error> {
+        self.fill_tree(&answers.0, files)
+    }
+
     /// The document with `answer`, what the program answered, in the places of its tags; what they name comes from `files`.
     ///
     /// # Errors
@@ -283,9 +317,14 @@ impl Template {
         if !faults.is_empty() {
             return Err(Error::Tags(self.faults(faults, count)));
         }
+        self.fill_tree(&tree, files)
+    }
+
+    fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
         let mut answers = tree.iter();
         let mut package = {
-            let opening = Opening { is_strict: self.is_strict, next_number: self.next_number };
+            let (is_strict, next_number) = (self.is_strict, self.next_number);
+            let opening = Opening { family: Family::Word, is_strict, next_number };
             Package::open(&self.file, &self.limits, opening)?
         };
         self.warnings.iter().for_each(|warning| package.warnings.push(warning));

@@ -32,33 +32,33 @@ const OPTIONS: [&str; 13] = [
 #[derive(Clone, Serialize)]
 pub(crate) struct Step {
     id: usize,
-    kind: &'static str,
+    pub kind: &'static str,
     /// What the tag's expression is; of a command the first argument.
     #[serde(flatten)]
-    term: Term,
+    pub term: Term,
     /// A command's arguments.
     terms: Vec<Term>,
     /// How a picture is shown.
     options: Vec<Call>,
-    body: Vec<Step>,
+    pub body: Vec<Step>,
 }
 
 /// An expression with its filters.
 #[derive(Clone, Serialize)]
-struct Term {
-    whole: String,
-    text: String,
+pub(crate) struct Term {
+    pub whole: String,
+    pub text: String,
     /// The expression as it is compiled.
     code: String,
     /// The names of a plain path; `null` where it takes an expression.
-    path: Option<Vec<String>>,
+    pub path: Option<Vec<String>>,
     /// The path begins at the item itself.
-    own: bool,
-    filters: Vec<Call>,
+    pub own: bool,
+    pub filters: Vec<Call>,
 }
 
 #[derive(Clone, Serialize)]
-struct Call {
+pub(crate) struct Call {
     name: String,
     codes: Vec<String>,
 }

@@ -12,6 +12,9 @@ use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
 
 const PAGE_BYTES: u64 = 4_096;
 
+/// Of so many bytes of the memory one value may be held outside of the engine.
+const VALUE_SHARE: u64 = 512;
+
 /// The process' own account, kept open: nothing can be opened once it only computes.
 pub struct Memory {
     account: File,
@@ -48,6 +51,12 @@ impl Memory {
         let used = self.mapped_bytes().map(|mapped| mapped.saturating_sub(self.before_bytes));
         // The longest of doubled strings is between a third of the memory and all of it.
         used.is_some_and(|used| used > self.limit_bytes / 4)
+    }
+
+    /// The most values that are held outside of the engine, which would refuse where this process ends: an eighth of the memory,
+    /// for a value with its name takes some sixty bytes.
+    pub fn values(&self) -> usize {
+        usize::try_from(self.limit_bytes / VALUE_SHARE).unwrap_or(usize::MAX)
     }
 
     /// Whether this process ever held so many bytes more than before its first job.

@@ -15,8 +15,9 @@ use platen::workers::child::{self, FrameError, Saying};
 use serde::Serialize;
 
 use crate::ejs::{Job, ready, renew, warm_up};
+use crate::lint;
 use crate::memory::Memory;
-use crate::{lint, office};
+use crate::office::{Office, unfilled};
 
 /// A child that needed so much more memory at any time is not kept for a further job.
 const KEPT_GROWTH_BYTES: u64 = 64 << 20;
@@ -51,6 +52,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
     child::compute_only()?;
     // What the last job was, the next one is as a rule: it is made ready for while nobody waits.
     let mut runs_scripts = true;
+    let mut office = Office::default();
     loop {
         if runs_scripts {
             ready(&mut engine).prepare()?;
@@ -63,6 +65,7 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
             Err(error) => return Err(error.to_string()),
         };
         runs_scripts = matches!(order, Order::Assemble(_));
+        let mut is_machine_used = true;
         match order {
             Order::Assemble(job) => {
                 let (answer, page) =
@@ -77,8 +80,14 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
                 say(&Saying::Done(compiled), scripts.as_bytes())?;
             }
             Order::Fill(job) => {
-                let (filled, file) = office::fill(&ready(&mut engine).machine, &memory, (&job, body));
-                say(&Saying::Done(filled), &file)?;
+                let done = office.fill(&ready(&mut engine).machine, &memory, (&job, body));
+                is_machine_used = done.is_machine_used;
+                say(&Saying::Done(done.filled), &done.file)?;
+            }
+            Order::Unfilled(job) => {
+                is_machine_used = false;
+                let (taken, file) = unfilled(&job, body);
+                say(&Saying::Done(taken), &file)?;
             }
             Order::Lint(job) => {
                 let (linted, report) = lint::lint(ready(&mut engine), &memory, (&job, body))?;
@@ -88,7 +97,9 @@ fn serve(arguments: &[OsString]) -> Result<(), String> {
         if memory.has_grown(KEPT_GROWTH_BYTES) {
             return Ok(());
         }
-        renew(&mut engine);
+        if is_machine_used {
+            renew(&mut engine);
+        }
     }
 }
 

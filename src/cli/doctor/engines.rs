@@ -44,7 +44,7 @@ fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl
     }
 }
 
-/// What is refused without the engines of which that is said: `docx to pdf, png`.
+/// What is refused without the engines of which that is said: `docx to pdf, png; pdf with formatOpts.password`.
 fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
     let needs = |kind, target: &Target| catalog.needs(kind, *target, &is_without);
     let of_kind = |kind: TemplateKind| {
@@ -52,8 +52,13 @@ fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
             Target::ALL.into_iter().filter(|target| needs(kind, target)).map(Target::name).collect();
         (!targets.is_empty()).then(|| format!("{} to {}", kind.name(), targets.join(", ")))
     };
-    let lines: Vec<_> = TemplateKind::ALL.into_iter().filter_map(of_kind).collect();
-    lines.join("; ")
+    let kinds = TemplateKind::ALL.into_iter().filter_map(of_kind);
+    let finishes = catalog.engines().filter(|engine| is_without(engine)).flat_map(|engine| engine.abilities);
+    let finishes = finishes.filter(|ability| ability.asked_by.is_some()).map(|ability| {
+        let keys: Vec<_> = ability.heeds.concat().iter().map(|key| format!("formatOpts.{key}")).collect();
+        format!("{} with {}", ability.to.name(), keys.join(", "))
+    });
+    kinds.chain(finishes).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -124,9 +129,18 @@ mod tests {
     fn what_several_of_our_engines_need_is_one_finding() {
         let catalog = Catalog::new(crate::engines::all(), false, Metrics::new().engines);
         let library = crate::engines::script::JAVASCRIPT_CORE.installed().unwrap();
-        assert_eq!(findings(&catalog), [Finding::ok("JavaScriptCore", library.display().to_string())]);
+        let found = findings(&catalog);
+        let of_library: Vec<_> = found.iter().filter(|finding| finding.part == "JavaScriptCore").collect();
+        assert_eq!(of_library, [&Finding::ok("JavaScriptCore", library.display().to_string())]);
+        let unfenced = found.iter().find(|finding| finding.part == "qpdf" && finding.disables.is_some());
+        let passwords = "pdf with formatOpts.password, formatOpts.userPassword, formatOpts.ownerPassword, \
+                         formatOpts.permissions";
+        assert_eq!(unfenced.and_then(|finding| finding.disables.as_deref()), Some(passwords));
         // Pages without a tag are made without it.
-        let is_without = |engine: &Engine| !engine.requires.is_empty();
-        assert_eq!(disabled(&catalog, is_without), "ejs to jpg, png, html, pdf; docx to docx");
+        let is_without = |engine: &Engine| engine.requires.contains(&crate::engines::script::JAVASCRIPT_CORE);
+        assert_eq!(
+            disabled(&catalog, is_without),
+            "ejs to jpg, png, html, pdf; pptx to pptx; xlsx to xlsx; docx to docx"
+        );
     }
 }

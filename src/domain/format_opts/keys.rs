@@ -9,12 +9,14 @@ pub enum Handling {
     Read,
     /// It is known and not looked at: it is for kinds of templates, or ways, that there are not yet.
     Unread,
-    /// It promises protection or conformance: refused as long as nobody keeps the promise.
+    /// It is read and promises protection or conformance: refused where the route of the job does not heed it.
+    Promised,
+    /// It promises the same and is not read: refused always.
     Refused,
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 41] = [
+pub const KEYS: [(&str, Handling); 42] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -47,14 +49,15 @@ pub const KEYS: [(&str, Handling); 41] = [
     ("dpi", Handling::Read),
     ("delimiters", Handling::Read),
     ("strict", Handling::Read),
+    ("updateFields", Handling::Read),
     ("engine", Handling::Unread),
-    ("password", Handling::Refused),
-    ("userPassword", Handling::Refused),
-    ("ownerPassword", Handling::Refused),
-    ("permissions", Handling::Refused),
+    ("password", Handling::Promised),
+    ("userPassword", Handling::Promised),
+    ("ownerPassword", Handling::Promised),
+    ("permissions", Handling::Promised),
     ("encrypt", Handling::Refused),
-    ("pdfa", Handling::Refused),
-    ("pdfua", Handling::Refused),
+    ("pdfa", Handling::Promised),
+    ("pdfua", Handling::Promised),
     ("sign", Handling::Refused),
 ];
 
@@ -63,9 +66,14 @@ pub(super) fn is_known(name: &str) -> bool {
     KEYS.iter().any(|&(known, _)| known == name)
 }
 
-/// Whether `name` is a key that is refused.
-pub(super) fn is_refused(name: &str) -> bool {
-    KEYS.contains(&(name, Handling::Refused))
+/// The keys that promise something and are read.
+pub(super) fn promised() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().filter(|(_, handling)| *handling == Handling::Promised).map(|(name, _)| *name)
+}
+
+/// Whether `name` is a key that promises something.
+pub(super) fn is_promise(name: &str) -> bool {
+    KEYS.contains(&(name, Handling::Refused)) || promised().any(|promised| promised == name)
 }
 
 impl PageOptions {

@@ -2,14 +2,18 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), which pages of a PDF become pictures (`raster`), which warnings make a job fail (`fail_on`), what is refused (`promises`). The rest is here.
+//! (`office`), what Office files become (`conversion`), which pages of a PDF become pictures (`raster`), which warnings
+//! make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is heeded or refused
+//! (`promises`). The rest is here.
 
+mod conversion;
 mod extras;
 mod fail_on;
 mod keys;
 mod office;
 mod paper;
 mod promises;
+mod protection;
 mod raster;
 mod scene;
 #[cfg(test)]
@@ -23,10 +27,14 @@ use super::members::{Members, kind};
 use crate::config::BrowserConfig;
 use crate::problem::Fault;
 
+pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
 pub use keys::{Handling, KEYS};
 pub use office::{Delimiters, OfficeOptions};
 pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
+pub use protection::{
+    PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_passwords,
+};
 pub use raster::{Pages, RasterOptions};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 
@@ -97,6 +105,12 @@ pub struct PageOptions {
     pub fail_on: Vec<WarningKind>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
+    /// What an Office document becomes.
+    pub conversion: Conversion,
+    /// Who may open the file, and do what with it.
+    pub protection: Protection,
+    /// The keys given that promise something: a route that does not heed one of them is none.
+    pub promised: Vec<&'static str>,
     /// Which pages of a PDF become pictures.
     pub raster: RasterOptions,
 }
@@ -153,6 +167,9 @@ impl Default for PageOptions {
             wait_ms: 0,
             fail_on: Vec::new(),
             office: OfficeOptions::default(),
+            conversion: Conversion::default(),
+            protection: Protection::default(),
+            promised: Vec::new(),
             raster: RasterOptions::default(),
         }
     }
@@ -181,8 +198,8 @@ impl Reading {
         let unknown = self.unknown.iter();
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
-        // One that is refused is not idle: where it is there, it asks for nothing.
-        let idle = self.known.iter().filter(|key| !keys::is_refused(key) && !heeds(key));
+        // One that promises something is not idle: where nobody heeds it, it asks for nothing.
+        let idle = self.known.iter().filter(|key| !keys::is_promise(key) && !heeds(key));
         let idle =
             idle.map(|key| format!("formatOpts.{key} has no effect on {} and was ignored", target.name()));
         unknown.chain(idle).collect()
@@ -234,6 +251,9 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
         office: OfficeOptions::read(members, unknown),
+        conversion: Conversion::read(members),
+        protection: Protection::read(members),
+        promised: promises::read(members),
         raster: RasterOptions::read(members),
     }
 }
@@ -313,21 +333,22 @@ mod tests {
     #[test]
     fn every_known_key_with_a_wrong_value_is_a_fault_of_its_own() {
         let limits = OptionLimits { wait_ms: 1_000, ..OptionLimits::ADMITTED };
-        let body = |wanted: Handling| {
-            let keys = KEYS.iter().filter(|&&(_, handling)| handling == wanted);
+        let body = |wanted: &[Handling]| {
+            let keys = KEYS.iter().filter(|(_, handling)| wanted.contains(handling));
             let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let text = body(Handling::Read);
+        let looked_at = [Handling::Read, Handling::Promised];
+        let text = body(&looked_at);
         let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
         let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();
         pointers.sort_unstable();
-        let keys = KEYS.iter().filter(|&&(_, handling)| handling == Handling::Read);
+        let keys = KEYS.iter().filter(|(_, handling)| looked_at.contains(handling));
         let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
         expected.sort_unstable();
         assert_eq!(pointers, expected);
         // What nobody reads is not looked at either.
-        assert_eq!(reading(&body(Handling::Unread)).faults, []);
+        assert_eq!(reading(&body(&[Handling::Unread])).faults, []);
         let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).faults;
         assert_eq!(
             late[0].detail,

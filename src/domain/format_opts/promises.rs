@@ -1,11 +1,14 @@
 //! Keys that promise protection or conformance.
 //!
 //! Hazard: somebody sends `userPassword` and passes the file on. Ignored with a warning, as other keys are that
-//! nobody knows, it would be an open file that its owner takes for a closed one. So these are refused, however they
-//! are spelled and whatever the target, until the promise is kept.
+//! nobody knows, it would be an open file that its owner takes for a closed one. So a key that promises something is
+//! heeded or refused, never ignored. Which keys are read, the table says (`Handling::Promised`); whether the route of a
+//! job heeds them is known when it is planned (`Catalog::plan`), and a route that does not is none. All else that
+//! promises something, however it is spelled, is refused here, with the key to send in its place.
 
 use serde_json::value::RawValue;
 
+use super::keys;
 use crate::domain::members::Members;
 
 /// What a key promises, as the sentence that refuses it says it.
@@ -13,87 +16,138 @@ const PROTECTION: &str = "PDFs with a password, encryption or permissions cannot
 const CONFORMANCE: &str = "PDFs that conform to PDF/A, PDF/UA or PDF/X cannot be made here yet";
 const SIGNATURE: &str = "PDFs cannot be signed here yet";
 
-/// The keys, in small letters without `-`, `_` and `/`: those of the table, and what other services call them.
-const PROMISES: [(&str, &str); 30] = [
-    ("password", PROTECTION),
-    ("userpassword", PROTECTION),
-    ("ownerpassword", PROTECTION),
-    ("openpassword", PROTECTION),
-    ("documentpassword", PROTECTION),
-    ("permissionspassword", PROTECTION),
-    ("pdfpassword", PROTECTION),
-    ("permissions", PROTECTION),
-    ("encrypt", PROTECTION),
-    ("encrypted", PROTECTION),
-    ("encryption", PROTECTION),
-    ("protect", PROTECTION),
-    ("protected", PROTECTION),
-    ("protection", PROTECTION),
-    ("security", PROTECTION),
-    ("pdfa", CONFORMANCE),
-    ("pdfua", CONFORMANCE),
-    ("pdfx", CONFORMANCE),
-    ("pdfvariant", CONFORMANCE),
-    ("pdfprofile", CONFORMANCE),
-    ("pdfstandard", CONFORMANCE),
-    ("pdfformat", CONFORMANCE),
-    ("pdfconformance", CONFORMANCE),
-    ("conformance", CONFORMANCE),
-    ("conformancelevel", CONFORMANCE),
-    ("sign", SIGNATURE),
-    ("signed", SIGNATURE),
-    ("signature", SIGNATURE),
-    ("signatures", SIGNATURE),
-    ("digitalsignature", SIGNATURE),
+/// A key that promises something.
+struct Promise {
+    /// In small letters without `-`, `_` and `/`: keys of the table, and what other services call them.
+    spelled: &'static str,
+    /// The sentence for it.
+    sentence: &'static str,
+    /// The keys of the table that promise it.
+    keys: &'static [&'static str],
+}
+
+const PROMISES: [Promise; 30] = [
+    of("password", PROTECTION, &["password"]),
+    of("userpassword", PROTECTION, &["userPassword"]),
+    of("ownerpassword", PROTECTION, &["ownerPassword"]),
+    of("openpassword", PROTECTION, &["password"]),
+    of("documentpassword", PROTECTION, &["password"]),
+    of("permissionspassword", PROTECTION, &["ownerPassword"]),
+    of("pdfpassword", PROTECTION, &["password"]),
+    of("permissions", PROTECTION, &["permissions"]),
+    of("encrypt", PROTECTION, &["password", "permissions"]),
+    of("encrypted", PROTECTION, &["password", "permissions"]),
+    of("encryption", PROTECTION, &["password", "permissions"]),
+    of("protect", PROTECTION, &["password", "permissions"]),
+    of("protected", PROTECTION, &["password", "permissions"]),
+    of("protection", PROTECTION, &["password", "permissions"]),
+    of("security", PROTECTION, &["password", "permissions"]),
+    of("pdfa", CONFORMANCE, &["pdfa"]),
+    of("pdfua", CONFORMANCE, &["pdfua"]),
+    of("pdfx", CONFORMANCE, &[]),
+    of("pdfvariant", CONFORMANCE, &["pdfa"]),
+    of("pdfprofile", CONFORMANCE, &["pdfa"]),
+    of("pdfstandard", CONFORMANCE, &["pdfa", "pdfua"]),
+    of("pdfformat", CONFORMANCE, &["pdfa"]),
+    of("pdfconformance", CONFORMANCE, &["pdfa", "pdfua"]),
+    of("conformance", CONFORMANCE, &["pdfa", "pdfua"]),
+    of("conformancelevel", CONFORMANCE, &["pdfa"]),
+    of("sign", SIGNATURE, &[]),
+    of("signed", SIGNATURE, &[]),
+    of("signature", SIGNATURE, &[]),
+    of("signatures", SIGNATURE, &[]),
+    of("digitalsignature", SIGNATURE, &[]),
 ];
 
-/// Notes a fault for each that asks for something.
+const fn of(spelled: &'static str, sentence: &'static str, keys: &'static [&'static str]) -> Promise {
+    Promise { spelled, sentence, keys }
+}
+
+/// The keys given that promise something and are read; whoever makes the file must heed them.
+pub(super) fn read(members: &Members<'_>) -> Vec<&'static str> {
+    let promised = keys::promised();
+    promised.filter(|name| members.raw(name).is_some_and(asks)).collect()
+}
+
+/// Notes a fault for each that promises something, is not read, and asks for something.
 pub(super) fn refuse(members: &mut Members<'_>) {
     for name in members.unknown(&[]) {
+        if keys::promised().any(|read| read == name) {
+            continue;
+        }
         let Some(promise) = promise_of(&name) else { continue };
         if members.raw(&name).is_some_and(asks) {
-            let detail =
-                format!("cannot be kept: {promise}. Leave the key out, and see to it behind this service");
-            members.fault(&name, detail);
+            members.fault(&name, refusal(promise));
         }
     }
 }
 
-/// `false` and an empty text ask for nothing, as null does.
-fn asks(value: &RawValue) -> bool {
-    !matches!(value.get(), "false" | "\"\"")
+/// `false`, an empty text and an empty object ask for nothing, as null does.
+pub(super) fn asks(value: &RawValue) -> bool {
+    let is_empty = |brackets: [char; 2]| {
+        let inner = value.get().strip_prefix(brackets[0]).and_then(|rest| rest.strip_suffix(brackets[1]));
+        inner.is_some_and(|inner| inner.trim().is_empty())
+    };
+    !matches!(value.get(), "false" | "\"\"") && !is_empty(['{', '}']) && !is_empty(['[', ']'])
 }
 
-/// The sentence for a key that promises something.
-fn promise_of(name: &str) -> Option<&'static str> {
+fn refusal(promise: &Promise) -> String {
+    let read: Vec<_> = promise.keys.iter().filter(|key| keys::promised().any(|read| read == **key)).collect();
+    if read.is_empty() {
+        let sentence = promise.sentence;
+        return format!("cannot be kept: {sentence}. Leave the key out, and see to it behind this service");
+    }
+    let keys: Vec<_> = read.iter().map(|key| format!("formatOpts.{key}")).collect();
+    format!("is not read by this name, so it is not kept either; send {}", keys.join(" or "))
+}
+
+fn promise_of(name: &str) -> Option<&'static Promise> {
     let spelled = name.chars().filter(|letter| !matches!(letter, '-' | '_' | '/' | ' '));
     let spelled: String = spelled.map(|letter| letter.to_ascii_lowercase()).collect();
-    PROMISES.iter().find(|(known, _)| *known == spelled).map(|(_, promise)| *promise)
+    PROMISES.iter().find(|promise| promise.spelled == spelled)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, reading};
+    use super::super::testing::{assert_fault, options, reading};
     use super::super::{Handling, KEYS};
     use crate::domain::kinds::Target;
 
     #[test]
     fn no_promise_is_ignored() {
-        for (name, _) in KEYS.iter().filter(|(_, handling)| *handling == Handling::Refused) {
-            let (text, pointer) = (format!(r#"{{"{name}":"x"}}"#), format!("/formatOpts/{name}"));
+        for (name, handling) in KEYS {
+            let text = format!(r#"{{"{name}":"x"}}"#);
+            match handling {
+                Handling::Refused => assert_fault(&text, &format!("/formatOpts/{name}"), ""),
+                Handling::Promised => assert_eq!(options_promise(&text), [name]),
+                Handling::Read | Handling::Unread => assert_eq!(options_promise(&text), [""; 0]),
+            }
+        }
+        for name in ["PDF/X", "digitalSignature", "sign"] {
+            let text = format!(r#"{{"{name}":7}}"#);
+            let pointer = format!("/formatOpts/{}", name.replace('/', "~1"));
             assert_fault(&text, &pointer, "cannot be kept: PDFs ");
         }
-        for name in ["PDF/A", "pdf_ua", "User-Password", "conformanceLevel", "digitalSignature", "Encryption"]
-        {
-            let text = format!(r#"{{"{name}":{{}}}}"#);
-            assert_fault(&text, &format!("/formatOpts/{}", name.replace('/', "~1")), "cannot be kept");
+        for (name, key) in [
+            ("User-Password", "userPassword"),
+            ("pdf_password", "password"),
+            ("Encryption", "password or formatOpts.permissions"),
+            ("encrypt", "password or formatOpts.permissions"),
+        ] {
+            let text = format!(r#"{{"{name}":true}}"#);
+            assert_fault(&text, &format!("/formatOpts/{name}"), &format!("send formatOpts.{key}"));
         }
-        assert_fault(r#"{"permissions":[]}"#, "/formatOpts/permissions", "permissions cannot be made");
+    }
+
+    fn options_promise(text: &str) -> Vec<&'static str> {
+        reading(text).options.promised
     }
 
     #[test]
     fn what_asks_for_nothing_is_no_fault() {
-        let reading = reading(r#"{"password":"","encrypt":false,"pdfa":null,"sign":false}"#);
+        let text = r#"{"password":"","ownerPassword":false,"permissions":[ ],"encrypt":false,"pdfa":null,"sign":{}}"#;
+        let reading = reading(text);
         assert_eq!((reading.faults.len(), reading.warnings(Target::Pdf, |_| false).len()), (0, 0));
+        assert_eq!(options(text), options("{}"));
     }
 }

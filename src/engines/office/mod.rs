@@ -1,6 +1,7 @@
-//! Office files with tags: filled with the data by template code, in a child as pages are.
+//! Office files: with tags of Word's filled with the data by template code, in a child as pages are; others taken as they are.
 
 pub(super) mod files;
+mod unfilled;
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ use crate::config::{Config, OfficeConfig};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::Delimiters;
 use crate::domain::kinds::{FileKind, TemplateKind};
+use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Site;
 use crate::outbound::Outbound;
 use crate::telemetry::OfficeMetrics;
@@ -26,14 +28,11 @@ use crate::workers::fill::{FillJob, FillLimits, Filled};
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: "office",
-    abilities: &[Ability {
-        step: StepKind::Assemble,
-        from: DocumentKind::Template(TemplateKind::Docx),
-        to: DocumentKind::File(FileKind::Docx),
-        cost: 1,
-        heeds: &[&["strict", "delimiters", "locale", "timezone"]],
-        asked_by: None,
-    }],
+    abilities: &[
+        able(TemplateKind::Docx, FileKind::Docx, &[&["strict", "delimiters", "locale", "timezone"]]),
+        able(TemplateKind::Xlsx, FileKind::Xlsx, &[]),
+        able(TemplateKind::Pptx, FileKind::Pptx, &[]),
+    ],
     requires: &[JAVASCRIPT_CORE],
     fenced: false,
     slots: None,
@@ -47,6 +46,11 @@ pub const ENGINE: Engine = Engine {
         })
     },
 };
+
+const fn able(kind: TemplateKind, file: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
+    let (from, to) = (DocumentKind::Template(kind), DocumentKind::File(file));
+    Ability { step: StepKind::Assemble, from, to, cost: 1, heeds, asked_by: None }
+}
 
 /// Fills Office files.
 struct Office {
@@ -65,8 +69,17 @@ impl StepRunner for Office {
         job: &mut StepContext<'_>,
         input: Document,
     ) -> Result<Document, StepFault> {
-        let (kind, site) = (step.file()?, input.into_template()?);
-        let file = self.fill(job, &site).await?;
+        let (kind, template) = (step.file()?, input.kind);
+        let site = input.into_template()?;
+        let Some(file) = site.page() else {
+            let sentence = format!("the template has no file '{}'", site.entry());
+            return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
+        };
+        let file = match format_of(template, file) {
+            Some(OfficeFormat::Docx) => self.fill(job, (&site, file)).await?,
+            Some(format) => self.unfilled(step, job, (format, file)).await?,
+            None => return Err(StepFault::internal("an Office file of a type that is none")),
+        };
         let mut sink = job.outlet.open().await?;
         sink.write(file).await?;
         sink.finish(kind, None).await
@@ -74,11 +87,11 @@ impl StepRunner for Office {
 }
 
 impl Office {
-    async fn fill(&self, job: &mut StepContext<'_>, site: &Site) -> Result<Bytes, StepFault> {
-        let Some(file) = site.page() else {
-            let sentence = format!("the template has no file '{}'", site.entry());
-            return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
-        };
+    async fn fill(
+        &self,
+        job: &mut StepContext<'_>,
+        (site, file): (&Site, &Bytes),
+    ) -> Result<Bytes, StepFault> {
         self.script.check_size(file.len() + job.data.len())?;
         let (office, scene) = (&job.options.office, &job.options.scene);
         let script = self.script.localized(scene.locale.as_deref(), scene.timezone.as_deref());
@@ -109,6 +122,14 @@ impl Office {
             Filled::OutOfMemory => Err(self.script.out_of_memory().into()),
             Filled::Broken(cause) => Err(StepFault::internal(&cause)),
         }
+    }
+}
+
+/// The format of a template's file.
+fn format_of(template: DocumentKind, file: &[u8]) -> Option<OfficeFormat> {
+    match template {
+        DocumentKind::Template(kind) => OfficeFormat::of_start(kind, file),
+        DocumentKind::Page | DocumentKind::File(_) => None,
     }
 }
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// How the document is made. Unknown keys are ignored, with a warning; a known one with a wrong value is
-/// refused by name. Keys that promise protection or conformance (`password`, `userPassword`, `ownerPassword`,
-/// `permissions`, `encrypt`, `pdfa`, `pdfua`, `sign`) are refused: the promise could not be kept.
+/// refused by name. Keys that promise protection or conformance are refused where the promise cannot be kept: `password`,
+/// `userPassword`, `ownerPassword` and `permissions` for any target but pdf, `encrypt`, `pdfa`, `pdfua` and `sign` always.
 #[derive(ToSchema)]
 #[schema(as = FormatOpts, rename_all = "camelCase")]
 #[expect(dead_code, reason = "a shape for the document; the options are read key by key")]
@@ -93,6 +93,48 @@ pub(in super::super) struct FormatOpts {
     strict: Option<bool>,
     /// For other kinds of templates.
     engine: Option<String>,
+    /// What opens the PDF (AES-256): at most 127 bytes in UTF-8, in its form NFKC. Answers show it as `***`.
+    password: Option<String>,
+    /// The same as `password`.
+    user_password: Option<String>,
+    /// What opens the PDF without its `permissions` counting; it goes with these, or with `password`.
+    owner_password: Option<String>,
+    /// What may be done with the PDF by who opens it without `ownerPassword`.
+    permissions: Option<Permissions>,
+}
+
+/// What may be done with a PDF. Where something is allowed by name, all that is not named is forbidden; where things are
+/// only forbidden, all else is allowed.
+#[derive(ToSchema)]
+#[schema(as = Permissions, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document")]
+struct Permissions {
+    /// `true`, `false`, or `"low"`: as a picture of low resolution.
+    print: Option<Printing>,
+    /// Changing its content.
+    modify: Option<bool>,
+    /// Taking text and pictures out.
+    copy: Option<bool>,
+    /// Comments, and filling in forms.
+    annotate: Option<bool>,
+    /// Filling in forms.
+    fill_forms: Option<bool>,
+    /// Inserting, turning and deleting pages.
+    assemble: Option<bool>,
+    /// Assistive technology may always read a file that is open: `true`.
+    accessibility: Option<bool>,
+}
+
+/// Whether, or how.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Printing)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum Printing {
+    #[schema(title = "Allowed")]
+    Allowed(bool),
+    #[schema(title = "Resolution")]
+    Resolution(String),
 }
 
 /// A CSS length, or a number of pixels.

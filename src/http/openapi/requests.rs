@@ -24,7 +24,11 @@ pub(in super::super) struct StatusName;
 impl PartialSchema for KindName {
     fn schema() -> RefOr<Schema> {
         let names = TemplateKind::ALL.map(TemplateKind::name);
-        choice("What the template is; `react` means `framework`.", &names)
+        choice(
+            "What the template is; `react` means `framework`. Older and foreign Office formats go with their younger kin: odt, \
+             doc and rtf with `docx`, ods and xls with `xlsx`, odp and ppt with `pptx`.",
+            &names,
+        )
     }
 }
 

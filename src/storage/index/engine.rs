@@ -154,6 +154,17 @@ impl Engine {
     }
 
     fn apply(&self, change: &Change) -> Result<(), IndexError> {
+        let applied = match value::alone(&self.db, change)? {
+            Some((key, stored)) => self.db.insert(key, stored).map(drop),
+            None => self.db.apply_batch(self.batch(change)?),
+        };
+        applied.map_err(|error| {
+            self.give_up(error.to_string());
+            failed(error)
+        })
+    }
+
+    fn batch(&self, change: &Change) -> Result<Batch, IndexError> {
         let mut batch = Batch::default();
         for (key, step) in &change.steps {
             match step {
@@ -164,10 +175,7 @@ impl Engine {
                 Step::AddToValue => return Err(value::no_counter(key)),
             }
         }
-        self.db.apply_batch(batch).map_err(|error| {
-            self.give_up(error.to_string());
-            failed(error)
-        })
+        Ok(batch)
     }
 
     fn sync(&self) -> Result<(), String> {

@@ -8,7 +8,7 @@
 use sha2::{Digest, Sha256};
 use sled::{Batch, Db};
 
-use super::{IndexError, KEY_LIMIT_BYTES, VALUE_LIMIT_BYTES};
+use super::{Change, IndexError, KEY_LIMIT_BYTES, Step, VALUE_LIMIT_BYTES};
 
 /// Largest piece of a value under one key.
 const PIECE_BYTES: usize = 2_048;
@@ -68,6 +68,22 @@ pub(super) fn put(db: &Db, batch: &mut Batch, key: &str, value: &[u8]) -> Result
     head.extend_from_slice(&tag);
     batch.insert(key, head);
     Ok(())
+}
+
+/// The only key that a change puts a value to, with what is stored there; `None` where it is more than one key or piece. It needs no
+/// batch, for each of which sled writes to its log by itself, and has all its threads wake for that.
+pub(super) fn alone<'c>(db: &Db, change: &'c Change) -> Result<Option<(&'c str, Vec<u8>)>, IndexError> {
+    let mut steps = change.steps.iter();
+    let (Some((key, Step::Put(value))), None) = (steps.next(), steps.next()) else { return Ok(None) };
+    if value.len() > PIECE_BYTES {
+        return Ok(None);
+    }
+    if let Some(stored) = db.get(key).map_err(failed)?
+        && let Head::Split { .. } = parse(key, &stored)?
+    {
+        return Ok(None);
+    }
+    Ok(Some((key, headed(WHOLE, value))))
 }
 
 /// Adds to `batch` what removes `key` and its pieces.

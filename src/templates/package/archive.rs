@@ -8,7 +8,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::paths::{self, Taken, quoted};
 use super::view::{View, cause, open};
-use super::{Limits, Package, PackageFault, fault, layout, office, plain_name};
+use super::{Limits, Package, PackageFault, fault, layout, office};
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
 
@@ -33,10 +33,9 @@ pub(super) fn read(
     let mut view = View::of(upload, limits)?;
     let repeated = view.repeated.take();
     let mut archive = open(view)?;
-    let kind = office::kind_of(&mut archive);
-    if let Some(kind) = kind {
+    if let Some(format) = office::format_of(&mut archive)? {
         check(&mut archive, (upload.len() as u64, repeated), limits)?;
-        return Ok(Package::single(plain_name(kind), kind, upload.clone()));
+        return Ok(Package::office(format, upload.clone()));
     }
     repeated.map_or(Ok(()), Err)?;
     layout::package(files(&mut archive, upload.len() as u64, limits)?, wanted, limits)

@@ -4,6 +4,7 @@ use memchr::{memchr, memmem};
 
 use crate::domain::encoding::{self, Form};
 use crate::domain::kinds::TemplateKind;
+use crate::domain::office_format::{COMPOUND_START, RTF_START};
 
 /// What an upload, or an archive's entry, turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,10 @@ pub(super) enum Content {
     Archive,
     /// `Html`, `Ejs` or `Latex`.
     Text(TemplateKind),
+    /// A compound file, as those of older Office programs are.
+    Compound,
+    /// Rich Text.
+    Rtf,
     /// Something else.
     Foreign {
         /// With its article.
@@ -31,18 +36,11 @@ const ARCHIVE_END: &[u8] = b"PK\x05\x06";
 const END_LIMIT_BYTES: usize = 22 + 65_535;
 
 const REPACK: &str = "pack the template's files as a zip archive";
-const CONVERT: &str = "upload a page (HTML, EJS), a zip archive, or a .docx, .xlsx or .pptx file";
-const OFFICE: &str = "save it as .docx, .xlsx or .pptx, without a password";
+const CONVERT: &str = "upload a page (HTML, EJS), a zip archive, or an Office file (.docx, .xlsx, .pptx)";
 
 /// What is told by its first bytes.
-const FOREIGN: [(&[u8], &str, &str); 14] = [
+const FOREIGN: [(&[u8], &str, &str); 12] = [
     (b"%PDF-", "a PDF", CONVERT),
-    (
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "an old Office file (.doc, .xls, .ppt) or one with a password",
-        OFFICE,
-    ),
-    (b"{\\rtf", "an RTF document", OFFICE),
     (b"\x1f\x8b", "a gzip archive", REPACK),
     (b"Rar!\x1a\x07", "a RAR archive", REPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", REPACK),
@@ -63,6 +61,12 @@ pub(super) fn of(bytes: &[u8]) -> Content {
     }
     if ARCHIVE_STARTS.iter().any(|start| bytes.starts_with(start)) {
         return Content::Archive;
+    }
+    if bytes.starts_with(COMPOUND_START) {
+        return Content::Compound;
+    }
+    if bytes.starts_with(RTF_START) {
+        return Content::Rtf;
     }
     if let Some(&(_, what, remedy)) = FOREIGN.iter().find(|(start, ..)| bytes.starts_with(start)) {
         return Content::Foreign { what, remedy };

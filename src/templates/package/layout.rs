@@ -6,19 +6,34 @@ use super::content::{self, Content};
 use super::paths::quoted;
 use super::{Limits, Package, PackageFault, fault, office};
 use crate::domain::kinds::TemplateKind;
+use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Files;
 
 /// Names that are the entry, in this order.
-const ENTRIES: [&str; 7] =
-    ["index.html", "index.ejs", "index.tex", "main.tex", "index.docx", "index.xlsx", "index.pptx"];
+const ENTRIES: [&str; 14] = [
+    "index.html",
+    "index.ejs",
+    "index.tex",
+    "main.tex",
+    "index.docx",
+    "index.xlsx",
+    "index.pptx",
+    "index.odt",
+    "index.ods",
+    "index.odp",
+    "index.doc",
+    "index.xls",
+    "index.ppt",
+    "index.rtf",
+];
 
 /// The names of these entries that a template of this kind has.
 fn own_entries(wanted: Option<TemplateKind>) -> &'static [&'static str] {
     match wanted {
         Some(TemplateKind::Latex) => &["index.tex", "main.tex"],
-        Some(TemplateKind::Docx) => &["index.docx"],
-        Some(TemplateKind::Xlsx) => &["index.xlsx"],
-        Some(TemplateKind::Pptx) => &["index.pptx"],
+        Some(TemplateKind::Docx) => &["index.docx", "index.odt", "index.doc", "index.rtf"],
+        Some(TemplateKind::Xlsx) => &["index.xlsx", "index.ods", "index.xls"],
+        Some(TemplateKind::Pptx) => &["index.pptx", "index.odp", "index.ppt"],
         // Pages with EJS and without are either's.
         Some(TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework) | None => &[],
     }
@@ -38,7 +53,17 @@ enum Sort {
     Page,
     Ejs,
     Latex,
-    Office,
+    Office(OfficeFormat),
+}
+
+impl Sort {
+    /// Whether it is the template where others lie beside it: an old Office file may be there to be downloaded.
+    fn goes_first(self) -> bool {
+        match self {
+            Self::Page | Self::Ejs | Self::Latex => true,
+            Self::Office(format) => format.is_present(),
+        }
+    }
 }
 
 /// The package of an archive's files, where a template of this kind is wanted before others.
@@ -86,9 +111,17 @@ fn entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
     if known.is_some() {
         return known;
     }
-    let mut candidates = top(files).filter(|path| sort(path).is_some());
-    let first = candidates.next()?;
-    candidates.next().is_none().then_some(first)
+    only(files, |_| true)
+}
+
+/// The only file at the top that may be a template and `fits`; where there is none of those that go first, the only other one.
+fn only(files: &Files, fits: impl Fn(Sort) -> bool) -> Option<&str> {
+    let candidates = top(files).filter_map(|path| Some((path, sort(path).filter(|sort| fits(*sort))?)));
+    let (first, others): (Vec<_>, Vec<_>) = candidates.partition(|(_, sort)| sort.goes_first());
+    match (&first[..], &others[..]) {
+        ([(only, _)], _) | ([], [(only, _)]) => Some(only),
+        _ => None,
+    }
 }
 
 /// The entry among files of the wanted kind: one of its names, or the only such file.
@@ -97,15 +130,12 @@ fn own_entry<'f>(files: &'f Files, own: &[&'static str]) -> Option<&'f str> {
     if let Some((name, _)) = known {
         return Some(name);
     }
-    let letters = |path: &str| {
-        let (_, extension) = path.rsplit_once('.')?;
-        // A document, a template and those with macros are of one kind: docx, docm, dotx, dotm.
-        extension.chars().next().map(|letter| (sort(path), letter.to_ascii_lowercase()))
+    let wanted = sort(own.first()?)?;
+    let is_wanted = |sort: Sort| match (wanted, sort) {
+        (Sort::Office(one), Sort::Office(other)) => one.kind() == other.kind(),
+        _ => wanted == sort,
     };
-    let wanted = letters(own.first()?)?;
-    let mut candidates = top(files).filter(|path| sort(path).is_some() && letters(path) == Some(wanted));
-    let first = candidates.next()?;
-    candidates.next().is_none().then_some(first)
+    only(files, is_wanted)
 }
 
 fn top(files: &Files) -> impl Iterator<Item = &str> {
@@ -117,9 +147,7 @@ fn sort(path: &str) -> Option<Sort> {
         "html" | "htm" => Some(Sort::Page),
         "ejs" => Some(Sort::Ejs),
         "tex" => Some(Sort::Latex),
-        "docx" | "docm" | "dotx" | "dotm" | "xlsx" | "xlsm" | "xltx" | "xltm" | "pptx" | "pptm" | "potx"
-        | "potm" => Some(Sort::Office),
-        _ => None,
+        extension => OfficeFormat::from_extension(extension).map(Sort::Office),
     }
 }
 
@@ -127,7 +155,10 @@ fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, P
     let found = content::of(content);
     let shown = quoted(entry);
     match (sort(entry), found) {
-        (Some(Sort::Office), _) => office(&shown, content, limits),
+        (Some(Sort::Office(_)), _) => office(&shown, content, limits),
+        (_, Content::Compound | Content::Rtf) => Err(fault(format!(
+            "the archive's {shown} is an Office file; name it by its format, as .doc or .rtf"
+        ))),
         (_, Content::Foreign { what, remedy }) => {
             Err(fault(format!("the archive's {shown} is {what}; {remedy}")))
         }
@@ -142,8 +173,8 @@ fn kind(entry: &str, content: &Bytes, limits: &Limits) -> Result<TemplateKind, P
 
 fn office(shown: &str, content: &[u8], limits: &Limits) -> Result<TemplateKind, PackageFault> {
     let told = format!("the archive's {shown} is no Office file; save it anew as .docx, .xlsx or .pptx");
-    match office::kind_of_bytes(content, limits) {
-        Ok(found) => found.ok_or_else(|| fault(told)),
+    match office::format_of_bytes(content, limits) {
+        Ok(found) => found.map(OfficeFormat::kind).ok_or_else(|| fault(told)),
         Err(PackageFault(why)) => Err(fault(format!("{told} (inside it, {why})"))),
     }
 }
@@ -153,8 +184,7 @@ fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
     let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
     if !candidates.is_empty() {
         let names = listed(&candidates);
-        let are_office = candidates.iter().all(|path| sort(path) == Some(Sort::Office));
-        let name = if are_office { office_entry(&candidates) } else { usual };
+        let name = office_entry(&candidates).unwrap_or(usual);
         return fault(format!(
             "the archive has no {name} at its top, and more than one file that could be the template: {names}; \
              name one of them {name}"
@@ -176,18 +206,16 @@ fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
     fault(format!("the archive has no {usual} at its top, only {names}; put {what} there"))
 }
 
-/// The name of the entry among such Office files.
-fn office_entry(paths: &[&str]) -> &'static str {
-    let is_all = |letter: &str| {
-        let extension =
-            |path: &&str| path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-        paths.iter().all(|path| extension(path).is_some_and(|extension| extension.starts_with(letter)))
+/// The name of the entry among these files, if all are Office files.
+fn office_entry(paths: &[&str]) -> Option<&'static str> {
+    let format = |path: &&str| match sort(path) {
+        Some(Sort::Office(format)) => Some(format),
+        Some(Sort::Page | Sort::Ejs | Sort::Latex) | None => None,
     };
-    match (is_all("x"), is_all("p")) {
-        (true, _) => "index.xlsx",
-        (_, true) => "index.pptx",
-        _ => "index.docx",
-    }
+    let formats: Vec<OfficeFormat> = paths.iter().map(format).collect::<Option<_>>()?;
+    let kind = formats.first()?.kind();
+    let are_one = formats.iter().all(|format| format.kind() == kind);
+    own_entries(Some(kind).filter(|_| are_one).or(Some(TemplateKind::Docx))).first().copied()
 }
 
 fn listed(paths: &[&str]) -> String {

@@ -1,6 +1,7 @@
 //! What an upload holds: decided by its content, not by what somebody says of it.
 
 mod archive;
+mod compound;
 mod content;
 mod directory;
 mod end;
@@ -17,6 +18,7 @@ use bytes::Bytes;
 
 use crate::config::TemplatesConfig;
 use crate::domain::kinds::TemplateKind;
+use crate::domain::office_format::OfficeFormat;
 use crate::domain::site::Files;
 use content::Content;
 
@@ -61,6 +63,8 @@ impl Package {
         match content::of(upload) {
             Content::Archive => archive::read(upload, wanted, &Limits::of(limits)),
             Content::Text(kind) => Ok(Self::single(plain_name(kind), kind, upload.clone())),
+            Content::Compound => Ok(Self::office(compound::format(upload)?, upload.clone())),
+            Content::Rtf => Ok(Self::office(OfficeFormat::Rtf, upload.clone())),
             Content::Empty => {
                 Err(fault("the template is empty; upload a page, a zip archive or an Office file"))
             }
@@ -99,7 +103,8 @@ impl Package {
                  archive of it, itself",
             )),
             Content::Archive => office::check(upload, &Limits::of(limits)),
-            Content::Text(_) | Content::Empty | Content::Foreign { .. } => Ok(()),
+            Content::Compound => compound::format(upload).map(drop),
+            Content::Rtf | Content::Text(_) | Content::Empty | Content::Foreign { .. } => Ok(()),
         }
     }
 
@@ -125,19 +130,26 @@ impl Package {
         upload.len() <= QUICK_LIMIT_BYTES && memchr::memchr(0, upload).is_none()
     }
 
+    fn office(format: OfficeFormat, content: Bytes) -> Self {
+        Self::single(&format!("template.{}", format.extension()), format.kind(), content)
+    }
+
     fn single(entry: &str, kind: TemplateKind, content: Bytes) -> Self {
         Self { entry: entry.to_owned(), kind, files: Files::from([(entry.to_owned(), content)]) }
     }
 }
 
-/// Where a template that is one file lies: pages at `index.html`, for that is the name in every message.
+/// Where a template that is one text lies: pages at `index.html`, for that is the name in every message.
 fn plain_name(kind: TemplateKind) -> &'static str {
     match kind {
         TemplateKind::Latex => "index.tex",
-        TemplateKind::Docx => "template.docx",
-        TemplateKind::Xlsx => "template.xlsx",
-        TemplateKind::Pptx => "template.pptx",
-        TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => "index.html",
+        TemplateKind::Html
+        | TemplateKind::Ejs
+        | TemplateKind::Framework
+        // No text is one of these.
+        | TemplateKind::Docx
+        | TemplateKind::Xlsx
+        | TemplateKind::Pptx => "index.html",
     }
 }
 

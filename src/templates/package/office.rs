@@ -1,13 +1,16 @@
-//! Which Office file an archive is, by the content type of its main part.
+//! Which Office file bytes are: an archive by the content type of its main part or by what it says of itself, others by their
+//! streams or their beginning.
 
 use std::io::{Read, Seek};
 
 use memchr::memmem;
 use zip::ZipArchive;
 
+use super::content::{self, Content};
+use super::paths::quoted;
 use super::view::{View, open};
-use super::{Limits, PackageFault, archive};
-use crate::domain::kinds::TemplateKind;
+use super::{Limits, PackageFault, archive, compound, fault};
+use crate::domain::office_format::OfficeFormat;
 
 /// The part that lists the content types.
 pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
@@ -16,21 +19,21 @@ pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
 const CONTENT_TYPES_LIMIT_BYTES: u64 = 1 << 20;
 
 /// The content types of main parts, in lower case: documents, templates, and those with macros.
-const MAIN_PARTS: [(&[u8], TemplateKind); 14] = [
-    (b"wordprocessingml.document.main+xml", TemplateKind::Docx),
-    (b"wordprocessingml.template.main+xml", TemplateKind::Docx),
-    (b"ms-word.document.macroenabled.main+xml", TemplateKind::Docx),
-    (b"ms-word.template.macroenabledtemplate.main+xml", TemplateKind::Docx),
-    (b"spreadsheetml.sheet.main+xml", TemplateKind::Xlsx),
-    (b"spreadsheetml.template.main+xml", TemplateKind::Xlsx),
-    (b"ms-excel.sheet.macroenabled.main+xml", TemplateKind::Xlsx),
-    (b"ms-excel.template.macroenabled.main+xml", TemplateKind::Xlsx),
-    (b"presentationml.presentation.main+xml", TemplateKind::Pptx),
-    (b"presentationml.template.main+xml", TemplateKind::Pptx),
-    (b"presentationml.slideshow.main+xml", TemplateKind::Pptx),
-    (b"ms-powerpoint.presentation.macroenabled.main+xml", TemplateKind::Pptx),
-    (b"ms-powerpoint.template.macroenabled.main+xml", TemplateKind::Pptx),
-    (b"ms-powerpoint.slideshow.macroenabled.main+xml", TemplateKind::Pptx),
+const MAIN_PARTS: [(&[u8], OfficeFormat); 14] = [
+    (b"wordprocessingml.document.main+xml", OfficeFormat::Docx),
+    (b"wordprocessingml.template.main+xml", OfficeFormat::Docx),
+    (b"ms-word.document.macroenabled.main+xml", OfficeFormat::Docx),
+    (b"ms-word.template.macroenabledtemplate.main+xml", OfficeFormat::Docx),
+    (b"spreadsheetml.sheet.main+xml", OfficeFormat::Xlsx),
+    (b"spreadsheetml.template.main+xml", OfficeFormat::Xlsx),
+    (b"ms-excel.sheet.macroenabled.main+xml", OfficeFormat::Xlsx),
+    (b"ms-excel.template.macroenabled.main+xml", OfficeFormat::Xlsx),
+    (b"presentationml.presentation.main+xml", OfficeFormat::Pptx),
+    (b"presentationml.template.main+xml", OfficeFormat::Pptx),
+    (b"presentationml.slideshow.main+xml", OfficeFormat::Pptx),
+    (b"ms-powerpoint.presentation.macroenabled.main+xml", OfficeFormat::Pptx),
+    (b"ms-powerpoint.template.macroenabled.main+xml", OfficeFormat::Pptx),
+    (b"ms-powerpoint.slideshow.macroenabled.main+xml", OfficeFormat::Pptx),
 ];
 
 /// Whether a part is XML. All others stay packed, so how well they are packed does not matter: Office draws a white picture
@@ -40,18 +43,67 @@ pub(super) fn is_text(path: &str) -> bool {
     matches!(extension.as_deref(), Some("xml" | "rels"))
 }
 
-/// The kind of Office file that `archive` is, if it is one.
-pub(super) fn kind_of<R: Read + Seek>(archive: &mut ZipArchive<R>) -> Option<TemplateKind> {
-    let found = archive.index_for_name(CONTENT_TYPES)?;
-    let part = archive.by_index(found).ok()?;
-    let mut content = Vec::new();
-    part.take(CONTENT_TYPES_LIMIT_BYTES).read_to_end(&mut content).ok()?;
-    listed(&content)
+/// What an `OpenDocument` file says that it is, behind `application/vnd.oasis.opendocument.`; templates' names go on.
+const OPEN_DOCUMENTS: [(&[u8], OfficeFormat); 3] =
+    [(b"text", OfficeFormat::Odt), (b"spreadsheet", OfficeFormat::Ods), (b"presentation", OfficeFormat::Odp)];
+const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
+/// Where it says so.
+const OPEN_DOCUMENT_KIND: &str = "mimetype";
+const OPEN_DOCUMENT_KIND_LIMIT_BYTES: u64 = 100;
+/// Where it lists its parts, and how they are encrypted.
+const MANIFEST: &str = "META-INF/manifest.xml";
+const MANIFEST_LIMIT_BYTES: u64 = 1 << 20;
+
+/// The format of the Office file that `archive` is, if it is one.
+///
+/// # Errors
+/// For `OpenDocument` files that are protected, or of another kind than texts, tables and presentations.
+pub(super) fn format_of<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+) -> Result<Option<OfficeFormat>, PackageFault> {
+    if let Some(list) = part(archive, CONTENT_TYPES, CONTENT_TYPES_LIMIT_BYTES) {
+        return Ok(listed(&list));
+    }
+    let said = part(archive, OPEN_DOCUMENT_KIND, OPEN_DOCUMENT_KIND_LIMIT_BYTES);
+    let Some(kind) = said.as_deref().and_then(|said| said.strip_prefix(OPEN_DOCUMENT)) else {
+        return Ok(None);
+    };
+    let known = OPEN_DOCUMENTS.iter().find(|(name, _)| kind.starts_with(name));
+    let Some((_, format)) = known else {
+        let kind = quoted(&String::from_utf8_lossy(kind));
+        return Err(fault(format!(
+            "the file is an OpenDocument file of the kind {kind}; upload a text (.odt), a spreadsheet (.ods) or a presentation \
+             (.odp)"
+        )));
+    };
+    let manifest = part(archive, MANIFEST, MANIFEST_LIMIT_BYTES).unwrap_or_default();
+    if memmem::find(&manifest, b"encryption-data").is_some() {
+        return Err(fault("the Office file is protected by a password; save it without one"));
+    }
+    Ok(Some(*format))
 }
 
-/// The kind of Office file that `bytes` are, if they are one; an archive inside is held to the same limits.
-pub(super) fn kind_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<TemplateKind>, PackageFault> {
-    checked(View::of(bytes, limits)?, bytes.len() as u64, limits)
+/// The beginning of a part, if there is such a part.
+fn part<R: Read + Seek>(archive: &mut ZipArchive<R>, name: &str, limit_bytes: u64) -> Option<Vec<u8>> {
+    let found = archive.index_for_name(name)?;
+    let part = archive.by_index(found).ok()?;
+    let mut content = Vec::new();
+    part.take(limit_bytes).read_to_end(&mut content).ok()?;
+    Some(content)
+}
+
+/// The format of the Office file that `bytes` are, if they are one; an archive inside is held to the same limits.
+///
+/// # Errors
+/// For what is damaged or protected, or passes a limit.
+pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
+    match content::of(bytes) {
+        Content::Compound => compound::format(bytes).map(Some),
+        Content::Rtf => Ok(Some(OfficeFormat::Rtf)),
+        Content::Archive | Content::Text(_) | Content::Empty | Content::Foreign { .. } => {
+            checked(View::of(bytes, limits)?, bytes.len() as u64, limits)
+        }
+    }
 }
 
 /// Holds `bytes` to the limits if they are an Office file. What cannot be opened is none.
@@ -62,21 +114,21 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageFault> {
     }
 }
 
-fn checked(mut view: View<'_>, bytes: u64, limits: &Limits) -> Result<Option<TemplateKind>, PackageFault> {
+fn checked(mut view: View<'_>, bytes: u64, limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
     let repeated = view.repeated.take();
     let mut opened = open(view)?;
-    let kind = kind_of(&mut opened);
-    if kind.is_some() {
+    let format = format_of(&mut opened)?;
+    if format.is_some() {
         archive::check(&mut opened, (bytes, repeated), limits)?;
     }
-    Ok(kind)
+    Ok(format)
 }
 
-/// The kind whose main part the list of content types names.
-pub(super) fn listed(content_types: &[u8]) -> Option<TemplateKind> {
+/// The format whose main part the list of content types names.
+pub(super) fn listed(content_types: &[u8]) -> Option<OfficeFormat> {
     let end = content_types.len().min(usize::try_from(CONTENT_TYPES_LIMIT_BYTES).unwrap_or(usize::MAX));
     // Without its NUL bytes, text in UTF-16 reads like any other as far as the names of types go.
     let list: Vec<u8> =
         content_types[..end].iter().filter(|&&byte| byte != 0).map(u8::to_ascii_lowercase).collect();
-    MAIN_PARTS.iter().find(|(name, _)| memmem::find(&list, name).is_some()).map(|&(_, kind)| kind)
+    MAIN_PARTS.iter().find(|(name, _)| memmem::find(&list, name).is_some()).map(|&(_, format)| format)
 }

@@ -11,9 +11,9 @@ use super::paths::quoted;
 use super::{Package, PackageFault, fault};
 
 /// What is compressed already: to do it again costs time and wins nothing.
-const COMPRESSED: [&str; 24] = [
+const COMPRESSED: [&str; 27] = [
     "png", "jpg", "jpeg", "gif", "webp", "avif", "woff", "woff2", "gz", "br", "zst", "zip", "mp4", "webm",
-    "mp3", "ogg", "docx", "docm", "xlsx", "xlsm", "pptx", "pptm", "pdf", "jxl",
+    "mp3", "ogg", "docx", "docm", "xlsx", "xlsm", "pptx", "pptm", "pdf", "jxl", "odt", "ods", "odp",
 ];
 
 /// A file that would shrink further is stored as it is, so that whoever downloads the archive can upload it

@@ -63,6 +63,15 @@ const SIGNAL_CALLS: &[c_long] = &[
 /// The way out of a session and a process group, where a kill of the group would not reach.
 const GROUP_CALLS: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
+/// Becoming another program.
+const PROGRAM_CALLS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
+
+/// Making a process by older calls, which newer processors never had.
+#[cfg(target_arch = "x86_64")]
+const OLD_PROCESS_CALLS: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_PROCESS_CALLS: &[c_long] = &[];
+
 /// What works on the process that the first argument names, or on the caller, where it is 0.
 const CALLS_ON_A_PROCESS: &[c_long] = &[
     libc::SYS_migrate_pages,
@@ -80,9 +89,13 @@ const SIGNALLING_COMMANDS: &[u64] = &[8, 10, 15];
 /// `FIOSETOWN`, `SIOCSPGRP`, the same as `F_SETOWN`, and `TIOCSTI`, which types for another.
 const SIGNALLING_CONTROLS: &[u64] = &[0x8901, 0x8902, 0x5412];
 
-/// `PR_SET_PDEATHSIG`, `PR_SET_DUMPABLE`, `PR_SET_CHILD_SUBREAPER`: to outlive the service, to be hidden from whoever
-/// watches, to lead such a household within the household.
-const HIDING_OPTIONS: &[u64] = &[1, 4, 36];
+/// `PR_SET_DUMPABLE`, `PR_SET_CHILD_SUBREAPER`: to be hidden from whoever watches, to lead such a household within the
+/// household.
+const HIDING_OPTIONS: &[u64] = &[4, 36];
+
+/// `PR_SET_PDEATHSIG`: with anything but `SIGKILL`, to outlive the service.
+const PARENT_DEATH_OPTION: u64 = 1;
+const SIGKILL: u64 = 9;
 
 /// What Landlock lets pass with any file that the child's user may read or write: to watch it, to mark it.
 const MARKING_CALLS: &[c_long] = &[
@@ -250,7 +263,7 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
     refuse_when(&mut rules, libc::SYS_ioprio_set, theirs(IOPRIO_WHO_PROCESS)?);
     if cage.together {
         refuse(&mut rules, GROUP_CALLS);
-        refuse_when(&mut rules, libc::SYS_prctl, any_of(0, HIDING_OPTIONS)?);
+        refuse_when(&mut rules, libc::SYS_prctl, hiding()?);
     }
     if cage.signals == Signals::Itself {
         refuse_signals(&mut rules, leader)?;
@@ -261,6 +274,16 @@ pub(super) fn of_cage(cage: &Cage, leader: u32, has_own_user: bool) -> Result<[B
     let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
     let absences = filter(rules, SeccompAction::Allow, SeccompAction::Errno(errno(libc::ENOSYS)))?;
     Ok([refusals, absences])
+}
+
+/// The filter that keeps a process `itself` from all others: no signal but to itself, and no process of its own.
+pub(super) fn by_itself(itself: u32) -> Result<BpfProgram, BackendError> {
+    let mut rules = Rules::new();
+    refuse_signals(&mut rules, itself)?;
+    refuse(&mut rules, PROGRAM_CALLS);
+    refuse(&mut rules, OLD_PROCESS_CALLS);
+    refuse_when(&mut rules, libc::SYS_clone, vec![rule(0, SeccompCmpOp::MaskedEq(CLONE_THREAD), 0)?]);
+    refusals(rules)
 }
 
 /// The filter that leaves a process no signal but to itself.
@@ -332,6 +355,17 @@ fn refused_clones() -> Result<Vec<SeccompRule>, BackendError> {
             SeccompRule::new(vec![SeccompCondition::new(0, SeccompCmpArgLen::Qword, set, value)?])
         })
         .collect()
+}
+
+/// The options of `prctl` by which a process would get out of sight.
+fn hiding() -> Result<Vec<SeccompRule>, BackendError> {
+    let mut rules = any_of(0, HIDING_OPTIONS)?;
+    let condition =
+        |argument, compared, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value);
+    let outliving =
+        vec![condition(0, SeccompCmpOp::Eq, PARENT_DEATH_OPTION)?, condition(1, SeccompCmpOp::Ne, SIGKILL)?];
+    rules.push(SeccompRule::new(outliving)?);
+    Ok(rules)
 }
 
 fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {

@@ -10,12 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::entries::{Entry, entries, without};
 use super::{Package, relationships};
-use crate::content_types::{LIST, is_main};
-use crate::error::Error;
+use crate::content_types::LIST;
+use crate::error::{Error, quoted};
+use crate::family::Family;
 use crate::word::attribute::attribute;
-
-/// The content type of a document's main part.
-const DOCUMENT: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
 
 /// What is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +39,11 @@ const RELATIONS: [(&str, Loss); 11] = [
     ("/relationships/digital-signature/origin", Loss::Signature),
 ];
 
+/// How the content types of macros begin, in lower case, that are sheets of their own: a workbook without them would count its
+/// sheets anew, and its names would mean other ones.
+const MACRO_SHEETS: [&str; 2] =
+    ["application/vnd.ms-excel.macrosheet", "application/vnd.ms-excel.intlmacrosheet"];
+
 /// How its content types begin, in lower case.
 const TYPES: [(&str, Loss); 5] = [
     ("application/vnd.ms-office.vbaproject", Loss::Macros),
@@ -61,9 +64,14 @@ impl Loss {
         TYPES.iter().find(|(start, _)| kind.starts_with(start)).map(|&(_, loss)| loss)
     }
 
-    fn warning(self) -> &'static str {
-        match self {
-            Self::Macros => "the template has macros, which are left out: the document is a plain .docx",
+    fn warning(self, family: Family) -> String {
+        let told = match self {
+            Self::Macros => {
+                let extension = family.extension();
+                return format!(
+                    "the template has macros, which are left out: the document is a plain .{extension}"
+                );
+            }
             Self::Commands => {
                 "the template has commands or keys of its own, which are left out with its macros"
             }
@@ -73,7 +81,8 @@ impl Loss {
             Self::Signature => {
                 "the template is signed; the signature is left out, for it is not the document's"
             }
-        }
+        };
+        told.to_owned()
     }
 }
 
@@ -95,10 +104,11 @@ struct Edge {
     loss: Option<Loss>,
 }
 
-/// Makes the document a plain one; what is dropped is told.
-pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
+/// Makes the document, one of this program, a plain one; what is dropped is told.
+pub(super) fn make(package: &mut Package<'_>, family: Family) -> Result<(), Error> {
     let list = package.part(LIST)?.unwrap_or_default();
     let types = entries(LIST, &list)?;
+    refuse_macro_sheets(&types)?;
     let mut sources = sources(package)?;
     let mut losses = BTreeSet::new();
     let mut dropped = BTreeSet::new();
@@ -126,9 +136,23 @@ pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
         package.put(LIST, rewritten)?;
     }
     for loss in losses {
-        package.warnings.push(loss.warning());
+        package.warnings.push(&loss.warning(family));
     }
     Ok(())
+}
+
+fn refuse_macro_sheets(types: &[Entry]) -> Result<(), Error> {
+    let is_macro_sheet = |entry: &&Entry| {
+        let kind = entry.value("ContentType").to_lowercase();
+        MACRO_SHEETS.iter().any(|begin| kind.starts_with(begin))
+    };
+    match types.iter().find(is_macro_sheet) {
+        None => Ok(()),
+        Some(sheet) => Err(Error::NotOffice(format!(
+            "the workbook has a macro sheet of Excel 4 ({}), which cannot be left out of it; delete that sheet",
+            quoted(sheet.value("PartName"))
+        ))),
+    }
 }
 
 /// All relationships.
@@ -236,10 +260,10 @@ fn rewritten(package: &Package<'_>, list: &[u8], types: &[Entry], dropped: &BTre
             continue;
         }
         // What is left of an extension that was the macros': Word knows these parts by their relationships.
-        let other = match () {
-            () if is_main(&kind) && kind != DOCUMENT => DOCUMENT,
-            () if Loss::of_type(&kind).is_some() => "application/octet-stream",
-            () => continue,
+        let other = match Family::plain_main(&kind) {
+            Some(plain) => plain,
+            None if Loss::of_type(&kind).is_some() => "application/octet-stream",
+            None => continue,
         };
         let tag = list.get(entry.tag.clone()).unwrap_or_default();
         let Some(written) = attribute(tag, "ContentType") else { continue };

@@ -51,7 +51,7 @@ fn cutting_the_runs_of_real_documents_changes_nothing() {
 }
 
 /// Documents made for these tests, and the corpus where there is one.
-fn templates() -> Vec<(String, Vec<u8>, String)> {
+pub fn templates() -> Vec<(String, Vec<u8>, String)> {
     let mut all: Vec<_> = real::all().map(|(name, file, data)| (name.to_owned(), file, data)).collect();
     let named = std::env::var_os("PLATEN_CORPUS").filter(|named| !named.is_empty() && named != "none");
     let Some(folder) = named else {

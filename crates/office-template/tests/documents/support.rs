@@ -63,9 +63,14 @@ fn literal(text: &str) -> String {
 
 /// Fills a file, or says why not.
 pub fn try_fill(file: Vec<u8>, data: &str, settings: &str) -> Result<Filled, Error> {
+    let without_engine =
+        crate::paths::without(&file, data, settings.replace('"', "").contains("strict:true"));
     let template = Template::read(file, None, &limits())?;
     let answer = run(template.program(), data, settings);
     let filled = template.fill(&answer, &mut NoFiles)?;
+    if let Some(other) = without_engine {
+        assert!(other?.file == filled.file, "it takes no engine, and is another document with one");
+    }
     for (name, content) in entries(&filled.file) {
         if [".xml", ".rels"].iter().any(|end| name.ends_with(end)) {
             well_formed(&name, &content);

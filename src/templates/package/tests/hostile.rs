@@ -53,7 +53,7 @@ fn work(upload: &[u8]) -> (u64, Result<Files, String>) {
     };
     let (reader, work) = Counting::new(view);
     let files = open(reader).and_then(|mut archive| {
-        office::kind_of(&mut archive);
+        office::format_of(&mut archive)?;
         unpacking::files(&mut archive, upload.len() as u64, &limits)
     });
     (work.get(), files.map_err(|fault| fault.0))

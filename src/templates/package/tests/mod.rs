@@ -2,6 +2,7 @@
 
 mod contents;
 mod hostile;
+mod kin;
 mod raw;
 mod refused;
 mod round;

@@ -1,0 +1,68 @@
+//! Whose files there are, and what a plain one of them is.
+
+/// The program that a file is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Word.
+    Word,
+    /// Excel.
+    Excel,
+    /// `PowerPoint`.
+    PowerPoint,
+    /// `LibreOffice` and others: texts, tables and presentations.
+    OpenDocument,
+}
+
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+const EXCEL: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml";
+const POWER_POINT: &str =
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml";
+
+/// The content types of other main parts, in lower case: of templates, slide shows, and files with macros.
+const OTHER_MAIN_PARTS: [(&str, Family); 11] = [
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml", Family::Word),
+    ("application/vnd.ms-word.document.macroenabled.main+xml", Family::Word),
+    ("application/vnd.ms-word.template.macroenabledtemplate.main+xml", Family::Word),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.template.main+xml", Family::Excel),
+    ("application/vnd.ms-excel.sheet.macroenabled.main+xml", Family::Excel),
+    ("application/vnd.ms-excel.template.macroenabled.main+xml", Family::Excel),
+    ("application/vnd.openxmlformats-officedocument.presentationml.template.main+xml", Family::PowerPoint),
+    ("application/vnd.openxmlformats-officedocument.presentationml.slideshow.main+xml", Family::PowerPoint),
+    ("application/vnd.ms-powerpoint.presentation.macroenabled.main+xml", Family::PowerPoint),
+    ("application/vnd.ms-powerpoint.template.macroenabled.main+xml", Family::PowerPoint),
+    ("application/vnd.ms-powerpoint.slideshow.macroenabled.main+xml", Family::PowerPoint),
+];
+
+impl Family {
+    /// The program.
+    #[must_use]
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Word => "Word",
+            Self::Excel => "Excel",
+            Self::PowerPoint => "PowerPoint",
+            Self::OpenDocument => "LibreOffice",
+        }
+    }
+
+    /// How the name of a plain file ends.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Word => "docx",
+            Self::Excel => "xlsx",
+            Self::PowerPoint => "pptx",
+            Self::OpenDocument => "odt",
+        }
+    }
+
+    /// The content type of a plain file's main part where `kind`, in lower case, is that of another one.
+    pub(crate) fn plain_main(kind: &str) -> Option<&'static str> {
+        let (_, family) = OTHER_MAIN_PARTS.iter().find(|(known, _)| *known == kind)?;
+        match family {
+            Self::Word => Some(WORD),
+            Self::Excel => Some(EXCEL),
+            Self::PowerPoint => Some(POWER_POINT),
+            Self::OpenDocument => None,
+        }
+    }
+}

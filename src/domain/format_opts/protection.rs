@@ -1,0 +1,428 @@
+//! Who may open a PDF, and what they may do with it.
+//!
+//! Hazard: a password is in the hands of many: of the record, the job's view, the log. So it is a type of its own that
+//! prints as stars, `without_passwords` makes the `formatOpts` that are kept and shown, and no fault repeats one.
+
+use std::fmt;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::promises::asks;
+use crate::domain::members::Members;
+
+/// Longest password in bytes of UTF-8 (ISO 32000-2, 7.6.4.3.3): what is beyond, readers cut off.
+pub const PASSWORD_LIMIT_BYTES: usize = 127;
+/// What stands in the place of a password.
+const STARS: &str = r#""***""#;
+/// Keys whose values are secrets.
+const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
+const PERMISSION_KEYS: [&str; 7] =
+    ["print", "modify", "copy", "annotate", "fillForms", "assemble", "accessibility"];
+
+/// Who may open a PDF, and what they may do with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protection {
+    /// What opens it.
+    pub passwords: Passwords,
+    /// What somebody may do who opens it without the owner's password; `None`: nothing is said.
+    pub permissions: Option<Permissions>,
+}
+
+/// The passwords of a PDF.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passwords {
+    /// Opens it.
+    pub user: Option<Password>,
+    /// Opens it with all rights.
+    pub owner: Option<Password>,
+}
+
+/// A password: 1 to [`PASSWORD_LIMIT_BYTES`] bytes of UTF-8. It prints as stars.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(String);
+
+/// What may be done with a PDF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the bits of a PDF's permissions, each by its name")]
+pub struct Permissions {
+    /// Printing it.
+    pub print: Printing,
+    /// Changing its content.
+    pub modify: bool,
+    /// Taking text and pictures out. Assistive technology always may (ISO 32000-2).
+    pub copy: bool,
+    /// Comments; filling forms in is a part of it.
+    pub annotate: bool,
+    /// Filling forms in, and signing.
+    pub fill_forms: bool,
+    /// Inserting, turning and deleting pages, making bookmarks.
+    pub assemble: bool,
+}
+
+/// How a PDF may be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printing {
+    /// Not at all.
+    None,
+    /// As a picture of low resolution.
+    Low,
+    /// As it is.
+    Full,
+}
+
+impl Protection {
+    /// Whether there is anything to be done.
+    #[must_use]
+    pub fn is_asked_for(&self) -> bool {
+        !self.passwords.is_empty() || self.permissions.is_some()
+    }
+
+    /// Reads `password` (also `userPassword`), `ownerPassword` and `permissions`.
+    pub(super) fn read(members: &mut Members<'_>) -> Self {
+        let user = read_user(members);
+        let passwords = Passwords { user, owner: read_password(members, "ownerPassword") };
+        let protection = Self { permissions: read_permissions(members), passwords };
+        check_owner(&protection, members);
+        if protection.is_asked_for() && members.raw("pdfa").is_some_and(asks) {
+            let detail =
+                "and a protection exclude each other: PDF/A forbids encryption; leave out one of them";
+            members.fault("pdfa", detail);
+        }
+        protection
+    }
+}
+
+impl Passwords {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.user.is_none() && self.owner.is_none()
+    }
+}
+
+impl Password {
+    /// The password, where it is not empty and not too long.
+    #[must_use]
+    pub fn new(text: String) -> Option<Self> {
+        (1..=PASSWORD_LIMIT_BYTES).contains(&text.len()).then_some(Self(text))
+    }
+
+    /// What it is; for nobody's log.
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("***")
+    }
+}
+
+impl Permissions {
+    /// Whether anything is forbidden.
+    #[must_use]
+    pub fn restrict(&self) -> bool {
+        let Self { print, modify, copy, annotate, fill_forms, assemble } = *self;
+        print != Printing::Full || !(modify && copy && annotate && fill_forms && assemble)
+    }
+}
+
+/// `object` as it may be kept and shown: stars in the place of passwords. `None`: there are none.
+#[must_use]
+pub fn without_passwords(object: &RawValue) -> Option<Box<RawValue>> {
+    let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
+    let is_secret =
+        |name: &str, value: &RawValue| SECRET_KEYS.contains(&name) && value.get() != "null" && asks(value);
+    if !members.iter().any(|(name, value)| is_secret(name, value)) {
+        return None;
+    }
+    let written = members.iter().map(|(name, value)| {
+        let shown = if is_secret(name, value) { STARS } else { value.get() };
+        format!("{}:{shown}", serde_json::Value::from(name.as_str()))
+    });
+    RawValue::from_string(format!("{{{}}}", written.collect::<Vec<_>>().join(","))).ok()
+}
+
+/// The members of an object in their order; a name given twice stands twice.
+struct Ordered<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Ordered<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Ordered<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Ordered(members))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+fn read_user(members: &mut Members<'_>) -> Option<Password> {
+    let (password, user) = (read_password(members, "password"), read_password(members, "userPassword"));
+    if let (Some(password), Some(user)) = (&password, &user)
+        && password != user
+    {
+        members.fault(
+            "userPassword",
+            "is another one than password, and both are what opens the file; give one",
+        );
+    }
+    password.or(user)
+}
+
+fn read_password(members: &mut Members<'_>, name: &str) -> Option<Password> {
+    members.raw(name).filter(|value| asks(value))?;
+    let text = members.text(name)?;
+    if let Some(fault) = unfit(&text) {
+        members.fault(name, fault);
+        return None;
+    }
+    Password::new(text)
+}
+
+/// Why a password would not open the file everywhere. Readers prepare what is typed in (`SASLprep`, RFC 4013), or do not:
+/// only what that does not change is the same to all.
+fn unfit(text: &str) -> Option<String> {
+    let bytes = text.len();
+    if bytes > PASSWORD_LIMIT_BYTES {
+        return Some(format!(
+            "has {bytes} bytes in UTF-8, and a PDF takes {PASSWORD_LIMIT_BYTES}; shorten it"
+        ));
+    }
+    if let Some(character) = text.chars().find(|character| is_invisible(*character)) {
+        let number = u32::from(character);
+        return Some(format!(
+            "has a character in it that nobody can type in or see (U+{number:04X}); leave it out"
+        ));
+    }
+    let is_same = ComposingNormalizerBorrowed::new_nfkc().is_normalized(text);
+    (!is_same).then(|| {
+        "has characters that PDF readers take for others (accents apart from their letters, ligatures, full-width \
+         letters, raised digits, other blanks than the usual one); write it in Unicode's form NFKC"
+            .to_owned()
+    })
+}
+
+/// Control characters, what changes the direction, and what `SASLprep` leaves out.
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{1806}' | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffd}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Where something is allowed by name, all else is forbidden; where things are only forbidden, all else is allowed.
+fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
+    members.raw("permissions").filter(|value| asks(value))?;
+    let mut given = members.nested("permissions", "an object such as {\"copy\": false}")?;
+    let print = read_print(&mut given);
+    let [modify, copy, annotate, fill_forms, assemble, accessibility] =
+        ["modify", "copy", "annotate", "fillForms", "assemble", "accessibility"].map(|name| given.flag(name));
+    for name in given.unknown(&PERMISSION_KEYS) {
+        given.fault(
+            &name,
+            format!("is not known, so it cannot be kept; give some of {}", PERMISSION_KEYS.join(", ")),
+        );
+    }
+    if accessibility == Some(false) {
+        let detail = "cannot be kept: PDF readers let assistive technology read every file that they open; leave it out";
+        given.fault("accessibility", detail);
+    }
+    if annotate == Some(true) && fill_forms == Some(false) {
+        given.fault(
+            "fillForms",
+            "cannot be kept: who may annotate may fill in forms; give annotate: false as well",
+        );
+    }
+    let named = [modify, copy, annotate, fill_forms, assemble];
+    let allows = print.is_some_and(|print| print != Printing::None) || named.contains(&Some(true));
+    let rest = !allows;
+    let annotate = annotate.unwrap_or(rest && fill_forms != Some(false));
+    members.take_over(given.into_faults());
+    Some(Permissions {
+        print: print.unwrap_or(if rest { Printing::Full } else { Printing::None }),
+        modify: modify.unwrap_or(rest),
+        copy: copy.unwrap_or(rest),
+        annotate,
+        fill_forms: fill_forms.unwrap_or(rest || annotate),
+        assemble: assemble.unwrap_or(rest),
+    })
+}
+
+fn read_print(given: &mut Members<'_>) -> Option<Printing> {
+    let value = given.raw("print")?;
+    match value.get() {
+        "true" | "\"full\"" => Some(Printing::Full),
+        "false" | "\"none\"" => Some(Printing::None),
+        "\"low\"" => Some(Printing::Low),
+        _ => {
+            given.fault("print", "must be true, false, or \"low\" for pictures of low resolution");
+            None
+        }
+    }
+}
+
+fn check_owner(protection: &Protection, members: &mut Members<'_>) {
+    let Protection { passwords, permissions } = protection;
+    let Some(owner) = &passwords.owner else { return };
+    if passwords.user.is_none()
+        && permissions.is_none()
+        && members.raw("permissions").is_none_or(|it| !asks(it))
+    {
+        let detail = "protects nothing by itself: who opens the file without it may do everything; give permissions as \
+                      well (such as {\"modify\": false}), or password";
+        members.fault("ownerPassword", detail);
+    }
+    let restricts = permissions.is_some_and(|permissions| permissions.restrict());
+    if restricts && passwords.user.as_ref() == Some(owner) {
+        let detail =
+            "is the password that opens the file, so permissions would bind nobody; give another one";
+        members.fault("ownerPassword", detail);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options, reading};
+    use super::*;
+
+    fn password(text: &str) -> Option<Password> {
+        Password::new(text.to_owned())
+    }
+
+    fn permissions(text: &str) -> Permissions {
+        options(&format!(r#"{{"permissions":{text}}}"#)).protection.permissions.unwrap()
+    }
+
+    const ALL: Permissions = Permissions {
+        print: Printing::Full,
+        modify: true,
+        copy: true,
+        annotate: true,
+        fill_forms: true,
+        assemble: true,
+    };
+    const NONE: Permissions = Permissions {
+        print: Printing::None,
+        modify: false,
+        copy: false,
+        annotate: false,
+        fill_forms: false,
+        assemble: false,
+    };
+
+    #[test]
+    fn passwords_are_read_and_print_as_stars() {
+        let read = options(r#"{"password":"open","ownerPassword":"own"}"#);
+        let Passwords { user, owner } = &read.protection.passwords;
+        assert_eq!((user, owner), (&password("open"), &password("own")));
+        assert_eq!(read.promised, ["password", "ownerPassword"]);
+        assert!(!format!("{read:?}").contains("open"));
+        assert_eq!(
+            options(r#"{"userPassword":"x","password":"x"}"#).protection.passwords.user,
+            password("x")
+        );
+        for text in [r#"{"password":""}"#, r#"{"password":false,"permissions":{}}"#] {
+            assert!(!options(text).protection.is_asked_for());
+        }
+        assert_fault(r#"{"userPassword":"x","password":"y"}"#, "/formatOpts/userPassword", "give one");
+        assert_fault(r#"{"password":7}"#, "/formatOpts/password", "must be a string");
+    }
+
+    #[test]
+    fn a_password_is_what_every_reader_takes_for_the_same() {
+        for text in ["x'\\\"y", "@file", "--", "-", "ä€字", "🔒", " a b ", "*"] {
+            let body = serde_json::json!({ "password": text }).to_string();
+            assert_eq!(options(&body).protection.passwords.user, password(text), "{text}");
+        }
+        let at = "/formatOpts/password";
+        let wrong = |text: &str, part: &str| {
+            assert_fault(&serde_json::json!({ "password": text }).to_string(), at, part);
+        };
+        for text in ["a\nb", "\0", "a\u{ad}b", "❤\u{fe0f}", "\u{202e}x", "\u{85}", "\u{200b}"] {
+            wrong(text, "nobody can type in or see");
+        }
+        for text in ["a\u{308}", "ﬁne", "10²", "\u{a0}", "ｘ"] {
+            wrong(text, "NFKC");
+        }
+        options(&serde_json::json!({ "password": "é".repeat(63) }).to_string());
+        wrong(&"é".repeat(64), "has 128 bytes in UTF-8, and a PDF takes 127");
+        assert_fault(r#"{"password":"\ud83d"}"#, at, "surrogate");
+    }
+
+    #[test]
+    fn what_is_allowed_by_name_forbids_the_rest_and_what_is_forbidden_allows_it() {
+        assert_eq!(permissions(r#"{"copy":false}"#), Permissions { copy: false, ..ALL });
+        assert_eq!(permissions(r#"{"print":true}"#), Permissions { print: Printing::Full, ..NONE });
+        assert_eq!(
+            permissions(r#"{"print":"low","modify":false}"#),
+            Permissions { print: Printing::Low, ..NONE }
+        );
+        assert_eq!(permissions(r#"{"print":false}"#), Permissions { print: Printing::None, ..ALL });
+        let forms = Permissions { annotate: false, fill_forms: false, ..ALL };
+        assert_eq!(permissions(r#"{"fillForms":false,"accessibility":true}"#), forms);
+        let notes = Permissions { annotate: true, fill_forms: true, ..NONE };
+        assert_eq!(permissions(r#"{"annotate":true}"#), notes, "they go with forms");
+        assert!(!ALL.restrict() && NONE.restrict() && Permissions { print: Printing::Low, ..ALL }.restrict());
+        let at = "/formatOpts/permissions";
+        assert_fault(r#"{"permissions":true}"#, at, "must be an object");
+        assert_fault(r#"{"permissions":{"printing":false}}"#, &format!("{at}/printing"), "some of print, ");
+        assert_fault(r#"{"permissions":{"print":"no"}}"#, &format!("{at}/print"), "\"low\"");
+        assert_fault(
+            r#"{"permissions":{"accessibility":false}}"#,
+            &format!("{at}/accessibility"),
+            "assistive",
+        );
+        let both = r#"{"permissions":{"annotate":true,"fillForms":false}}"#;
+        assert_fault(both, &format!("{at}/fillForms"), "annotate: false as well");
+    }
+
+    #[test]
+    fn an_owner_s_password_must_bind_somebody() {
+        let at = "/formatOpts/ownerPassword";
+        assert_fault(r#"{"ownerPassword":"x"}"#, at, "protects nothing by itself");
+        assert_fault(
+            r#"{"ownerPassword":"x","password":"x","permissions":{"copy":false}}"#,
+            at,
+            "bind nobody",
+        );
+        options(r#"{"ownerPassword":"x","permissions":{"copy":false}}"#);
+        options(r#"{"ownerPassword":"x","password":"x"}"#);
+    }
+
+    #[test]
+    fn conformance_to_pdf_a_and_a_password_exclude_each_other() {
+        let faults = reading(r#"{"password":"x","pdfa":"2b"}"#).faults;
+        assert!(faults.iter().any(|fault| fault.detail.contains("PDF/A forbids encryption")), "{faults:?}");
+    }
+
+    #[test]
+    fn what_is_shown_has_stars_however_a_password_is_written() {
+        let shown = |text: &str| {
+            let object: Box<RawValue> = serde_json::from_str(text).unwrap();
+            without_passwords(&object).map(|shown| shown.get().to_owned())
+        };
+        assert_eq!(shown(r#"{"scale": 1.50, "password": ""}"#), None, "as it was sent");
+        assert_eq!(shown("[]"), None);
+        let text = r#"{"b":1.50,"passw\u006frd":"one","password":"two","ownerPassword":["x"],"userPassword":null,"\"":{}}"#;
+        let stars = r#"{"b":1.50,"password":"***","password":"***","ownerPassword":"***","userPassword":null,"\"":{}}"#;
+        assert_eq!(shown(text).as_deref(), Some(stars));
+    }
+}

@@ -1,0 +1,177 @@
+//! The formats of Office documents: the present ones, which are types of templates by themselves, and the older and foreign
+//! ones, which are converted like their younger kin.
+
+use super::kinds::TemplateKind;
+
+/// The format of an Office document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OfficeFormat {
+    /// Word.
+    Docx,
+    /// Excel.
+    Xlsx,
+    /// `PowerPoint`.
+    Pptx,
+    /// A text of `OpenDocument`.
+    Odt,
+    /// A table of `OpenDocument`.
+    Ods,
+    /// A presentation of `OpenDocument`.
+    Odp,
+    /// Word until 2003.
+    Doc,
+    /// Excel until 2003.
+    Xls,
+    /// `PowerPoint` until 2003.
+    Ppt,
+    /// Rich Text Format.
+    Rtf,
+}
+
+/// How a compound file begins, which the older formats are.
+pub const COMPOUND_START: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+/// How Rich Text begins.
+pub const RTF_START: &[u8] = b"{\\rtf";
+/// What `OpenDocument` files begin with: an entry that says what they are (`OpenDocument` 1.3, part 2, 3.3).
+const OPEN_DOCUMENT_ENTRY: &[u8] = b"mimetype";
+/// Where the name of an archive's first entry begins.
+const ENTRY_NAME_AT: usize = 30;
+
+impl OfficeFormat {
+    /// All formats.
+    pub const ALL: [Self; 10] = [
+        Self::Docx,
+        Self::Xlsx,
+        Self::Pptx,
+        Self::Odt,
+        Self::Ods,
+        Self::Odp,
+        Self::Doc,
+        Self::Xls,
+        Self::Ppt,
+        Self::Rtf,
+    ];
+
+    /// The type of the templates that it goes with.
+    #[must_use]
+    pub fn kind(self) -> TemplateKind {
+        match self {
+            Self::Docx | Self::Odt | Self::Doc | Self::Rtf => TemplateKind::Docx,
+            Self::Xlsx | Self::Ods | Self::Xls => TemplateKind::Xlsx,
+            Self::Pptx | Self::Odp | Self::Ppt => TemplateKind::Pptx,
+        }
+    }
+
+    /// Whether it is a type by itself.
+    #[must_use]
+    pub fn is_present(self) -> bool {
+        match self {
+            Self::Docx | Self::Xlsx | Self::Pptx => true,
+            Self::Odt | Self::Ods | Self::Odp | Self::Doc | Self::Xls | Self::Ppt | Self::Rtf => false,
+        }
+    }
+
+    /// How a file's name ends.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Docx => "docx",
+            Self::Xlsx => "xlsx",
+            Self::Pptx => "pptx",
+            Self::Odt => "odt",
+            Self::Ods => "ods",
+            Self::Odp => "odp",
+            Self::Doc => "doc",
+            Self::Xls => "xls",
+            Self::Ppt => "ppt",
+            Self::Rtf => "rtf",
+        }
+    }
+
+    /// The format that the extension of a file's name means, in whatever case: those of templates and shows, with macros or
+    /// without, are of their format.
+    #[must_use]
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        Some(match extension.to_ascii_lowercase().as_str() {
+            "docx" | "docm" | "dotx" | "dotm" => Self::Docx,
+            "xlsx" | "xlsm" | "xltx" | "xltm" => Self::Xlsx,
+            "pptx" | "pptm" | "potx" | "potm" | "ppsx" | "ppsm" => Self::Pptx,
+            "odt" | "ott" => Self::Odt,
+            "ods" | "ots" => Self::Ods,
+            "odp" | "otp" => Self::Odp,
+            "doc" | "dot" => Self::Doc,
+            "xls" | "xlt" => Self::Xls,
+            "ppt" | "pot" | "pps" => Self::Ppt,
+            "rtf" => Self::Rtf,
+            _ => return None,
+        })
+    }
+
+    /// The format of a document that goes with the type `kind`, by how it begins; some 40 bytes are enough. `None` where the
+    /// type is no Office file's.
+    #[must_use]
+    pub fn of_start(kind: TemplateKind, start: &[u8]) -> Option<Self> {
+        let entry = start.get(ENTRY_NAME_AT..).unwrap_or_default();
+        let is_open = start.starts_with(b"PK") && entry.starts_with(OPEN_DOCUMENT_ENTRY);
+        let is_compound = start.starts_with(COMPOUND_START);
+        let of = |present, open, compound| {
+            Some(if is_open {
+                open
+            } else if is_compound {
+                compound
+            } else {
+                present
+            })
+        };
+        match kind {
+            TemplateKind::Docx if start.starts_with(RTF_START) => Some(Self::Rtf),
+            TemplateKind::Docx => of(Self::Docx, Self::Odt, Self::Doc),
+            TemplateKind::Xlsx => of(Self::Xlsx, Self::Ods, Self::Xls),
+            TemplateKind::Pptx => of(Self::Pptx, Self::Odp, Self::Ppt),
+            TemplateKind::Framework | TemplateKind::Latex | TemplateKind::Html | TemplateKind::Ejs => None,
+        }
+    }
+
+    /// What a file of it is, with its article.
+    #[must_use]
+    pub fn described(self) -> &'static str {
+        match self {
+            Self::Docx => "a Word file (.docx)",
+            Self::Xlsx => "an Excel workbook (.xlsx)",
+            Self::Pptx => "a PowerPoint presentation (.pptx)",
+            Self::Odt => "an OpenDocument text (.odt)",
+            Self::Ods => "an OpenDocument spreadsheet (.ods)",
+            Self::Odp => "an OpenDocument presentation (.odp)",
+            Self::Doc => "a file of an old Word (.doc)",
+            Self::Xls => "a file of an old Excel (.xls)",
+            Self::Ppt => "a file of an old PowerPoint (.ppt)",
+            Self::Rtf => "a file in Rich Text Format (.rtf)",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_known_by_its_extension_and_by_how_its_files_begin() {
+        let zip = |name: &[u8]| [b"PK\x03\x04".as_slice(), &[0; 26], name].concat();
+        for format in OfficeFormat::ALL {
+            assert_eq!(OfficeFormat::from_extension(&format.extension().to_uppercase()), Some(format));
+            assert!(format.described().contains(&format!("(.{})", format.extension())));
+            let start = match format {
+                OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => zip(b"[Content_Types].xml"),
+                OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => zip(b"mimetypeapplication/x"),
+                OfficeFormat::Doc | OfficeFormat::Xls | OfficeFormat::Ppt => COMPOUND_START.to_vec(),
+                OfficeFormat::Rtf => b"{\\rtf1\\ansi}".to_vec(),
+            };
+            assert_eq!(OfficeFormat::of_start(format.kind(), &start), Some(format));
+            assert_eq!(OfficeFormat::of_start(TemplateKind::Html, &start), None);
+            assert_eq!(format.is_present(), format.kind().name() == format.extension());
+        }
+        assert_eq!(OfficeFormat::of_start(TemplateKind::Pptx, b"PK"), Some(OfficeFormat::Pptx));
+        assert_eq!(OfficeFormat::from_extension("dotm"), Some(OfficeFormat::Docx));
+        assert_eq!(OfficeFormat::from_extension("pages"), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! What LibreOffice makes of which kind of document, and what it is told of it: the one table.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::format_opts::PageOptions;
+use crate::domain::kinds::FileKind;
+use crate::engines::document::DocumentKind;
+use crate::engines::plan::Ability;
+use crate::engines::step::StepKind;
+use crate::workers::libreoffice::UnoCommand;
+
+/// A kind of document, and what becomes of it.
+#[derive(Clone, Copy)]
+pub(super) struct Export {
+    pub from: FileKind,
+    pub to: FileKind,
+    /// What LibreOffice calls it.
+    pub format: &'static str,
+    /// What it is told.
+    pub options: fn(&PageOptions) -> String,
+}
+
+/// The keys of `formatOpts` that LibreOffice heeds in a PDF.
+const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "pdfa", "pdfua"];
+/// And in one of a Word document.
+const FIELDS: &[&str] = &["updateFields"];
+
+const EXPORTS: [Export; 3] = [
+    Export { from: FileKind::Docx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
+    Export { from: FileKind::Xlsx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
+    Export { from: FileKind::Pptx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
+];
+
+/// The same as a plan reads it.
+pub(super) const ABILITIES: &[Ability] = &[
+    able(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
+    able(FileKind::Xlsx, FileKind::Pdf, &[PDF]),
+    able(FileKind::Pptx, FileKind::Pdf, &[PDF]),
+];
+
+/// What becomes of a table of contents and the like, once it is known what stands on which page. Twice, for the contents
+/// may become longer and so move what they tell of.
+const UPDATES: [&str; 4] =
+    [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
+
+const fn able(from: FileKind, to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
+    let (from, to) = (DocumentKind::File(from), DocumentKind::File(to));
+    Ability { step: StepKind::Convert, from, to, cost: 10, heeds, asked_by: None }
+}
+
+impl Export {
+    /// How one becomes the other.
+    pub fn of(from: DocumentKind, to: FileKind) -> Option<Self> {
+        let fits = |export: &&Self| DocumentKind::File(export.from) == from && export.to == to;
+        EXPORTS.iter().find(fits).copied()
+    }
+}
+
+/// What is done with a document before it is written; `is_filled`: it was a template a moment ago.
+pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -> Vec<UnoCommand<'static>> {
+    let updates = options.conversion.update_fields.unwrap_or(is_filled);
+    if from != FileKind::Docx || !updates {
+        return Vec::new();
+    }
+    // Without it they are done when the document is written already.
+    let at_once = json!({ "SynchronMode": { "type": "boolean", "value": "true" } }).to_string();
+    let command = |name| UnoCommand { name: Cow::Borrowed(name), arguments: Cow::Owned(at_once.clone()) };
+    UPDATES.map(command).into()
+}
+
+fn pdf_options(options: &PageOptions) -> String {
+    let mut told = Map::new();
+    let mut tell = |name: &str, kind: &str, value: String| {
+        told.insert(name.to_owned(), json!({ "type": kind, "value": value }));
+    };
+    let range = match (options.from_page, options.to_page) {
+        (None, None) => None,
+        (from, Some(to)) => Some(format!("{}-{to}", from.unwrap_or(1))),
+        (Some(from), None) => Some(format!("{from}-")),
+    };
+    if let Some(range) = range {
+        tell("PageRange", "string", range);
+    }
+    let conversion = &options.conversion;
+    let is_tagged = options.extras.tagged.unwrap_or(true) || conversion.pdfua;
+    tell("UseTaggedPDF", "boolean", is_tagged.to_string());
+    tell("ExportBookmarks", "boolean", options.extras.outline.to_string());
+    tell("PDFUACompliance", "boolean", conversion.pdfua.to_string());
+    if let Some(part) = conversion.pdfa {
+        tell("SelectPdfVersion", "long", part.number().to_string());
+    }
+    Value::Object(told).to_string()
+}

@@ -1,0 +1,83 @@
+//! What must be installed, and what of the machine LibreOffice may read.
+
+use std::path::{Path, PathBuf};
+
+use crate::engines::requirement::{Part, Requirement};
+use crate::workers::{Profile, Signals};
+
+/// Where a library of LibreOffice's lies: as Debian and Fedora install it, and as its makers do.
+macro_rules! places {
+    ($library:literal) => {
+        &[
+            concat!("/usr/lib/libreoffice/program/", $library),
+            concat!("/usr/lib64/libreoffice/program/", $library),
+            concat!("/opt/libreoffice26.2/program/", $library),
+            concat!("/opt/libreoffice25.8/program/", $library),
+            concat!("/opt/libreoffice25.2/program/", $library),
+            concat!("/opt/libreoffice24.8/program/", $library),
+        ]
+    };
+}
+
+/// LibreOffice itself.
+const LIBRARY: Requirement = part("LibreOffice", places!("libmergedlo.so"), "libreoffice-core-nogui");
+
+/// Everything, for documents of every kind; without Math formulas would be blank.
+pub(super) const NEEDS: &[Requirement] = &[
+    LIBRARY,
+    part("LibreOffice Writer", places!("libswlo.so"), "libreoffice-writer-nogui"),
+    part("LibreOffice Calc", places!("libsclo.so"), "libreoffice-calc-nogui"),
+    part("LibreOffice Impress", places!("libsdlo.so"), "libreoffice-impress-nogui"),
+    part("LibreOffice Math", places!("libsmlo.so"), "libreoffice-math-nogui"),
+];
+
+/// What LibreOffice reads beside its profile: itself with its data, fonts, what the loader needs, a seed.
+const READ: [&str; 11] = [
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/share",
+    "/usr/local/share/fonts",
+    "/etc/libreoffice",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/var/spool/libreoffice",
+    "/var/lib/libreoffice",
+    "/var/cache/fontconfig",
+    "/dev/urandom",
+];
+
+const fn part(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
+    Requirement {
+        name,
+        part: Part::Library,
+        paths,
+        version: None,
+        package,
+        command: "scripts/setup --office",
+    }
+}
+
+/// The folder of its programs; where it is not installed, the one where it would be.
+pub(super) fn programs() -> PathBuf {
+    let installed = LIBRARY.installed().and_then(Path::parent);
+    installed.unwrap_or_else(|| Path::new("/usr/lib/libreoffice/program")).to_owned()
+}
+
+/// What a document's child may read.
+pub(super) fn readable() -> Vec<PathBuf> {
+    let own = programs().parent().map(Path::to_owned);
+    READ.iter().map(PathBuf::from).chain(own).collect()
+}
+
+/// What a server may reach.
+pub(super) fn profile() -> Profile {
+    Profile {
+        // How much memory it has mapped, and how many threads it is.
+        read: readable().into_iter().chain([PathBuf::from("/proc/self")]).collect(),
+        write: vec![PathBuf::from("/dev/null")],
+        // The children that it ends.
+        signals: Signals::Anybody,
+        yields: true,
+        ..Profile::default()
+    }
+}

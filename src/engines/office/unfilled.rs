@@ -1,0 +1,141 @@
+//! Office files that are taken as they are: Excel's and `PowerPoint`'s, and the older and foreign kin of all three.
+//!
+//! Hazard: a file whose tags are not filled prints them. Whoever sent it meant them to be filled, so every such document says
+//! so: that it has tags, and that data came which nobody used.
+
+use bytes::Bytes;
+
+use super::{Office, fault};
+use crate::domain::fault::FaultCode;
+use crate::domain::office_format::OfficeFormat;
+use crate::engines::step::{Step, StepContext, StepFault};
+use crate::workers::assemble::Order;
+use crate::workers::unfilled::{Unfilled, UnfilledFile, UnfilledJob};
+
+impl Office {
+    /// The file as it is, without what no document keeps.
+    pub(super) async fn unfilled(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        (format, file): (OfficeFormat, &Bytes),
+    ) -> Result<Bytes, StepFault> {
+        let is_last = job.plan.steps().last() == Some(step);
+        if is_last && !format.is_present() {
+            return fault(FaultCode::TemplateInvalid, not_anew(format));
+        }
+        if !is_empty(job.data) {
+            job.warnings.push(&format!("the data was not used: {}", why(format)));
+        }
+        let Some(known) = container(format) else { return Ok(file.clone()) };
+        self.script.check_size(file.len())?;
+        let order = Order::Unfilled(UnfilledJob { file: known, limits: self.limits });
+        let body = [file.clone()];
+        // It asks for none.
+        let no_files = |_: &str| None;
+        let (unfilled, file) = self.script.run(job.meter, (&order, &body), &no_files).await?;
+        match unfilled {
+            Unfilled::Document { tags, first, warnings } => {
+                if let Some(first) = first {
+                    job.warnings.push(&printed(tags, &first, format));
+                }
+                for warning in &warnings {
+                    job.warnings.push(warning);
+                }
+                Ok(file)
+            }
+            Unfilled::NotOffice(sentence) => fault(FaultCode::TemplateInvalid, sentence),
+            Unfilled::Limit(sentence) => fault(FaultCode::TemplateLimit, sentence),
+            Unfilled::Broken(cause) => Err(StepFault::internal(&cause)),
+        }
+    }
+}
+
+/// Whose container the file is; the oldest ones are none that could be looked into.
+fn container(format: OfficeFormat) -> Option<UnfilledFile> {
+    match format {
+        OfficeFormat::Xlsx => Some(UnfilledFile::Excel),
+        OfficeFormat::Pptx => Some(UnfilledFile::PowerPoint),
+        OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => Some(UnfilledFile::OpenDocument),
+        OfficeFormat::Docx
+        | OfficeFormat::Doc
+        | OfficeFormat::Xls
+        | OfficeFormat::Ppt
+        | OfficeFormat::Rtf => None,
+    }
+}
+
+/// Why its tags stay.
+fn why(format: OfficeFormat) -> String {
+    match format {
+        OfficeFormat::Xlsx => {
+            "Excel templates are not filled yet, and the file was taken as it is".to_owned()
+        }
+        OfficeFormat::Pptx => {
+            "PowerPoint templates are not filled yet, and the file was taken as it is".to_owned()
+        }
+        OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => {
+            format!("the template is {}, which is not filled; save it as .docx", format.described())
+        }
+        OfficeFormat::Docx
+        | OfficeFormat::Ods
+        | OfficeFormat::Odp
+        | OfficeFormat::Xls
+        | OfficeFormat::Ppt => {
+            format!("the template is {}, which is not filled, and was taken as it is", format.described())
+        }
+    }
+}
+
+/// That tags are in the document as their author wrote them.
+fn printed(tags: usize, first: &str, format: OfficeFormat) -> String {
+    let why = why(format);
+    match tags {
+        0 | 1 => format!("the tag {first} is not filled and stands in the document as it is: {why}"),
+        _ => format!(
+            "{tags} tags are not filled and stand in the document as they are, the first is {first}: {why}"
+        ),
+    }
+}
+
+/// A file of an older or foreign format is not written anew in the format of its younger kin.
+fn not_anew(format: OfficeFormat) -> String {
+    let kind = format.kind().name();
+    format!(
+        "the template is {}, which becomes pages and pictures, and not a .{kind}; save it as .{kind} in its program",
+        format.described()
+    )
+}
+
+/// Whether the data, which are JSON, say nothing.
+fn is_empty(data: &[u8]) -> bool {
+    let mut letters = data.iter().filter(|letter| !letter.is_ascii_whitespace());
+    let begin: Vec<_> = letters.by_ref().take(4).copied().collect();
+    letters.next().is_none() && matches!(&begin[..], b"{}" | b"[]" | b"null")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_say_nothing_are_known_whatever_blanks_they_have() {
+        for empty in ["{}", " {\n }\t", "[]", "null"] {
+            assert!(is_empty(empty.as_bytes()), "{empty}");
+        }
+        for said in ["{\"a\":1}", "[0]", "0", "{ \"\": { } }", "nullx"] {
+            assert!(!is_empty(said.as_bytes()), "{said}");
+        }
+    }
+
+    #[test]
+    fn each_format_says_what_becomes_of_its_tags_in_one_line() {
+        for format in OfficeFormat::ALL.into_iter().filter(|format| *format != OfficeFormat::Docx) {
+            let told = printed(12, "{customer.name}", format);
+            assert!(told.starts_with("12 tags are not filled") && told.len() < 300, "{told}");
+            assert!(printed(1, "{a}", format).starts_with("the tag {a} is not filled"));
+            let anew = not_anew(format);
+            assert!(anew.contains(format.described()) && anew.len() < 300, "{anew}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The passwords of a job, from its init to its end.
+//!
+//! Hazard: what a record has once had stays in the log of the index for as long as that likes, and in every copy of the
+//! data folder. So no password is ever in it. What is kept of one are two halves, each of which is random bytes by
+//! itself: one in the record, the other an object beside the job's inputs. The object is deleted as they are when the
+//! job ends, however it ends (`inputs::objects`), and no backup has it. What stays in the log is random.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::record::JobRecord;
+use crate::clock;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::format_opts::{PASSWORD_LIMIT_BYTES, Password, Passwords};
+use crate::storage::{ObjectStore, StorageKey, StoreError};
+
+/// Room for a password and its length.
+const FIELD_BYTES: usize = PASSWORD_LIMIT_BYTES + 1;
+/// Room for both: halves do not tell how long passwords are.
+const BYTES: usize = 2 * FIELD_BYTES;
+
+/// What a record has of the job's passwords.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Secret {
+    /// There are none.
+    #[default]
+    None,
+    /// A half, in base64; the other one is an object.
+    Half(String),
+    /// There were some.
+    Erased,
+}
+
+impl Secret {
+    /// Whether the job has, or had, passwords.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        *self != Self::None
+    }
+
+    /// The same without what it has.
+    #[must_use]
+    pub fn erased(&self) -> Self {
+        if self.is_some() { Self::Erased } else { Self::None }
+    }
+}
+
+/// What the record and the object get of the passwords, if there are any.
+///
+/// # Errors
+/// When the operating system has no random source to give.
+pub(super) fn split(passwords: &Passwords) -> std::io::Result<(Secret, Option<Bytes>)> {
+    if passwords.is_empty() {
+        return Ok((Secret::None, None));
+    }
+    let pad = clock::random_bytes::<BYTES>()?;
+    let whole = [written(passwords.user.as_ref()), written(passwords.owner.as_ref())].concat();
+    Ok((Secret::Half(STANDARD.encode(pad)), Some(joined(&pad, &whole).into())))
+}
+
+/// The passwords of the job, whose options say which there are.
+///
+/// # Errors
+/// When a half is gone: without its passwords the job must not run.
+pub(super) async fn load(
+    store: &dyn ObjectStore,
+    record: &JobRecord,
+    given: &Passwords,
+) -> Result<Passwords, JobFault> {
+    if given.is_empty() {
+        return Ok(Passwords::default());
+    }
+    let Secret::Half(pad) = &record.secret else { return Err(lost("its record has none")) };
+    let key = StorageKey::JobSecret(record.account, record.id);
+    let half = store.get(&key, BYTES as u64).await.map_err(|error| match error {
+        StoreError::NotFound(_) => lost("they are not in the store"),
+        StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
+            tracing::error!(error = %error, "the passwords of a job cannot be read");
+            let sentence = "the service could not read the job's passwords; render it again later";
+            JobFault::new(FaultCode::Internal, sentence)
+        }
+    })?;
+    let pad = STANDARD.decode(pad).ok().filter(|pad| pad.len() == half.len());
+    let whole = joined(&pad.ok_or_else(|| lost("their halves do not fit"))?, &half);
+    let passwords = whole
+        .split_at_checked(FIELD_BYTES)
+        .map(|(user, owner)| Passwords { user: read(user), owner: read(owner) });
+    let is_whole = |passwords: &Passwords| {
+        passwords.user.is_some() == given.user.is_some() && passwords.owner.is_some() == given.owner.is_some()
+    };
+    passwords.filter(is_whole).ok_or_else(|| lost("their halves do not fit"))
+}
+
+fn lost(cause: &str) -> JobFault {
+    tracing::error!(error = cause, "a job has lost its passwords");
+    let sentence = "the passwords of the job are not there any more (a backup has none); send the job again";
+    JobFault::new(FaultCode::Internal, sentence)
+}
+
+fn written(password: Option<&Password>) -> [u8; FIELD_BYTES] {
+    let mut field = [0; FIELD_BYTES];
+    let secret = password.map(Password::secret).unwrap_or_default().as_bytes();
+    let bytes = [u8::try_from(secret.len()).unwrap_or_default()].into_iter().chain(secret.iter().copied());
+    field.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    field
+}
+
+fn read(field: &[u8]) -> Option<Password> {
+    let (length, text) = field.split_first()?;
+    Password::new(String::from_utf8(text.get(..usize::from(*length))?.to_vec()).ok()?)
+}
+
+fn joined(one: &[u8], other: &[u8]) -> Vec<u8> {
+    one.iter().zip(other).map(|(one, other)| one ^ other).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::domain::ids::AccountId;
+    use crate::domain::kinds::{Target, TemplateKind};
+    use crate::jobs::messages::JobSpec;
+    use crate::storage::disk::DiskStore;
+
+    fn passwords(user: Option<&str>, owner: Option<&str>) -> Passwords {
+        let password = |text: &str| Password::new(text.to_owned()).unwrap();
+        Passwords { user: user.map(password), owner: owner.map(password) }
+    }
+
+    fn record(secret: Secret, passwords: Passwords) -> JobRecord {
+        let (kind, target) = (TemplateKind::Html, Target::Pdf);
+        let spec = JobSpec { kind, target, template: None, preview: false, format_opts: None, passwords };
+        JobRecord { secret, ..JobRecord::new(AccountId::generate(), spec, Timestamp(0)) }
+    }
+
+    #[tokio::test]
+    async fn passwords_come_back_from_both_halves_and_from_no_single_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = DiskStore::open(folder.path().to_owned()).await.unwrap();
+        let longest = "é".repeat(63) + "x";
+        for (user, owner) in
+            [(Some("s3cret-ä🔒"), None), (None, Some("x")), (Some(longest.as_str()), Some("own"))]
+        {
+            let given = passwords(user, owner);
+            let (secret, half) = split(&given).unwrap();
+            let record = record(secret, given.clone());
+            let half = half.unwrap();
+            for text in [user, owner].into_iter().flatten().filter(|text| text.len() > 2) {
+                let is_in = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+                assert!(!is_in(&half) && !is_in(&serde_json::to_vec(&record).unwrap()));
+            }
+            let key = StorageKey::JobSecret(record.account, record.id);
+            assert!(load(&store, &record, &given).await.unwrap_err().message.contains("send the job again"));
+            store.put(&key, half).await.unwrap();
+            assert_eq!(load(&store, &record, &given).await.unwrap(), given);
+            let erased = JobRecord { secret: record.secret.erased(), ..record.clone() };
+            assert!(load(&store, &erased, &given).await.is_err(), "an open file is not what comes of it");
+            let another = JobRecord { secret: split(&given).unwrap().0, ..record };
+            assert!(load(&store, &another, &given).await.unwrap_or_default() != given);
+        }
+    }
+
+    #[test]
+    fn who_has_no_password_has_no_halves() {
+        assert_eq!(split(&Passwords::default()).unwrap(), (Secret::None, None));
+        assert_eq!(
+            (Secret::None.erased(), Secret::Half(String::new()).erased()),
+            (Secret::None, Secret::Erased)
+        );
+    }
+}

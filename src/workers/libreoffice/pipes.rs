@@ -1,0 +1,63 @@
+//! A server's two pipes to the service, out of LibreOffice's way: that prints what it likes to standard output.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::os::fd::AsRawFd as _;
+
+use nix::errno::Errno;
+use nix::unistd::{close, dup2_stdin, dup2_stdout};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::fcntl_dupfd_cloexec;
+use serde::Serialize;
+
+use crate::workers::frame::{self, FrameError, Saying};
+
+use super::{ConvertJob, Converted};
+
+/// Standard streams are 0, 1 and 2; ours lie behind them.
+const FIRST: i32 = 3;
+
+/// The pipes to the service.
+pub(super) struct Pipes {
+    input: BufReader<File>,
+    output: File,
+}
+
+impl Pipes {
+    /// Takes standard input and output: what is read from them now is nothing, what is printed is for the log.
+    pub fn take() -> io::Result<Self> {
+        let input = File::from(fcntl_dupfd_cloexec(io::stdin(), FIRST)?);
+        let output = File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?);
+        dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
+        dup2_stdout(io::stderr())?;
+        Ok(Self { input: BufReader::new(input), output })
+    }
+
+    /// Everything is loaded.
+    pub fn say_ready(&self) -> io::Result<()> {
+        frame::write(&self.output, &Saying::<()>::Ready, &[])
+    }
+
+    /// The next document.
+    pub fn next(&mut self) -> Result<(ConvertJob<'static>, Vec<u8>), FrameError> {
+        frame::read(&mut self.input)
+    }
+
+    /// What came of it, with the file that was made.
+    pub fn answer(&self, converted: &Converted, made: Option<(File, u64)>) -> io::Result<()> {
+        let said = Saying::Done(converted);
+        match made {
+            Some((file, length)) => frame::copy(&self.output, &said, file, length),
+            None => self.say(&said),
+        }
+    }
+
+    /// For a document's child, which has nothing to say to the service, and ends without looking at them again.
+    pub fn close(&self) -> Result<(), Errno> {
+        [self.input.get_ref(), &self.output].iter().try_for_each(|file| close(file.as_raw_fd()))
+    }
+
+    fn say(&self, said: &impl Serialize) -> io::Result<()> {
+        frame::write(&self.output, said, &[])
+    }
+}

@@ -1,0 +1,116 @@
+//! A server: its folders, its profile, what it loads ahead, and the loop over documents.
+//!
+//! ```text
+//! files/profile/     LibreOffice's settings, made here; children only read it
+//! files/work/        LibreOffice's temporary folder: one document's, made anew for each under the same name, for
+//!                    LibreOffice remembers that; the child writes nowhere else
+//! ```
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use lok::{Kit, Place};
+
+use super::ServerOrder;
+use super::document::{Bench, convert};
+use super::pipes::Pipes;
+use crate::workers::frame::FrameError;
+
+const PROFILE: &str = include_str!("../../../assets/libreoffice/profile.xcu");
+
+/// One of each kind. What is loaded for them, children have.
+const WARM: [(&str, &[u8]); 3] = [
+    ("warm.docx", include_bytes!("../../../assets/libreoffice/warm.docx")),
+    ("warm.xlsx", include_bytes!("../../../assets/libreoffice/warm.xlsx")),
+    ("warm.pptx", include_bytes!("../../../assets/libreoffice/warm.pptx")),
+];
+
+/// Without it a broken document makes LibreOffice ask, and wait for an answer.
+pub(super) const LOAD_OPTIONS: &str = "Batch=1";
+
+/// Runs a server until its input ends.
+pub(super) fn run(arguments: &[OsString]) -> ExitCode {
+    let Err(cause) = serve(arguments);
+    let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
+    ExitCode::FAILURE
+}
+
+/// Returns only where LibreOffice does not run, with the cause.
+fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
+    let [order] = arguments else { return Err("wants one argument".to_owned()) };
+    let order: ServerOrder = serde_json::from_slice(order.as_encoded_bytes())
+        .map_err(|error| format!("its argument is no order: {error}"))?;
+    let pipes = Pipes::take().map_err(|error| format!("has no pipes: {error}"))?;
+    let folder = std::env::current_dir().map_err(|error| format!("is nowhere: {error}"))?;
+    let (profile, work) = (folder.join("profile"), folder.join("work"));
+    furnish(&profile, &work).map_err(|error| format!("cannot make its folders: {error}"))?;
+    let place = Place { programs: &order.programs, profile: &profile, temporary: &work };
+    let kit = Kit::start(&place).map_err(|error| error.to_string())?;
+    let mut own = Some((order, pipes));
+    kit.run(|kit| {
+        let Some((order, pipes)) = own.take() else { return };
+        let ended = warm_up(kit, &work).and_then(|folders| {
+            let bench = Bench::new(order, work.clone(), profile.clone(), folders);
+            work_on(kit, &bench, pipes)
+        });
+        if let Err(cause) = ended {
+            let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
+        }
+    })
+}
+
+fn furnish(profile: &Path, work: &Path) -> io::Result<()> {
+    fs::create_dir(work)?;
+    fs::create_dir_all(profile.join("user"))?;
+    fs::write(profile.join("user/registrymodifications.xcu"), PROFILE)
+}
+
+/// Makes a document of each kind; answers the folders that LibreOffice has made itself among its temporary files.
+fn warm_up(kit: &Kit, work: &Path) -> Result<Vec<PathBuf>, String> {
+    for (name, bytes) in WARM {
+        let path = work.join(name);
+        fs::write(&path, bytes).map_err(|error| format!("{name}: {error}"))?;
+        let document = kit.load(&path, LOAD_OPTIONS).map_err(|error| format!("{name}: {error}"))?;
+        let made = path.with_extension("pdf");
+        document.save_as(&made, "pdf", "").map_err(|error| format!("{name}: {error}"))?;
+        drop(document);
+        fs::remove_file(&path).and_then(|()| fs::remove_file(made)).map_err(|error| error.to_string())?;
+    }
+    let kept = work.with_file_name("begun");
+    let mut folders = Vec::new();
+    list_folders(work, Path::new(""), &mut folders).map_err(|error| error.to_string())?;
+    // LibreOffice itself may have some of these files open.
+    fs::rename(work, kept).map_err(|error| error.to_string())?;
+    Ok(folders)
+}
+
+fn list_folders(root: &Path, below: &Path, folders: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(below))? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            let path = below.join(entry.file_name());
+            folders.push(path.clone());
+            list_folders(root, &path, folders)?;
+        }
+    }
+    Ok(())
+}
+
+/// One document after the other, until the service closes the pipe.
+fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
+    loop {
+        pipes.say_ready().map_err(|error| error.to_string())?;
+        let (job, document) = match pipes.next() {
+            Ok(next) => next,
+            Err(FrameError::Broken(error)) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let (converted, made) = convert(kit, bench, &job, document, &pipes);
+        pipes.answer(&converted, made).map_err(|error| error.to_string())?;
+        bench.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
+    }
+}

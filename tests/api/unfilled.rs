@@ -1,0 +1,216 @@
+//! Office files that are taken as they are: Excel's, `PowerPoint`'s, and older and foreign formats, through the whole service.
+
+use std::io::{Cursor, Read as _, Write as _};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use crate::app::TestApp;
+use crate::command_line::platen;
+
+/// An Office file of `tests/office_files`.
+pub fn office_file(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/office_files").join(name)).unwrap()
+}
+
+/// An archive with these files in it.
+pub fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// The entries of an archive.
+pub fn unpacked(file: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut archive = ZipArchive::new(Cursor::new(file)).unwrap();
+    let entry = |at| {
+        let mut file = archive.by_index(at).unwrap();
+        let (name, mut content) = (file.name().unwrap().into_owned(), Vec::new());
+        file.read_to_end(&mut content).unwrap();
+        (name, content)
+    };
+    (0..ZipArchive::new(Cursor::new(file)).unwrap().len()).map(entry).collect()
+}
+
+/// A file with a text of it replaced, in whatever part that is.
+pub fn with(file: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let mut found = false;
+    let mut files = unpacked(file);
+    for (_, content) in
+        files.iter_mut().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "xml"))
+    {
+        let text = String::from_utf8(std::mem::take(content)).unwrap();
+        found |= text.contains(from);
+        *content = text.replace(from, to).into_bytes();
+    }
+    assert!(found, "there is no '{from}'");
+    packed(&files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect::<Vec<_>>())
+}
+
+impl TestApp {
+    /// What becomes of an uploaded file: the job's view and the document.
+    pub async fn made(&self, (kind, target): (&str, &str), file: Vec<u8>, data: Value) -> (Value, Vec<u8>) {
+        let job = self.init(json!({"type": kind, "target": target, "data": data})).await;
+        assert_eq!(self.put(&job.template_url.unwrap(), file).await, 200);
+        let view = self.finish(&job.id).await;
+        let Some(url) = view["output"]["data"].get("url") else { return (view, Vec::new()) };
+        let (status, document) = self.fetch(url).await;
+        assert_eq!(status, 200);
+        (view, document)
+    }
+}
+
+fn warnings(view: &Value) -> Vec<&str> {
+    view["warnings"].as_array().unwrap().iter().map(|warning| warning.as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn excel_and_powerpoint_files_are_taken_as_they_are_and_say_what_was_not_filled() {
+    let app = TestApp::start().await;
+    for (name, kind, text) in [("table.xlsx", "xlsx", "Rye"), ("slides.pptx", "pptx", "Bread since 1921")] {
+        let file = office_file(name);
+        let (view, document) = app.made((kind, kind), file.clone(), json!({})).await;
+        assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+        assert!(document == file, "not a byte of it changes");
+        let output = &view["output"]["data"];
+        assert!(output["fileName"].as_str().unwrap().ends_with(kind), "{output}");
+
+        let tagged = with(&file, text, "{customer.name} and {#items}{price}{/items}");
+        let (view, document) = app.made((kind, kind), tagged.clone(), json!({"customer": {}})).await;
+        assert!(document == tagged, "nothing is filled");
+        let told = warnings(&view);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told[0].starts_with("the data was not used: ") && told[0].contains("not filled yet"),
+            "{told:?}"
+        );
+        assert!(
+            told[1].starts_with(
+                "4 tags are not filled and stand in the document as they are, the first is {customer.name}:"
+            ),
+            "{told:?}"
+        );
+    }
+    // Macros go here as well.
+    let files = unpacked(&office_file("table.xlsx"));
+    let mut files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
+    let relation = "<Relationship Id=\"rIdM\" Type=\"http://schemas.microsoft.com/office/2006/relationships/vbaProject\" \
+        Target=\"vbaProject.bin\"/></Relationships>";
+    for (name, from, to) in [
+        (
+            "[Content_Types].xml",
+            "openxmlformats-officedocument.spreadsheetml.sheet.main",
+            "ms-excel.sheet.macroEnabled.main",
+        ),
+        ("xl/_rels/workbook.xml.rels", "</Relationships>", relation),
+    ] {
+        let (_, content) = files.iter_mut().find(|(known, _)| *known == name).unwrap();
+        let text = String::from_utf8(content.clone()).unwrap();
+        assert!(text.contains(from), "{text}");
+        *content = text.replace(from, to).into_bytes();
+    }
+    files.push(("xl/vbaProject.bin", b"macros".to_vec()));
+    let macros = packed(&files.iter().map(|(name, content)| (*name, content.as_slice())).collect::<Vec<_>>());
+    let (view, document) = app.made(("xlsx", "xlsx"), macros, json!({})).await;
+    assert!(
+        warnings(&view)[0].contains("macros, which are left out: the document is a plain .xlsx"),
+        "{view}"
+    );
+    assert!(unpacked(&document).iter().all(|(name, _)| !name.contains("vba")));
+}
+
+#[tokio::test]
+async fn what_does_not_go_with_a_type_is_refused_by_name() {
+    let app = TestApp::start().await;
+    for (name, kind, words) in [
+        (
+            "letter.odt",
+            "pptx",
+            "the template is an OpenDocument text (.odt) and goes with the type docx, but the job's type is pptx",
+        ),
+        (
+            "letter.rtf",
+            "xlsx",
+            "the template is a file in Rich Text Format (.rtf) and goes with the type docx",
+        ),
+        ("table.xls", "docx", "the template is a file of an old Excel (.xls) and goes with the type xlsx"),
+        (
+            "slides.ppt",
+            "html",
+            "the template is a file of an old PowerPoint (.ppt) and goes with the type pptx",
+        ),
+        (
+            "table.xlsx",
+            "docx",
+            "the template is of the type xlsx (template.xlsx), but the job's type is docx",
+        ),
+        (
+            "slides.pptx",
+            "xlsx",
+            "the template is of the type pptx (template.pptx), but the job's type is xlsx",
+        ),
+        // Older and foreign formats are shown, and not written anew.
+        (
+            "letter.doc",
+            "docx",
+            "a file of an old Word (.doc), which becomes pages and pictures, and not a .docx; save it as .docx",
+        ),
+        (
+            "table.ods",
+            "xlsx",
+            "an OpenDocument spreadsheet (.ods), which becomes pages and pictures, and not a .xlsx",
+        ),
+    ] {
+        let target = if kind == "html" { "html" } else { kind };
+        let (view, _) = app.made((kind, target), office_file(name), json!({})).await;
+        assert_eq!(view["errorCode"], "template_invalid", "{view}");
+        assert!(view["error"].as_str().unwrap().contains(words), "no '{words}' in {view}");
+    }
+}
+
+#[tokio::test]
+async fn what_has_a_password_is_refused_where_it_is_uploaded() {
+    let app = TestApp::on_disk(&[]).await;
+    let manifest = b"<manifest:encryption-data/>";
+    let kind = b"application/vnd.oasis.opendocument.spreadsheet";
+    let ods = packed(&[("mimetype", kind), ("META-INF/manifest.xml", manifest), ("content.xml", b"x")]);
+    for kind in ["docx", "xlsx", "pptx"] {
+        let job = app.init(json!({"type": kind, "target": kind})).await;
+        let answer = app.client.put(job.template_url.unwrap()).body(ods.clone()).send().await.unwrap();
+        assert_eq!(answer.status(), 422);
+        let told: Value = answer.json().await.unwrap();
+        assert_eq!(told["code"], "template_archive_invalid", "{told}");
+        assert!(
+            told["detail"].as_str().unwrap().contains("is protected by a password; save it without one"),
+            "{told}"
+        );
+    }
+    let begun = app.begin().await;
+    assert_eq!(app.put(&begun.upload_url, ods).await, 200);
+    let (status, told) = app.send(reqwest::Method::PATCH, &format!("/v1/templates/{}/unzip", begun.id)).await;
+    assert_eq!((status, told["code"].as_str()), (422, Some("template_archive_invalid")), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("is protected by a password"), "{told}");
+}
+
+#[test]
+fn the_command_line_takes_them_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["table.xlsx", "letter.odt"] {
+        std::fs::write(folder.path().join(name), office_file(name)).unwrap();
+    }
+    let run = |name: &str, kind: &str, out: &str| {
+        let line = ["render", name, "--type", kind, "-o", out];
+        let output = platen(folder.path(), &[("log.filter", "off")], &line, b"");
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (is_made, told) = run("table.xlsx", "xlsx", "out.xlsx");
+    assert!(is_made, "{told}");
+    assert_eq!(std::fs::read(folder.path().join("out.xlsx")).unwrap(), office_file("table.xlsx"));
+    let (is_made, told) = run("letter.odt", "docx", "out.docx");
+    assert!(!is_made && told.contains("an OpenDocument text (.odt), which becomes pages"), "{told}");
+}
