@@ -101,6 +101,7 @@ impl Service {
             ("storage.data_dir", data.as_str()),
             ("http.shutdown_grace_s", "0"),
             ("browser.tabs", "1"),
+            ("office.start", "lazy"),
         ];
         let variable = |(key, value): &(&str, &str)| {
             (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
