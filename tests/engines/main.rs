@@ -4,6 +4,11 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod fake;
+#[path = "../workers/hostile_pdfs.rs"]
+mod hostile_pdfs;
+#[path = "../../crates/pdf-raster/tests/pages/documents/mod.rs"]
+mod pdf_documents;
+mod raster;
 mod rivals;
 mod service;
 

@@ -25,8 +25,10 @@ impl Element<'_> {
     /// The value of an attribute, by its name without a prefix.
     pub fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.0.attributes();
-        let mut attributes = attributes.with_checks(false).flatten();
-        let found = attributes.find(|one| one.key.local_name().as_ref() == name.as_bytes())?;
+        let found = attributes
+            .with_checks(false)
+            .flatten()
+            .find(|one| one.key.local_name().as_ref() == name.as_bytes())?;
         let value = String::from_utf8_lossy(&found.value).into_owned();
         Some(quick_xml::escape::unescape(&value).map_or_else(|_| value.clone(), std::borrow::Cow::into_owned))
     }

@@ -37,7 +37,8 @@ fn a_word_file_asks_for_what_its_text_is_in() {
         <w:r><w:rPr><w:rFonts w:ascii=\"Empty\"/></w:rPr><w:t> </w:t></w:r></w:p>";
     let parts =
         |body| [("word/document.xml", body), ("word/styles.xml", styles), ("word/theme/theme1.xml", THEME)];
-    assert_eq!(names(&package(&parts(&format!("{body}</w:document>")))), ["A & B", "Head Theme"]);
+    let whole = format!("{body}</w:document>");
+    assert_eq!(names(&package(&parts(&whole))), ["A & B", "Head Theme"]);
     let plain = format!("{body}<w:p><w:r><w:t>日本</w:t></w:r></w:p></w:document>");
     assert_eq!(names(&package(&parts(&plain))), ["A & B", "East", "Head Theme", "Text Theme"]);
     let embedded = "<w:fonts><w:font w:name=\"A &amp; B\"><w:embedRegular/></w:font></w:fonts>";
