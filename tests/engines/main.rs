@@ -265,10 +265,13 @@ async fn the_catalogue_tells_of_it() {
     assert_eq!(
         added,
         [
+            // Beside ours, which fill what it converts, and convert and picture what it makes.
+            "latex      jpg   fake > fake > raster:raster",
             "latex      png   fake > fake > fake:raster",
             "latex      docx  fake",
+            "latex      html  fake > libreoffice",
             "latex      pdf   fake > fake",
-            // Beside one of ours that fills what it converts.
+            "docx       jpg   office > fake > raster:raster",
             "docx       png   office > fake > fake:raster",
             "docx       pdf   office > fake",
         ]
