@@ -15,7 +15,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { part_bytes: 256 << 20, nodes: 4_000_000, depth: 200, output_bytes: 256 << 20 }
+        Self { part_bytes: 256 << 20, nodes: 2_000_000, depth: 200, output_bytes: 256 << 20 }
     }
 }
 
@@ -32,6 +32,14 @@ pub enum Error {
         name: String,
         /// Allowed.
         limit: u64,
+    },
+    /// It has too many elements and texts.
+    #[error("the document's part '{name}' has more than the {limit} elements and texts that are read")]
+    Nodes {
+        /// The part's name in the package.
+        name: String,
+        /// Allowed.
+        limit: u32,
     },
     /// Its elements stand too deep in each other.
     #[error("the document has tables, lists or frames within each other more than {limit} deep")]

@@ -282,7 +282,7 @@ fn a_hostile_document_is_refused_by_name_or_written_without_harm() {
         Err(Error::Output { limit: 10_000 })
     );
     assert!(matches!(written(&long, &Limits { part_bytes: 1_000, ..limits }), Err(Error::Part { .. })));
-    assert!(matches!(written(&long, &Limits { nodes: 100, ..limits }), Err(Error::Package(_))));
+    assert!(matches!(written(&long, &Limits { nodes: 100, ..limits }), Err(Error::Nodes { .. })));
     assert!(matches!(write(b"PK", Extras::default(), &limits), Err(Error::Package(_))));
 
     let cells = "<table:table-cell table:number-columns-repeated=\"4000000000\" table:number-columns-spanned=\"4000000000\"><text:p>x</text:p>\
