@@ -39,7 +39,8 @@ struct Office {
     child_jobs: u64,
 }
 
-const USUAL: Office = Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
+const USUAL: Office =
+    Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
 
 impl Office {
     fn pool(&self, foreign: &Foreign) -> Pool {

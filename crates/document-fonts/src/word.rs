@@ -147,7 +147,7 @@ impl Used {
         let mut run = Run::default();
         each(part, |met| match met {
             Met::Start(element) => match element.name().as_str() {
-                "p" => run.paragraph = usual.to_owned(),
+                "p" => usual.clone_into(&mut run.paragraph),
                 "pStyle" => run.paragraph = element.attribute("val").unwrap_or_default(),
                 "r" => (run.style, run.fonts, run.has_text) = (None, None, false),
                 "rStyle" => run.style = element.attribute("val"),

@@ -48,7 +48,7 @@ pub fn each(part: &[u8], mut meet: impl FnMut(Met<'_>)) {
                 meet(Met::End(name));
             }
             Ok(Event::End(element)) => {
-                meet(Met::End(String::from_utf8_lossy(element.local_name().as_ref()).into_owned()))
+                meet(Met::End(String::from_utf8_lossy(element.local_name().as_ref()).into_owned()));
             }
             Ok(Event::Text(text)) => meet(Met::Text(String::from_utf8_lossy(&text).into_owned())),
             Ok(Event::Eof) | Err(_) => return,

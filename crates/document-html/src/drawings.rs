@@ -80,7 +80,7 @@ impl Writer<'_, '_> {
         self.above.push_str("<div");
         let mut written = String::new();
         style.write(&mut written);
-        let _ = write!(self.above, "{written}>\n{inner}</div>\n");
+        let _ = writeln!(self.above, "{written}>\n{inner}</div>");
         Ok(())
     }
 

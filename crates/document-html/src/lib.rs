@@ -34,13 +34,16 @@ use pictures::Drawn;
 use roxmltree::Document;
 use writer::Writer;
 
+/// Answers a file's bytes, by its name.
+pub type Files<'f> = dyn FnMut(&str) -> Option<Vec<u8>> + 'f;
+
 /// What else there is of a document, made by others.
 #[derive(Default)]
 pub struct Extras<'e> {
     /// LibreOffice's own HTML of the document, which is searched for pictures of what a package has no picture of; empty for none.
     pub html: &'e [u8],
     /// The files beside that HTML, by name.
-    pub file: Option<&'e mut dyn FnMut(&str) -> Option<Vec<u8>>>,
+    pub file: Option<&'e mut Files<'e>>,
     /// A picture of each slide that is not hidden, in order: PNG, JPEG, GIF or WebP.
     pub slides: &'e [Vec<u8>],
 }
@@ -94,8 +97,7 @@ pub fn write(document: &[u8], extras: Extras<'_>, limits: &Limits) -> Result<Pag
     let meta = package.text("meta.xml")?;
     let styles = parsed("styles.xml", &styles, limits)?;
     let content = xml::parse("content.xml", &content, limits)?;
-    let named = xml::parse("meta.xml", &meta, limits).map(|meta| page::title(&meta)).unwrap_or_default();
-    let title = if named.is_empty() { page::begins(&content) } else { named };
+    let title = xml::parse("meta.xml", &meta, limits).map(|meta| page::title(&meta)).unwrap_or_default();
     let packed = package.names().filter(|name| name.starts_with("Pictures/")).collect();
     let mut none = |_: &str| None;
     let file = extras.file.unwrap_or(&mut none);

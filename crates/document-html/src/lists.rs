@@ -316,7 +316,7 @@ fn open_list(
 fn close(open: &mut Vec<Open>, depth: usize, out: &mut String) {
     while open.len() > depth {
         if let Some(list) = open.pop() {
-            let _ = write!(out, "</li>\n</{}>\n", list.tag);
+            let _ = writeln!(out, "</li>\n</{}>", list.tag);
         }
     }
 }

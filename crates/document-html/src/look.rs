@@ -82,7 +82,7 @@ impl Look {
                     self.size = points(value).or_else(relative).filter(|size| *size > 0.0).or(self.size);
                 }
                 ("fo", "font-weight") => {
-                    self.bold = Some(matches!(value, "bold" | "600" | "700" | "800" | "900"))
+                    self.bold = Some(matches!(value, "bold" | "600" | "700" | "800" | "900"));
                 }
                 ("fo", "font-style") => self.italic = Some(matches!(value, "italic" | "oblique")),
                 ("style", "text-underline-style") => self.underlined = Some(value != "none"),
@@ -125,7 +125,7 @@ impl Look {
                 ("fo", "margin-bottom") => self.below = points(value).or(self.below),
                 ("fo", "margin-right") => self.set_or_unset("margin-right", positive(value)),
                 ("fo", "text-indent") => {
-                    self.set_or_unset("text-indent", points(value).filter(|one| *one != 0.0).map(written))
+                    self.set_or_unset("text-indent", points(value).filter(|one| *one != 0.0).map(written));
                 }
                 ("fo", "line-height") => self.set_or_unset("line-height", line_height(value)),
                 ("fo", "background-color") => self.set_or_unset("background-color", colour(value)),
@@ -142,7 +142,7 @@ impl Look {
             match (space, name) {
                 ("fo", "background-color") => self.set_or_unset("background-color", colour(value)),
                 ("style", "vertical-align") => {
-                    self.set("vertical-align", one_of(value, &["top", "middle", "bottom"]))
+                    self.set("vertical-align", one_of(value, &["top", "middle", "bottom"]));
                 }
                 ("style", "writing-mode") => self.writing_mode(value),
                 ("fo", "wrap-option") => {

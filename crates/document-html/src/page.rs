@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use html5gum::{Token, Tokenizer};
 use roxmltree::Document;
 
 use crate::css::written;
@@ -10,7 +11,7 @@ use crate::html::{Declarations, attribute as write_attribute, escaped};
 use crate::limits::Error;
 use crate::look::Look;
 use crate::writer::{Writer, text_of};
-use crate::xml::{attribute, name};
+use crate::xml::name;
 
 /// Text as wide as a sheet of paper is read well; wider than this it is not.
 const WIDEST: f64 = 720.0;
@@ -52,10 +53,11 @@ impl Writer<'_, '_> {
             }
         }
         if !self.notes.is_empty() {
-            let _ = write!(inner, "<hr>\n<div style=\"font-size:90%\">\n{}</div>\n", self.notes);
+            let _ = writeln!(inner, "<hr>\n<div style=\"font-size:90%\">\n{}</div>", self.notes);
         }
         let base = Rc::clone(&self.base);
         around(&base, &mut style);
+        let title = if title.is_empty() { &begins(&inner) } else { title };
         let file = whole(title, base.language.as_deref(), &style, &inner);
         self.check(&file)?;
         Ok(file)
@@ -92,7 +94,7 @@ fn whole(title: &str, language: Option<&str>, style: &Declarations, inner: &str)
     // Readers of mail leave the body's own style out.
     file.push_str("<div");
     style.write(&mut file);
-    let _ = write!(file, ">\n{inner}</div>\n</body>\n</html>\n");
+    let _ = writeln!(file, ">\n{inner}</div>\n</body>\n</html>");
     file
 }
 
@@ -102,18 +104,19 @@ pub fn title(meta: &Document<'_>) -> String {
     title.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a document without a title is called: its first heading, or else its first words or sheet.
-pub fn begins(content: &Document<'_>) -> String {
-    let text = |wanted: (&'static str, &'static str)| {
-        let nodes = content.descendants().filter(move |node| name(*node) == wanted).take(100);
-        nodes.map(text_of).find(|text| !text.trim().is_empty())
-    };
-    let sheet = || {
-        let sheet = content.descendants().find(|node| name(*node) == ("table", "table"))?;
-        attribute(sheet, "table", "name").map(str::to_owned)
-    };
-    let is_workbook = content.descendants().any(|node| name(node) == ("office", "spreadsheet"));
-    let found = if is_workbook { sheet() } else { text(("text", "h")).or_else(|| text(("text", "p"))) };
-    let words: Vec<_> = found.iter().flat_map(|text| text.split_whitespace()).collect();
-    words.join(" ").chars().take(TITLE).collect()
+/// What a document without a title is called: its first heading, or else its first paragraph, as far as a reader sees it.
+fn begins(inner: &str) -> String {
+    let headings = ["<h1", "<h2", "<h3", "<h4", "<h5", "<h6"];
+    let start = headings.iter().filter_map(|tag| inner.find(tag)).min().or_else(|| inner.find("<p"));
+    let Some(block) = start.and_then(|start| inner.get(start..)) else { return String::new() };
+    let (mut text, mut element) = (String::new(), None);
+    for token in Tokenizer::new(block).flatten() {
+        match token {
+            Token::StartTag(tag) => drop(element.get_or_insert(tag.name)),
+            Token::EndTag(tag) if element.as_ref() == Some(&tag.name) => break,
+            Token::String(part) => text.push_str(&String::from_utf8_lossy(&part)),
+            Token::EndTag(_) | Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect()
 }

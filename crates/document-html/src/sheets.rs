@@ -56,9 +56,9 @@ impl Writer<'_, '_> {
             let from_right =
                 self.styles.property("table", style, "table-properties", ("style", "writing-mode"));
             let direction = if from_right == Some("rl-tb") { " dir=\"rtl\"" } else { "" };
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<section{direction}>\n<h1 style=\"font-size:14pt;margin:12pt 0 6pt\">{title}</h1>\n"
+                "<section{direction}>\n<h1 style=\"font-size:14pt;margin:12pt 0 6pt\">{title}</h1>"
             );
             self.sheet(sheet, out)?;
             out.push_str("</section>\n");
@@ -281,7 +281,7 @@ impl Writer<'_, '_> {
             let above = std::mem::replace(&mut self.above, outside);
             out.push_str(&above);
             if !line.is_empty() {
-                let _ = write!(out, "<div style=\"margin:8pt 0\">{line}</div>\n");
+                let _ = writeln!(out, "<div style=\"margin:8pt 0\">{line}</div>");
             }
         }
         Ok(())

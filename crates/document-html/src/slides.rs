@@ -48,7 +48,7 @@ impl Writer<'_, '_> {
             title.map(spoken).filter(|text| !text.is_empty()).unwrap_or_else(|| format!("Slide {number}"));
         let heading = escaped(&heading);
         let _ =
-            write!(out, "<section style=\"margin:0 0 24pt\">\n<h2 style=\"margin:0 0 6pt\">{heading}</h2>\n");
+            writeln!(out, "<section style=\"margin:0 0 24pt\">\n<h2 style=\"margin:0 0 6pt\">{heading}</h2>");
         if let Some(picture) = picture {
             out.push_str("<figure style=\"margin:0\"><img");
             write_attribute("src", picture, out);
@@ -86,14 +86,14 @@ impl Writer<'_, '_> {
                 if !text.is_empty() {
                     let mut line = String::new();
                     self.plain_line(node, &mut line)?;
-                    let _ = write!(out, "<p style=\"margin:0 0 4pt\">{line}</p>\n");
+                    let _ = writeln!(out, "<p style=\"margin:0 0 4pt\">{line}</p>");
                 }
             }
             ("text", "list") => self.plain_list(node, out)?,
             ("table", "table") => self.plain_table(node, out)?,
             ("office", "annotation") | ("draw", "image" | "object" | "object-ole" | "page-thumbnail") => {}
             ("svg", "desc" | "title") if !spoken(node).is_empty() => {
-                let _ = write!(out, "<p style=\"margin:0 0 4pt\"><i>{}</i></p>\n", escaped(&spoken(node)));
+                let _ = writeln!(out, "<p style=\"margin:0 0 4pt\"><i>{}</i></p>", escaped(&spoken(node)));
             }
             _ => {
                 for inner in node.children().filter(Node::is_element) {
@@ -185,7 +185,7 @@ fn class<'a>(frame: Node<'a, '_>) -> Option<&'a str> {
 fn fold(name: &str, text: &str, out: &mut String) {
     if !text.is_empty() {
         let _ =
-            write!(out, "<details style=\"margin:6pt 0 0\"><summary>{name}</summary>\n{text}</details>\n");
+            writeln!(out, "<details style=\"margin:6pt 0 0\"><summary>{name}</summary>\n{text}</details>");
     }
 }
 

@@ -11,6 +11,9 @@ use crate::look::Look;
 use crate::writer::{Writer, place, text_of};
 use crate::xml::{attribute, child, name};
 
+/// Headings, by their levels.
+const TAGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
+
 /// What a paragraph is made of, before it is known what element it becomes.
 pub struct Paragraph {
     /// How it differs from what stands around it.
@@ -76,7 +79,7 @@ impl Writer<'_, '_> {
                 let above = std::mem::replace(&mut self.above, outside);
                 out.push_str(&above);
                 if !line.is_empty() {
-                    let _ = write!(out, "<div>{line}</div>\n");
+                    let _ = writeln!(out, "<div>{line}</div>");
                 }
                 Ok(())
             }
@@ -87,7 +90,6 @@ impl Writer<'_, '_> {
     fn heading(&mut self, node: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
         let level: usize =
             attribute(node, "text", "outline-level").and_then(|one| one.parse().ok()).unwrap_or(1);
-        const TAGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
         self.paragraph(node, TAGS.get(level.clamp(1, 6) - 1).unwrap_or(&"h6"), out)
     }
 
@@ -104,7 +106,7 @@ impl Writer<'_, '_> {
         let _ = write!(out, "<{tag}{}", paragraph.attributes);
         paragraph.style.write(out);
         let inner = if paragraph.inner.is_empty() { "&nbsp;" } else { &paragraph.inner };
-        let _ = write!(out, ">{inner}</{tag}>\n");
+        let _ = writeln!(out, ">{inner}</{tag}>");
         self.check(out)
     }
 
@@ -216,7 +218,8 @@ impl Writer<'_, '_> {
             ("text", "note") => self.note(node, out),
             ("text", "ruby") => self.ruby(node, look, out),
             // Remarks, marks of changes, what is hidden, and numbers of pages, of which there are none.
-            ("office", "annotation" | "annotation-end")
+            ("", _)
+            | ("office", "annotation" | "annotation-end")
             | (
                 "text",
                 "change"
@@ -232,7 +235,6 @@ impl Writer<'_, '_> {
                 | "toc-mark"
                 | "user-index-mark",
             ) => Ok(()),
-            ("", _) => Ok(()),
             // A field stands there as what it shows.
             _ => self.line(node, look, out),
         }
@@ -247,7 +249,9 @@ impl Writer<'_, '_> {
         let own = declared.without(look);
         let ends = open_run(&own, out);
         self.line(node, &look.with(&own), out)?;
-        ends.iter().for_each(|end| out.push_str(end));
+        for end in ends {
+            out.push_str(end);
+        }
         Ok(())
     }
 

@@ -16,9 +16,12 @@ const SHORT: [(&str, &str); 3] =
 /// [`Error::Package`] for what is no XML, [`Error::Nodes`] for what has too many of them.
 pub fn parse<'a>(name: &str, text: &'a str, limits: &Limits) -> Result<Document<'a>, Error> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: limits.nodes, ..ParsingOptions::default() };
-    Document::parse_with_options(text, options).map_err(|error| match error {
-        roxmltree::Error::NodesLimitReached => Error::Nodes { name: name.to_owned(), limit: limits.nodes },
-        error => Error::Package(format!("{name}: {error}")),
+    Document::parse_with_options(text, options).map_err(|error| {
+        if matches!(error, roxmltree::Error::NodesLimitReached) {
+            Error::Nodes { name: name.to_owned(), limit: limits.nodes }
+        } else {
+            Error::Package(format!("{name}: {error}"))
+        }
     })
 }
 

@@ -41,7 +41,9 @@ pub(super) fn make(
     let extras = Extras { html: &extras.html, file: Some(&mut file), slides: &extras.slides };
     let page = document_html::write(&saved, extras, &limits).map_err(|error| match error {
         Error::Output { .. } => format!("{error} (workers.scratch_limit_mb)"),
-        Error::Package(_) | Error::Part { .. } | Error::Nodes { .. } | Error::Depth { .. } => error.to_string(),
+        Error::Package(_) | Error::Part { .. } | Error::Nodes { .. } | Error::Depth { .. } => {
+            error.to_string()
+        }
     })?;
     fs::write(made, page.html).map_err(|error| error.to_string())?;
     Ok(missing(page.missing_pictures).into_iter().collect())
