@@ -139,7 +139,17 @@ impl Pool {
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
-        let pool = Self { inner: Arc::new(Inner { starter, settings, metrics, places, shelf, arrival: Notify::new(), housing }) };
+        let pool = Self {
+            inner: Arc::new(Inner {
+                starter,
+                settings,
+                metrics,
+                places,
+                shelf,
+                arrival: Notify::new(),
+                housing,
+            }),
+        };
         pool.refill();
         pool
     }

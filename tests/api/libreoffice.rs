@@ -12,7 +12,8 @@ use crate::unfilled::{office_file, packed, with};
 fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(pdf).unwrap();
-    let output = Command::new(program).arg(file.path()).args(arguments).stderr(Stdio::null()).output().unwrap();
+    let output =
+        Command::new(program).arg(file.path()).args(arguments).stderr(Stdio::null()).output().unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -41,13 +42,21 @@ fn word(body: &str) -> Vec<u8> {
     );
     let types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/word/document.xml\" \
-        ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
+        ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/><Override \
+        PartName=\"/docProps/app.xml\" \
+        ContentType=\"application/vnd.openxmlformats-officedocument.extended-properties+xml\"/></Types>";
     let relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship \
         Id=\"r1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" \
-        Target=\"word/document.xml\"/></Relationships>";
+        Target=\"word/document.xml\"/><Relationship Id=\"r2\" \
+        Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/extended-properties\" \
+        Target=\"docProps/app.xml\"/></Relationships>";
+    // As Word writes it; LibreOffice does nothing anew in a document of which it does not know that it is Word's.
+    let about = "<Properties xmlns=\"http://schemas.openxmlformats.org/officeDocument/2006/extended-properties\">\
+        <Application>Microsoft Office Word</Application></Properties>";
     packed(&[
         ("[Content_Types].xml", types.as_bytes()),
         ("_rels/.rels", relations.as_bytes()),
+        ("docProps/app.xml", about.as_bytes()),
         ("word/document.xml", document.as_bytes()),
     ])
 }
@@ -82,13 +91,13 @@ async fn documents_of_each_kind_become_pdfs_with_their_text_and_their_pages() {
         let (view, pdf) = app.converted(kind, office_file(name), json!({})).await;
         assert_eq!(view["success"], json!(true), "{name}: {view}");
         let counted = told("pdfinfo", &[], &pdf);
-        let output = &view["output"]["data"];
+        let output = &view["output"]["metadata"];
         assert!(output["pages"].as_u64().is_some_and(|pages| pages > 0), "{name}: {output}");
         assert!(counted.contains(&format!("Pages:           {}\n", output["pages"])), "{name}: {counted}");
         assert!(text(&pdf).contains(word) && !text(&pdf).trim().is_empty(), "{name}");
     }
     let (view, pdf) = app.converted("docx", pages(3), json!({})).await;
-    assert_eq!((&view["output"]["data"]["pages"], &view["warnings"]), (&json!(3), &json!([])), "{view}");
+    assert_eq!((&view["output"]["metadata"]["pages"], &view["warnings"]), (&json!(3), &json!([])), "{view}");
     assert!(text(&pdf).contains("sheet 3 of Ada"));
 }
 
@@ -96,7 +105,7 @@ async fn documents_of_each_kind_become_pdfs_with_their_text_and_their_pages() {
 async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told() {
     let app = TestApp::start().await;
     let (view, pdf) = app.converted("docx", pages(4), json!({"fromPage": 2, "toPage": 3})).await;
-    assert_eq!(view["output"]["data"]["pages"], json!(2), "{view}");
+    assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
     assert!(found.contains("sheet 2") && found.contains("sheet 3") && !found.contains("sheet 1"), "{found}");
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
@@ -106,11 +115,16 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
     let (_, pdf) = app.converted("docx", pages(1), json!({"metadata": metadata, "pdfa": "2b"})).await;
     let about = told("pdfinfo", &[], &pdf);
-    for line in ["Title:           T & <ü>", "Author:          A", "Subject:         S", "Keywords:        k, l"] {
+    for line in
+        ["Title:           T & <ü>", "Author:          A", "Subject:         S", "Keywords:        k, l"]
+    {
         assert!(about.contains(line), "{line}: {about}");
     }
     let packet = told("pdfinfo", &["-meta"], &pdf);
-    assert!(packet.contains("<pdfaid:part>2</pdfaid:part>") && packet.contains("T &amp; &lt;ü&gt;"), "{packet}");
+    assert!(
+        packet.contains("<pdfaid:part>2</pdfaid:part>") && packet.contains("T &amp; &lt;ü&gt;"),
+        "{packet}"
+    );
     let (_, pdf) = app.converted("docx", pages(1), json!({"pdfa": "1b"})).await;
     assert!(told("pdfinfo", &["-meta"], &pdf).contains("<pdfaid:part>1</pdfaid:part>"));
     let (_, pdf) = app.converted("docx", pages(1), json!({"pdfua": true})).await;
@@ -137,7 +151,7 @@ async fn contents_tell_the_pages_that_chapters_are_on() {
     let app = TestApp::start().await;
     let template = || word(&(paragraph("{:toc}") + &(1..=9).map(chapter).collect::<String>()));
     let (view, pdf) = app.converted("docx", template(), json!({"outline": true})).await;
-    assert_eq!(view["output"]["data"]["pages"], json!(10), "{view}");
+    assert_eq!(view["output"]["metadata"]["pages"], json!(10), "{view}");
     let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
     for number in 1..=9 {
         let line = first.lines().find(|line| line.contains(&format!("Chapter {number}"))).unwrap_or_default();
@@ -146,7 +160,10 @@ async fn contents_tell_the_pages_that_chapters_are_on() {
     // As it is where nobody wants them done.
     let (_, pdf) = app.converted("docx", template(), json!({"updateFields": false})).await;
     let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
-    assert!(!first.lines().any(|line| line.contains("Chapter 9") && line.trim_end().ends_with("10")), "{first}");
+    assert!(
+        !first.lines().any(|line| line.contains("Chapter 9") && line.trim_end().ends_with("10")),
+        "{first}"
+    );
 }
 
 #[tokio::test]
@@ -154,9 +171,13 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
     let app = TestApp::start().await;
     // Without a value that Excel has kept, and on a sheet that is hidden.
     let sheet = |rows: &str| {
-        format!("<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{rows}</sheetData></worksheet>")
+        format!(
+            "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{rows}</sheetData></worksheet>"
+        )
     };
-    let sum = sheet("<row r=\"1\"><c r=\"A1\"><v>40</v></c><c r=\"B1\"><v>2</v></c><c r=\"C1\"><f>A1+B1+100</f></c></row>");
+    let sum = sheet(
+        "<row r=\"1\"><c r=\"A1\"><v>40</v></c><c r=\"B1\"><v>2</v></c><c r=\"C1\"><f>A1+B1+100</f></c></row>",
+    );
     let hidden = sheet("<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>canary</t></is></c></row>");
     let area = sheet(
         "<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>within</t></is></c><c r=\"B1\" t=\"inlineStr\"><is><t>beyond</t></is></c></row>",
@@ -167,23 +188,31 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
         <sheet name=\"Area\" sheetId=\"3\" r:id=\"r3\"/></sheets><definedNames>\
         <definedName name=\"_xlnm.Print_Area\" localSheetId=\"2\">Area!$A$1:$A$1</definedName></definedNames></workbook>";
     let part = |number: usize| {
-        format!("<Override PartName=\"/xl/worksheets/sheet{number}.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>")
+        format!(
+            "<Override PartName=\"/xl/worksheets/sheet{number}.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>"
+        )
     };
     let types = format!(
         "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
          ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/xl/workbook.xml\" \
          ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml\"/>{}{}{}</Types>",
-        part(1), part(2), part(3)
+        part(1),
+        part(2),
+        part(3)
     );
     let schema = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let relation = |id: usize, kind: &str, target: &str| {
         format!("<Relationship Id=\"r{id}\" Type=\"{schema}/{kind}\" Target=\"{target}\"/>")
     };
     let relations = |all: String| {
-        format!("<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{all}</Relationships>")
+        format!(
+            "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{all}</Relationships>"
+        )
     };
     let top = relations(relation(1, "officeDocument", "xl/workbook.xml"));
-    let inner = relations((1..=3).map(|id| relation(id, "worksheet", &format!("worksheets/sheet{id}.xml"))).collect());
+    let inner = relations(
+        (1..=3).map(|id| relation(id, "worksheet", &format!("worksheets/sheet{id}.xml"))).collect(),
+    );
     let file = packed(&[
         ("[Content_Types].xml", types.as_bytes()),
         ("_rels/.rels", top.as_bytes()),
@@ -194,7 +223,7 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
         ("xl/worksheets/sheet3.xml", area.as_bytes()),
     ]);
     let (view, pdf) = app.converted("xlsx", file, json!({})).await;
-    assert_eq!(view["output"]["data"]["pages"], json!(2), "{view}");
+    assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
     assert!(found.contains("142") && found.contains("within"), "{found}");
     assert!(!found.contains("canary") && !found.contains("beyond"), "{found}");
@@ -202,11 +231,12 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
 
 #[tokio::test]
 async fn what_libreoffice_cannot_read_or_finish_is_told_and_the_next_document_is_made() {
-    let app = TestApp::start_with(&[("office.timeout_ms", "2500")]).await;
+    let app = TestApp::with(&[("office.timeout_ms", "2500")]).await;
     let broken = with(&office_file("slides.pptx"), "</p:presentation>", "<");
     let (view, _) = app.converted("pptx", broken, json!({})).await;
     assert_eq!(view["success"], json!(false), "{view}");
-    let (view, _) = app.converted("docx", word(&paragraph("many words in a row").repeat(60_000)), json!({})).await;
+    let (view, _) =
+        app.converted("docx", word(&paragraph("many words in a row").repeat(60_000)), json!({})).await;
     assert_eq!(view["errorCode"], json!("template_limit"), "{view}");
     assert!(view["error"].as_str().unwrap().contains("2500 ms (office.timeout_ms)"), "{view}");
     let (view, _) = app.converted("docx", pages(1), json!({})).await;

@@ -39,7 +39,8 @@ struct Office {
     child_jobs: u64,
 }
 
-const USUAL: Office = Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
+const USUAL: Office =
+    Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
 
 impl Office {
     fn pool(&self, foreign: &Foreign) -> Pool {
@@ -206,7 +207,7 @@ async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_e
 async fn a_bombed_document_meets_the_limit_of_memory() {
     let foreign = Foreign::new();
     let pool = Office { memory_bytes: 60 * MEGABYTE, ..USUAL }.pool(&foreign);
-    let (converted, _) = convert(&pool, "docx", &word(200_000)).await.unwrap();
+    let (converted, _) = convert(&pool, "docx", &word(20_000)).await.unwrap();
     assert_eq!(converted, Converted::OutOfMemory);
     is_made(&pool).await;
 }

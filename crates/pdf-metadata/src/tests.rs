@@ -19,7 +19,9 @@ fn file() -> Vec<u8> {
     }
     let place = file.len();
     file.extend_from_slice(table.as_bytes());
-    let end = format!("trailer\n<</Size 5/Root 1 0 R\n/Info 4 0 R\n/ID [ <AA>\n<BB> ]\n>>\nstartxref\n{place}\n%%EOF\n");
+    let end = format!(
+        "trailer\n<</Size 5/Root 1 0 R\n/Info 4 0 R\n/ID [ <AA>\n<BB> ]\n>>\nstartxref\n{place}\n%%EOF\n"
+    );
     file.extend_from_slice(end.as_bytes());
     file
 }
@@ -32,7 +34,9 @@ fn said() -> Metadata {
 fn what_is_said_anew_stands_in_both_places_and_the_rest_stays() {
     let file = file();
     let added = String::from_utf8(addition(&file, &said()).unwrap()).unwrap();
-    assert!(added.contains("4 0 obj\n<</Creator<FEFF0062>/CreationDate(D:20260101)/Title<FEFF0054002000260020"));
+    assert!(
+        added.contains("4 0 obj\n<</Creator<FEFF0062>/CreationDate(D:20260101)/Title<FEFF0054002000260020")
+    );
     assert!(added.contains("/Keywords<FEFF003C006B003E>>>"));
     assert!(added.contains(">T &amp; ü</rdf:li>") && added.contains("<pdf:Keywords>&lt;k&gt;<"), "{added}");
     assert!(!added.contains("old") && added.contains("<pdf:Producer>P<"));

@@ -42,7 +42,8 @@ pub(super) const ABILITIES: &[Ability] = &[
 
 /// What becomes of a table of contents and the like, once it is known what stands on which page. Twice, for the contents
 /// may become longer and so move what they tell of.
-const UPDATES: [&str; 4] = [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
+const UPDATES: [&str; 4] =
+    [".uno:UpdateAllIndexes", ".uno:UpdateAllIndexes", ".uno:UpdateFields", ".uno:UpdateCharts"];
 
 const fn able(from: FileKind, to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
     let (from, to) = (DocumentKind::File(from), DocumentKind::File(to));

@@ -152,10 +152,22 @@ impl LibreOffice {
         let (code, sentence) = match converted {
             Converted::Made => return StepFault::internal("a document was made and is not there"),
             Converted::Broken(cause) => return StepFault::internal(&cause),
-            Converted::Unreadable(why) => (
-                FaultCode::TemplateInvalid,
-                format!("LibreOffice could not read the document{}; open it in its program and save it anew", told(&why)),
-            ),
+            // Where it says nothing at all, it was often refused memory in one large piece.
+            Converted::Unreadable(why) if why.is_empty() => {
+                let limit = self.config.memory_limit_mb;
+                let sentence = format!(
+                    "LibreOffice could not read the document: it is broken, or needs more than {limit} MB of memory \
+                     (office.memory_limit_mb)"
+                );
+                (FaultCode::TemplateInvalid, sentence)
+            }
+            Converted::Unreadable(why) => {
+                let sentence = format!(
+                    "LibreOffice could not read the document{}; open it in its program and save it anew",
+                    told(&why)
+                );
+                (FaultCode::TemplateInvalid, sentence)
+            }
             Converted::Unwritable(why) => (
                 FaultCode::TemplateInvalid,
                 format!(
@@ -207,7 +219,8 @@ impl LibreOffice {
 
     fn too_long(&self) -> StepFault {
         let limit = self.bounds.scratch_bytes >> 20;
-        let sentence = format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
+        let sentence =
+            format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
         JobFault::new(FaultCode::OutputTooLarge, sentence).into()
     }
 }
@@ -246,12 +259,9 @@ fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
     let (template, usual) = match kind {
         FileKind::Xlsx => (TemplateKind::Xlsx, OfficeFormat::Xlsx),
         FileKind::Pptx => (TemplateKind::Pptx, OfficeFormat::Pptx),
-        FileKind::Docx
-        | FileKind::Jpg
-        | FileKind::Png
-        | FileKind::Html
-        | FileKind::Pdf
-        | FileKind::Zip => (TemplateKind::Docx, OfficeFormat::Docx),
+        FileKind::Docx | FileKind::Jpg | FileKind::Png | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
+            (TemplateKind::Docx, OfficeFormat::Docx)
+        }
     };
     let start = chunks.first().map(Bytes::as_ref).unwrap_or_default();
     OfficeFormat::of_start(template, start).unwrap_or(usual)
@@ -260,6 +270,7 @@ fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
 /// What LibreOffice says of it, where that is for people: not where it names classes and paths.
 fn told(why: &str) -> String {
     let why = why.trim().trim_end_matches('.');
-    let is_sentence = !why.is_empty() && !why.contains("::") && !why.contains("://");
+    let is_sentence = why.contains(char::is_whitespace)
+        && !["::", "://", "loadComponent"].iter().any(|word| why.contains(word));
     if is_sentence { format!(" ({why})") } else { String::new() }
 }

@@ -47,7 +47,14 @@ const READ: [&str; 11] = [
 ];
 
 const fn part(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
-    Requirement { name, part: Part::Library, paths, version: None, package, command: "scripts/setup --office" }
+    Requirement {
+        name,
+        part: Part::Library,
+        paths,
+        version: None,
+        package,
+        command: "scripts/setup --office",
+    }
 }
 
 /// The folder of its programs; where it is not installed, the one where it would be.

@@ -360,13 +360,10 @@ fn refused_clones() -> Result<Vec<SeccompRule>, BackendError> {
 /// The options of `prctl` by which a process would get out of sight.
 fn hiding() -> Result<Vec<SeccompRule>, BackendError> {
     let mut rules = any_of(0, HIDING_OPTIONS)?;
-    let condition = |argument, compared, value| {
-        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value)
-    };
-    let outliving = vec![
-        condition(0, SeccompCmpOp::Eq, PARENT_DEATH_OPTION)?,
-        condition(1, SeccompCmpOp::Ne, SIGKILL)?,
-    ];
+    let condition =
+        |argument, compared, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value);
+    let outliving =
+        vec![condition(0, SeccompCmpOp::Eq, PARENT_DEATH_OPTION)?, condition(1, SeccompCmpOp::Ne, SIGKILL)?];
     rules.push(SeccompRule::new(outliving)?);
     Ok(rules)
 }
