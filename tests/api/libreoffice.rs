@@ -42,13 +42,21 @@ fn word(body: &str) -> Vec<u8> {
     );
     let types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/word/document.xml\" \
-        ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
+        ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/><Override \
+        PartName=\"/docProps/app.xml\" \
+        ContentType=\"application/vnd.openxmlformats-officedocument.extended-properties+xml\"/></Types>";
     let relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship \
         Id=\"r1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" \
-        Target=\"word/document.xml\"/></Relationships>";
+        Target=\"word/document.xml\"/><Relationship Id=\"r2\" \
+        Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/extended-properties\" \
+        Target=\"docProps/app.xml\"/></Relationships>";
+    // As Word writes it; LibreOffice does nothing anew in a document of which it does not know that it is Word's.
+    let about = "<Properties xmlns=\"http://schemas.openxmlformats.org/officeDocument/2006/extended-properties\">\
+        <Application>Microsoft Office Word</Application></Properties>";
     packed(&[
         ("[Content_Types].xml", types.as_bytes()),
         ("_rels/.rels", relations.as_bytes()),
+        ("docProps/app.xml", about.as_bytes()),
         ("word/document.xml", document.as_bytes()),
     ])
 }
@@ -83,13 +91,13 @@ async fn documents_of_each_kind_become_pdfs_with_their_text_and_their_pages() {
         let (view, pdf) = app.converted(kind, office_file(name), json!({})).await;
         assert_eq!(view["success"], json!(true), "{name}: {view}");
         let counted = told("pdfinfo", &[], &pdf);
-        let output = &view["output"]["data"];
+        let output = &view["output"]["metadata"];
         assert!(output["pages"].as_u64().is_some_and(|pages| pages > 0), "{name}: {output}");
         assert!(counted.contains(&format!("Pages:           {}\n", output["pages"])), "{name}: {counted}");
         assert!(text(&pdf).contains(word) && !text(&pdf).trim().is_empty(), "{name}");
     }
     let (view, pdf) = app.converted("docx", pages(3), json!({})).await;
-    assert_eq!((&view["output"]["data"]["pages"], &view["warnings"]), (&json!(3), &json!([])), "{view}");
+    assert_eq!((&view["output"]["metadata"]["pages"], &view["warnings"]), (&json!(3), &json!([])), "{view}");
     assert!(text(&pdf).contains("sheet 3 of Ada"));
 }
 
@@ -97,7 +105,7 @@ async fn documents_of_each_kind_become_pdfs_with_their_text_and_their_pages() {
 async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told() {
     let app = TestApp::start().await;
     let (view, pdf) = app.converted("docx", pages(4), json!({"fromPage": 2, "toPage": 3})).await;
-    assert_eq!(view["output"]["data"]["pages"], json!(2), "{view}");
+    assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
     assert!(found.contains("sheet 2") && found.contains("sheet 3") && !found.contains("sheet 1"), "{found}");
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
@@ -143,7 +151,7 @@ async fn contents_tell_the_pages_that_chapters_are_on() {
     let app = TestApp::start().await;
     let template = || word(&(paragraph("{:toc}") + &(1..=9).map(chapter).collect::<String>()));
     let (view, pdf) = app.converted("docx", template(), json!({"outline": true})).await;
-    assert_eq!(view["output"]["data"]["pages"], json!(10), "{view}");
+    assert_eq!(view["output"]["metadata"]["pages"], json!(10), "{view}");
     let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
     for number in 1..=9 {
         let line = first.lines().find(|line| line.contains(&format!("Chapter {number}"))).unwrap_or_default();
@@ -215,7 +223,7 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
         ("xl/worksheets/sheet3.xml", area.as_bytes()),
     ]);
     let (view, pdf) = app.converted("xlsx", file, json!({})).await;
-    assert_eq!(view["output"]["data"]["pages"], json!(2), "{view}");
+    assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
     assert!(found.contains("142") && found.contains("within"), "{found}");
     assert!(!found.contains("canary") && !found.contains("beyond"), "{found}");

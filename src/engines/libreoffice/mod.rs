@@ -161,13 +161,22 @@ impl LibreOffice {
         let (code, sentence) = match converted {
             Converted::Made(_) => return StepFault::internal("a document was made and is not there"),
             Converted::Broken(cause) => return StepFault::internal(&cause),
-            Converted::Unreadable(why) => (
-                FaultCode::TemplateInvalid,
-                format!(
+            // Where it says nothing at all, it was often refused memory in one large piece.
+            Converted::Unreadable(why) if why.is_empty() => {
+                let limit = self.config.memory_limit_mb;
+                let sentence = format!(
+                    "LibreOffice could not read the document: it is broken, or needs more than {limit} MB of memory \
+                     (office.memory_limit_mb)"
+                );
+                (FaultCode::TemplateInvalid, sentence)
+            }
+            Converted::Unreadable(why) => {
+                let sentence = format!(
                     "LibreOffice could not read the document{}; open it in its program and save it anew",
                     told(&why)
-                ),
-            ),
+                );
+                (FaultCode::TemplateInvalid, sentence)
+            }
             Converted::Unwritable(why) => (
                 FaultCode::TemplateInvalid,
                 format!(
@@ -274,6 +283,7 @@ fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
 /// What LibreOffice says of it, where that is for people: not where it names classes and paths.
 fn told(why: &str) -> String {
     let why = why.trim().trim_end_matches('.');
-    let is_sentence = !why.is_empty() && !why.contains("::") && !why.contains("://");
+    let is_sentence = why.contains(char::is_whitespace)
+        && !["::", "://", "loadComponent"].iter().any(|word| why.contains(word));
     if is_sentence { format!(" ({why})") } else { String::new() }
 }
