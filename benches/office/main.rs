@@ -1,7 +1,9 @@
-//! Word templates filled by the service, beside two libraries that fill them in Node.js: processor time of whole processes.
+//! Word templates filled by the service, beside two libraries that fill them in Node.js; Office documents made into PDFs,
+//! beside what people wrap LibreOffice with: processor time of whole processes.
 //!
-//! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench office`. It installs the others
-//! with `npm ci` when they are not there; without npm it goes on alone. `benches/README.md` has results.
+//! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench office` fills and converts, with
+//! `-- fill`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It installs the others with `npm ci`
+//! and `pip` when they are not there; without these it goes on alone. `benches/README.md` has results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -11,6 +13,7 @@ mod common {
     pub mod program;
     pub mod usage;
 }
+mod convert;
 mod documents;
 mod peers;
 mod saved;
@@ -36,6 +39,22 @@ trait Way {
 }
 
 fn main() -> io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_asked = |part: &str| words.iter().any(|word| word == part);
+    if is_asked("long") {
+        return convert::run_long();
+    }
+    if words.is_empty() || is_asked("fill") {
+        fill()?;
+    }
+    if words.is_empty() || is_asked("convert") {
+        convert::run()?;
+    }
+    Ok(())
+}
+
+/// Fills templates.
+fn fill() -> io::Result<()> {
     let mut ways: Vec<Box<dyn Way>> =
         vec![Box::new(Service::start(&Template::Saved)?), Box::new(Service::start(&Template::Uploaded)?)];
     for peer in peers::start_all() {

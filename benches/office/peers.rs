@@ -13,7 +13,8 @@ use crate::Way;
 use crate::common::usage::process_time;
 use crate::documents::Document;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/office");
+/// Where their programs are.
+pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/office");
 /// Name and program of each.
 const PEERS: [(&str, &str); 2] =
     [("docxtemplater", "docxtemplater.mjs"), ("easy-template-x", "easy-template-x.mjs")];
@@ -39,7 +40,7 @@ pub fn start_all() -> Vec<io::Result<Peer>> {
 }
 
 /// Installs the packages of the lock file, unless they are there.
-fn install() -> io::Result<()> {
+pub fn install() -> io::Result<()> {
     let folder = Path::new(FOLDER);
     let (lock, stamp) = (folder.join("package-lock.json"), folder.join("node_modules/.platen-lock"));
     if std::fs::read(&stamp).is_ok_and(|stamp| std::fs::read(&lock).is_ok_and(|lock| lock == stamp)) {
@@ -52,6 +53,13 @@ fn install() -> io::Result<()> {
         Ok(status) => Err(io::Error::other(format!("npm ci: {status}"))),
         Err(error) => Err(io::Error::other(format!("npm: {error}"))),
     }
+}
+
+/// The folder of a program that is found by `PATH`.
+pub fn program_folder(name: &str) -> String {
+    let folders = std::env::var("PATH").unwrap_or_default();
+    let found = folders.split(':').find(|folder| Path::new(folder).join(name).exists());
+    found.unwrap_or("/usr/bin").to_owned()
 }
 
 impl Peer {

@@ -14,6 +14,7 @@ mod log;
 mod metrics;
 mod office;
 mod outbound;
+mod raster;
 mod s3;
 mod storage;
 mod templates;
@@ -36,6 +37,7 @@ pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use office::{OfficeConfig, OfficeStart};
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
+pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
 pub use workers::WorkersConfig;
@@ -59,6 +61,8 @@ pub struct Config {
     pub assemble: AssembleConfig,
     /// Section `[office]`.
     pub office: OfficeConfig,
+    /// Section `[raster]`.
+    pub raster: RasterConfig,
     /// Section `[engines]`.
     pub engines: EnginesConfig,
     /// Section `[workers]`.
@@ -153,6 +157,7 @@ impl Config {
         self.browser.validate(faults);
         self.assemble.validate(faults);
         self.office.validate(faults);
+        self.raster.validate(faults);
         self.engines.validate(faults);
         self.workers.validate(faults);
         self.templates.validate(faults);

@@ -15,6 +15,7 @@ pub mod plain;
 pub mod plan;
 pub mod program;
 pub mod qpdf;
+pub mod raster;
 pub mod requirement;
 pub mod script;
 pub mod step;
@@ -81,7 +82,15 @@ pub struct Runners(Vec<(&'static str, Box<dyn StepRunner>)>);
 /// All engines of ours, a line each. Where two can do the same at the same cost, the first one does it.
 #[must_use]
 pub fn all() -> Vec<Engine> {
-    vec![ejs::ENGINE, plain::ENGINE, office::ENGINE, libreoffice::ENGINE, page::ENGINE, qpdf::ENGINE]
+    vec![
+        ejs::ENGINE,
+        plain::ENGINE,
+        office::ENGINE,
+        libreoffice::ENGINE,
+        page::ENGINE,
+        raster::ENGINE,
+        qpdf::ENGINE,
+    ]
 }
 
 /// Whether programs that read files of the machine may run here: files can be kept from them, or the operator does

@@ -19,6 +19,8 @@ pub enum Saying<R> {
     Ready,
     /// The child wants the file of this name.
     Want(String),
+    /// The frame's body is a part of what the child makes; it goes on without an answer.
+    Part,
     /// The job is over; the frame's body belongs to it.
     Done(R),
 }

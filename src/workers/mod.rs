@@ -21,6 +21,7 @@ mod place;
 mod pool;
 mod priority;
 mod program;
+pub mod raster;
 mod scratch;
 mod seats;
 mod spec;
@@ -41,7 +42,7 @@ pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, Progra
 pub use scratch::{Output, OutputError};
 pub use spec::{Cage, ChildSpec, Limits, Signals, User};
 pub use starter::{Starter, Streams, end, kill_group};
-pub use worker::{Asked, FileSource, Job, WorkerFault};
+pub use worker::{Asked, FileSource, Job, Refused, WorkerFault};
 
 /// Runs the sub-commands that must come before any runtime or thread; `None` for all others.
 ///
@@ -52,6 +53,7 @@ pub fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     match command.to_str()? {
         spec::EXEC_COMMAND => Some(exec::run_exec(rest, dispatch)),
         libreoffice::COMMAND => Some(libreoffice::run(rest)),
+        raster::COMMAND => Some(raster::run(rest)),
         _ => None,
     }
 }

@@ -178,8 +178,21 @@ impl Pool {
         meter: impl Into<CostMeter>,
         job: Job<'_, H>,
     ) -> Result<(R, Bytes), WorkerFault> {
+        self.run_within(meter, job, self.inner.settings.deadline).await
+    }
+
+    /// The same with a deadline that goes by what there is to do.
+    ///
+    /// # Errors
+    /// See [`WorkerFault`].
+    pub async fn run_within<H: Serialize, R: DeserializeOwned>(
+        &self,
+        meter: impl Into<CostMeter>,
+        job: Job<'_, H>,
+        deadline: Duration,
+    ) -> Result<(R, Bytes), WorkerFault> {
         let meter = meter.into();
-        let (account, deadline) = (meter.account(), self.inner.settings.deadline);
+        let account = meter.account();
         let is_shared = self.inner.housing.is_some();
         let mut leave = None;
         loop {

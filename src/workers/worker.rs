@@ -49,7 +49,16 @@ pub trait FileSource: Sync {
     fn is_far(&self, _name: &str) -> bool {
         false
     }
+
+    /// Takes a part of what the child makes, while it makes the next one. Where this fails, the child is killed.
+    async fn take(&self, _part: Bytes) -> Result<(), Refused> {
+        Err(Refused)
+    }
 }
+
+/// A part of what a child makes has no place. Whoever refused it knows why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused;
 
 /// Files that are there already.
 #[async_trait]
@@ -225,6 +234,11 @@ impl Worker {
             let name = match said {
                 Ok((Saying::Done(result), body)) => return Ok(Some((result, body))),
                 Ok((Saying::Want(name), _)) => name,
+                Ok((Saying::Part, part)) => {
+                    // Who takes it may be slower than the child.
+                    waits.of(job.files.take(part)).await.map_err(|Refused| WorkerFault::TooLong)?;
+                    continue;
+                }
                 Ok((Saying::Ready, _)) => return Err(WorkerFault::Astray("ready twice".to_owned())),
                 Err(error) => return Err(self.parting(Some(error)).await),
             };

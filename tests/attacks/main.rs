@@ -13,6 +13,7 @@ mod app;
 mod bounds;
 mod canary;
 mod carriers;
+mod documents;
 mod files;
 #[path = "../workers/foreign.rs"]
 #[expect(dead_code, reason = "shared with the tests of workers")]

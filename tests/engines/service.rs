@@ -177,6 +177,13 @@ impl Service {
         Fetched { content_type, disposition, text: answer.text().await.unwrap() }
     }
 
+    /// The bytes of a document, and their media type.
+    pub async fn bytes(&self, view: &Value) -> (Vec<u8>, String) {
+        let answer = self.client.get(view["output"]["data"]["url"].as_str().unwrap()).send().await.unwrap();
+        let content_type = answer.headers()["content-type"].to_str().unwrap().to_owned();
+        (answer.bytes().await.unwrap().to_vec(), content_type)
+    }
+
     /// Waits until `/health/ready` answers with 200 and what `holds` wants.
     pub async fn ready(&self, holds: impl Fn(&Value) -> bool) -> Value {
         let since = Instant::now();

@@ -21,8 +21,9 @@ const LAYERS: &[&[&str]] = &[
 /// A crate and the modules that may name it.
 const OWNED: &[(&str, &[&str])] = &[
     ("actix_web", &["http"]),
-    // Strangers' Office files are read in the cage.
+    // Strangers' files are read in the cage.
     ("office_template", &["bin"]),
+    ("pdf_raster", &["workers"]),
     ("headless_chrome", &["browser"]),
     // The service starts where its library is missing.
     ("javascriptcore6", &["bin"]),

@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use pdf_metadata::pages;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
-use platen::workers::libreoffice::{ConvertJob, Converted, ServerOrder, server_child};
+use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
 use platen::workers::{Bounds, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -30,6 +30,9 @@ const READ: [&str; 9] = [
     "/dev/urandom",
 ];
 const MEGABYTE: u64 = 1 << 20;
+
+/// With nothing to know of it.
+const MADE: Converted = Converted::Made(Remarks { warnings: Vec::new(), fonts: Vec::new() });
 
 /// How a test's servers differ from the usual.
 struct Office {
@@ -60,9 +63,9 @@ impl Office {
             processes: self.servers,
             share: AccountShare::whole(),
             waiting: 1,
-            start_timeout: Duration::from_secs(60),
+            start_timeout: Duration::from_mins(1),
             undisturbed: Duration::MAX,
-            deadline: Duration::from_secs(60),
+            deadline: Duration::from_mins(1),
             answer_limit_bytes: 64 * MEGABYTE,
             resident_limit_bytes: None,
         };
@@ -85,6 +88,8 @@ async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Conve
         format: "pdf".into(),
         options: "".into(),
         metadata: None,
+        html: None,
+        fonts: false,
     };
     let body = [Bytes::copy_from_slice(document)];
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
@@ -140,7 +145,7 @@ fn slay(process: u32) {
 
 async fn is_made(pool: &Pool) {
     let (converted, file) = convert(pool, "docx", &word(3)).await.unwrap();
-    assert_eq!((converted, pages(&file)), (Converted::Made, Some(1)));
+    assert_eq!((converted, pages(&file)), (MADE, Some(1)));
 }
 
 #[tokio::test]
@@ -158,7 +163,7 @@ async fn a_first_document_of_each_kind_is_there_within_seconds_and_nothing_is_le
     ];
     for (extension, file) in files {
         let (converted, made) = convert(&pool, extension, file).await.unwrap();
-        assert_eq!(converted, Converted::Made, "{extension}");
+        assert_eq!(converted, MADE, "{extension}");
         assert!(pages(&made).is_some_and(|pages| pages > 0), "{extension}");
     }
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
@@ -247,7 +252,7 @@ async fn two_documents_with_pictures_are_made_at_once() {
         let both = tokio::join!(convert(&pool, "docx", &document), convert(&pool, "docx", &document));
         for made in [both.0, both.1] {
             let (converted, file) = made.unwrap();
-            assert_eq!((converted, pages(&file)), (Converted::Made, Some(1)));
+            assert_eq!((converted, pages(&file)), (MADE, Some(1)));
             assert_eq!(memchr::memmem::find_iter(&file, b"/Subtype/Image").count(), 2, "both pictures");
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), what Office files become (`conversion`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is
-//! heeded or refused (`promises`). The rest is here.
+//! (`office`), what Office files become (`conversion`), which pages of a PDF become pictures (`raster`), which warnings
+//! make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is heeded or refused
+//! (`promises`). The rest is here.
 
 mod conversion;
 mod extras;
@@ -13,6 +14,7 @@ mod office;
 mod paper;
 mod promises;
 mod protection;
+mod raster;
 mod scene;
 #[cfg(test)]
 mod testing;
@@ -33,6 +35,7 @@ pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in}
 pub use protection::{
     PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_passwords,
 };
+pub use raster::{Pages, RasterOptions};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 
 /// Where `formatOpts` stands in a body.
@@ -108,6 +111,8 @@ pub struct PageOptions {
     pub protection: Protection,
     /// The keys given that promise something: a route that does not heed one of them is none.
     pub promised: Vec<&'static str>,
+    /// Which pages of a PDF become pictures.
+    pub raster: RasterOptions,
 }
 
 /// How an image is made of a page.
@@ -165,6 +170,7 @@ impl Default for PageOptions {
             conversion: Conversion::default(),
             protection: Protection::default(),
             promised: Vec::new(),
+            raster: RasterOptions::default(),
         }
     }
 }
@@ -248,6 +254,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         conversion: Conversion::read(members),
         protection: Protection::read(members),
         promised: promises::read(members),
+        raster: RasterOptions::read(members),
     }
 }
 
@@ -354,7 +361,7 @@ mod tests {
     #[test]
     fn what_does_nothing_is_told() {
         let reading =
-            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":"x","viewport":{"a":1}}"#);
+            reading(r#"{"zoom":1,"quality":7,"outline":null,"scale":1,"dpi":99,"viewport":{"a":1}}"#);
         assert_eq!(reading.faults, []);
         let unknown = [
             "formatOpts.zoom is not known to this service and was ignored",

@@ -1,6 +1,7 @@
-//! Office files into PDF, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
+//! Office files into PDF and HTML, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
 
 mod export;
+mod fonts;
 mod needs;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 
 use self::export::Export;
+use self::fonts::InstalledFonts;
 use super::document::Document;
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Basis, Engine};
@@ -21,7 +23,7 @@ use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineSlots;
-use crate::workers::libreoffice::{ConvertJob, Converted, ServerOrder, server_child};
+use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
 use crate::workers::{Bounds, Housing, Job, Pool, PoolSettings, WorkerFault};
 
 /// The engine.
@@ -44,6 +46,7 @@ struct LibreOffice {
     slots: EngineSlots,
     config: OfficeConfig,
     bounds: Bounds,
+    fonts: InstalledFonts,
 }
 
 #[async_trait(?Send)]
@@ -67,8 +70,13 @@ impl StepRunner for LibreOffice {
             format: Cow::Borrowed(export.format),
             options: Cow::Owned((export.options)(job.options)),
             metadata: export::metadata(kind, job.options),
+            html: export.html(self.bounds.scratch_bytes),
+            fonts: export.shows_fonts(),
         };
-        let made = self.convert(job, convert, chunks).await?;
+        let (remarks, made) = self.convert(job, convert, chunks).await?;
+        for warning in remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await) {
+            job.warnings.push(&warning);
+        }
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
         let mut sink = job.outlet.open().await?;
         sink.write(made).await?;
@@ -118,6 +126,7 @@ impl LibreOffice {
             slots: basis.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
             config: config.clone(),
             bounds,
+            fonts: InstalledFonts::of(basis.starter.clone()),
         }
     }
 
@@ -128,7 +137,7 @@ impl LibreOffice {
         job: &StepContext<'_>,
         convert: ConvertJob<'static>,
         document: Vec<Bytes>,
-    ) -> Result<Bytes, StepFault> {
+    ) -> Result<(Remarks, Bytes), StepFault> {
         let slot = self.slots.acquire(job.meter, 1).await;
         let (pool, account) = (self.pool.clone(), job.meter.account());
         let converting = tokio::spawn(async move {
@@ -139,7 +148,7 @@ impl LibreOffice {
         let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
         let (converted, made) = converted.map_err(|fault| self.server_fault(fault))?;
         match converted {
-            Converted::Made => Ok(made),
+            Converted::Made(remarks) => Ok((remarks, made)),
             Converted::Unwritable(_) if job.options.from_page.or(job.options.to_page).is_some() => {
                 Err(outside(job.options.from_page, job.options.to_page))
             }
@@ -150,7 +159,7 @@ impl LibreOffice {
     /// Why a document did not become another.
     fn fault(&self, converted: Converted) -> StepFault {
         let (code, sentence) = match converted {
-            Converted::Made => return StepFault::internal("a document was made and is not there"),
+            Converted::Made(_) => return StepFault::internal("a document was made and is not there"),
             Converted::Broken(cause) => return StepFault::internal(&cause),
             // Where it says nothing at all, it was often refused memory in one large piece.
             Converted::Unreadable(why) if why.is_empty() => {
@@ -175,6 +184,10 @@ impl LibreOffice {
                      any",
                     told(&why)
                 ),
+            ),
+            Converted::NoHtml(why) => (
+                FaultCode::TemplateLimit,
+                format!("the document did not become html{}; have less in it", told(&why)),
             ),
             Converted::Late => {
                 let limit = self.config.timeout_ms;

@@ -76,12 +76,16 @@ pub(in super::super) struct FormatOpts {
     /// (`console.error`), `missing` (what the page asked for in vain), `status` (allowed hosts that answer with 400
     /// or more).
     fail_on: Option<Vec<String>>,
-    /// For other kinds of templates.
+    /// Which pages of a PDF become pictures: `all`, or pages and ranges (`2-4,7`, `3-`). Several come as a zip archive.
+    /// The first page when left out. Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
+    /// PDF.
+    #[schema(example = "2-4,7")]
     pages: Option<String>,
-    /// For other kinds of templates.
+    /// The one page of a PDF that becomes a picture, from 1; instead of `pages`.
     #[schema(minimum = 1)]
     page: Option<u32>,
-    /// For other kinds of templates.
+    /// How large pictures of a PDF's pages are, in dots an inch; 150 when left out.
+    #[schema(minimum = 10, maximum = 1200)]
     dpi: Option<u32>,
     /// What the tags of an Office template begin and end with; `{` and `}` where nothing is said.
     delimiters: Option<Delimiters>,

@@ -1,0 +1,124 @@
+//! Which pages of a PDF become pictures, and how large.
+
+use crate::domain::members::Members;
+
+/// Dots an inch where nothing is said.
+const DPI: u32 = 150;
+/// Most parts of `pages`.
+const PARTS_LIMIT: usize = 1_000;
+/// What is said of one that cannot be read.
+const FORM: &str = "give \"all\", or pages and ranges from 1 on, such as \"2-4,7\" or \"3-\"";
+
+/// How pictures are made of a PDF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RasterOptions {
+    /// Dots an inch.
+    pub dpi: u16,
+    /// The pages, from 1, as they were written; none: nothing was said of them.
+    pub pages: Vec<Pages>,
+}
+
+/// Pages that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// The first one, from 1.
+    pub first: u32,
+    /// The last one, included; to the end where none is named.
+    pub last: Option<u32>,
+}
+
+impl Default for RasterOptions {
+    fn default() -> Self {
+        Self { dpi: u16::try_from(DPI).unwrap_or(u16::MAX), pages: Vec::new() }
+    }
+}
+
+impl RasterOptions {
+    /// Reads `dpi`, `page` and `pages`.
+    pub(super) fn read(members: &mut Members<'_>) -> Self {
+        let default = Self::default();
+        let dpi = members.whole("dpi", 10..=1_200).and_then(|dpi| u16::try_from(dpi).ok());
+        let page = members.count("page").map(|page| vec![Pages { first: page, last: Some(page) }]);
+        let pages = read_pages(members);
+        if page.is_some() && pages.is_some() {
+            members.fault("page", "is given beside pages; leave one of the two out");
+        }
+        Self { dpi: dpi.unwrap_or(default.dpi), pages: page.or(pages).unwrap_or_default() }
+    }
+}
+
+fn read_pages(members: &mut Members<'_>) -> Option<Vec<Pages>> {
+    let text = members.text("pages")?;
+    if text.trim().eq_ignore_ascii_case("all") {
+        return Some(vec![Pages { first: 1, last: None }]);
+    }
+    let parts: Vec<&str> = text.split(',').take(PARTS_LIMIT + 1).collect();
+    if parts.len() > PARTS_LIMIT {
+        members.fault("pages", format!("has more than {PARTS_LIMIT} parts; name longer ranges"));
+        return None;
+    }
+    let read: Result<Vec<Pages>, &str> = parts.into_iter().map(|part| part_of(part).ok_or(part)).collect();
+    match read {
+        Ok(pages) => Some(pages),
+        Err(part) => {
+            let shown: String = part.trim().chars().take(40).collect();
+            members.fault("pages", format!("'{shown}' is neither a page nor a range; {FORM}"));
+            None
+        }
+    }
+}
+
+/// `7`, `2-4` or `3-`.
+fn part_of(part: &str) -> Option<Pages> {
+    let (first, last) = match part.split_once('-') {
+        None => (number(part)?, Some(number(part)?)),
+        Some((first, last)) if last.trim().is_empty() => (number(first)?, None),
+        Some((first, last)) => (number(first)?, Some(number(last)?)),
+    };
+    last.is_none_or(|last| first <= last).then_some(Pages { first, last })
+}
+
+fn number(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| is_number && *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options};
+    use super::*;
+
+    fn pages(text: &str) -> Vec<Pages> {
+        options(text).raster.pages
+    }
+
+    #[test]
+    fn pages_are_all_or_ranges() {
+        let of = |first, last| Pages { first, last };
+        assert_eq!(options("{}").raster, RasterOptions { dpi: 150, pages: Vec::new() });
+        assert_eq!(options(r#"{"dpi":300.0}"#).raster.dpi, 300);
+        assert_eq!(pages(r#"{"pages":""}"#), []);
+        assert_eq!(pages(r#"{"pages":" All"}"#), [of(1, None)]);
+        assert_eq!(pages(r#"{"page":9}"#), [of(9, Some(9))]);
+        let several = [of(2, Some(4)), of(7, Some(7)), of(9, None)];
+        assert_eq!(pages(r#"{"pages":"2-4, 7 ,9-"}"#), several);
+    }
+
+    #[test]
+    fn what_names_no_pages_is_refused() {
+        for wrong in ["0", "4-2", "1,,2", "-3", "1-2-3", "x", "+1", "1.5", "99999999999", ","] {
+            let text = format!(r#"{{"pages":"{wrong}"}}"#);
+            assert_fault(&text, "/formatOpts/pages", "is neither a page nor a range; give \"all\"");
+        }
+        let long = format!(r#"{{"pages":"{}1"}}"#, "1,".repeat(1_000));
+        assert_fault(&long, "/formatOpts/pages", "more than 1000 parts");
+        assert_fault(r#"{"pages":2}"#, "/formatOpts/pages", "must be a string");
+        assert_fault(r#"{"page":1,"pages":"2"}"#, "/formatOpts/page", "leave one of the two out");
+        for (dpi, detail) in [("9", "from 10 to 1200"), ("1201", "from 10 to 1200"), ("72.5", "whole number")]
+        {
+            assert_fault(&format!(r#"{{"dpi":{dpi}}}"#), "/formatOpts/dpi", detail);
+        }
+        assert_fault(r#"{"page":0}"#, "/formatOpts/page", "out of range");
+    }
+}

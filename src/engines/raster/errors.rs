@@ -1,0 +1,109 @@
+//! What a job's author is told when there are no pictures.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
+use nix::libc;
+
+use crate::config::RasterConfig;
+use crate::domain::fault::{FaultCode, JobFault};
+use crate::engines::step::StepFault;
+use crate::workers::WorkerFault;
+use crate::workers::raster::RasterError;
+
+/// What a process says that has used up its stack.
+const STACK_WORDS: &str = "has overflowed its stack";
+
+/// Names the limits by their keys.
+pub(super) struct Sentences<'a> {
+    pub config: &'a RasterConfig,
+    pub dpi: u16,
+}
+
+impl Sentences<'_> {
+    /// Something is wrong with the document, or with what is wanted of it.
+    pub(super) fn of_document(&self, error: &RasterError) -> JobFault {
+        match error {
+            RasterError::Encrypted => invalid("the PDF wants a password to be opened; make it without one"),
+            RasterError::UnknownEncryption => {
+                invalid("the PDF is encrypted in a way that cannot be read; make it without encryption")
+            }
+            RasterError::Damaged => invalid("the PDF is damaged, or none: it cannot be read"),
+            RasterError::NoPages => invalid("the PDF has no pages, so there is nothing to make a picture of"),
+            RasterError::Undrawable { page } => {
+                invalid(&format!("page {page} of the PDF is damaged: it cannot be drawn"))
+            }
+            RasterError::Unencodable { page, why } => {
+                tracing::error!(error = why, "a picture cannot be written");
+                let sentence = format!(
+                    "the picture of page {page} could not be written; the service's log has the cause"
+                );
+                JobFault::new(FaultCode::Internal, sentence)
+            }
+            RasterError::NoSuchPage { page, count } => options(format!(
+                "page {page} of {count} does not exist; name one from 1 to {count} (formatOpts.page, pages, fromPage)"
+            )),
+            RasterError::TooManyPages { wanted, limit } => options(format!(
+                "{wanted} pages are more than {limit} (raster.pages_limit); ask for some of them (formatOpts.pages)"
+            )),
+            RasterError::TooManyPixels { page, width, height, limit } => options(format!(
+                "page {page} would be {width} × {height} pixels at {} dpi, more than {limit} in all \
+                 (raster.picture_limit_pixels); give a smaller formatOpts.dpi",
+                self.dpi
+            )),
+            RasterError::TooLong { page, width, height, limit } => options(format!(
+                "page {page} would be {width} × {height} pixels at {} dpi, and a side has at most {limit}; give a smaller \
+                 formatOpts.dpi",
+                self.dpi
+            )),
+        }
+    }
+
+    /// Its process ended without an answer.
+    pub(super) fn of_worker(&self, fault: &WorkerFault) -> StepFault {
+        match fault {
+            WorkerFault::Deadline => self.too_late().into(),
+            WorkerFault::TooMuch(_) => self.out_of_memory().into(),
+            WorkerFault::Died { status, words } => self.death(*status, words).into(),
+            WorkerFault::NotStarted(cause) => StepFault::NotStarted(cause.clone()),
+            WorkerFault::TooLong | WorkerFault::Astray(_) => StepFault::internal(&fault.to_string()),
+        }
+    }
+
+    /// By a signal where a limit strikes; what draws the pages never ends by itself.
+    fn death(&self, status: ExitStatus, words: &str) -> JobFault {
+        tracing::warn!(status = %status, words, "a process that made pictures died");
+        match status.signal() {
+            _ if words.contains(STACK_WORDS) => invalid("the PDF is nested too deeply to be drawn"),
+            Some(libc::SIGABRT | libc::SIGKILL) => self.out_of_memory(),
+            Some(libc::SIGXCPU) => self.too_late(),
+            _ => invalid("the PDF is damaged: it cannot be drawn"),
+        }
+    }
+
+    fn out_of_memory(&self) -> JobFault {
+        let sentence = format!(
+            "the PDF and its pictures need more than {} MB of memory (raster.memory_limit_mb); give a smaller \
+             formatOpts.dpi, or have less in the document",
+            self.config.memory_limit_mb
+        );
+        JobFault::new(FaultCode::TemplateLimit, sentence)
+    }
+
+    fn too_late(&self) -> JobFault {
+        let sentence = format!(
+            "the PDF did not become pictures within {} ms (raster.timeout_ms) and {} ms a page (raster.page_timeout_ms); give \
+             a smaller formatOpts.dpi, ask for fewer pages, or have less in the document",
+            self.config.timeout_ms, self.config.page_timeout_ms
+        );
+        JobFault::new(FaultCode::TemplateLimit, sentence)
+    }
+}
+
+fn invalid(sentence: &str) -> JobFault {
+    JobFault::new(FaultCode::TemplateInvalid, sentence)
+}
+
+fn options(sentence: String) -> JobFault {
+    JobFault::new(FaultCode::OptionsInvalid, sentence)
+}

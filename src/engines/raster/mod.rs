@@ -1,0 +1,182 @@
+//! Pages of a PDF as pictures, drawn in caged children of ours.
+
+mod errors;
+mod passage;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use self::errors::Sentences;
+use self::passage::Passage;
+use super::document::{Document, DocumentKind};
+use super::plan::Ability;
+use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::{Basis, Engine};
+use crate::config::RasterConfig;
+use crate::domain::format_opts::PageOptions;
+use crate::domain::kinds::FileKind;
+use crate::slots::engines::EngineSlots;
+use crate::workers::raster::{
+    Format, PART_LIMIT_BYTES, PageRange, RasterJob, RasterLimits, Rastered, Selection, raster_child,
+};
+use crate::workers::{Job, Pool, PoolSettings, User};
+
+const NAME: &str = "raster";
+
+/// Documents at once, for one account.
+const SLOTS: usize = 2;
+
+/// What a picture costs beside what Chromium takes of a page that it shows already.
+const COST: u32 = 4;
+
+const PAGES: &[&str] = &["dpi", "page", "pages", "fromPage", "toPage"];
+
+/// The engine. It needs nothing of the machine; fonts that a PDF does not have are taken where they are installed.
+pub const ENGINE: Engine = Engine {
+    name: NAME,
+    abilities: &[of(FileKind::Png, &[PAGES]), of(FileKind::Jpg, &[PAGES, &["quality"]])],
+    requires: &[],
+    fenced: false,
+    slots: Some(SLOTS),
+    start: |basis| Box::new(Raster::new(basis)),
+};
+
+const fn of(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
+    Ability {
+        step: StepKind::Raster,
+        from: DocumentKind::File(FileKind::Pdf),
+        to: DocumentKind::File(to),
+        cost: COST,
+        heeds,
+        asked_by: None,
+    }
+}
+
+/// Makes pictures.
+struct Raster {
+    pool: Pool,
+    slots: EngineSlots,
+    config: RasterConfig,
+}
+
+#[async_trait(?Send)]
+impl StepRunner for Raster {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        input: Document,
+    ) -> Result<Document, StepFault> {
+        let (kind, known_pages) = (step.file()?, input.pages);
+        let order = RasterJob {
+            selection: selection(job),
+            dpi: job.options.raster.dpi,
+            format: format(kind, job.options)?,
+        };
+        let sentences = Sentences { config: &self.config, dpi: order.dpi };
+        let deadline = self.deadline(&order.selection, known_pages);
+        let _slot = self.slots.acquire(job.meter, 1).await;
+        let passage = Passage::new(input.into_chunks()?, job.outlet.open().await?);
+        let work = Job { header: &order, body: &[], files: &passage, environment: &[] };
+        let ran = self.pool.run_within::<_, Rastered>(job.meter, work, deadline).await;
+        let sink = passage.end()?;
+        match ran.map_err(|fault| sentences.of_worker(&fault))?.0 {
+            Rastered::Made { pages, pictures, warnings } => {
+                if order.selection == Selection::default() && pages > 1 {
+                    job.warnings.push(&format!(
+                        "1 of {pages} pages is in the picture; formatOpts.pages asks for others (\"all\", or a range \
+                         such as \"2-4\")"
+                    ));
+                }
+                for warning in &warnings {
+                    job.warnings.push(warning);
+                }
+                sink.finish(if pictures > 1 { FileKind::Zip } else { kind }, Some(pages)).await
+            }
+            Rastered::Failed(error) => Err(sentences.of_document(&error).into()),
+            Rastered::Broken(cause) => Err(StepFault::internal(&cause)),
+        }
+    }
+}
+
+impl Raster {
+    fn new(basis: &Basis<'_>) -> Self {
+        let config = basis.config.raster.clone();
+        let limits = limits(&config);
+        let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
+        let settings = PoolSettings {
+            name: NAME,
+            spec: raster_child(&limits, user),
+            spares: count(config.spares),
+            kept: count(config.kept),
+            child_jobs: config.child_jobs,
+            processes: basis.budget.slot_count(NAME, SLOTS),
+            share: basis.share,
+            // Nothing is waited for that is elsewhere.
+            waiting: 1,
+            start_timeout: Duration::from_millis(config.start_timeout_ms),
+            undisturbed: Duration::from_millis(config.yield_after_ms),
+            deadline: Duration::from_millis(config.timeout_ms),
+            answer_limit_bytes: PART_LIMIT_BYTES as u64,
+            resident_limit_bytes: None,
+        };
+        let pool = Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone());
+        Self { pool, slots: basis.budget.slots_of(NAME, SLOTS), config }
+    }
+
+    /// Goes by the number of pages that there will be at most.
+    fn deadline(&self, selection: &Selection, known_pages: Option<u32>) -> Duration {
+        let least = self.config.pages_limit.min(u64::from(known_pages.unwrap_or(u32::MAX)));
+        let length = |range: &PageRange| match range.last {
+            Some(last) => u64::from(last.saturating_sub(range.first)) + 1,
+            None => least,
+        };
+        let ranges = &selection.ranges;
+        let whole = selection.within.filter(|_| ranges.is_empty());
+        let pages =
+            whole.iter().chain(ranges).map(length).fold(0, u64::saturating_add).clamp(1, least.max(1));
+        let more = self.config.page_timeout_ms.saturating_mul(pages);
+        Duration::from_millis(self.config.timeout_ms.saturating_add(more))
+    }
+}
+
+/// The pages that the options name. Where a step before this one has left out what is not from `fromPage` to `toPage`,
+/// the document is all of that.
+fn selection(job: &StepContext<'_>) -> Selection {
+    let options = job.options;
+    let before = job.plan.steps().iter().take_while(|step| step.kind != StepKind::Raster);
+    let is_cut = before.into_iter().any(|step| step.heeds("fromPage"));
+    let is_asked = options.from_page.is_some() || options.to_page.is_some();
+    let given = PageRange { first: options.from_page.unwrap_or(1), last: options.to_page };
+    let within = is_asked.then_some(if is_cut { PageRange::ALL } else { given });
+    let ranges = options.raster.pages.iter().map(|pages| PageRange { first: pages.first, last: pages.last });
+    Selection { within, ranges: ranges.collect() }
+}
+
+fn format(kind: FileKind, options: &PageOptions) -> Result<Format, StepFault> {
+    match kind {
+        FileKind::Png => Ok(Format::Png),
+        FileKind::Jpg => Ok(Format::Jpeg(u8::try_from(options.picture.quality).unwrap_or(100))),
+        FileKind::Pptx | FileKind::Xlsx | FileKind::Docx | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
+            Err(StepFault::internal(&format!("a picture is never a {}", kind.name())))
+        }
+    }
+}
+
+fn limits(config: &RasterConfig) -> RasterLimits {
+    let pages = config.page_timeout_ms.saturating_mul(config.pages_limit);
+    let job_s = config.timeout_ms.saturating_add(pages).div_ceil(1_000) + 5;
+    RasterLimits {
+        memory_bytes: config.memory_limit_mb << 20,
+        picture_pixels: config.picture_limit_pixels,
+        pages: u32::try_from(config.pages_limit).unwrap_or(u32::MAX),
+        font_dirs: config.font_dirs.iter().map(Into::into).collect(),
+        // The system counts a process' whole life, so it is the bound of all its jobs together.
+        cpu_s: job_s.saturating_mul(config.child_jobs),
+    }
+}
+
+fn count(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}

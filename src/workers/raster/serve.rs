@@ -1,0 +1,174 @@
+//! `platen raster-child`: the child's side.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use nix::sys::prctl;
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
+use pdf_raster::{Artist, Document, Fonts, RasterError, Resolution};
+use serde::Serialize;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::super::cage::compute_only;
+use super::super::frame::{self, FrameError, Given, Saying};
+use super::{COMMAND, DOCUMENT, PART_LIMIT_BYTES, RasterJob, RasterLimits, Rastered};
+
+/// A document may be nested so deeply that the usual 8 MB are too little; what goes beyond ends the process.
+const STACK_BYTES: u64 = 64 << 20;
+
+/// A child that needed so much more memory at any time is not kept for a further job.
+const KEPT_GROWTH_BYTES: u64 = 192 << 20;
+
+/// The system counts memory in these.
+const PAGE_BYTES: u64 = 4_096;
+
+/// Why a job has no pictures.
+enum Failure {
+    Document(RasterError),
+    Pipe(String),
+}
+
+/// What the pictures are written to.
+struct Parts;
+
+/// Runs `platen raster-child <limits>`.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    match serve(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            let _ = writeln!(io::stderr(), "platen {COMMAND}: {fault}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(arguments: &[OsString]) -> Result<(), String> {
+    let [limits] = arguments else {
+        return Err("wants one argument, its limits; the service calls it, not you".to_owned());
+    };
+    let limits: RasterLimits = serde_json::from_slice(limits.as_encoded_bytes())
+        .map_err(|error| format!("its argument is not a set of limits: {error}"))?;
+    // No process of the same user may trace it or look into its memory.
+    prctl::set_dumpable(false).map_err(|errno| format!("cannot hide its memory: {errno}"))?;
+    let fonts = Arc::new(Fonts::in_folders(&limits.font_dirs));
+    raise_stack()?;
+    bound_memory(limits.memory_bytes)?;
+    compute_only()?;
+    let before = peak_bytes();
+    loop {
+        say(&Saying::<()>::Ready, b"").map_err(|error| format!("cannot speak: {error}"))?;
+        let job: RasterJob = match frame::read(io::stdin().lock()) {
+            Ok((job, _)) => job,
+            // Nobody wants anything any more.
+            Err(FrameError::Broken(_)) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let done = make(&limits, &fonts, &job).unwrap_or_else(|failure| match failure {
+            Failure::Document(error) => Rastered::Failed(error),
+            Failure::Pipe(cause) => Rastered::Broken(cause),
+        });
+        say(&Saying::Done(done), b"").map_err(|error| format!("cannot speak: {error}"))?;
+        if peak_bytes() > before + KEPT_GROWTH_BYTES {
+            return Ok(());
+        }
+    }
+}
+
+fn make(limits: &RasterLimits, fonts: &Arc<Fonts>, job: &RasterJob) -> Result<Rastered, Failure> {
+    let document = Document::open(receive()?)?;
+    let pages = document.pick(&job.selection, limits.pages)?;
+    let mut artist = Artist::new(&document, fonts, limits.picture_pixels);
+    let resolution = Resolution::of_dpi(job.dpi);
+    if let [page] = pages.as_slice() {
+        let picture = artist.picture(*page, resolution, job.format)?;
+        Parts.write_all(&picture)?;
+    } else {
+        let width = document.page_count().to_string().len();
+        let mut archive = ZipWriter::new_stream(Parts);
+        // A picture is packed already.
+        let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        for page in &pages {
+            let picture = artist.picture(*page, resolution, job.format)?;
+            archive.start_file(format!("page-{page:0width$}.{}", job.format.extension()), stored)?;
+            archive.write_all(&picture)?;
+        }
+        archive.finish()?;
+    }
+    let pictures = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+    Ok(Rastered::Made { pages: document.page_count(), pictures, warnings: artist.warnings() })
+}
+
+/// The document, chunk by chunk.
+fn receive() -> Result<Vec<u8>, Failure> {
+    let mut document = Vec::new();
+    loop {
+        say(&Saying::<()>::Want(DOCUMENT.to_owned()), b"")?;
+        let given = frame::read(io::stdin().lock()).map_err(|error| Failure::Pipe(error.to_string()))?;
+        match given {
+            (Given::File { .. }, chunk) if chunk.is_empty() => return Ok(document),
+            (Given::File { .. }, chunk) => document.extend_from_slice(&chunk),
+            (Given::Refused(why), _) => return Err(Failure::Pipe(why)),
+        }
+    }
+}
+
+fn say<R: Serialize>(saying: &Saying<R>, body: &[u8]) -> io::Result<()> {
+    frame::write(io::stdout().lock(), saying, body)
+}
+
+/// Up to what the system allows.
+fn raise_stack() -> Result<(), String> {
+    let told = |errno| format!("cannot raise the limit of its stack: {errno}");
+    let (now, most) = getrlimit(Resource::RLIMIT_STACK).map_err(told)?;
+    setrlimit(Resource::RLIMIT_STACK, STACK_BYTES.min(most).max(now), most).map_err(told)
+}
+
+/// Bounds what is mapped from now on to `limit_bytes` more than there is.
+fn bound_memory(limit_bytes: u64) -> Result<(), String> {
+    let account = std::fs::read_to_string("/proc/self/statm");
+    let account = account.map_err(|error| format!("cannot read how much memory it has: {error}"))?;
+    let pages = account.split(' ').next().and_then(|pages| pages.parse::<u64>().ok());
+    let pages = pages.ok_or("its account of memory is no list of numbers")?;
+    let most = (pages * PAGE_BYTES).saturating_add(limit_bytes);
+    setrlimit(Resource::RLIMIT_AS, most, most).map_err(|errno| format!("cannot bound its memory: {errno}"))
+}
+
+/// The most memory this process ever held.
+fn peak_bytes() -> u64 {
+    let kibibytes = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.max_rss());
+    u64::try_from(kibibytes).unwrap_or(0) * 1_024
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.chunks(PART_LIMIT_BYTES) {
+            say(&Saying::<()>::Part, part)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl From<RasterError> for Failure {
+    fn from(error: RasterError) -> Self {
+        Self::Document(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Pipe(error.to_string())
+    }
+}
+
+impl From<zip::result::ZipError> for Failure {
+    fn from(error: zip::result::ZipError) -> Self {
+        Self::Pipe(error.to_string())
+    }
+}

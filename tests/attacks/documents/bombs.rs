@@ -1,0 +1,201 @@
+//! Suites E and F: documents that want all of a machine, hang or break what opens them. Each is followed by a good one.
+
+use std::collections::BTreeSet;
+use std::io::{Cursor, Write as _};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::convert;
+use super::made::{drawing, formula, sheet, slide, word};
+use crate::app::{TestApp, descendants};
+use crate::service::text_of;
+use crate::table::{Outcome, report};
+
+/// A document may take so long here.
+const DOCUMENT_MS: &str = "6000";
+/// What documents may end with; everything else is a fault of the service.
+const ENDS: [&str; 4] = ["template_invalid", "template_limit", "output_too_large", "template_missing"];
+
+fn good() -> Vec<u8> {
+    word("<w:p><w:r><w:t>after it</w:t></w:r></w:p>", &[], &[])
+}
+
+/// The good document comes out.
+async fn is_well(app: &TestApp) -> Option<String> {
+    let (view, pdf) = convert(app, "docx", good()).await;
+    let is_made = view["success"] == true && text_of(&pdf).contains("after it");
+    (!is_made).then(|| format!("the next document failed: {view}"))
+}
+
+fn paragraphs(text: &str, times: usize) -> String {
+    format!("<w:p><w:r>{text}</w:r></w:p>").repeat(times)
+}
+
+fn nested_tables(depth: usize) -> Vec<u8> {
+    let open = "<w:tbl><w:tblPr/><w:tblGrid><w:gridCol w:w=\"9000\"/></w:tblGrid><w:tr><w:tc><w:tcPr/>";
+    let close = "<w:p/></w:tc></w:tr></w:tbl>";
+    word(&format!("{}<w:p/>{}", open.repeat(depth), close.repeat(depth)), &[], &[])
+}
+
+/// A picture of 50,000 × 50,000 dots, which is a hundred kilobytes.
+fn huge_picture() -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, 50_000, 50_000);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::One);
+    let mut writer = encoder.write_header().unwrap();
+    let mut stream = writer.stream_writer().unwrap();
+    for _ in 0..50_000 {
+        stream.write_all(&[0x55; 6_250]).unwrap();
+    }
+    stream.finish().unwrap();
+    drop(writer);
+    word(&drawing("r:embed=\"r1\""), &[("image", "media/p.png")], &[("word/media/p.png", &file)])
+}
+
+fn entities() -> Vec<u8> {
+    let mut bomb = String::from("<!DOCTYPE x [<!ENTITY a0 \"ha\">");
+    for at in 1..30 {
+        bomb.push_str(&format!("<!ENTITY a{at} \"&a{0};&a{0};&a{0};\">", at - 1));
+    }
+    bomb.push_str("]><w:styles xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">&a29;</w:styles>");
+    word("", &[("styles", "styles.xml")], &[("word/styles.xml", bomb.as_bytes())])
+}
+
+/// What is in the middle of a good document's archive is gone.
+fn truncated() -> Vec<u8> {
+    let whole = good();
+    whole[..whole.len() / 2].to_vec()
+}
+
+/// Well-formed parts around a main part that ends in its middle.
+fn broken_part() -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut archive = zip::ZipArchive::new(Cursor::new(good())).unwrap();
+    for at in 0..archive.len() {
+        let mut part = archive.by_index(at).unwrap();
+        let (name, mut content) = (part.name().unwrap().into_owned(), Vec::new());
+        std::io::Read::read_to_end(&mut part, &mut content).unwrap();
+        if name == "word/document.xml" {
+            content.truncate(content.len() * 2 / 3);
+        }
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(&content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn rows(count: u32) -> String {
+    let row = |at: u32| format!("<row r=\"{at}\"><c r=\"A{at}\"><v>{at}</v></c></row>");
+    (1..=count).map(row).collect()
+}
+
+fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let columns: String = (0..16_384).map(|_| "<c><v>1</v></c>").collect();
+    let slow = "<row r=\"1\">".to_owned()
+        + &"<c><f>SUMPRODUCT((ROW($1:$60000)=TRANSPOSE(ROW($1:$60000)))*1)</f></c>".repeat(30)
+        + "</row>";
+    let cyclic = "<w:styles xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:style w:type=\"paragraph\" w:styleId=\"A\"><w:name w:val=\"A\"/><w:basedOn w:val=\"B\"/></w:style><w:style w:type=\"paragraph\" w:styleId=\"B\"><w:name w:val=\"B\"/><w:basedOn w:val=\"A\"/></w:style></w:styles>";
+    let groups = "<p:grpSp><p:nvGrpSpPr><p:cNvPr id=\"5\" name=\"g\"/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>";
+    vec![
+        ("truncated", "docx", truncated()),
+        ("a part that ends early", "docx", broken_part()),
+        ("entities that grow", "docx", entities()),
+        ("tables in tables", "docx", nested_tables(150)),
+        ("a picture of 2.5 billion dots", "docx", huge_picture()),
+        ("ten thousand pages", "docx", word(&paragraphs("<w:br w:type=\"page\"/>", 10_000), &[], &[])),
+        ("two million paragraphs", "docx", word(&"<w:p/>".repeat(2_000_000), &[], &[])),
+        (
+            "styles in a circle",
+            "docx",
+            word(
+                "<w:p><w:pPr><w:pStyle w:val=\"A\"/></w:pPr></w:p>",
+                &[("styles", "styles.xml")],
+                &[("word/styles.xml", cyclic.as_bytes())],
+            ),
+        ),
+        ("a million rows", "xlsx", sheet(&rows(1_000_000), "", &[], &[])),
+        ("sixteen thousand columns", "xlsx", sheet(&format!("<row r=\"1\">{columns}</row>"), "", &[], &[])),
+        (
+            "the last cell",
+            "xlsx",
+            sheet("<row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row>", "", &[], &[]),
+        ),
+        ("a text of a gigabyte", "xlsx", sheet(&formula("REPT(REPT(\"x\",32000),32000)"), "", &[], &[])),
+        ("formulas without end", "xlsx", sheet(&slow, "", &[], &[])),
+        (
+            "groups in groups",
+            "pptx",
+            slide(&format!("{}{}", groups.repeat(150), "</p:grpSp>".repeat(150)), &[]),
+        ),
+    ]
+}
+
+#[actix::test]
+async fn whatever_a_document_does_the_next_one_is_made() {
+    let app = TestApp::on_disk(&[("office.timeout_ms", DOCUMENT_MS)]).await;
+    assert_eq!(is_well(&app).await, None);
+    let before = descendants(app.pid());
+    let mut outcomes = Vec::new();
+    for (name, kind, document) in documents() {
+        let (view, _) = convert(&app, kind, document).await;
+        let code = view["errorCode"].as_str().unwrap_or_default().to_owned();
+        let mut leaks: Vec<String> = is_well(&app).await.into_iter().collect();
+        leaks.extend((view["success"] == false && !ENDS.contains(&code.as_str())).then(|| view.to_string()));
+        let told =
+            if view["success"] == true { "a PDF".to_owned() } else { format!("{code} {}", view["error"]) };
+        outcomes.push(Outcome { name: name.to_owned(), carrier: kind.to_owned(), leaks, told });
+    }
+    report("Documents that want everything (E, F)", outcomes);
+    until_gone(&app, &before).await;
+}
+
+/// Nobody is left who was not there.
+async fn until_gone(app: &TestApp, before: &BTreeSet<(u32, u64)>) {
+    app.until("as many processes are left as there were", async || {
+        descendants(app.pid()).len() <= before.len()
+    })
+    .await;
+}
+
+/// The processes of the service that hold a LibreOffice, oldest first.
+fn holders(app: &TestApp) -> Vec<u32> {
+    let holds = |id: &u32| {
+        std::fs::read_to_string(format!("/proc/{id}/maps")).is_ok_and(|maps| maps.contains("libmergedlo"))
+    };
+    let mut found: Vec<(u64, u32)> = descendants(app.pid())
+        .into_iter()
+        .filter(|(id, _)| holds(id))
+        .map(|(id, since)| (since, id))
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, id)| id).collect()
+}
+
+#[actix::test]
+async fn what_is_killed_costs_its_own_document() {
+    let app =
+        TestApp::on_disk(&[("office.timeout_ms", "30000"), ("engines.slots", "[\"libreoffice=1\"]")]).await;
+    assert_eq!(is_well(&app).await, None);
+    let slow = documents().into_iter().find(|(name, ..)| *name == "formulas without end").unwrap().2;
+    for victim in ["document", "server"] {
+        let job = app.init(json!({"type": "xlsx", "target": "pdf", "data": {}})).await;
+        assert_eq!(app.put(&job.template_url.unwrap(), slow.clone()).await, 200);
+        let (view, ()) = tokio::join!(app.finish(&job.id), async {
+            app.until("it is converted", async || holders(&app).len() > 1).await;
+            let holders = holders(&app);
+            let id = if victim == "document" { holders.last() } else { holders.first() };
+            kill(Pid::from_raw(i32::try_from(*id.unwrap()).unwrap()), Signal::SIGKILL).unwrap();
+        });
+        assert_eq!(view["success"], false, "{victim}: {view}");
+        assert_ne!(view["errorCode"], "internal", "{victim}: {view}");
+        let next = tokio::time::timeout(Duration::from_secs(20), is_well(&app)).await;
+        assert_eq!(next.expect("it is replaced in time"), None, "after the {victim}");
+    }
+    app.until("nobody of them is left", async || holders(&app).len() == 1).await;
+}
