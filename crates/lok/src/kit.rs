@@ -73,7 +73,9 @@ impl Kit {
             // SAFETY: nobody else reads or writes the environment, for this is the only thread.
             unsafe { std::env::set_var(name, value) };
         };
-        OPTIONS.iter().for_each(|(name, value)| set(name, OsStr::new(value)));
+        for (name, value) in OPTIONS {
+            set(name, OsStr::new(value));
+        }
         set("TMPDIR", place.temporary.as_os_str());
         // SAFETY: what loading it runs are LibreOffice's own initializers, which are made for this.
         let library = unsafe { Library::new(place.programs.join(LIBRARY)) }?;

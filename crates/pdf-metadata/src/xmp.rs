@@ -1,5 +1,7 @@
 //! The XMP packet (ISO 16684-1) with what is said anew in it.
 
+use std::fmt::Write as _;
+
 use crate::Metadata;
 
 /// Behind what it says.
@@ -24,7 +26,7 @@ pub fn said_anew(packet: &str, metadata: &Metadata) -> Option<String> {
             Some(list) => format!("<rdf:{list}><rdf:li>{text}</rdf:li></rdf:{list}>"),
             None => text,
         };
-        entries.push_str(&format!("   <{name}>{value}</{name}>\n"));
+        let _ = writeln!(entries, "   <{name}>{value}</{name}>");
     }
     let (before, behind) = packet.split_once(END)?;
     Some(format!(

@@ -91,14 +91,14 @@ pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -
     UPDATES.map(command).into()
 }
 
-fn no_options(_: &PageOptions) -> String {
-    String::new()
-}
-
 /// What is said of a PDF, where something is.
 pub(super) fn metadata(to: FileKind, options: &PageOptions) -> Option<Metadata> {
     let said = &options.extras.metadata;
     (to == FileKind::Pdf && *said != Metadata::default()).then(|| said.clone())
+}
+
+fn no_options(_: &PageOptions) -> String {
+    String::new()
 }
 
 fn pdf_options(options: &PageOptions) -> String {

@@ -147,12 +147,13 @@ impl LibreOffice {
         });
         let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
         let (converted, made) = converted.map_err(|fault| self.server_fault(fault))?;
-        match converted {
-            Converted::Made(remarks) => Ok((remarks, made)),
-            Converted::Unwritable(_) if job.options.from_page.or(job.options.to_page).is_some() => {
-                Err(outside(job.options.from_page, job.options.to_page))
-            }
-            converted => Err(self.fault(converted)),
+        let (from, to) = (job.options.from_page, job.options.to_page);
+        if let Converted::Made(remarks) = converted {
+            Ok((remarks, made))
+        } else if matches!(converted, Converted::Unwritable(_)) && from.or(to).is_some() {
+            Err(outside(from, to))
+        } else {
+            Err(self.fault(converted))
         }
     }
 

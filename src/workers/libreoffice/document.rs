@@ -31,9 +31,9 @@ const SENTENCE_BYTES: u64 = 400;
 const UNREADABLE: u8 = 1;
 const UNWRITABLE: u8 = 2;
 const UNCAGED: u8 = 3;
-const UNANNOTATED: u8 = 4;
-const EXHAUSTED: u8 = 5;
-const NO_HTML: u8 = 6;
+const NO_HTML: u8 = 4;
+const UNANNOTATED: u8 = 5;
+const EXHAUSTED: u8 = 6;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -181,12 +181,6 @@ fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
     Ok(())
 }
 
-/// The families of fonts that a document asks for.
-fn fonts(path: &Path) -> Vec<String> {
-    let document = fs::read(path).unwrap_or_default();
-    document_fonts::asked(&document, FONTS_BYTES).into_iter().collect()
-}
-
 /// Says it behind the end of the PDF.
 fn annotate(made: &Path, metadata: &Metadata) -> io::Result<()> {
     let Metadata { title, author, subject, keywords } = metadata.clone();
@@ -194,6 +188,12 @@ fn annotate(made: &Path, metadata: &Metadata) -> io::Result<()> {
     let added = pdf_metadata::addition(&fs::read(made)?, &said);
     let added = added.ok_or_else(|| io::Error::other("a PDF is not as LibreOffice writes them"))?;
     OpenOptions::new().append(true).open(made)?.write_all(&added)
+}
+
+/// The families of fonts that a document asks for.
+fn fonts(path: &Path) -> Vec<String> {
+    let document = fs::read(path).unwrap_or_default();
+    document_fonts::asked(&document, FONTS_BYTES).into_iter().collect()
 }
 
 fn outcome(ended: &Ended, bench: &Bench) -> Converted {
