@@ -45,11 +45,26 @@ async fn word_excel_and_powerpoint_files_become_one_html_file_each() {
     let html = String::from_utf8(html).unwrap();
     assert_harmless(&html);
     assert_eq!(warnings(&view), "[]", "its reader's fonts are not ours");
-    assert_in_order(&html, &[
-        "<title>Quarterly report</title>", ">Überblick</h1>", "<b>bold</b>", "<u>underlined</u>", "background-color:#ffff00",
-        "<li>Two\n<ul", "<li>Two a</li>", "<ol", "<li>First</li>", "<thead>", ">Item</th>", "colspan=\"2\"",
-        "<img src=\"data:image/png;base64,", "alt=\"A white ellipse on blue\"", "日本語",
-    ]);
+    assert_in_order(
+        &html,
+        &[
+            "<title>Quarterly report</title>",
+            ">Überblick</h1>",
+            "<b>bold</b>",
+            "<u>underlined</u>",
+            "background-color:#ffff00",
+            "<li>Two\n<ul",
+            "<li>Two a</li>",
+            "<ol",
+            "<li>First</li>",
+            "<thead>",
+            ">Item</th>",
+            "colspan=\"2\"",
+            "<img src=\"data:image/png;base64,",
+            "alt=\"A white ellipse on blue\"",
+            "日本語",
+        ],
+    );
 
     let (view, html) = converted(&app, "marked.docx", "html").await;
     let html = String::from_utf8(html).unwrap();
@@ -58,22 +73,49 @@ async fn word_excel_and_powerpoint_files_become_one_html_file_each() {
     for gone in ["DELETED", "VANISHED"] {
         assert!(!html.contains(gone), "{gone}");
     }
-    assert_in_order(&html, &["Kept inserted", "In a box", "<img src=\"data:image/png", "linked alt", "<img src=\"data:image/png"]);
+    assert_in_order(
+        &html,
+        &[
+            "Kept inserted",
+            "In a box",
+            "<img src=\"data:image/png",
+            "linked alt",
+            "<img src=\"data:image/png",
+        ],
+    );
 
     let (_, html) = converted(&app, "sales.xlsx", "html").await;
     let html = String::from_utf8(html).unwrap();
     assert_harmless(&html);
     assert!(!html.contains("HIDDEN"), "{html}");
-    assert_in_order(&html, &[
-        ">Sales &amp; more</h1>", ">81.00 €</td>", ">402.5</td>", "<img", "<img", ">Zweites</h1>", "350.00%",
-    ]);
+    assert_in_order(
+        &html,
+        &[
+            ">Sales &amp; more</h1>",
+            ">81.00 €</td>",
+            ">402.5</td>",
+            "<img",
+            "<img",
+            ">Zweites</h1>",
+            "350.00%",
+        ],
+    );
 
     let (_, html) = converted(&app, "deck.pptx", "html").await;
     let html = String::from_utf8(html).unwrap();
     assert_harmless(&html);
     assert!(!html.contains("HIDDEN"), "{html}");
     assert_eq!(html.matches("<img src=\"data:image/png;base64,").count(), 3, "a picture a slide");
-    assert_in_order(&html, &["alt=\"Slide 1: The deck\"", "Say hello first.", "alt=\"Slide 2: Points\"", "One a", "alt=\"Slide 3: Table\""]);
+    assert_in_order(
+        &html,
+        &[
+            "alt=\"Slide 1: The deck\"",
+            "Say hello first.",
+            "alt=\"Slide 2: Points\"",
+            "One a",
+            "alt=\"Slide 3: Table\"",
+        ],
+    );
 }
 
 #[actix_web::test]

@@ -9,6 +9,7 @@ mod ejs_encodings;
 mod ejs_includes;
 mod ejs_kept;
 mod ejs_locale;
+mod fill;
 mod foreign;
 mod hostile_pdfs;
 mod left_behind;

@@ -19,7 +19,8 @@ pub fn families(package: &mut Package<'_>) -> BTreeSet<String> {
                 }
             }
             "xf" if in_formats => {
-                formats.push(element.attribute("fontId").and_then(|id| id.parse::<usize>().ok()).unwrap_or(0));
+                formats
+                    .push(element.attribute("fontId").and_then(|id| id.parse::<usize>().ok()).unwrap_or(0));
             }
             _ => {}
         },

@@ -46,7 +46,8 @@ pub fn asked(document: &[u8], limit: u64) -> BTreeSet<String> {
         powerpoint::families(&mut package)
     };
     // A name that begins so stands for the theme's.
-    let is_name = |name: &String| !name.trim().is_empty() && !name.starts_with('+') && name.chars().count() <= NAME;
+    let is_name =
+        |name: &String| !name.trim().is_empty() && !name.starts_with('+') && name.chars().count() <= NAME;
     families.into_iter().filter(is_name).collect()
 }
 
@@ -68,7 +69,8 @@ pub fn warning(missing: &[&str]) -> Option<String> {
     let named: Vec<_> = missing.iter().take(NAMED).map(|family| format!("'{}'", clean(family))).collect();
     let more = missing.len().saturating_sub(NAMED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let (these, are, them) = if missing.len() == 1 { ("the font", "is", "it") } else { ("the fonts", "are", "them") };
+    let (these, are, them) =
+        if missing.len() == 1 { ("the font", "is", "it") } else { ("the fonts", "are", "them") };
     (!missing.is_empty()).then(|| {
         format!(
             "{these} {}{rest} {are} not installed: others of other measures were used, so lines and pages may break elsewhere; install {them}",

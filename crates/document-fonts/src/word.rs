@@ -39,10 +39,14 @@ struct Used {
 }
 
 pub fn families(package: &mut Package<'_>) -> BTreeSet<String> {
-    let theme = theme(&package.named("word/theme/", ".xml").first().map(|name| package.part(name)).unwrap_or_default());
+    let theme = theme(
+        &package.named("word/theme/", ".xml").first().map(|name| package.part(name)).unwrap_or_default(),
+    );
     let sheet = sheet(&package.part("word/styles.xml"), &theme);
     let mut used = Used::default();
-    for start in ["word/document.xml", "word/header", "word/footer", "word/footnotes.xml", "word/endnotes.xml"] {
+    for start in
+        ["word/document.xml", "word/header", "word/footer", "word/footnotes.xml", "word/endnotes.xml"]
+    {
         for name in package.named(start, ".xml") {
             used.read(&package.part(&name), &sheet.usual, &theme);
         }
@@ -80,7 +84,8 @@ pub fn theme(part: &[u8]) -> (String, String) {
 
 fn fonts(element: &Element<'_>, theme: &(String, String)) -> Fonts {
     let themed = element.attribute("asciiTheme").or_else(|| element.attribute("hAnsiTheme"));
-    let of_theme = themed.map(|name| if name.starts_with("major") { theme.0.clone() } else { theme.1.clone() });
+    let of_theme =
+        themed.map(|name| if name.starts_with("major") { theme.0.clone() } else { theme.1.clone() });
     let named = || element.attribute("ascii").or_else(|| element.attribute("hAnsi"));
     let east = element.attribute("eastAsia").filter(|_| element.attribute("eastAsiaTheme").is_none());
     Fonts { latin: of_theme.filter(|name| !name.is_empty()).or_else(named), east }
@@ -125,7 +130,8 @@ impl Sheet {
     /// What a style has, of itself, of those that it is based on, or of the document.
     fn fonts(&self, style: &str) -> Fonts {
         let mut fonts = Fonts::default();
-        let chain = std::iter::successors(self.styles.get(style), |style| self.styles.get(style.parent.as_ref()?));
+        let chain =
+            std::iter::successors(self.styles.get(style), |style| self.styles.get(style.parent.as_ref()?));
         for style in chain.take(CHAIN) {
             fonts.latin = fonts.latin.or_else(|| style.fonts.latin.clone());
             fonts.east = fonts.east.or_else(|| style.fonts.east.clone());

@@ -24,8 +24,11 @@ impl Element<'_> {
 
     /// The value of an attribute, by its name without a prefix.
     pub fn attribute(&self, name: &str) -> Option<String> {
-        let mut attributes = self.0.attributes().with_checks(false).flatten();
-        let found = attributes.find(|one| one.key.local_name().as_ref() == name.as_bytes())?;
+        let mut attributes = self.0.attributes();
+        let found = attributes
+            .with_checks(false)
+            .flatten()
+            .find(|one| one.key.local_name().as_ref() == name.as_bytes())?;
         let value = String::from_utf8_lossy(&found.value).into_owned();
         Some(quick_xml::escape::unescape(&value).map_or_else(|_| value.clone(), std::borrow::Cow::into_owned))
     }
@@ -44,7 +47,9 @@ pub fn each(part: &[u8], mut meet: impl FnMut(Met<'_>)) {
                 meet(Met::Start(element));
                 meet(Met::End(name));
             }
-            Ok(Event::End(element)) => meet(Met::End(String::from_utf8_lossy(element.local_name().as_ref()).into_owned())),
+            Ok(Event::End(element)) => {
+                meet(Met::End(String::from_utf8_lossy(element.local_name().as_ref()).into_owned()))
+            }
             Ok(Event::Text(text)) => meet(Met::Text(String::from_utf8_lossy(&text).into_owned())),
             Ok(Event::Eof) | Err(_) => return,
             Ok(_) => {}

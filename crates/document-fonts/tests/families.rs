@@ -35,8 +35,10 @@ fn a_word_file_asks_for_what_its_text_is_in() {
     let body = "<w:document><w:p><w:pPr><w:pStyle w:val=\"Heading\"/></w:pPr><w:r><w:t>Head</w:t></w:r></w:p>\
         <w:p><w:r><w:rPr><w:rFonts w:ascii=\"A &amp; B\" w:hAnsi=\"A\"/></w:rPr><w:t>run</w:t></w:r>\
         <w:r><w:rPr><w:rFonts w:ascii=\"Empty\"/></w:rPr><w:t> </w:t></w:r></w:p>";
-    let parts = |body| [("word/document.xml", body), ("word/styles.xml", styles), ("word/theme/theme1.xml", THEME)];
-    assert_eq!(names(&package(&parts(&format!("{body}</w:document>")))), ["A & B", "Head Theme"]);
+    let parts =
+        |body| [("word/document.xml", body), ("word/styles.xml", styles), ("word/theme/theme1.xml", THEME)];
+    let whole = format!("{body}</w:document>");
+    assert_eq!(names(&package(&parts(&whole))), ["A & B", "Head Theme"]);
     let plain = format!("{body}<w:p><w:r><w:t>日本</w:t></w:r></w:p></w:document>");
     assert_eq!(names(&package(&parts(&plain))), ["A & B", "East", "Head Theme", "Text Theme"]);
     let embedded = "<w:fonts><w:font w:name=\"A &amp; B\"><w:embedRegular/></w:font></w:fonts>";
@@ -58,8 +60,14 @@ fn a_workbook_asks_for_the_fonts_of_its_formats() {
 fn slides_ask_for_their_own_fonts_and_their_theme_s() {
     let document = package(&[
         ("ppt/slides/slide1.xml", "<p:sld><a:latin typeface=\"Own\"/><a:latin typeface=\"+mn-lt\"/></p:sld>"),
-        ("ppt/slides/_rels/slide1.xml.rels", "<Relationships><Relationship Target=\"../slideLayouts/slideLayout2.xml\"/></Relationships>"),
-        ("ppt/slideLayouts/_rels/slideLayout2.xml.rels", "<r><r Target=\"../slideMasters/slideMaster1.xml\"/></r>"),
+        (
+            "ppt/slides/_rels/slide1.xml.rels",
+            "<Relationships><Relationship Target=\"../slideLayouts/slideLayout2.xml\"/></Relationships>",
+        ),
+        (
+            "ppt/slideLayouts/_rels/slideLayout2.xml.rels",
+            "<r><r Target=\"../slideMasters/slideMaster1.xml\"/></r>",
+        ),
         ("ppt/slideMasters/slideMaster1.xml", "<p:sldMaster/>"),
         ("ppt/slideMasters/_rels/slideMaster1.xml.rels", "<r><r Target=\"../theme/theme3.xml\"/></r>"),
         ("ppt/theme/theme3.xml", THEME),
@@ -72,14 +80,16 @@ fn slides_ask_for_their_own_fonts_and_their_theme_s() {
 fn what_is_no_document_or_damaged_asks_for_nothing_or_for_what_was_read() {
     assert!(names(b"no archive").is_empty());
     assert!(names(&package(&[("x", "y")])).is_empty());
-    let cut = "<w:document><w:p><w:r><w:rPr><w:rFonts w:ascii=\"Seen\"/></w:rPr><w:t>a</w:t></w:r><w:p><w:r><";
+    let cut =
+        "<w:document><w:p><w:r><w:rPr><w:rFonts w:ascii=\"Seen\"/></w:rPr><w:t>a</w:t></w:r><w:p><w:r><";
     assert_eq!(names(&package(&[("word/document.xml", cut)])), ["Seen"]);
     assert!(asked(&package(&[("word/document.xml", cut)]), 10).is_empty());
 }
 
 #[test]
 fn twins_of_the_same_measures_are_no_alarm() {
-    let asked: BTreeSet<String> = ["Calibri", "ARIAL", "Cambria", "Gotham", "Symbol", "Dejavu Sans"].map(str::to_owned).into();
+    let asked: BTreeSet<String> =
+        ["Calibri", "ARIAL", "Cambria", "Gotham", "Symbol", "Dejavu Sans"].map(str::to_owned).into();
     let installed = |family: &str| ["carlito", "liberation sans", "dejavu sans"].contains(&family);
     let missed = missing(&asked, &installed);
     assert_eq!(missed, ["Cambria", "Gotham"]);

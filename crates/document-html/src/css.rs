@@ -61,8 +61,18 @@ const TWINS: [(&str, &str); 6] = [
     ("times new roman", "Liberation Serif"),
 ];
 /// Families without serifs, of which documents often say nothing or the wrong thing.
-const WITHOUT_SERIFS: [&str; 10] =
-    ["aptos", "arial", "calibri", "carlito", "helvetica", "segoe ui", "tahoma", "trebuchet ms", "verdana", "corbel"];
+const WITHOUT_SERIFS: [&str; 10] = [
+    "aptos",
+    "arial",
+    "calibri",
+    "carlito",
+    "helvetica",
+    "segoe ui",
+    "tahoma",
+    "trebuchet ms",
+    "verdana",
+    "corbel",
+];
 
 /// A family's name, in quotes; what stands in for it comes behind.
 pub fn family(value: &str, generic: &str) -> Option<String> {
@@ -78,7 +88,8 @@ pub fn family(value: &str, generic: &str) -> Option<String> {
         "modern" => "monospace",
         _ => "sans-serif",
     };
-    let twin = TWINS.iter().find(|(name, _)| *name == small).map_or(String::new(), |(_, twin)| format!("'{twin}',"));
+    let twin =
+        TWINS.iter().find(|(name, _)| *name == small).map_or(String::new(), |(_, twin)| format!("'{twin}',"));
     // Single quotes: the attribute around it has the double ones.
     Some(format!("'{plain}',{twin}{generic}"))
 }

@@ -51,11 +51,16 @@ impl Writer<'_, '_> {
         let line = property(("fo", "border")).and_then(border);
         let stroke = || {
             let drawn = property(("draw", "stroke")).is_some_and(|stroke| stroke != "none");
-            property(("svg", "stroke-color")).filter(|_| drawn).and_then(colour).map(|colour| format!("1pt solid {colour}"))
+            property(("svg", "stroke-color"))
+                .filter(|_| drawn)
+                .and_then(colour)
+                .map(|colour| format!("1pt solid {colour}"))
         };
         let line = line.or_else(stroke);
         let filled = property(("draw", "fill")) == Some("solid");
-        let fill = property(("draw", "fill-color")).filter(|_| filled).or_else(|| property(("fo", "background-color")));
+        let fill = property(("draw", "fill-color"))
+            .filter(|_| filled)
+            .or_else(|| property(("fo", "background-color")));
         let fill = fill.and_then(colour);
         if line.is_some() || fill.is_some() {
             style.add("padding", "4pt 8pt");
@@ -151,7 +156,12 @@ impl Writer<'_, '_> {
     /// At which side it stands, if text stands at the other one.
     fn float(&self, frame: Node<'_, '_>, style: &mut Declarations) {
         let in_line = attribute(frame, "text", "anchor-type").is_none_or(|one| one == "as-char");
-        if in_line || !matches!(self.graphic(frame, ("style", "wrap")), Some("left" | "right" | "parallel" | "dynamic" | "biggest")) {
+        if in_line
+            || !matches!(
+                self.graphic(frame, ("style", "wrap")),
+                Some("left" | "right" | "parallel" | "dynamic" | "biggest")
+            )
+        {
             return;
         }
         let middle = self.styles.text_width().unwrap_or(450.0) / 2.0;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::look::{Look, Position};
 use crate::css::written;
+use crate::look::{Look, Position};
 
 /// Writes a text, escaped. Characters that HTML has not are left out.
 pub fn escape(text: &str, out: &mut String) {
@@ -71,7 +71,8 @@ pub fn open_run(look: &Look, out: &mut String) -> Vec<&'static str> {
         style.add("font-size", &written(size));
     }
     // What stands around it is bold or underlined by CSS, so only that takes it back.
-    for (value, name, normal) in [(look.bold, "font-weight", "normal"), (look.italic, "font-style", "normal")] {
+    for (value, name, normal) in [(look.bold, "font-weight", "normal"), (look.italic, "font-style", "normal")]
+    {
         if value == Some(false) {
             style.add(name, normal);
         }
@@ -120,7 +121,15 @@ mod tests {
         for address in ["https://example.org/?a=b", "mailto:a@example.org", "TEL:+45"] {
             assert!(is_harmless(address), "{address}");
         }
-        for address in ["javascript:alert(1)", "java\nscript:x", "data:text/html,x", "file:///etc/passwd", "vbscript:x", "x", ""] {
+        for address in [
+            "javascript:alert(1)",
+            "java\nscript:x",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "vbscript:x",
+            "x",
+            "",
+        ] {
             assert!(!is_harmless(address), "{address}");
         }
     }

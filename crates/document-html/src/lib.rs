@@ -70,9 +70,17 @@ pub fn needs_pictures(document: &[u8], limits: &Limits) -> Result<bool, Error> {
         return Ok(true);
     }
     let content = package.text("content.xml")?;
-    Ok(["<draw:g ", "<draw:custom-shape ", "<draw:object", "<draw:path ", "<draw:line ", "<draw:polygon ", "<draw:connector "]
-        .iter()
-        .any(|element| content.contains(element)))
+    Ok([
+        "<draw:g ",
+        "<draw:custom-shape ",
+        "<draw:object",
+        "<draw:path ",
+        "<draw:line ",
+        "<draw:polygon ",
+        "<draw:connector ",
+    ]
+    .iter()
+    .any(|element| content.contains(element)))
 }
 
 /// Writes a document as HTML.

@@ -80,7 +80,9 @@ impl Writer<'_, '_> {
         let continued = attribute(list, "text", "continue-list");
         let before = match continued {
             Some(id) => self.numbers.by_list.get(id),
-            None if attribute(list, "text", "continue-numbering") == Some("true") => self.numbers.by_style.get(style),
+            None if attribute(list, "text", "continue-numbering") == Some("true") => {
+                self.numbers.by_style.get(style)
+            }
             None => None,
         };
         let mut count = Count { counters: before.copied().unwrap_or_default(), items: Vec::new() };
@@ -104,7 +106,8 @@ impl Writer<'_, '_> {
     ) -> Result<(), Error> {
         self.enter("")?;
         let style = attribute(list, "text", "style-name").unwrap_or(style);
-        for item in list.children().filter(|one| matches!(name(*one), ("text", "list-item" | "list-header"))) {
+        for item in list.children().filter(|one| matches!(name(*one), ("text", "list-item" | "list-header")))
+        {
             let mut nodes = Vec::new();
             let mut marked = name(item) == ("text", "list-header");
             for node in item.children().filter(Node::is_element) {
@@ -146,7 +149,9 @@ impl Writer<'_, '_> {
     /// Counts an item and says what stands before it.
     fn mark(&self, style: &str, level: usize, start: Option<u32>, counters: &mut Counters) -> Mark {
         let Some(definition) = self.level(style, level) else { return Mark::Bullet(String::new()) };
-        let first = |definition| attribute(definition, "text", "start-value").and_then(|one| one.parse().ok()).unwrap_or(1_u32);
+        let first = |definition| {
+            attribute(definition, "text", "start-value").and_then(|one| one.parse().ok()).unwrap_or(1_u32)
+        };
         if let Some(counter) = counters.get_mut(level) {
             *counter = match start {
                 Some(start) => start,
@@ -159,14 +164,19 @@ impl Writer<'_, '_> {
             ("text", "list-level-style-bullet") => {
                 Mark::Bullet(bullet(attribute(definition, "text", "bullet-char").unwrap_or_default()))
             }
-            ("text", "list-level-style-number" | "outline-level-style") => self.number(style, level, definition, *counters),
+            ("text", "list-level-style-number" | "outline-level-style") => {
+                self.number(style, level, definition, *counters)
+            }
             _ => Mark::Bullet(String::new()),
         }
     }
 
     fn level(&self, style: &str, level: usize) -> Option<Node<'_, '_>> {
         let wanted = (level + 1).to_string();
-        self.styles.list(style)?.children().find(|one| attribute(*one, "text", "level") == Some(wanted.as_str()))
+        self.styles
+            .list(style)?
+            .children()
+            .find(|one| attribute(*one, "text", "level") == Some(wanted.as_str()))
     }
 
     fn number(&self, style: &str, level: usize, definition: Node<'_, '_>, counters: Counters) -> Mark {
@@ -182,7 +192,8 @@ impl Writer<'_, '_> {
         }
         let mut label = pattern;
         for (place, counter) in counters.iter().enumerate().take(level + 1) {
-            let format = self.level(style, place).and_then(|one| attribute(one, "style", "num-format")).unwrap_or("1");
+            let format =
+                self.level(style, place).and_then(|one| attribute(one, "style", "num-format")).unwrap_or("1");
             label = label.replace(&format!("%{}%", place + 1), &number_text(*counter.max(&1), format));
         }
         let label = label.trim();
@@ -191,7 +202,8 @@ impl Writer<'_, '_> {
 
     /// Where an item stands, in points: as its paragraph says, or the list.
     fn left_of_item(&self, item: &Item<'_, '_>, style: &str) -> f64 {
-        let paragraph = item.nodes.first().and_then(|one| attribute(*one, "text", "style-name")).unwrap_or_default();
+        let paragraph =
+            item.nodes.first().and_then(|one| attribute(*one, "text", "style-name")).unwrap_or_default();
         let listed = || {
             let properties = child(self.level(style, 0)?, "style", "list-level-properties")?;
             let alignment = child(properties, "style", "list-level-label-alignment")?;
@@ -261,7 +273,9 @@ fn open_item(item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) {
     } else if !deeper {
         out.push_str("</li>\n");
     }
-    if deeper || open.last().is_none_or(|list| list.tag != tag || list.kind != kind || item.left - list.left > STEP) {
+    if deeper
+        || open.last().is_none_or(|list| list.tag != tag || list.kind != kind || item.left - list.left > STEP)
+    {
         open_list((tag, &kind, value), item.left, open, out);
     }
     out.push_str("<li");
@@ -273,7 +287,12 @@ fn open_item(item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) {
     }
 }
 
-fn open_list((tag, kind, value): (&'static str, &str, u32), left: f64, open: &mut Vec<Open>, out: &mut String) {
+fn open_list(
+    (tag, kind, value): (&'static str, &str, u32),
+    left: f64,
+    open: &mut Vec<Open>,
+    out: &mut String,
+) {
     let _ = write!(out, "\n<{tag}");
     match (tag, kind) {
         ("ol", "-") => write_attribute("style", "margin:0;list-style-type:none", out),
@@ -338,8 +357,19 @@ fn letters(value: u32) -> String {
 
 fn roman(value: u32) -> String {
     const SIGNS: [(u32, &str); 13] = [
-        (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"),
-        (5, "V"), (4, "IV"), (1, "I"),
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
     ];
     let mut rest = value.min(4_999);
     let mut text = String::new();
@@ -358,7 +388,8 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_their_formats_say() {
-        let texts: Vec<_> = ["1", "a", "A", "i", "I", ""].iter().map(|format| number_text(29, format)).collect();
+        let texts: Vec<_> =
+            ["1", "a", "A", "i", "I", ""].iter().map(|format| number_text(29, format)).collect();
         assert_eq!(texts, ["29", "cc", "CC", "xxix", "XXIX", ""]);
         assert_eq!(number_text(u32::MAX, "I"), "MMMMCMXCIX");
     }

@@ -81,14 +81,17 @@ impl Look {
                     let relative = || share(value).map(|share| self.size.unwrap_or(12.0) * share);
                     self.size = points(value).or_else(relative).filter(|size| *size > 0.0).or(self.size);
                 }
-                ("fo", "font-weight") => self.bold = Some(matches!(value, "bold" | "600" | "700" | "800" | "900")),
+                ("fo", "font-weight") => {
+                    self.bold = Some(matches!(value, "bold" | "600" | "700" | "800" | "900"))
+                }
                 ("fo", "font-style") => self.italic = Some(matches!(value, "italic" | "oblique")),
                 ("style", "text-underline-style") => self.underlined = Some(value != "none"),
                 ("style", "text-line-through-style" | "text-line-through-type") => {
                     self.struck = Some(value != "none");
                 }
                 ("style", "text-position") => self.position = Some(position(value)),
-                ("fo", "text-transform") => self.set("text-transform", one_of(value, &["uppercase", "lowercase", "capitalize", "none"])),
+                ("fo", "text-transform") => self
+                    .set("text-transform", one_of(value, &["uppercase", "lowercase", "capitalize", "none"])),
                 ("fo", "font-variant") => self.set("font-variant", one_of(value, &["small-caps", "normal"])),
                 ("fo", "letter-spacing") => self.set_or_unset("letter-spacing", points(value).map(written)),
                 ("text", "display") => self.hidden = Some(value == "none"),
@@ -112,13 +115,18 @@ impl Look {
         for (space, name, value) in attributes(properties) {
             match (space, name) {
                 ("fo", "text-align") => {
-                    self.set("text-align", one_of(value, &["start", "end", "left", "right", "center", "justify"]));
+                    self.set(
+                        "text-align",
+                        one_of(value, &["start", "end", "left", "right", "center", "justify"]),
+                    );
                 }
                 ("fo", "margin-left") => self.left = points(value).or(self.left),
                 ("fo", "margin-top") => self.above = points(value).or(self.above),
                 ("fo", "margin-bottom") => self.below = points(value).or(self.below),
                 ("fo", "margin-right") => self.set_or_unset("margin-right", positive(value)),
-                ("fo", "text-indent") => self.set_or_unset("text-indent", points(value).filter(|one| *one != 0.0).map(written)),
+                ("fo", "text-indent") => {
+                    self.set_or_unset("text-indent", points(value).filter(|one| *one != 0.0).map(written))
+                }
                 ("fo", "line-height") => self.set_or_unset("line-height", line_height(value)),
                 ("fo", "background-color") => self.set_or_unset("background-color", colour(value)),
                 ("style", "writing-mode") => self.writing_mode(value),
@@ -133,7 +141,9 @@ impl Look {
         for (space, name, value) in attributes(properties) {
             match (space, name) {
                 ("fo", "background-color") => self.set_or_unset("background-color", colour(value)),
-                ("style", "vertical-align") => self.set("vertical-align", one_of(value, &["top", "middle", "bottom"])),
+                ("style", "vertical-align") => {
+                    self.set("vertical-align", one_of(value, &["top", "middle", "bottom"]))
+                }
                 ("style", "writing-mode") => self.writing_mode(value),
                 ("fo", "wrap-option") => {
                     let kept = if value == "wrap" { "normal" } else { "nowrap" };
@@ -222,7 +232,9 @@ fn line_height(value: &str) -> Option<String> {
 
 /// A tag of a language: `en`, `de-CH`; nothing where none is meant.
 pub fn language(language: &str, country: Option<&str>) -> Option<String> {
-    let word = |word: &str| word.len() < 9 && !word.is_empty() && word.bytes().all(|one| one.is_ascii_alphanumeric());
+    let word = |word: &str| {
+        word.len() < 9 && !word.is_empty() && word.bytes().all(|one| one.is_ascii_alphanumeric())
+    };
     if !word(language) || matches!(language, "zxx" | "none") {
         return None;
     }
@@ -238,7 +250,8 @@ impl Look {
     pub fn without(&self, around: &Self) -> Self {
         let mut own = self.clone();
         own.css.retain(|name, value| !(INHERITED.contains(name) && around.css.get(name) == Some(value)));
-        let differs = |mine: Option<bool>, theirs: Option<bool>| mine.filter(|one| *one != theirs.unwrap_or(false));
+        let differs =
+            |mine: Option<bool>, theirs: Option<bool>| mine.filter(|one| *one != theirs.unwrap_or(false));
         own.bold = differs(self.bold, around.bold);
         own.italic = differs(self.italic, around.italic);
         own.underlined = differs(self.underlined, around.underlined);

@@ -19,7 +19,12 @@ const TITLE: usize = 80;
 
 impl Writer<'_, '_> {
     /// Writes the file.
-    pub(crate) fn file(&mut self, content: &Document<'_>, title: &str, slides: &[Vec<u8>]) -> Result<String, Error> {
+    pub(crate) fn file(
+        &mut self,
+        content: &Document<'_>,
+        title: &str,
+        slides: &[Vec<u8>],
+    ) -> Result<String, Error> {
         let body = content.descendants().find(|node| name(*node) == ("office", "body"));
         let body = body.ok_or_else(|| Error::Package("content.xml has no body".to_owned()))?;
         let mut inner = String::new();
@@ -60,7 +65,9 @@ impl Writer<'_, '_> {
 /// What all text of the document has, until something says otherwise.
 fn around(base: &Look, style: &mut Declarations) {
     for (name, value) in &base.css {
-        if matches!(*name, "color" | "font-family" | "line-height" | "text-align" | "letter-spacing") && *value != "start" {
+        if matches!(*name, "color" | "font-family" | "line-height" | "text-align" | "letter-spacing")
+            && *value != "start"
+        {
             style.add(name, value);
         }
     }

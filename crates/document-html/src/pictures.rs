@@ -41,7 +41,11 @@ pub struct Drawn {
 impl Drawn {
     /// Finds the pictures of LibreOffice's HTML. Those that it keeps in files of their own are asked for by name; those whose
     /// names end as a picture of the package does are that one, and are left out.
-    pub fn find(html: &[u8], file: &mut dyn FnMut(&str) -> Option<Vec<u8>>, packed: &HashSet<String>) -> Self {
+    pub fn find(
+        html: &[u8],
+        file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+        packed: &HashSet<String>,
+    ) -> Self {
         let mut found = Self::default();
         for token in Tokenizer::new(html).flatten() {
             let Token::StartTag(tag) = token else { continue };

@@ -48,13 +48,18 @@ impl Writer<'_, '_> {
     pub(crate) fn sheets(&mut self, body: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
         for sheet in body.children().filter(|one| name(*one) == ("table", "table")) {
             let style = attribute(sheet, "table", "style-name").unwrap_or_default();
-            if self.styles.property("table", style, "table-properties", ("table", "display")) == Some("false") {
+            if self.styles.property("table", style, "table-properties", ("table", "display")) == Some("false")
+            {
                 continue;
             }
             let title = escaped(attribute(sheet, "table", "name").unwrap_or_default());
-            let from_right = self.styles.property("table", style, "table-properties", ("style", "writing-mode"));
+            let from_right =
+                self.styles.property("table", style, "table-properties", ("style", "writing-mode"));
             let direction = if from_right == Some("rl-tb") { " dir=\"rtl\"" } else { "" };
-            let _ = write!(out, "<section{direction}>\n<h1 style=\"font-size:14pt;margin:12pt 0 6pt\">{title}</h1>\n");
+            let _ = write!(
+                out,
+                "<section{direction}>\n<h1 style=\"font-size:14pt;margin:12pt 0 6pt\">{title}</h1>\n"
+            );
             self.sheet(sheet, out)?;
             out.push_str("</section>\n");
         }
@@ -94,7 +99,8 @@ impl Writer<'_, '_> {
                 ("table", "table-column") => {
                     let style = attribute(node, "table", "style-name").unwrap_or_default();
                     let property = ("style", "column-width");
-                    let width = self.styles.property("table-column", style, "table-column-properties", property);
+                    let width =
+                        self.styles.property("table-column", style, "table-column-properties", property);
                     let start = columns.last().map_or(0, |one| one.end);
                     columns.push(Columns {
                         end: start.saturating_add(count(node, "number-columns-repeated")),
@@ -208,7 +214,8 @@ impl Writer<'_, '_> {
         (head, spans): (bool, &str),
         out: &mut String,
     ) -> Result<(), Error> {
-        let look = self.styles.effective("table-cell", attribute(cell, "table", "style-name").unwrap_or(default));
+        let look =
+            self.styles.effective("table-cell", attribute(cell, "table", "style-name").unwrap_or(default));
         let tag = if head { "th" } else { "td" };
         let _ = write!(out, "<{tag}{}{spans}", if head { " scope=\"col\"" } else { "" });
         let kind = attribute(cell, "office", "value-type");
@@ -235,7 +242,11 @@ impl Writer<'_, '_> {
         let mut style = Declarations::default();
         for (name, value) in &look.css {
             let padding = name.starts_with("padding");
-            if self.base.css.get(name) != Some(value) && !padding && *name != "white-space" && *value != "start" {
+            if self.base.css.get(name) != Some(value)
+                && !padding
+                && *name != "white-space"
+                && *value != "start"
+            {
                 style.add(name, value);
             }
         }
@@ -309,7 +320,8 @@ impl<'a> Grid<'a, '_> {
         let tall = count(cell, "number-rows-spanned");
         let mut out = String::new();
         let hidden = |place: &usize| self.column(*place).is_some_and(|one| one.hidden);
-        let columns = if wide > 1 { (column..column + wide).filter(|place| !hidden(place)).count() } else { 1 };
+        let columns =
+            if wide > 1 { (column..column + wide).filter(|place| !hidden(place)).count() } else { 1 };
         let rows = if tall > 1 { self.shown_rows(row, tall) } else { 1 };
         for (name, number) in [("colspan", columns), ("rowspan", rows)] {
             if number > 1 {

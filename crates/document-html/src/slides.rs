@@ -12,7 +12,12 @@ use crate::xml::{attribute, child, name};
 
 impl Writer<'_, '_> {
     /// All slides that are shown. `drawn` are their pictures, in order.
-    pub(crate) fn slides(&mut self, body: Node<'_, '_>, drawn: &[Vec<u8>], out: &mut String) -> Result<(), Error> {
+    pub(crate) fn slides(
+        &mut self,
+        body: Node<'_, '_>,
+        drawn: &[Vec<u8>],
+        out: &mut String,
+    ) -> Result<(), Error> {
         let pages = body.children().filter(|one| name(*one) == ("draw", "page"));
         let shown: Vec<_> = pages.filter(|page| !self.is_hidden(*page)).collect();
         // A picture of another slide would be worse than none.
@@ -31,11 +36,19 @@ impl Writer<'_, '_> {
         self.styles.property("drawing-page", style, "drawing-page-properties", property) == Some("hidden")
     }
 
-    fn slide(&mut self, page: Node<'_, '_>, number: usize, picture: Option<&str>, out: &mut String) -> Result<(), Error> {
+    fn slide(
+        &mut self,
+        page: Node<'_, '_>,
+        number: usize,
+        picture: Option<&str>,
+        out: &mut String,
+    ) -> Result<(), Error> {
         let title = page.children().find(|one| class(*one) == Some("title"));
-        let heading = title.map(spoken).filter(|text| !text.is_empty()).unwrap_or_else(|| format!("Slide {number}"));
+        let heading =
+            title.map(spoken).filter(|text| !text.is_empty()).unwrap_or_else(|| format!("Slide {number}"));
         let heading = escaped(&heading);
-        let _ = write!(out, "<section style=\"margin:0 0 24pt\">\n<h2 style=\"margin:0 0 6pt\">{heading}</h2>\n");
+        let _ =
+            write!(out, "<section style=\"margin:0 0 24pt\">\n<h2 style=\"margin:0 0 6pt\">{heading}</h2>\n");
         if let Some(picture) = picture {
             out.push_str("<figure style=\"margin:0\"><img");
             write_attribute("src", picture, out);
@@ -44,7 +57,10 @@ impl Writer<'_, '_> {
         }
         let mut text = String::new();
         for frame in page.children().filter(Node::is_element) {
-            let left_out = matches!(class(frame), Some("title" | "page-number" | "date-time" | "footer" | "header" | "notes"));
+            let left_out = matches!(
+                class(frame),
+                Some("title" | "page-number" | "date-time" | "footer" | "header" | "notes")
+            );
             if !left_out && name(frame) != ("presentation", "notes") {
                 self.texts(frame, &mut text)?;
             }
@@ -94,9 +110,11 @@ impl Writer<'_, '_> {
             return Ok(());
         }
         out.push_str("<ul style=\"margin:0\">\n");
-        for item in list.children().filter(|one| matches!(name(*one), ("text", "list-item" | "list-header"))) {
+        for item in list.children().filter(|one| matches!(name(*one), ("text", "list-item" | "list-header")))
+        {
             // An item that only carries a deeper list has no mark.
-            let bare = item.children().find(Node::is_element).is_some_and(|one| name(one) == ("text", "list"));
+            let bare =
+                item.children().find(Node::is_element).is_some_and(|one| name(one) == ("text", "list"));
             out.push_str(if bare { "<li style=\"list-style-type:none\">" } else { "<li>" });
             for inner in item.children().filter(Node::is_element) {
                 match name(inner) {
@@ -166,7 +184,8 @@ fn class<'a>(frame: Node<'a, '_>) -> Option<&'a str> {
 /// A text that may be opened.
 fn fold(name: &str, text: &str, out: &mut String) {
     if !text.is_empty() {
-        let _ = write!(out, "<details style=\"margin:6pt 0 0\"><summary>{name}</summary>\n{text}</details>\n");
+        let _ =
+            write!(out, "<details style=\"margin:6pt 0 0\"><summary>{name}</summary>\n{text}</details>\n");
     }
 }
 

@@ -87,7 +87,8 @@ impl<'a> Styles<'a> {
 
     /// A style and its parents, the eldest first.
     fn chain(&self, family: &str, name: &str) -> Vec<Node<'a, 'a>> {
-        let parent = |style: &Node<'a, 'a>| self.style(family, attribute(*style, "style", "parent-style-name")?);
+        let parent =
+            |style: &Node<'a, 'a>| self.style(family, attribute(*style, "style", "parent-style-name")?);
         let mut chain: Vec<_> = std::iter::successors(self.style(family, name), parent).take(CHAIN).collect();
         chain.reverse();
         chain
@@ -122,7 +123,13 @@ impl<'a> Styles<'a> {
     }
 
     /// The nearest value of an attribute in a style's properties of a kind, or its parents'.
-    pub fn property(&self, family: &str, name: &str, kind: &str, (space, local): (&str, &str)) -> Option<&'a str> {
+    pub fn property(
+        &self,
+        family: &str,
+        name: &str,
+        kind: &str,
+        (space, local): (&str, &str),
+    ) -> Option<&'a str> {
         let chain = self.chain(family, name);
         chain.iter().rev().find_map(|style| attribute(child(*style, "style", kind)?, space, local))
     }

@@ -22,7 +22,8 @@ impl Writer<'_, '_> {
         let mut columns = Vec::new();
         self.columns(table, &mut columns);
         let whole: f64 = columns.iter().flatten().sum();
-        let own = self.styles.property("table", style, "table-properties", ("style", "width")).and_then(points);
+        let own =
+            self.styles.property("table", style, "table-properties", ("style", "width")).and_then(points);
         let width = own.unwrap_or(whole);
         let mut look = Declarations::default();
         look.add("border-collapse", "collapse");
@@ -39,7 +40,8 @@ impl Writer<'_, '_> {
         look.write(out);
         out.push_str(">\n");
         write_columns(&columns, whole, out);
-        let head: Vec<_> = table.children().filter(|one| name(*one) == ("table", "table-header-rows")).collect();
+        let head: Vec<_> =
+            table.children().filter(|one| name(*one) == ("table", "table-header-rows")).collect();
         if !head.is_empty() {
             out.push_str("<thead>\n");
             for rows in head {
@@ -61,12 +63,16 @@ impl Writer<'_, '_> {
                 ("table", "table-column") => {
                     let style = attribute(node, "table", "style-name").unwrap_or_default();
                     let property = ("style", "column-width");
-                    let width = self.styles.property("table-column", style, "table-column-properties", property);
+                    let width =
+                        self.styles.property("table-column", style, "table-column-properties", property);
                     let width = width.and_then(points).filter(|width| *width > 0.0);
                     let room = COLUMNS.saturating_sub(columns.len());
-                    columns.extend(std::iter::repeat_n(width, count(node, "number-columns-repeated").min(room)));
+                    columns
+                        .extend(std::iter::repeat_n(width, count(node, "number-columns-repeated").min(room)));
                 }
-                ("table", "table-columns" | "table-header-columns" | "table-column-group") if columns.len() < COLUMNS => {
+                ("table", "table-columns" | "table-header-columns" | "table-column-group")
+                    if columns.len() < COLUMNS =>
+                {
                     self.columns(node, columns);
                 }
                 _ => {}
@@ -137,7 +143,8 @@ impl Writer<'_, '_> {
     fn only_line<'a, 'i>(&self, cell: Node<'a, 'i>) -> Option<Node<'a, 'i>> {
         let mut children = cell.children().filter(Node::is_element);
         let only = children.next().filter(|one| name(*one) == ("text", "p"))?;
-        let look = self.styles.effective("paragraph", attribute(only, "text", "style-name").unwrap_or_default());
+        let look =
+            self.styles.effective("paragraph", attribute(only, "text", "style-name").unwrap_or_default());
         let far = |points: Option<f64>| points.is_some_and(|points| points > 0.0);
         (children.next().is_none() && !far(look.above) && !far(look.below) && !far(look.left)).then_some(only)
     }

@@ -60,8 +60,8 @@ impl Writer<'_, '_> {
             | ("table", "table-of-content") => self.blocks(node, out),
             (
                 "text",
-                "table-of-content" | "alphabetical-index" | "bibliography" | "illustration-index" | "object-index"
-                | "table-index" | "user-index",
+                "table-of-content" | "alphabetical-index" | "bibliography" | "illustration-index"
+                | "object-index" | "table-index" | "user-index",
             ) => {
                 let outside = std::mem::replace(&mut self.in_index, true);
                 let written = self.blocks(node, out);
@@ -85,7 +85,8 @@ impl Writer<'_, '_> {
     }
 
     fn heading(&mut self, node: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
-        let level: usize = attribute(node, "text", "outline-level").and_then(|one| one.parse().ok()).unwrap_or(1);
+        let level: usize =
+            attribute(node, "text", "outline-level").and_then(|one| one.parse().ok()).unwrap_or(1);
         const TAGS: [&str; 6] = ["h1", "h2", "h3", "h4", "h5", "h6"];
         self.paragraph(node, TAGS.get(level.clamp(1, 6) - 1).unwrap_or(&"h6"), out)
     }
@@ -121,7 +122,8 @@ impl Writer<'_, '_> {
         heading: bool,
         out: &mut String,
     ) -> Result<Option<Paragraph>, Error> {
-        let look = self.styles.effective("paragraph", attribute(node, "text", "style-name").unwrap_or_default());
+        let look =
+            self.styles.effective("paragraph", attribute(node, "text", "style-name").unwrap_or_default());
         if look.hidden == Some(true) {
             return Ok(None);
         }
@@ -217,8 +219,18 @@ impl Writer<'_, '_> {
             ("office", "annotation" | "annotation-end")
             | (
                 "text",
-                "change" | "change-start" | "change-end" | "hidden-text" | "hidden-paragraph" | "page-number"
-                | "page-count" | "soft-page-break" | "ruby-text" | "alphabetical-index-mark" | "toc-mark" | "user-index-mark",
+                "change"
+                | "change-start"
+                | "change-end"
+                | "hidden-text"
+                | "hidden-paragraph"
+                | "page-number"
+                | "page-count"
+                | "soft-page-break"
+                | "ruby-text"
+                | "alphabetical-index-mark"
+                | "toc-mark"
+                | "user-index-mark",
             ) => Ok(()),
             ("", _) => Ok(()),
             // A field stands there as what it shows.
@@ -257,7 +269,8 @@ impl Writer<'_, '_> {
         let number = self.note_count;
         let citation = child(node, "text", "note-citation").map(text_of).unwrap_or_default();
         let citation = escaped(&citation);
-        let _ = write!(out, "<sup><a id=\"note-{number}-place\" href=\"#note-{number}\">{citation}</a></sup>");
+        let _ =
+            write!(out, "<sup><a id=\"note-{number}-place\" href=\"#note-{number}\">{citation}</a></sup>");
         let Some(body) = child(node, "text", "note-body") else { return Ok(()) };
         let back = format!("<a id=\"note-{number}\" href=\"#note-{number}-place\">{citation}</a> ");
         let (label, above) = (self.label.replace(back), std::mem::take(&mut self.above));

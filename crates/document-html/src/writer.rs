@@ -85,7 +85,11 @@ impl<'a, 'p> Writer<'a, 'p> {
     /// Whether the output is within its limit.
     pub(crate) fn check(&self, out: &str) -> Result<(), Error> {
         let limit = self.limits.output_bytes;
-        if out.len().max(self.picture_bytes) + self.notes.len() > limit { Err(Error::Output { limit }) } else { Ok(()) }
+        if out.len().max(self.picture_bytes) + self.notes.len() > limit {
+            Err(Error::Output { limit })
+        } else {
+            Ok(())
+        }
     }
 
     /// The `id` of a place that some link leads to.

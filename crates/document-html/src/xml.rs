@@ -6,7 +6,8 @@ use crate::limits::{Error, Limits};
 
 const OASIS: &str = "urn:oasis:names:tc:opendocument:xmlns:";
 /// Namespaces whose usual prefix is another word than that of their address.
-const SHORT: [(&str, &str); 3] = [("drawing", "draw"), ("xsl-fo-compatible", "fo"), ("svg-compatible", "svg")];
+const SHORT: [(&str, &str); 3] =
+    [("drawing", "draw"), ("xsl-fo-compatible", "fo"), ("svg-compatible", "svg")];
 
 /// The tree of a part.
 ///
@@ -35,11 +36,7 @@ fn prefix(namespace: Option<&str>) -> &str {
 
 /// An element's usual prefix and its name; both are empty for what is no element.
 pub fn name<'a>(node: Node<'a, '_>) -> (&'a str, &'a str) {
-    if node.is_element() {
-        (prefix(node.tag_name().namespace()), node.tag_name().name())
-    } else {
-        ("", "")
-    }
+    if node.is_element() { (prefix(node.tag_name().namespace()), node.tag_name().name()) } else { ("", "") }
 }
 
 /// The value of an attribute, by its usual prefix and name.

@@ -148,7 +148,7 @@ impl LibreOffice {
         let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
         let (converted, made) = converted.map_err(|fault| self.server_fault(fault))?;
         match converted {
-            Converted::Made => Ok(made),
+            Converted::Made(remarks) => Ok((remarks, made)),
             Converted::Unwritable(_) if job.options.from_page.or(job.options.to_page).is_some() => {
                 Err(outside(job.options.from_page, job.options.to_page))
             }
@@ -176,9 +176,10 @@ impl LibreOffice {
                     told(&why)
                 ),
             ),
-            Converted::NoHtml(why) => {
-                (FaultCode::TemplateLimit, format!("the document did not become html{}; have less in it", told(&why)))
-            }
+            Converted::NoHtml(why) => (
+                FaultCode::TemplateLimit,
+                format!("the document did not become html{}; have less in it", told(&why)),
+            ),
             Converted::Late => {
                 let limit = self.config.timeout_ms;
                 let sentence = format!(
