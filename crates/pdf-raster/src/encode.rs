@@ -1,8 +1,8 @@
 //! A drawn page as a file: PNG or JPEG.
 
 use hayro::vello_cpu::Pixmap;
-use image::ExtendedColorType;
 use image::codecs::jpeg::{JpegEncoder, PixelDensity};
+use image::{ExtendedColorType, ImageError};
 use png::{BitDepth, ColorType, Compression, Encoder, PixelDimensions, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,8 @@ impl Format {
         match self {
             Self::Png => encode_png(&colours, (width, height), resolution).map_err(|error| error.to_string()),
             Self::Jpeg(quality) => {
-                let mut file = Vec::new();
-                let mut jpeg = JpegEncoder::new_with_quality(&mut file, quality);
-                jpeg.set_pixel_density(PixelDensity::dpi(resolution.dpi()));
-                let written =
-                    jpeg.encode(&colours, u32::from(width), u32::from(height), ExtendedColorType::Rgb8);
-                written.map_err(|error| error.to_string())?;
-                Ok(file)
+                let size = (u32::from(width), u32::from(height));
+                encode_jpeg(&colours, size, resolution, quality).map_err(|error| error.to_string())
             }
         }
     }
@@ -73,5 +68,25 @@ fn encode_png(
     let mut writer = encoder.write_header()?;
     writer.write_image_data(colours)?;
     writer.finish()?;
+    Ok(file)
+}
+
+/// What has no colour is written without: it takes a third of the time.
+fn encode_jpeg(
+    colours: &[u8],
+    (width, height): (u32, u32),
+    resolution: Resolution,
+    quality: u8,
+) -> Result<Vec<u8>, ImageError> {
+    let mut file = Vec::new();
+    let mut jpeg = JpegEncoder::new_with_quality(&mut file, quality);
+    jpeg.set_pixel_density(PixelDensity::dpi(resolution.dpi()));
+    let is_grey = |pixel: &[u8]| matches!(pixel, [red, green, blue] if red == green && green == blue);
+    if colours.chunks_exact(3).all(is_grey) {
+        let greys: Vec<u8> = colours.iter().step_by(3).copied().collect();
+        jpeg.encode(&greys, width, height, ExtendedColorType::L8)?;
+    } else {
+        jpeg.encode(colours, width, height, ExtendedColorType::Rgb8)?;
+    }
     Ok(file)
 }

@@ -76,12 +76,14 @@ fn a_page_that_is_cropped_and_turned() {
 
 #[test]
 fn a_jpeg_is_the_same_picture() {
-    let pdf = documents::blends();
-    let (png, jpeg) = (draw(&pdf, 1, Format::Png).0, draw(&pdf, 1, Format::Jpeg(90)).0);
-    assert!(jpeg.starts_with(b"\xff\xd8\xff"));
-    let found = Picture::decode(&png).compare(&decode_jpeg(&jpeg));
-    assert!(found.is_within(&Likeness { mean: 2.0, apart: 0.01 }), "{found:?}");
-    assert!(draw(&pdf, 1, Format::Jpeg(20)).0.len() < jpeg.len());
+    // With colours, and without.
+    for pdf in [documents::blends(), documents::form()] {
+        let (png, jpeg) = (draw(&pdf, 1, Format::Png).0, draw(&pdf, 1, Format::Jpeg(90)).0);
+        assert!(jpeg.starts_with(b"\xff\xd8\xff"));
+        let found = Picture::decode(&png).compare(&decode_jpeg(&jpeg));
+        assert!(found.is_within(&Likeness { mean: 2.0, apart: 0.01 }), "{found:?}");
+        assert!(draw(&pdf, 1, Format::Jpeg(20)).0.len() < jpeg.len());
+    }
 }
 
 #[test]
