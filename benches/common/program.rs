@@ -129,6 +129,8 @@ fn program(executable: &str, root: &Path) -> Command {
         .env("PLATEN__STORAGE__DATA_DIR", root.join("data"))
         .env("PLATEN__HTTP__RATE_LIMIT_PER_S", "1000000")
         .env("PLATEN__HTTP__RATE_BURST_LIMIT", "10000000")
+        // Only who converts Office files needs LibreOffice, and says so.
+        .env("PLATEN__OFFICE__START", "lazy")
         .env("PLATEN__LOG__FILTER", "warn");
     command
 }

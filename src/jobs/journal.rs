@@ -77,12 +77,14 @@ impl Journal {
         self.index.commit(self.writing(record, with)?).await
     }
 
-    /// Writes the record without waiting for the disk: a crash may lose it.
+    /// Writes the record of a job that was queued, and nothing of what stands for it already, without waiting for the disk: a crash may
+    /// lose it.
     ///
     /// # Errors
     /// When the index fails.
     pub async fn write_unsynced(&self, record: &JobRecord) -> Result<(), IndexError> {
-        self.index.write_unsynced(self.writing(record, Change::new())?).await
+        let (key, record) = (record_key(record.account, record.id), record::encode(RECORD_VERSION, record)?);
+        self.index.write_unsynced(Change::new().put(key, record)).await
     }
 
     /// The job of `account`, if it is there.
@@ -188,16 +190,12 @@ impl Journal {
     pub(super) fn writing(&self, record: &JobRecord, with: Change) -> Result<Change, IndexError> {
         let (account, job) = (record.account, record.id);
         let mut change = with.put(record_key(account, job), record::encode(RECORD_VERSION, record)?);
-        if record.state == JobState::Running {
-            // It was queued, in this life of the service or an earlier one: what stands for it stands.
-            return Ok(change);
-        }
         if record.state == JobState::Initialized {
             change = change.put(open::mark(account, job), []);
         } else {
             change = change.delete(due::key(self.retention.expires_at(record), account, job));
         }
-        // From these three it may come.
+        // From these three it may come; what runs, was queued.
         if matches!(record.state, JobState::Queued | JobState::Cancelled | JobState::Expired) {
             change = change.delete(open::mark(account, job));
         }

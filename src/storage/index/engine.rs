@@ -155,7 +155,8 @@ impl Engine {
 
     fn apply(&self, change: &Change) -> Result<(), IndexError> {
         let applied = match value::alone(&self.db, change)? {
-            Some((key, stored)) => self.db.insert(key, stored).map(drop),
+            Some((key, Some(stored))) => self.db.insert(key, stored).map(drop),
+            Some((key, None)) => self.db.remove(key).map(drop),
             None => self.db.apply_batch(self.batch(change)?),
         };
         applied.map_err(|error| {

@@ -70,20 +70,25 @@ pub(super) fn put(db: &Db, batch: &mut Batch, key: &str, value: &[u8]) -> Result
     Ok(())
 }
 
-/// The only key that a change puts a value to, with what is stored there; `None` where it is more than one key or piece. It needs no
+/// The only key of a change, with what is to be stored there, or nothing; `None` where it is more than one key or piece. It needs no
 /// batch, for each of which sled writes to its log by itself, and has all its threads wake for that.
-pub(super) fn alone<'c>(db: &Db, change: &'c Change) -> Result<Option<(&'c str, Vec<u8>)>, IndexError> {
+pub(super) fn alone<'c>(
+    db: &Db,
+    change: &'c Change,
+) -> Result<Option<(&'c str, Option<Vec<u8>>)>, IndexError> {
     let mut steps = change.steps.iter();
-    let (Some((key, Step::Put(value))), None) = (steps.next(), steps.next()) else { return Ok(None) };
-    if value.len() > PIECE_BYTES {
-        return Ok(None);
-    }
-    if let Some(stored) = db.get(key).map_err(failed)?
-        && let Head::Split { .. } = parse(key, &stored)?
+    let (Some((key, step)), None) = (steps.next(), steps.next()) else { return Ok(None) };
+    let stored = match step {
+        Step::Put(value) if value.len() <= PIECE_BYTES => Some(headed(WHOLE, value)),
+        Step::Delete => None,
+        Step::Put(_) | Step::Add(_) | Step::Count(_) | Step::AddToValue => return Ok(None),
+    };
+    if let Some(before) = db.get(key).map_err(failed)?
+        && let Head::Split { .. } = parse(key, &before)?
     {
         return Ok(None);
     }
-    Ok(Some((key, headed(WHOLE, value))))
+    Ok(Some((key, stored)))
 }
 
 /// Adds to `batch` what removes `key` and its pieces.

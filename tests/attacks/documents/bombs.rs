@@ -179,7 +179,8 @@ fn holders(app: &TestApp) -> Vec<u32> {
 
 #[actix::test]
 async fn what_is_killed_costs_its_own_document() {
-    let app = TestApp::on_disk(&[("office.timeout_ms", "30000"), ("office.slots", "1")]).await;
+    let app =
+        TestApp::on_disk(&[("office.timeout_ms", "30000"), ("engines.slots", "[\"libreoffice=1\"]")]).await;
     assert_eq!(is_well(&app).await, None);
     let slow = documents().into_iter().find(|(name, ..)| *name == "formulas without end").unwrap().2;
     for victim in ["document", "server"] {
