@@ -65,7 +65,7 @@ async fn what_promises_conformance_or_a_signature_is_refused_and_never_ignored()
     let app = TestApp::start().await;
     let template = app.unzipped(crate::template::page("one")).await;
     for key in ["encrypt", "pdfa", "pdfua", "sign", "PDF-A"] {
-        let options = json!({ key: "x", "scale": 1 });
+        let options = json!({ key: true, "scale": 1 });
         let pointer = json!(format!("/formatOpts/{key}"));
         let body =
             |target: &str| json!({"type": "html", "target": target, "data": {}, "formatOpts": options});
