@@ -121,8 +121,9 @@ async fn an_office_document_is_protected_as_a_page_is() {
     let job = app.init(body("pdf", json!({"password": USER, "permissions": {"print": true}}))).await;
     assert_eq!(app.put(&job.template_url.unwrap(), sample("invoice.docx")).await, 200);
     let view = app.finish(&job.id).await;
-    assert_eq!((&view["success"], &view["output"]["metadata"]["pages"]), (&json!(true), &json!(1)), "{view}");
+    assert_eq!(view["success"], true, "{view}");
     let file = file_of(&app, &view).await;
+    assert_eq!(qpdf(&app, &file, &["--password=s3cr3t", "--show-npages"]).1.trim(), "1");
     assert_closed(&app, &file, USER, data["recipient"]["name"].as_str().unwrap_or_default());
     for target in ["png", "docx", "html"] {
         let (status, answer) = app.post("/v1/documents/init", &body(target, json!({"password": USER}))).await;
