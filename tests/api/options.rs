@@ -116,7 +116,7 @@ async fn options_are_seen_in_the_file_and_what_does_nothing_in_the_warnings() {
     let (view, _) = rendered(&app, "png", PAGE, json!({"selector": "#gone"})).await;
     assert_eq!(view["errorCode"], "options_invalid");
     assert_eq!(view["error"], "nothing matches the selector '#gone' (selector)");
-    let (view, _) = rendered(&app, "html", PAGE, json!({"selector": "#gone", "dpi": 7})).await;
+    let (view, _) = rendered(&app, "html", PAGE, json!({"selector": "#gone", "dpi": 72})).await;
     assert_eq!((&view["success"], view["warnings"].as_array().unwrap().len()), (&json!(true), 2));
 }
 

@@ -111,6 +111,33 @@ async fn a_pdf_opens_with_its_password_whatever_that_is_and_not_without() {
 }
 
 #[tokio::test]
+async fn an_office_document_is_protected_as_a_page_is() {
+    let app = TestApp::start().await;
+    let sample = |name: &str| {
+        std::fs::read(format!("{}/assets/samples/invoice/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    };
+    let data: Value = serde_json::from_slice(&sample("data.json")).unwrap();
+    let body = |target: &str, options: Value| json!({"type": "docx", "target": target, "data": data, "formatOpts": options});
+    let job = app.init(body("pdf", json!({"password": USER, "permissions": {"print": true}}))).await;
+    assert_eq!(app.put(&job.template_url.unwrap(), sample("invoice.docx")).await, 200);
+    let view = app.finish(&job.id).await;
+    assert_eq!(view["success"], true, "{view}");
+    let file = file_of(&app, &view).await;
+    assert_eq!(qpdf(&app, &file, &["--password=s3cr3t", "--show-npages"]).1.trim(), "1");
+    assert_closed(&app, &file, USER, data["recipient"]["name"].as_str().unwrap_or_default());
+    for target in ["png", "docx", "html"] {
+        let (status, answer) = app.post("/v1/documents/init", &body(target, json!({"password": USER}))).await;
+        let told = answer["errors"][0]["detail"].as_str().unwrap_or_default();
+        let kept = format!("promises what cannot be kept for {target}; it can for pdf");
+        assert!(status == 422 && told.starts_with(&kept), "{answer}");
+    }
+    let both = body("pdf", json!({"password": USER, "pdfa": true}));
+    let (status, answer) = app.post("/v1/documents/init", &both).await;
+    let told = answer["errors"][0]["detail"].as_str().unwrap_or_default();
+    assert!(status == 422 && told.contains("PDF/A forbids encryption"), "{answer}");
+}
+
+#[tokio::test]
 async fn permissions_are_what_readers_find_in_the_file() {
     let app = TestApp::start().await;
     let allowed = |file: &[u8], password: &str| {

@@ -5,7 +5,8 @@ use utoipa::ToSchema;
 
 /// How the document is made. Unknown keys are ignored, with a warning; a known one with a wrong value is
 /// refused by name. Keys that promise protection or conformance are refused where the promise cannot be kept: `password`,
-/// `userPassword`, `ownerPassword` and `permissions` for any target but pdf, `encrypt`, `pdfa`, `pdfua` and `sign` always.
+/// `userPassword`, `ownerPassword` and `permissions` for any target but pdf, `pdfa` and `pdfua` for any but pdf of Office
+/// files, `encrypt` and `sign` always.
 #[derive(ToSchema)]
 #[schema(as = FormatOpts, rename_all = "camelCase")]
 #[expect(dead_code, reason = "a shape for the document; the options are read key by key")]
@@ -91,8 +92,15 @@ pub(in super::super) struct FormatOpts {
     delimiters: Option<Delimiters>,
     /// Whether a name that the data lack fails the job, in the tags of an Office template; otherwise it is empty.
     strict: Option<bool>,
+    /// Whether contents, page references and fields of a Word file are done anew when its pages are known; where nothing is
+    /// said: if the template was filled.
+    update_fields: Option<bool>,
     /// For other kinds of templates.
     engine: Option<String>,
+    /// The part of PDF/A that the PDF of an Office file conforms to: `1b`, `2b` (also `true`) or `3b`.
+    pdfa: Option<Conformance>,
+    /// The PDF of an Office file conforms to PDF/UA.
+    pdfua: Option<bool>,
     /// What opens the PDF (AES-256): at most 127 bytes in UTF-8, in its form NFKC. Answers show it as `***`.
     password: Option<String>,
     /// The same as `password`.
@@ -123,6 +131,18 @@ struct Permissions {
     assemble: Option<bool>,
     /// Assistive technology may always read a file that is open: `true`.
     accessibility: Option<bool>,
+}
+
+/// The part of a standard, or its usual one.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Conformance)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "a shape for the document")]
+enum Conformance {
+    #[schema(title = "UsualPart")]
+    Usual(bool),
+    #[schema(title = "Part")]
+    Part(String),
 }
 
 /// Whether, or how.
