@@ -84,9 +84,10 @@ impl House {
         self.beyond.get().copied()
     }
 
-    /// Ends the watch: from now on its number may be somebody else's.
+    /// Ends the watch: from now on its number may be somebody else's. May be called again.
     pub async fn look_away(&mut self) {
-        if let Some((_, watch)) = &mut self.watch {
+        // A task that has been waited for must not be waited for once more.
+        if let Some((_, watch)) = self.watch.as_mut().filter(|(_, watch)| !watch.is_finished()) {
             watch.abort();
             let _ = watch.await;
         }

@@ -98,6 +98,7 @@ impl TestApp {
             variable("storage.data_dir", &folder.path().join("data").display().to_string()),
             variable("log.filter", "warn"),
             variable("browser.tabs", "2"),
+            variable("office.start", "lazy"),
         ];
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");

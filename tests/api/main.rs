@@ -33,6 +33,7 @@ mod missing_engine;
 #[path = "../objects/mod.rs"]
 mod objects;
 mod office;
+mod office_html;
 mod office_templates;
 mod openapi;
 mod options;

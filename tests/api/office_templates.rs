@@ -73,6 +73,9 @@ fn slides() -> Office {
     }
 }
 
+/// Who asks first waits for LibreOffice's start as well, which takes long where many tests run at once.
+const PATIENT: [(&str, &str); 1] = [("http.wait_default_s", "55")];
+
 impl TestApp {
     async fn office_previews(&self, template: &str, (kind, data): (&str, &Value)) -> Previews {
         let body = json!({"type": kind, "data": data});
@@ -183,22 +186,22 @@ async fn clones_and_updates(app: &mut TestApp, office: &Office, id: &str) {
 
 #[tokio::test]
 async fn a_word_template_with_pictures_beside_it_lives_as_a_page_does() {
-    lives(&mut TestApp::start().await, &letter()).await;
+    lives(&mut TestApp::with(&PATIENT).await, &letter()).await;
 }
 
 #[tokio::test]
 async fn an_excel_template_lives_as_a_page_does() {
-    lives(&mut TestApp::start().await, &table()).await;
+    lives(&mut TestApp::with(&PATIENT).await, &table()).await;
 }
 
 #[tokio::test]
 async fn a_powerpoint_template_lives_as_a_page_does() {
-    lives(&mut TestApp::start().await, &slides()).await;
+    lives(&mut TestApp::with(&PATIENT).await, &slides()).await;
 }
 
 #[tokio::test]
 async fn previews_of_one_content_are_made_at_once_and_belong_to_it() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(&PATIENT).await;
     let office = letter();
     let id = app.unzipped(office.upload.clone()).await;
     let previews = app.office_previews(&id, ("docx", &office.data)).await;
@@ -222,7 +225,7 @@ async fn previews_of_one_content_are_made_at_once_and_belong_to_it() {
 
 #[tokio::test]
 async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentence() {
-    let app = TestApp::start().await;
+    let app = TestApp::with(&PATIENT).await;
     let docx = invoice("invoice.docx");
     for (upload, words) in [
         (packed(&[("readme.md", b"x")]), "the archive has no index.html at its top, only 'readme.md'"),

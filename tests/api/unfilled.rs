@@ -125,6 +125,47 @@ async fn excel_and_powerpoint_files_are_taken_as_they_are_and_say_what_was_not_f
 }
 
 #[tokio::test]
+async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
+    let app = TestApp::start().await;
+    let pages = async |kind: &str, file: Vec<u8>, data: Value| {
+        let (view, pdf) = app.made((kind, "pdf"), file, data).await;
+        assert_eq!(view["success"], true, "{view}");
+        let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
+        (view, text)
+    };
+    for (name, kind, words) in [
+        ("letter.odt", "docx", "twelve loaves of rye wait for you at the counter."),
+        ("letter.doc", "docx", "twelve loaves of rye wait for you at the counter."),
+        ("letter.rtf", "docx", "twelve loaves of rye wait for you at the counter."),
+        ("table.xlsx", "xlsx", "Rye 12 4.5 Spelt 7 5.25"),
+        ("table.ods", "xlsx", "Rye 12 4.5 Spelt 7 5.25"),
+        ("table.xls", "xlsx", "Rye 12 4.5 Spelt 7 5.25"),
+        ("slides.pptx", "pptx", "Bread since 1921 Rye, spelt and oats"),
+        ("slides.odp", "pptx", "Bread since 1921 Rye, spelt and oats"),
+        ("slides.ppt", "pptx", "Bread since 1921 Rye, spelt and oats"),
+    ] {
+        let (view, text) = pages(kind, office_file(name), json!({})).await;
+        assert_eq!(view["warnings"], json!([]), "{name}: {view}");
+        assert!(text.contains(words), "{name}: {text}");
+        let count = if kind == "pptx" { 2 } else { 1 };
+        assert_eq!(view["output"]["metadata"]["pages"], count, "{name}: {view}");
+        // By whatever name it lies in an archive.
+        let packed = packed(&[("The letter.doc", &office_file(name)), ("notes.txt", b"x")]);
+        assert!(pages(kind, packed, json!({})).await.1.contains(words), "{name} in an archive");
+    }
+    let tagged = with(&office_file("letter.odt"), "Ms Brandt", "{customer.name}");
+    let (view, text) = pages("docx", tagged, json!({"customer": {"name": "Ann"}})).await;
+    assert!(text.contains("Dear {customer.name},"), "{text}");
+    let told = warnings(&view).join(" | ");
+    for words in [
+        "the data was not used: the template is an OpenDocument text (.odt), which is not filled; save it as .docx",
+        "the tag {customer.name} is not filled and stands in the document as it is",
+    ] {
+        assert!(told.contains(words), "no '{words}' in {told}");
+    }
+}
+
+#[tokio::test]
 async fn what_does_not_go_with_a_type_is_refused_by_name() {
     let app = TestApp::start().await;
     for (name, kind, words) in [

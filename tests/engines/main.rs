@@ -4,6 +4,11 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod fake;
+#[path = "../workers/hostile_pdfs.rs"]
+mod hostile_pdfs;
+#[path = "../../crates/pdf-raster/tests/pages/documents/mod.rs"]
+mod pdf_documents;
+mod raster;
 mod rivals;
 mod service;
 
@@ -260,10 +265,13 @@ async fn the_catalogue_tells_of_it() {
     assert_eq!(
         added,
         [
+            // Beside ours, which fill what it converts, and convert and picture what it makes.
+            "latex      jpg   fake > fake > raster:raster",
             "latex      png   fake > fake > fake:raster",
             "latex      docx  fake",
+            "latex      html  fake > libreoffice",
             "latex      pdf   fake > fake",
-            // Beside one of ours that fills what it converts.
+            "docx       jpg   office > fake > raster:raster",
             "docx       png   office > fake > fake:raster",
             "docx       pdf   office > fake",
         ]

@@ -101,6 +101,7 @@ impl Service {
             ("storage.data_dir", data.as_str()),
             ("http.shutdown_grace_s", "0"),
             ("browser.tabs", "1"),
+            ("office.start", "lazy"),
         ];
         let variable = |(key, value): &(&str, &str)| {
             (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
@@ -174,6 +175,13 @@ impl Service {
         let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
         let (content_type, disposition) = (header("content-type"), header("content-disposition"));
         Fetched { content_type, disposition, text: answer.text().await.unwrap() }
+    }
+
+    /// The bytes of a document, and their media type.
+    pub async fn bytes(&self, view: &Value) -> (Vec<u8>, String) {
+        let answer = self.client.get(view["output"]["data"]["url"].as_str().unwrap()).send().await.unwrap();
+        let content_type = answer.headers()["content-type"].to_str().unwrap().to_owned();
+        (answer.bytes().await.unwrap().to_vec(), content_type)
     }
 
     /// Waits until `/health/ready` answers with 200 and what `holds` wants.

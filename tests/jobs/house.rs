@@ -101,7 +101,8 @@ impl House {
             (format!("PLATEN__{}", key.to_uppercase().replace('.', "__")), (*value).to_owned())
         });
         let nowhere = ("PLATEN__BROWSER__EXECUTABLE".to_owned(), "/nonexistent".to_owned());
-        let config = Config::load(None, variables.chain([nowhere])).unwrap();
+        let lazy = ("PLATEN__OFFICE__START".to_owned(), "lazy".to_owned());
+        let config = Config::load(None, variables.chain([nowhere, lazy])).unwrap();
         let data = DataDir::open(&folder.join("data")).unwrap();
         let index: Arc<dyn Index> = Arc::new(SledIndex::open(&data.index(), &config.storage).await.unwrap());
         let store = store_in(&data).await;

@@ -27,7 +27,11 @@ pub fn program(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
     let folder = data.parent().unwrap();
     command.env("PLATEN__STORAGE__DATA_DIR", data).env("PLATEN__HTTP__BIND", "127.0.0.1:0");
-    command.env("PLATEN__LOG__FILTER", "error").env("PLATEN__BROWSER__TABS", "2").current_dir(folder);
+    command
+        .env("PLATEN__LOG__FILTER", "error")
+        .env("PLATEN__BROWSER__TABS", "2")
+        .env("PLATEN__OFFICE__START", "lazy")
+        .current_dir(folder);
     command
 }
 

@@ -13,7 +13,10 @@ mod fixtures;
 mod archives;
 mod cases;
 mod compare;
+#[path = "../../crates/pdf-raster/tests/pages/compare.rs"]
+mod likeness;
 mod picture;
 mod poppler;
+mod raster;
 mod render;
 mod report;

@@ -1,7 +1,8 @@
 //! Child processes as they really run: the starter, the pool, and EJS in its cage.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod children;
+mod damage;
 mod ejs;
 mod ejs_children;
 mod ejs_encodings;
@@ -10,10 +11,14 @@ mod ejs_kept;
 mod ejs_locale;
 mod fill;
 mod foreign;
+mod hostile_pdfs;
 mod left_behind;
 mod lint;
+#[path = "../../crates/pdf-raster/tests/pages/documents/mod.rs"]
+mod pdf_documents;
 mod places;
 mod pool;
 mod processes;
 mod programs;
+mod raster;
 mod servers;

@@ -4,6 +4,7 @@
 mod documents;
 mod platen;
 mod soffice;
+mod tree;
 mod warm;
 
 use std::io;

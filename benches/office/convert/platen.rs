@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::Converter;
 use super::documents::{self, Document};
+use super::tree::tree_time;
 use crate::common::program::{Program, make_account, memory_mb, read, text};
-use crate::common::usage::{Stat, processes, tree_time};
+use crate::common::usage::{Stat, processes};
 
 /// Until the service and its LibreOffice are ready.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
@@ -71,10 +72,10 @@ impl Service {
     fn start(slots: usize) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let token = make_account(folder.path(), "bench")?;
-        let slots = slots.to_string();
+        let slots = format!("[\"libreoffice={slots}\"]");
         let settings = [
             ("PLATEN__OFFICE__START", "eager"),
-            ("PLATEN__OFFICE__SLOTS", slots.as_str()),
+            ("PLATEN__ENGINES__SLOTS", slots.as_str()),
             ("PLATEN__BROWSER__TABS", "1"),
         ];
         let service = Self { program: Program::start(folder.path(), token, &settings)?, _folder: folder };

@@ -194,7 +194,7 @@ impl Told {
             InterpreterWarning::UnsupportedFont => met.is_font_left_out = true,
             InterpreterWarning::ImageDecodeFailure => met.is_picture_left_out = true,
             // A field that shows nothing is nothing to be told of, nor is what is not known yet.
-            _ => {}
+            InterpreterWarning::UnresolvedAnnotationAppearance | _ => {}
         }
     }
 

@@ -37,11 +37,11 @@ impl Format {
             Self::Png => encode_png(&colours, (width, height), resolution).map_err(|error| error.to_string()),
             Self::Jpeg(quality) => {
                 let mut file = Vec::new();
-                let mut encoder = JpegEncoder::new_with_quality(&mut file, quality);
-                encoder.set_pixel_density(PixelDensity::dpi(resolution.dpi()));
-                let encoded =
-                    encoder.encode(&colours, u32::from(width), u32::from(height), ExtendedColorType::Rgb8);
-                encoded.map_err(|error| error.to_string())?;
+                let mut jpeg = JpegEncoder::new_with_quality(&mut file, quality);
+                jpeg.set_pixel_density(PixelDensity::dpi(resolution.dpi()));
+                let written =
+                    jpeg.encode(&colours, u32::from(width), u32::from(height), ExtendedColorType::Rgb8);
+                written.map_err(|error| error.to_string())?;
                 Ok(file)
             }
         }

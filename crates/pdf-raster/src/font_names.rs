@@ -87,7 +87,7 @@ mod tests {
             ("Courier New,Italic", "couriernew", 400, true),
             ("Helvetica-Oblique", "helvetica", 400, true),
             ("Calibri-Light", "calibri", 300, false),
-            ("Bold", "bold", 400, false),
+            ("Bold", "bold", 700, false),
             ("", "", 400, false),
         ] {
             let wanted = Wanted { family: family.to_owned(), weight, is_italic };

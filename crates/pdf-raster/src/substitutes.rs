@@ -71,7 +71,7 @@ pub fn ideographs(collection: &CidFamily, is_serif: bool) -> Vec<&'static str> {
         CidFamily::AdobeCNS1 => (TRADITIONAL, TRADITIONAL_SERIF),
         CidFamily::AdobeKorea1 => (KOREAN, KOREAN_SERIF),
         // Nothing is known of what its numbers mean.
-        _ => return Vec::new(),
+        CidFamily::AdobeIdentity | CidFamily::Custom { .. } => return Vec::new(),
     };
     let (first, second) = if is_serif { (serif, sans) } else { (sans, serif) };
     [first, second, ANY_IDEOGRAPHS].concat()
@@ -79,7 +79,9 @@ pub fn ideographs(collection: &CidFamily, is_serif: bool) -> Vec<&'static str> {
 
 /// Whether the name of a font of ideographs says that it is one with serifs.
 pub fn is_named_serif(family: &str) -> bool {
-    ["mincho", "ming", "song", "sun", "batang", "myung", "serif"].iter().any(|word| family.contains(word))
+    ["mincho", "heiseimin", "ming", "song", "sun", "batang", "myung", "serif"]
+        .iter()
+        .any(|word| family.contains(word))
         && !family.contains("sansserif")
 }
 

@@ -9,7 +9,7 @@ use crate::domain::kinds::FileKind;
 use crate::engines::document::DocumentKind;
 use crate::engines::plan::Ability;
 use crate::engines::step::StepKind;
-use crate::workers::libreoffice::UnoCommand;
+use crate::workers::libreoffice::{HtmlOrder, UnoCommand};
 
 /// A kind of document, and what becomes of it.
 #[derive(Clone, Copy)]
@@ -27,10 +27,14 @@ const PDF: &[&str] = &["fromPage", "toPage", "outline", "tagged", "pdfa", "pdfua
 /// And in one of a Word document.
 const FIELDS: &[&str] = &["updateFields"];
 
-const EXPORTS: [Export; 3] = [
+const EXPORTS: [Export; 6] = [
     Export { from: FileKind::Docx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
     Export { from: FileKind::Xlsx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
     Export { from: FileKind::Pptx, to: FileKind::Pdf, format: "pdf", options: pdf_options },
+    // HTML is made of what it saves as: LibreOffice's own forgets what is marked, and shows what is deleted.
+    Export { from: FileKind::Docx, to: FileKind::Html, format: "odt", options: no_options },
+    Export { from: FileKind::Xlsx, to: FileKind::Html, format: "ods", options: no_options },
+    Export { from: FileKind::Pptx, to: FileKind::Html, format: "odp", options: no_options },
 ];
 
 /// The same as a plan reads it.
@@ -38,6 +42,9 @@ pub(super) const ABILITIES: &[Ability] = &[
     able(FileKind::Docx, FileKind::Pdf, &[PDF, FIELDS]),
     able(FileKind::Xlsx, FileKind::Pdf, &[PDF]),
     able(FileKind::Pptx, FileKind::Pdf, &[PDF]),
+    able(FileKind::Docx, FileKind::Html, &[FIELDS]),
+    able(FileKind::Xlsx, FileKind::Html, &[]),
+    able(FileKind::Pptx, FileKind::Html, &[]),
 ];
 
 /// What becomes of a table of contents and the like, once it is known what stands on which page. Twice, for the contents
@@ -51,6 +58,20 @@ const fn able(from: FileKind, to: FileKind, heeds: &'static [&'static [&'static 
 }
 
 impl Export {
+    /// How it becomes HTML; nothing where it becomes something else.
+    pub fn html(&self, output_bytes: u64) -> Option<HtmlOrder<'static>> {
+        (self.to == FileKind::Html).then(|| HtmlOrder {
+            saved: Cow::Borrowed(self.format),
+            slides: self.from == FileKind::Pptx,
+            output_bytes: usize::try_from(output_bytes).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Whether fonts of this machine are in what is made: HTML names them, and its reader has them or not.
+    pub fn shows_fonts(&self) -> bool {
+        self.to != FileKind::Html || self.from == FileKind::Pptx
+    }
+
     /// How one becomes the other.
     pub fn of(from: DocumentKind, to: FileKind) -> Option<Self> {
         let fits = |export: &&Self| DocumentKind::File(export.from) == from && export.to == to;
@@ -68,6 +89,10 @@ pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -
     let at_once = json!({ "SynchronMode": { "type": "boolean", "value": "true" } }).to_string();
     let command = |name| UnoCommand { name: Cow::Borrowed(name), arguments: Cow::Owned(at_once.clone()) };
     UPDATES.map(command).into()
+}
+
+fn no_options(_: &PageOptions) -> String {
+    String::new()
 }
 
 fn pdf_options(options: &PageOptions) -> String {

@@ -1,6 +1,7 @@
-//! Office files into PDF, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
+//! Office files into PDF and HTML, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
 
 mod export;
+mod fonts;
 mod needs;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use futures_util::TryStreamExt as _;
 use pdf_page_count::PageCounter;
 
 use self::export::Export;
+use self::fonts::InstalledFonts;
 use super::document::Document;
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Basis, Engine};
@@ -22,7 +24,7 @@ use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
 use crate::slots::AccountShare;
 use crate::slots::engines::EngineSlots;
-use crate::workers::libreoffice::{ConvertJob, Converted, ServerOrder, server_child};
+use crate::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
 use crate::workers::{Bounds, Housing, Job, Pool, PoolSettings, WorkerFault};
 
 /// The engine.
@@ -45,6 +47,7 @@ struct LibreOffice {
     slots: EngineSlots,
     config: OfficeConfig,
     bounds: Bounds,
+    fonts: InstalledFonts,
 }
 
 #[async_trait(?Send)]
@@ -67,8 +70,13 @@ impl StepRunner for LibreOffice {
             commands: export::commands(export.from, job.options, is_filled),
             format: Cow::Borrowed(export.format),
             options: Cow::Owned((export.options)(job.options)),
+            html: export.html(self.bounds.scratch_bytes),
+            fonts: export.shows_fonts(),
         };
-        let made = self.convert(job, convert, chunks).await?;
+        let (remarks, made) = self.convert(job, convert, chunks).await?;
+        for warning in remarks.warnings.into_iter().chain(self.fonts.warning(&remarks.fonts).await) {
+            job.warnings.push(&warning);
+        }
         let pages = (kind == FileKind::Pdf).then(|| pages(&made)).flatten();
         let mut sink = job.outlet.open().await?;
         sink.write(made).await?;
@@ -118,6 +126,7 @@ impl LibreOffice {
             slots: basis.budget.slots_of(ENGINE.name, ENGINE.slots.unwrap_or(1)),
             config: config.clone(),
             bounds,
+            fonts: InstalledFonts::of(basis.starter.clone()),
         }
     }
 
@@ -128,7 +137,7 @@ impl LibreOffice {
         job: &StepContext<'_>,
         convert: ConvertJob<'static>,
         document: Vec<Bytes>,
-    ) -> Result<Bytes, StepFault> {
+    ) -> Result<(Remarks, Bytes), StepFault> {
         let slot = self.slots.acquire(job.meter, 1).await;
         let (pool, account) = (self.pool.clone(), job.meter.account());
         let converting = tokio::spawn(async move {
@@ -138,13 +147,19 @@ impl LibreOffice {
         });
         let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
         let (converted, made) = converted.map_err(|fault| self.server_fault(fault))?;
-        if converted == Converted::Made { Ok(made) } else { Err(self.fault(converted)) }
+        match converted {
+            Converted::Made(remarks) => Ok((remarks, made)),
+            Converted::Unwritable(_) if job.options.from_page.or(job.options.to_page).is_some() => {
+                Err(outside(job.options.from_page, job.options.to_page))
+            }
+            converted => Err(self.fault(converted)),
+        }
     }
 
     /// Why a document did not become another.
     fn fault(&self, converted: Converted) -> StepFault {
         let (code, sentence) = match converted {
-            Converted::Made => return StepFault::internal("a document was made and is not there"),
+            Converted::Made(_) => return StepFault::internal("a document was made and is not there"),
             Converted::Broken(cause) => return StepFault::internal(&cause),
             Converted::Unreadable(why) => (
                 FaultCode::TemplateInvalid,
@@ -154,11 +169,16 @@ impl LibreOffice {
                 ),
             ),
             Converted::Unwritable(why) => (
-                FaultCode::OptionsInvalid,
+                FaultCode::TemplateInvalid,
                 format!(
-                    "LibreOffice could not write what was asked for{}; a page range must lie within the document",
+                    "LibreOffice read the document and could not make anything of it{}; a document without pages cannot become \
+                     any",
                     told(&why)
                 ),
+            ),
+            Converted::NoHtml(why) => (
+                FaultCode::TemplateLimit,
+                format!("the document did not become html{}; have less in it", told(&why)),
             ),
             Converted::Late => {
                 let limit = self.config.timeout_ms;
@@ -209,6 +229,16 @@ impl LibreOffice {
     }
 }
 
+/// That is the usual reason why a part of a document cannot be written.
+fn outside(from: Option<u32>, to: Option<u32>) -> StepFault {
+    let end = to.map(|to| to.to_string()).unwrap_or_default();
+    let sentence = format!(
+        "the document has no pages {}-{end} (formatOpts.fromPage, toPage); ask for pages that it has",
+        from.unwrap_or(1)
+    );
+    JobFault::new(FaultCode::OptionsInvalid, sentence).into()
+}
+
 /// A server that ends under a document did so for no reason of the document's, which has a process of its own: another
 /// one tries it once more.
 async fn run(
@@ -247,8 +277,9 @@ fn pages(file: &[u8]) -> Option<u32> {
     counter.pages()
 }
 
-/// What LibreOffice says of it, where it says something.
+/// What LibreOffice says of it, where that is for people: not where it names classes and paths.
 fn told(why: &str) -> String {
     let why = why.trim().trim_end_matches('.');
-    if why.is_empty() { String::new() } else { format!(" ({why})") }
+    let is_sentence = !why.is_empty() && !why.contains("::") && !why.contains("://");
+    if is_sentence { format!(" ({why})") } else { String::new() }
 }

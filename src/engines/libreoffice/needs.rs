@@ -25,10 +25,10 @@ const LIBRARY: Requirement = part("LibreOffice", places!("libmergedlo.so"), "lib
 /// Everything, for documents of every kind; without Math formulas would be blank.
 pub(super) const NEEDS: &[Requirement] = &[
     LIBRARY,
-    part("LibreOffice Writer", places!("libswlo.so"), "libreoffice-writer-nogui"),
-    part("LibreOffice Calc", places!("libsclo.so"), "libreoffice-calc-nogui"),
-    part("LibreOffice Impress", places!("libsdlo.so"), "libreoffice-impress-nogui"),
-    part("LibreOffice Math", places!("libsmlo.so"), "libreoffice-math-nogui"),
+    part("Writer", places!("libswlo.so"), "libreoffice-writer-nogui"),
+    part("Calc", places!("libsclo.so"), "libreoffice-calc-nogui"),
+    part("Impress", places!("libsdlo.so"), "libreoffice-impress-nogui"),
+    part("Math", places!("libsmlo.so"), "libreoffice-math-nogui"),
 ];
 
 /// What LibreOffice reads beside its profile: itself with its data, fonts, what the loader needs, a seed.

@@ -12,13 +12,18 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::pipes::Pipes;
 use super::server::LOAD_OPTIONS;
-use super::{ConvertJob, Converted, ServerOrder};
+use super::{ConvertJob, Converted, Remarks, ServerOrder, page};
 use crate::workers::cage;
 use crate::workers::priority::resident_bytes;
 
 /// What a child leaves in its folder.
 const MADE: &str = "made";
 const SENTENCE: &str = "sentence";
+const REMARKS: &str = "remarks";
+/// Longest remarks.
+const REMARKS_BYTES: u64 = 64 << 10;
+/// Most of a document's parts that are read for the fonts that they name.
+const FONTS_BYTES: u64 = 64 << 20;
 /// Longest sentence of LibreOffice's.
 const SENTENCE_BYTES: u64 = 400;
 
@@ -26,6 +31,7 @@ const SENTENCE_BYTES: u64 = 400;
 const UNREADABLE: u8 = 1;
 const UNWRITABLE: u8 = 2;
 const UNCAGED: u8 = 3;
+const NO_HTML: u8 = 4;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -70,6 +76,14 @@ impl Bench {
         if about.is_file() { Ok((file, about.len())) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
 
+    fn remarks(&self) -> Remarks {
+        let mut remarks = Vec::new();
+        if let Ok((file, _)) = self.open(REMARKS) {
+            let _ = file.take(REMARKS_BYTES).read_to_end(&mut remarks);
+        }
+        serde_json::from_slice(&remarks).unwrap_or_default()
+    }
+
     fn sentence(&self) -> String {
         let mut sentence = Vec::new();
         if let Ok((file, _)) = self.open(SENTENCE) {
@@ -111,7 +125,7 @@ pub(super) fn convert(
     });
     match ended {
         Ok(Ended { end: End::Done, .. }) => match bench.open(MADE) {
-            Ok(made) => (Converted::Made, Some(made)),
+            Ok(made) => (Converted::Made(bench.remarks()), Some(made)),
             Err(error) => (Converted::Unwritable(error.to_string()), None),
         },
         Ok(ended) => (outcome(&ended, bench), None),
@@ -128,10 +142,30 @@ fn make(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
     for command in &job.commands {
         document.command(&command.name, &command.arguments).map_err(unwritable)?;
     }
-    document.save_as(&bench.work.join(MADE), &job.format, &job.options).map_err(unwritable)?;
+    let mut remarks = Remarks::default();
+    let made = bench.work.join(MADE);
+    match &job.html {
+        Some(order) => {
+            let made = page::make(&document, order, &bench.work, &made);
+            remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
+        }
+        None => document.save_as(&made, &job.format, &job.options).map_err(unwritable)?,
+    }
+    if job.fonts {
+        remarks.fonts = fonts(path);
+    }
+    let remarks = serde_json::to_vec(&remarks).unwrap_or_default();
+    // A document without them is a document.
+    let _ = fs::write(bench.work.join(REMARKS), remarks);
     // The process ends now: closing the document would be for nothing, and may crash.
     std::mem::forget(document);
     Ok(())
+}
+
+/// The families of fonts that a document asks for.
+fn fonts(path: &Path) -> Vec<String> {
+    let document = fs::read(path).unwrap_or_default();
+    document_fonts::asked(&document, FONTS_BYTES).into_iter().collect()
 }
 
 fn outcome(ended: &Ended, bench: &Bench) -> Converted {
@@ -141,11 +175,12 @@ fn outcome(ended: &Ended, bench: &Bench) -> Converted {
     match ended.end {
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
-        End::Signal(_) | End::Failed(UNREADABLE | UNWRITABLE) if is_full => Converted::OutOfMemory,
+        End::Signal(_) | End::Failed(UNREADABLE | UNWRITABLE | NO_HTML) if is_full => Converted::OutOfMemory,
         End::Signal(signal) => Converted::Crashed(signal),
         End::Failed(UNREADABLE) => Converted::Unreadable(bench.sentence()),
         End::Failed(UNWRITABLE) => Converted::Unwritable(bench.sentence()),
+        End::Failed(NO_HTML) => Converted::NoHtml(bench.sentence()),
         End::Failed(code) => Converted::Broken(format!("a child ended with {code}: {}", bench.sentence())),
-        End::Done => Converted::Made,
+        End::Done => Converted::Made(bench.remarks()),
     }
 }

@@ -5,6 +5,7 @@
 //! each document, which has all that loaded already. What a document makes of LibreOffice goes with its child.
 
 mod document;
+mod page;
 mod pipes;
 mod server;
 
@@ -47,6 +48,30 @@ pub struct ConvertJob<'a> {
     pub format: Cow<'a, str>,
     /// What is said of that, as LibreOffice takes it.
     pub options: Cow<'a, str>,
+    /// It becomes HTML of ours instead.
+    pub html: Option<HtmlOrder<'a>>,
+    /// Whether the families of fonts are told that the document asks for.
+    pub fonts: bool,
+}
+
+/// How a document becomes HTML.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct HtmlOrder<'a> {
+    /// What LibreOffice saves it as, of which the HTML is made.
+    pub saved: Cow<'a, str>,
+    /// Whether it is slides, which are drawn.
+    pub slides: bool,
+    /// Longest HTML.
+    pub output_bytes: usize,
+}
+
+/// What there is to know of a document that was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Remarks {
+    /// What its author should know.
+    pub warnings: Vec<String>,
+    /// The families of fonts that it asks for.
+    pub fonts: Vec<String>,
 }
 
 /// What a menu of LibreOffice would do.
@@ -63,11 +88,13 @@ pub struct UnoCommand<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum Converted {
     /// The body is the file.
-    Made,
+    Made(Remarks),
     /// LibreOffice cannot read the document, and what it says of it.
     Unreadable(String),
     /// It cannot write the file, and what it says of it.
     Unwritable(String),
+    /// The document does not become HTML, and why.
+    NoHtml(String),
     /// It was not done in time.
     Late,
     /// It needs more memory than it may have.

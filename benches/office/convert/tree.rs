@@ -1,0 +1,18 @@
+//! Processor time of a service with all its processes.
+
+use std::time::Duration;
+
+use crate::common::usage::{Stat, processes};
+
+/// Processor time of a process with all that it has started: who has ended counts with the parent that waited for it, who was
+/// not waited for yet still stands in the list.
+pub fn tree_time(root: u32) -> Duration {
+    let all: Vec<(u32, Stat)> = processes().collect();
+    let (mut time, mut open) = (Duration::ZERO, vec![root]);
+    while let Some(parent) = open.pop() {
+        let own = all.iter().find(|(id, _)| *id == parent);
+        time += own.map(|(_, stat)| stat.own_time() + stat.ended_time()).unwrap_or_default();
+        open.extend(all.iter().filter(|(_, stat)| stat.number(1) == Some(parent)).map(|(id, _)| *id));
+    }
+    time
+}

@@ -1,0 +1,42 @@
+//! Which fonts are installed, asked once, and what is said of a document that asks for others.
+
+use std::collections::{BTreeSet, HashSet};
+
+use tokio::sync::OnceCell;
+
+use crate::browser::installed_families;
+use crate::workers::Starter;
+
+/// The families of this machine's fonts.
+pub(super) struct InstalledFonts {
+    starter: Starter,
+    families: OnceCell<HashSet<String>>,
+}
+
+impl InstalledFonts {
+    pub fn of(starter: Starter) -> Self {
+        Self { starter, families: OnceCell::new() }
+    }
+
+    /// What is said of a document that asks for these; nothing where each is installed, or one of the same measures is.
+    pub async fn warning(&self, asked: &[String]) -> Option<String> {
+        if asked.is_empty() {
+            return None;
+        }
+        let installed = self.families.get_or_try_init(|| self.list()).await;
+        let installed = installed.inspect_err(|error| {
+            tracing::warn!(error = %error, "which fonts are installed cannot be told");
+        });
+        let installed = installed.ok()?;
+        let asked: BTreeSet<String> = asked.iter().cloned().collect();
+        let missing = document_fonts::missing(&asked, &|family| installed.contains(&family.to_lowercase()));
+        document_fonts::warning(&missing)
+    }
+
+    /// In small letters; a family has a name in each of several languages.
+    async fn list(&self) -> std::io::Result<HashSet<String>> {
+        let lines = installed_families(&self.starter, ":").await?;
+        let names = lines.iter().flat_map(|line| line.split(','));
+        Ok(names.map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty()).collect())
+    }
+}
