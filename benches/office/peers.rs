@@ -57,9 +57,9 @@ pub fn install() -> io::Result<()> {
 
 /// The folder of a program that is found by `PATH`.
 pub fn program_folder(name: &str) -> String {
-    let folders = std::env::var("PATH").unwrap_or_default();
-    let found = folders.split(':').find(|folder| Path::new(folder).join(name).exists());
-    found.unwrap_or("/usr/bin").to_owned()
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).find(|folder| folder.join(name).exists());
+    found.map_or_else(|| "/usr/bin".to_owned(), |folder| folder.display().to_string())
 }
 
 impl Peer {

@@ -195,7 +195,7 @@ fn value_of(option: &str) -> Value {
         "format" => json!("a5"),
         "width" | "height" | "margin" => json!("20mm"),
         "landscape" | "printBackground" | "preferCssPageSize" | "outline" | "tagged" | "fullPage"
-        | "omitBackground" | "strict" => json!(true),
+        | "omitBackground" | "strict" | "pdfa" | "pdfua" | "updateFields" => json!(true),
         "scale" => json!(0.5),
         "fromPage" | "toPage" | "page" | "waitForTimeout" => json!(1),
         "headerTemplate" | "footerTemplate" => json!("<b class=title></b>"),
@@ -212,7 +212,6 @@ fn value_of(option: &str) -> Value {
         "delimiters" => json!({"start": "{", "end": "}"}),
         "engine" => json!("lualatex"),
         "failOn" => json!(["missing"]),
-        "pdfa" | "pdfua" | "updateFields" => json!(true),
         "password" | "userPassword" | "ownerPassword" => json!("secret"),
         "permissions" => json!({"print": "low"}),
         _ => panic!("give '{option}' a value here"),

@@ -7,6 +7,7 @@ mod fake;
 #[path = "../workers/hostile_pdfs.rs"]
 mod hostile_pdfs;
 #[path = "../../crates/pdf-raster/tests/pages/documents/mod.rs"]
+#[expect(dead_code, reason = "shared with the tests of the crate")]
 mod pdf_documents;
 mod raster;
 mod rivals;

@@ -26,17 +26,11 @@ fn draw(pdf: &[u8]) -> Vec<u8> {
     artist.picture(1, Resolution::of_dpi(CSS_DPI), Format::Png).unwrap()
 }
 
-/// Where `PLATEN_PICTURES` names a folder, all three pictures are left in it.
 async fn compare(name: &'static str, site: Site, data: String, most: Likeness) {
     let studio = Studio::open();
     let document = studio.document(name, &site, data.into()).await;
     studio.close().await;
     let (ours, theirs) = (draw(&document.pdf), poppler(&document.pdf, CSS_DPI));
-    if let Ok(folder) = std::env::var("PLATEN_PICTURES") {
-        for (whose, picture) in [("ours", &ours), ("poppler", &theirs), ("chromium", &document.png)] {
-            std::fs::write(format!("{folder}/{name}-{whose}.png"), picture).unwrap();
-        }
-    }
     let ours = Picture::decode(&ours);
     assert!(ours.has_ink());
     let others = [("poppler", theirs), ("Chromium", document.png)];

@@ -71,7 +71,7 @@ fn pool(kept: usize, deadline: Duration) -> Pool {
         share: AccountShare::whole(),
         waiting: 1,
         start_timeout: Duration::from_secs(20),
-        undisturbed: Duration::from_secs(60),
+        undisturbed: Duration::from_mins(1),
         deadline,
         answer_limit_bytes: PART_LIMIT_BYTES as u64,
         resident_limit_bytes: None,

@@ -123,10 +123,8 @@ impl<'d> Scope<'_, 'd> {
         let mut at = Some(self);
         while let Some(scope) = at {
             // The names of texts are not those of what is in them.
-            let found = match scope.item {
-                Found::Data(Value::Text(_)) => None,
-                item => own(item, name)?,
-            };
+            let is_text = matches!(scope.item, Found::Data(Value::Text(_)));
+            let found = if is_text { None } else { own(scope.item, name)? };
             if found.is_some() {
                 return Ok(found);
             }
@@ -237,7 +235,7 @@ impl Walk {
         }
         let names = term.path.as_deref().ok_or(Unusual)?;
         let (mut value, names) = match names {
-            [first, names @ ..] if !term.own => (self.named(first, scope)?, names),
+            [first, names @ ..] if !term.own => (named(first, scope)?, names),
             names => (Some(scope.item), names),
         };
         for name in names {
@@ -249,15 +247,15 @@ impl Walk {
         value.map_or_else(|| self.missing(), Ok)
     }
 
-    fn named<'d>(&self, name: &str, scope: &Scope<'_, 'd>) -> Result<Option<Found<'d>>, Unusual> {
-        match scope.find(name)? {
-            None if GLOBALS.contains(&name) => Err(Unusual),
-            found => Ok(found),
-        }
-    }
-
     fn missing<'d>(&self) -> Result<Found<'d>, Unusual> {
         if self.limits.strict { Err(Unusual) } else { Ok(Found::Missing) }
+    }
+}
+
+fn named<'d>(name: &str, scope: &Scope<'_, 'd>) -> Result<Option<Found<'d>>, Unusual> {
+    match scope.find(name)? {
+        None if GLOBALS.contains(&name) => Err(Unusual),
+        found => Ok(found),
     }
 }
 

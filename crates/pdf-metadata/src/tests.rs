@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::*;
 
 const PACKET: &str = "<?xpacket begin=\"\"?>\n<x:xmpmeta><rdf:RDF>\n <rdf:Description>\n   <dc:title>\n    <rdf:Alt>old</rdf:Alt>\n   \
@@ -14,7 +16,7 @@ fn file() -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut table = "xref\n0 5\n0000000000 65535 f \n".to_owned();
     for (at, object) in objects.iter().enumerate() {
-        table.push_str(&format!("{:010} 00000 n \n", file.len()));
+        writeln!(table, "{:010} 00000 n ", file.len()).unwrap();
         file.extend_from_slice(format!("{} 0 obj\n{object}\nendobj\n", at + 1).as_bytes());
     }
     let place = file.len();

@@ -127,15 +127,14 @@ impl Raster {
 
     /// Goes by the number of pages that there will be at most.
     fn deadline(&self, selection: &Selection, known_pages: Option<u32>) -> Duration {
-        let least = self.config.pages_limit.min(u64::from(known_pages.unwrap_or(u32::MAX)));
+        let most = self.config.pages_limit.min(u64::from(known_pages.unwrap_or(u32::MAX)));
         let length = |range: &PageRange| match range.last {
             Some(last) => u64::from(last.saturating_sub(range.first)) + 1,
-            None => least,
+            None => most,
         };
         let ranges = &selection.ranges;
         let whole = selection.within.filter(|_| ranges.is_empty());
-        let pages =
-            whole.iter().chain(ranges).map(length).fold(0, u64::saturating_add).clamp(1, least.max(1));
+        let pages = whole.iter().chain(ranges).map(length).fold(0, u64::saturating_add).clamp(1, most.max(1));
         let more = self.config.page_timeout_ms.saturating_mul(pages);
         Duration::from_millis(self.config.timeout_ms.saturating_add(more))
     }

@@ -70,12 +70,12 @@ pub(super) fn put(db: &Db, batch: &mut Batch, key: &str, value: &[u8]) -> Result
     Ok(())
 }
 
+/// A key, and what is to be stored there, or nothing.
+pub(super) type Alone<'c> = (&'c str, Option<Vec<u8>>);
+
 /// The only key of a change, with what is to be stored there, or nothing; `None` where it is more than one key or piece. It needs no
 /// batch, for each of which sled writes to its log by itself, and has all its threads wake for that.
-pub(super) fn alone<'c>(
-    db: &Db,
-    change: &'c Change,
-) -> Result<Option<(&'c str, Option<Vec<u8>>)>, IndexError> {
+pub(super) fn alone<'c>(db: &Db, change: &'c Change) -> Result<Option<Alone<'c>>, IndexError> {
     let mut steps = change.steps.iter();
     let (Some((key, step)), None) = (steps.next(), steps.next()) else { return Ok(None) };
     let stored = match step {

@@ -1,5 +1,6 @@
 //! Suites E and F: documents that want all of a machine, hang or break what opens them. Each is followed by a good one.
 
+use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 use std::time::Duration;
 
@@ -60,7 +61,7 @@ fn huge_picture() -> Vec<u8> {
 fn entities() -> Vec<u8> {
     let mut bomb = String::from("<!DOCTYPE x [<!ENTITY a0 \"ha\">");
     for at in 1..30 {
-        bomb.push_str(&format!("<!ENTITY a{at} \"&a{0};&a{0};&a{0};\">", at - 1));
+        write!(bomb, "<!ENTITY a{at} \"&a{0};&a{0};&a{0};\">", at - 1).unwrap();
     }
     bomb.push_str("]><w:styles xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">&a29;</w:styles>");
     word("", &[("styles", "styles.xml")], &[("word/styles.xml", bomb.as_bytes())])

@@ -105,7 +105,7 @@ fn whatever_is_found_without_an_engine_is_what_the_engine_says() {
     let alone = std::cell::Cell::new(0);
     let cases = (body(), value(), any::<bool>());
     let outcome = runner.run(&cases, |(body, data, strict)| {
-        let found = both(&docx(&body), &data, strict).map_err(|why| TestCaseError::fail(why))?;
+        let found = both(&docx(&body), &data, strict).map_err(TestCaseError::fail)?;
         alone.set(alone.get() + u32::from(found));
         Ok(())
     });
