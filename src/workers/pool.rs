@@ -8,7 +8,9 @@
 //!                      └─► killed: no answer, or nobody waits for it any more
 //! ```
 
-use std::collections::VecDeque;
+mod lease;
+mod shelf;
+
 use std::future::pending;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -17,13 +19,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use self::lease::Lease;
+use self::shelf::Shelf;
 use super::housing::{House, Housing};
 use super::place::{Levels, Place, Places};
-use super::priority::{processor_time, resident_bytes, yield_processor};
+use super::priority::resident_bytes;
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::Starter;
@@ -96,16 +99,6 @@ struct Inner {
 struct Turn {
     place: Place,
     deadline: Duration,
-}
-
-#[derive(Default)]
-struct Shelf {
-    ready: VecDeque<Worker>,
-    /// Oldest first.
-    kept: VecDeque<(AccountId, Worker)>,
-    starting: usize,
-    /// They have a job, or get ready for a further one.
-    working: usize,
 }
 
 impl Pool {
@@ -402,133 +395,10 @@ impl Pool {
     }
 }
 
-impl Shelf {
-    /// The child of this environment that worked for the account last, or for anybody where they are shared, else a
-    /// fresh one.
-    fn pick(
-        &mut self,
-        account: AccountId,
-        is_shared: bool,
-        environment: &[(&'static str, &str)],
-    ) -> Option<Worker> {
-        let fits = |(owner, worker): &(AccountId, Worker)| {
-            (is_shared || *owner == account) && worker.has(environment)
-        };
-        let at = self.kept.iter().rposition(fits);
-        let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
-        kept.or_else(|| if environment.is_empty() { self.ready.pop_front() } else { None })
-    }
-
-    /// Takes out those that have ended.
-    fn remove_gone(&mut self) -> Vec<Worker> {
-        let mut gone = Vec::new();
-        for mut worker in std::mem::take(&mut self.ready) {
-            if worker.is_waiting() { self.ready.push_back(worker) } else { gone.push(worker) }
-        }
-        for (account, mut worker) in std::mem::take(&mut self.kept) {
-            if worker.is_waiting() { self.kept.push_back((account, worker)) } else { gone.push(worker) }
-        }
-        gone
-    }
-}
-
 /// Comes when the process holds more memory than that; never where there is no limit.
 async fn outgrown(process: Option<i32>, limit_bytes: Option<u64>) {
     let (Some(process), Some(limit_bytes)) = (process, limit_bytes) else { return pending().await };
     while resident_bytes(process).is_none_or(|bytes| bytes <= limit_bytes) {
         sleep(LOOK_PAUSE).await; // poll
-    }
-}
-
-/// A child at work and its turn: however the job ends, the child is made ready again for its account, or
-/// killed, reaped and replaced.
-struct Lease {
-    rest: Option<(Worker, Place)>,
-    pool: Pool,
-    account: AccountId,
-    answered: bool,
-    /// It computed for so long that it goes last in line for the processor.
-    has_yielded: bool,
-    /// How the job ended, for the count of them.
-    end: &'static str,
-}
-
-impl Lease {
-    fn new(pool: Pool, account: AccountId, worker: Worker, mut place: Place) -> Self {
-        place.begin_work();
-        pool.shelf().working += 1;
-        Self {
-            rest: Some((worker, place)),
-            pool,
-            account,
-            answered: false,
-            has_yielded: false,
-            end: "abandoned",
-        }
-    }
-
-    /// A job that computes for long goes on when nobody else has use for the processor.
-    async fn work_in_turn<H: Serialize, R: DeserializeOwned>(
-        &mut self,
-        job: &Job<'_, H>,
-        waits: &Waits,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        if self.pool.inner.housing.is_some() {
-            // What computes is the server's child; who shall yield does so from its start.
-            return self.work(job, waits).await;
-        }
-        let undisturbed = self.pool.inner.settings.undisturbed;
-        let process = self.rest.as_ref().and_then(|(worker, _)| worker.process());
-        let used = || process.and_then(processor_time).unwrap_or_default();
-        let before = used();
-        let done = {
-            let mut work = pin!(self.work(job, waits));
-            loop {
-                if let Ok(done) = timeout(undisturbed, &mut work).await {
-                    return done;
-                }
-                if used() >= before + undisturbed {
-                    break;
-                }
-            }
-            process.inspect(|process| yield_processor(*process));
-            work.await
-        };
-        // That cannot be taken back.
-        self.has_yielded = true;
-        done
-    }
-
-    async fn work<H: Serialize, R: DeserializeOwned>(
-        &mut self,
-        job: &Job<'_, H>,
-        waits: &Waits,
-    ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let limit = self.pool.inner.settings.answer_limit_bytes;
-        let Some((worker, place)) = &mut self.rest else {
-            return Err(WorkerFault::NotStarted("the child is gone already".to_owned()));
-        };
-        let answer = worker.work(job, (waits, place), limit).await;
-        self.answered = matches!(answer, Ok(Some(_)));
-        answer
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let Some((worker, mut place)) = self.rest.take() else { return };
-        place.end_work();
-        self.pool.count_end(self.end);
-        let (pool, account, answered) = (self.pool.clone(), self.account, self.answered && !self.has_yielded);
-        if !answered {
-            worker.kill();
-        }
-        let Ok(runtime) = Handle::try_current() else { return };
-        // The next child starts when this one is done with: until then the cores belong to the job's page.
-        runtime.spawn(async move {
-            pool.retire(account, worker, answered).await;
-            drop(place);
-            pool.refill();
-        });
     }
 }

@@ -13,6 +13,8 @@ use nix::sys::signal::Signal;
 use nix::unistd::{getpid, getppid};
 use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
 
+use crate::stall::Stillness;
+
 /// The code of a child whose work never began, or went astray.
 const ASTRAY: u8 = 125;
 
@@ -40,6 +42,8 @@ pub enum End {
     Signal(i32),
     /// It was killed, for it was late.
     Late,
+    /// It was killed, for it stood still, which is not the document's doing; see `stall.rs`.
+    Still,
 }
 
 /// A child that has ended, and what it took.
@@ -58,8 +62,8 @@ pub fn run(bounds: &Bounds, work: impl FnOnce() -> Result<(), u8>) -> io::Result
     let begun = Instant::now();
     let parent = getpid();
     let data_bytes = data_bytes()?;
-    // SAFETY: LibreOffice asks for work where it holds no lock of its own: what a child inherits locked is at worst a
-    // lock of an idle thread's, and a child that waits for that one is late like any other.
+    // SAFETY: LibreOffice asks for work where this thread holds no lock of its own. What a child inherits locked is
+    // another thread's, and a child that waits for that one is found to stand still.
     let forked = unsafe { libc::fork() };
     if forked == 0 {
         let ready = getppid_is(parent).and_then(|()| limit(bounds, data_bytes));
@@ -68,8 +72,8 @@ pub fn run(bounds: &Bounds, work: impl FnOnce() -> Result<(), u8>) -> io::Result
         leave(code);
     }
     let child = Pid::from_raw(forked).filter(|_| forked > 0).ok_or_else(io::Error::last_os_error)?;
-    let is_late = wait_until(child, begun, bounds.deadline)?;
-    reap(child, is_late)
+    let killed = wait_until(child, begun, bounds.deadline)?;
+    reap(child, killed)
 }
 
 /// Ends this process at once: nothing is dropped, and nothing of LibreOffice's is taken down.
@@ -99,28 +103,32 @@ fn limit(bounds: &Bounds, data_bytes: u64) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Waits until the child has ended; one that is late is killed. True where it was.
-fn wait_until(child: Pid, begun: Instant, deadline: Duration) -> io::Result<bool> {
+/// Waits until the child has ended; one that is late or stands still is killed. Answers why it was.
+fn wait_until(child: Pid, begun: Instant, deadline: Duration) -> io::Result<Option<End>> {
     let file = pidfd_open(child, PidfdFlags::empty())?;
+    let mut stillness = Stillness::of(child.as_raw_nonzero().get());
     loop {
-        let left = deadline.saturating_sub(begun.elapsed());
+        let left = deadline.saturating_sub(begun.elapsed()).min(Stillness::PAUSE);
         // Rounded up, so that it never asks again without waiting.
         let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
         let timeout = PollTimeout::try_from(left_ms).unwrap_or(PollTimeout::MAX);
         let mut files = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
         match poll(&mut files, timeout) {
-            Ok(0) if begun.elapsed() >= deadline => {
-                pidfd_send_signal(&file, rustix::process::Signal::KILL)?;
-                return Ok(true);
+            Ok(0) => {
+                let is_late = begun.elapsed() >= deadline;
+                if is_late || stillness.is_reached() {
+                    pidfd_send_signal(&file, rustix::process::Signal::KILL)?;
+                    return Ok(Some(if is_late { End::Late } else { End::Still }));
+                }
             }
-            Ok(0) | Err(Errno::EINTR) => {}
-            Ok(_) => return Ok(false),
+            Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         }
     }
 }
 
-fn reap(child: Pid, is_late: bool) -> io::Result<Ended> {
+fn reap(child: Pid, killed: Option<End>) -> io::Result<Ended> {
     let mut status = 0;
     // SAFETY: all its fields are numbers, for which nought is one.
     let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
@@ -131,10 +139,10 @@ fn reap(child: Pid, is_late: bool) -> io::Result<Ended> {
             return Err(error);
         }
     }
-    let end = match (is_late, libc::WIFSIGNALED(status)) {
-        (true, _) => End::Late,
-        (false, true) => End::Signal(libc::WTERMSIG(status)),
-        (false, false) => match u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(ASTRAY) {
+    let end = match (killed, libc::WIFSIGNALED(status)) {
+        (Some(end), _) => end,
+        (None, true) => End::Signal(libc::WTERMSIG(status)),
+        (None, false) => match u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(ASTRAY) {
             0 => End::Done,
             code => End::Failed(code),
         },

@@ -12,6 +12,7 @@
 
 mod child;
 mod kit;
+mod stall;
 mod table;
 mod url;
 

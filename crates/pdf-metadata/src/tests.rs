@@ -1,3 +1,5 @@
+//! Files as LibreOffice writes them, and what is added to them.
+
 use std::fmt::Write as _;
 
 use super::*;

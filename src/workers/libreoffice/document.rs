@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lok::{Bounds, End, Ended, Kit};
 use nix::libc;
@@ -26,6 +26,9 @@ const REMARKS_BYTES: u64 = 64 << 10;
 const FONTS_BYTES: u64 = 64 << 20;
 /// Longest sentence of LibreOffice's.
 const SENTENCE_BYTES: u64 = 400;
+
+/// How many children may try a document, where one stands still.
+const ATTEMPTS: u32 = 3;
 
 /// How a child says what it could not do.
 const UNREADABLE: u8 = 1;
@@ -111,20 +114,31 @@ pub(super) fn convert(
     // The child reads the file; this memory would be its own too.
     drop(document);
     let order = &bench.order;
-    let bounds = Bounds {
-        deadline: Duration::from_millis(order.deadline_ms),
+    let (deadline, begun) = (Duration::from_millis(order.deadline_ms), Instant::now());
+    let bounds = |left: Duration| Bounds {
+        deadline: left,
         // A net under the deadline: all its threads together.
         processor_s: order.deadline_ms.div_ceil(1_000).saturating_mul(4),
         memory_bytes: order.memory_bytes,
         file_bytes: order.file_bytes,
     };
-    let ended = kit.in_child(&bounds, |kit| {
-        pipes.close().map_err(|_| UNCAGED)?;
-        make(kit, bench, job, &path).map_err(|(code, sentence)| {
-            let _ = fs::write(bench.work.join(SENTENCE), sentence);
-            code
+    let attempt = || {
+        kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
+            pipes.close().map_err(|_| UNCAGED)?;
+            make(kit, bench, job, &path).map_err(|(code, sentence)| {
+                let _ = fs::write(bench.work.join(SENTENCE), sentence);
+                code
+            })
         })
-    });
+    };
+    let is_still = |ended: &io::Result<Ended>| ended.as_ref().is_ok_and(|ended| ended.end == End::Still);
+    let mut ended = attempt();
+    for _ in 1..ATTEMPTS {
+        if is_still(&ended) {
+            let _ = writeln!(io::stderr(), "a child stood still; another one takes the document");
+            ended = attempt();
+        }
+    }
     match ended {
         Ok(Ended { end: End::Done, .. }) => match bench.open(MADE) {
             Ok(made) => (Converted::Made(bench.remarks()), Some(made)),
@@ -202,6 +216,7 @@ fn outcome(ended: &Ended, bench: &Bench) -> Converted {
     let is_full = ended.peak_bytes.saturating_sub(own) > enough(bench.order.memory_bytes);
     match ended.end {
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
+        End::Still => Converted::Broken("children stood still, one after the other".to_owned()),
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
         End::Failed(EXHAUSTED) => Converted::OutOfMemory,
         End::Signal(_) if is_full => Converted::OutOfMemory,
