@@ -27,7 +27,7 @@ fn assert_in_order(html: &str, parts: &[&str]) {
 }
 
 fn assert_harmless(html: &str) {
-    assert!(html.starts_with("<!DOCTYPE html>\n<html lang=\"en-US\">"), "{html}");
+    assert!(html.starts_with("<!DOCTYPE html>\n<html"), "{html}");
     for never in ["<script", "javascript:", "<link", "src=\"http", "url(", "LibreOffice", "127.0.0.1"] {
         assert!(!html.contains(never), "{never}");
     }

@@ -176,10 +176,10 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
         *fake::PROGRAM
     );
     assert_eq!(answer["detail"], missing.as_str());
-    let (_, answer) = init(json!({"type": "latex", "target": "html"})).await;
+    let (_, answer) = init(json!({"type": "latex", "target": "xlsx"})).await;
     assert_eq!(
         answer["detail"],
-        "'latex' cannot become 'html'; it can become nothing here as it is; png, docx, pdf once the \
+        "'latex' cannot become 'xlsx'; it can become nothing here as it is; jpg, png, docx, html, pdf once the \
                 package fake-press is installed (scripts/setup --press)."
     );
     assert_eq!(service.metric(AVAILABLE).await, "", "what was never there is not counted");
@@ -272,6 +272,8 @@ async fn the_catalogue_tells_of_it() {
             "latex      docx  fake",
             "latex      html  fake > libreoffice",
             "latex      pdf   fake > fake",
+            "pptx       png   office > libreoffice > fake:raster",
+            "xlsx       png   office > libreoffice > fake:raster",
             "docx       jpg   office > fake > raster:raster",
             "docx       png   office > fake > fake:raster",
             "docx       pdf   office > fake",

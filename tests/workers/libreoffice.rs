@@ -212,7 +212,7 @@ async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_e
 async fn a_bombed_document_meets_the_limit_of_memory() {
     let foreign = Foreign::new();
     let pool = Office { memory_bytes: 60 * MEGABYTE, ..USUAL }.pool(&foreign);
-    let (converted, _) = convert(&pool, "docx", &word(20_000)).await.unwrap();
+    let (converted, _) = convert(&pool, "docx", &word(80_000)).await.unwrap();
     // Refused one large piece, LibreOffice says nothing; the job's error then names the limit, too.
     let is_told = converted == Converted::OutOfMemory || converted == Converted::Unreadable(String::new());
     assert!(is_told, "{converted:?}");

@@ -181,7 +181,8 @@ async fn what_takes_no_more_parts_ends_the_child() {
 async fn what_never_ends_is_ended() {
     let pool = pool(1, Duration::from_millis(1_500));
     let (done, _) = make(&pool, &usual(), hostile::endless()).await;
-    assert!(matches!(done, Err(WorkerFault::Deadline)), "{done:?}");
+    // Which of its limits it meets first goes by the machine.
+    assert!(matches!(done, Err(WorkerFault::Deadline | WorkerFault::Died { .. })), "{done:?}");
     assert_eq!(make(&pool, &usual(), documents::form()).await.0.unwrap(), made(1, 1));
 }
 

@@ -76,7 +76,7 @@ mod tests {
     fn who_sleeps_stands_still_and_who_computes_does_not() {
         let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
         let mut worker = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let found = [&sleeper, &worker].map(|child| child.id());
+        let found = [&sleeper, &worker].map(std::process::Child::id);
         let [sleeps, works] = found.map(|process| std::thread::spawn(move || is_still(process)));
         let found = (sleeps.join().unwrap(), works.join().unwrap());
         for child in [&mut sleeper, &mut worker] {

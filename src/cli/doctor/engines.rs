@@ -140,7 +140,8 @@ mod tests {
         let is_without = |engine: &Engine| engine.requires.contains(&crate::engines::script::JAVASCRIPT_CORE);
         assert_eq!(
             disabled(&catalog, is_without),
-            "ejs to jpg, png, html, pdf; pptx to pptx; xlsx to xlsx; docx to docx"
+            "ejs to jpg, png, html, pdf; pptx to jpg, png, pptx, html, pdf; xlsx to jpg, png, xlsx, html, pdf; docx to \
+             jpg, png, docx, html, pdf"
         );
     }
 }
