@@ -33,9 +33,7 @@ pub fn all() -> [Document; 4] {
 impl Document {
     /// Whether the PDF has all pages.
     pub fn check(&self, pdf: &[u8]) -> io::Result<()> {
-        let mut counter = pdf_page_count::PageCounter::default();
-        counter.pass(pdf);
-        let pages = counter.pages().and_then(|pages| usize::try_from(pages).ok());
+        let pages = pdf_metadata::pages(pdf).and_then(|pages| usize::try_from(pages).ok());
         if pages == Some(self.pages) {
             return Ok(());
         }

@@ -67,7 +67,7 @@ fn unoserver() -> io::Result<Command> {
         run(Command::new(folder.join("bin/pip")).args(["install", "--quiet", UNOSERVER]))?;
     }
     let mut command = Command::new(folder.join("bin/python"));
-    command.arg(Path::new(peers::FOLDER).join("unoserver.py"));
+    command.arg(Path::new(peers::FOLDER).join("unoserver-client.py"));
     Ok(command)
 }
 

@@ -22,7 +22,7 @@ def free_port():
 def start(folder):
     port = free_port()
     server = os.path.join(os.path.dirname(sys.executable), "unoserver")
-    arguments = ["--port", port, "--uno-port", free_port(), "--user-installation", "file://" + folder, "--quiet"]
+    arguments = ["--port", port, "--uno-port", free_port(), "--user-installation", folder, "--quiet"]
     process = subprocess.Popen([server, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     return process, UnoClient(server="127.0.0.1", port=port, host_location="local")
 
