@@ -1,8 +1,8 @@
 //! Whether a child stands still.
 //!
 //! Hazard: a fork copies a lock that another thread holds at that moment, and the copy is never released: a child that needs
-//! it waits for ever. LibreOffice's threads hold none for long, so this is rare (once in some hundred starts on a machine
-//! with much to do), and the next child does not meet it. So a child whose threads all sleep and use no processor time is
+//! it waits for ever. LibreOffice's threads hold none for long, so this is rare (seen once in some hundred starts, on a
+//! machine with much to do), and the next child does not meet it. So a child whose threads all sleep and use no processor time is
 //! ended long before its deadline. A document that only takes long computes, or waits for a disk, which is no sleep.
 
 use std::fs;
