@@ -12,6 +12,7 @@ mod lease;
 mod shelf;
 
 use std::future::pending;
+use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -24,7 +25,7 @@ use tokio::time::{sleep, timeout};
 
 use self::lease::Lease;
 use self::shelf::Shelf;
-use super::housing::{House, Housing};
+use super::housing::{House, Housing, Quarters};
 use super::place::{Levels, Place, Places};
 use super::priority::resident_bytes;
 use super::program::Excess;
@@ -92,7 +93,7 @@ struct Inner {
     /// A server that was started is ready, or is not to be had.
     arrival: Notify,
     /// For servers, which work for everybody.
-    housing: Option<Housing>,
+    quarters: Option<Quarters>,
 }
 
 /// When a job may begin, and until when it is done.
@@ -132,6 +133,9 @@ impl Pool {
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
+        // One more than there are in all: its folder may outlive a server for a moment.
+        let count = settings.processes.max(settings.spares).saturating_add(1);
+        let quarters = housing.map(|housing| Quarters::new(housing, count));
         let pool = Self {
             inner: Arc::new(Inner {
                 starter,
@@ -140,7 +144,7 @@ impl Pool {
                 places,
                 shelf,
                 arrival: Notify::new(),
-                housing,
+                quarters,
             }),
         };
         pool.refill();
@@ -186,7 +190,7 @@ impl Pool {
     ) -> Result<(R, Bytes), WorkerFault> {
         let meter = meter.into();
         let account = meter.account();
-        let is_shared = self.inner.housing.is_some();
+        let is_shared = self.inner.quarters.is_some();
         let mut leave = None;
         loop {
             let place = self.inner.places.take(&meter, leave).await;
@@ -230,7 +234,7 @@ impl Pool {
             None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
         // What grows in a server at work is its child, which it watches itself.
-        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.housing.is_none());
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_none());
         let grown = outgrown(worker.process(), limit);
         let mut lease = Lease::new(self.clone(), account, worker, turn.place);
         let waits = Waits::default();
@@ -271,7 +275,7 @@ impl Pool {
             if let Some(worker) = self.take(&pick) {
                 return Some(worker);
             }
-            if self.inner.housing.is_none() || self.shelf().starting == 0 {
+            if self.inner.quarters.is_none() || self.shelf().starting == 0 {
                 return None;
             }
             arrival.await;
@@ -280,10 +284,11 @@ impl Pool {
 
     async fn start(&self, environment: &[(&'static str, &str)]) -> Result<Worker, WorkerFault> {
         let settings = &self.inner.settings;
-        let (spec, mut house) = match &self.inner.housing {
+        let (spec, mut house) = match &self.inner.quarters {
             None => (settings.spec.clone(), None),
-            Some(housing) => {
-                let furnished = housing.furnish(settings.spec.clone()).await;
+            Some(quarters) => {
+                let furnished = timeout(settings.start_timeout, quarters.furnish(settings.spec.clone())).await;
+                let furnished = furnished.map_err(io::Error::from).flatten();
                 let (spec, house) = furnished.map_err(|error| WorkerFault::NotStarted(error.to_string()))?;
                 (spec, Some(house))
             }
@@ -319,7 +324,7 @@ impl Pool {
         let wanted = self.inner.settings.spares;
         let missing = {
             let mut stock = self.shelf();
-            let others = if self.inner.housing.is_some() { stock.kept.len() + stock.working } else { 0 };
+            let others = if self.inner.quarters.is_some() { stock.kept.len() + stock.working } else { 0 };
             let missing = wanted.saturating_sub(stock.ready.len() + stock.starting + others);
             stock.starting += missing;
             self.tell(&stock);
@@ -372,7 +377,7 @@ impl Pool {
 
     /// Whether a server holds more than it may between two jobs.
     fn is_overgrown(&self, worker: &Worker) -> bool {
-        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.housing.is_some());
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_some());
         let held = worker.process().and_then(resident_bytes);
         held.zip(limit).is_some_and(|(held, limit)| held > limit)
     }

@@ -49,7 +49,7 @@ impl Lease {
         job: &Job<'_, H>,
         waits: &Waits,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        if self.pool.inner.housing.is_some() {
+        if self.pool.inner.quarters.is_some() {
             // What computes is the server's child; who shall yield does so from its start.
             return self.work(job, waits).await;
         }
