@@ -90,7 +90,7 @@ struct Inner {
     metrics: ChildMetrics,
     places: Places,
     shelf: Mutex<Shelf>,
-    /// A server that was started is ready, or is not to be had.
+    /// A server is ready, or one that was started is not to be had.
     arrival: Notify,
     /// For servers, which work for everybody.
     quarters: Option<Quarters>,
@@ -370,6 +370,8 @@ impl Pool {
             self.tell(&stock);
             surplus
         };
+        // Who waits for a server on its way is served by this one.
+        self.inner.arrival.notify_waiters();
         if let Some((_, worker)) = surplus {
             worker.end().await;
         }

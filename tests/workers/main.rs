@@ -22,4 +22,5 @@ mod pool;
 mod processes;
 mod programs;
 mod raster;
+mod server_stock;
 mod servers;
