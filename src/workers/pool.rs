@@ -8,6 +8,7 @@
 //!                      └─► killed: no answer, or nobody waits for it any more
 //! ```
 
+mod claim;
 mod lease;
 mod shelf;
 
@@ -23,6 +24,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use self::claim::Claim;
 use self::lease::Lease;
 use self::shelf::Shelf;
 use super::housing::{House, Housing, Quarters};
@@ -229,14 +231,15 @@ impl Pool {
         job: &Job<'_, H>,
         pick: impl Fn(&mut Shelf) -> Option<Worker>,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let worker = match self.take_or_await(pick).await {
+        let (worker, claim) = self.take_or_await(pick).await;
+        let worker = match worker {
             Some(worker) => worker,
             None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
         // What grows in a server at work is its child, which it watches itself.
         let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_none());
         let grown = outgrown(worker.process(), limit);
-        let mut lease = Lease::new(self.clone(), account, worker, turn.place);
+        let mut lease = Lease::new(self.clone(), account, (worker, claim), turn.place);
         let waits = Waits::default();
         let done = tokio::select! {
             done = lease.work_in_turn(job, &waits) => done,
@@ -252,31 +255,35 @@ impl Pool {
     }
 
     /// A child that waits; one that ended in the meantime is passed over.
-    fn take(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<Worker> {
+    fn take(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<(Worker, Claim)> {
         loop {
-            let mut worker = {
+            let (mut worker, claim) = {
                 let mut stock = self.shelf();
                 let worker = pick(&mut stock)?;
                 self.tell(&stock);
-                worker
+                (worker, Claim::new(self, &mut stock))
             };
             if worker.is_waiting() {
-                return Some(worker);
+                return Some((worker, claim));
             }
             tracing::warn!(pool.name = self.inner.settings.name, "a child process ended while it had no job");
         }
     }
 
-    /// The same; while servers are on their way, a job waits for one of them, rather than start one more.
-    async fn take_or_await(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<Worker> {
+    /// The same, or the claim to one that is to be started for the job; while servers are on their way, it waits for one of
+    /// them, rather than start one more.
+    async fn take_or_await(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> (Option<Worker>, Claim) {
         loop {
             let mut arrival = pin!(self.inner.arrival.notified());
             arrival.as_mut().enable();
-            if let Some(worker) = self.take(&pick) {
-                return Some(worker);
+            if let Some((worker, claim)) = self.take(&pick) {
+                return (Some(worker), claim);
             }
-            if self.inner.quarters.is_none() || self.shelf().starting == 0 {
-                return None;
+            {
+                let mut stock = self.shelf();
+                if self.inner.quarters.is_none() || stock.starting == 0 {
+                    return (None, Claim::new(self, &mut stock));
+                }
             }
             arrival.await;
         }
@@ -353,18 +360,17 @@ impl Pool {
     }
 
     /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
-    async fn retire(&self, account: AccountId, mut worker: Worker, answered: bool) {
+    async fn retire(&self, account: AccountId, (mut worker, claim): (Worker, Claim), answered: bool) {
         let settings = &self.inner.settings;
         let useful = answered && settings.kept > 0 && worker.jobs() < settings.child_jobs;
         let is_kept = useful && worker.renew(settings.start_timeout).await && !self.is_overgrown(&worker);
         if !is_kept {
             worker.end().await;
-            self.shelf().working -= 1;
             return;
         }
         let surplus = {
             let mut stock = self.shelf();
-            stock.working -= 1;
+            claim.give_up(&mut stock);
             stock.kept.push_back((account, worker));
             let surplus = if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None };
             self.tell(&stock);

@@ -137,3 +137,27 @@ async fn who_waits_for_a_server_on_its_way_is_served_by_one_that_is_free_before(
     assert_eq!(stage.starting(), 1, "the other one is still on its way");
     stage.unset("hold-2");
 }
+
+#[tokio::test]
+async fn a_server_that_is_started_for_a_job_counts_from_then_on() {
+    let stage = Stage::new();
+    for name in ["fail-1", "hold-3", "hold-first"] {
+        stage.set(name);
+    }
+    let pool = stage.pool(servers(2));
+    until("one is ready, the other failed", || pool.spares() == 1 && stage.starting() == 0).await;
+    let first = begin(&pool, "hold-first");
+    until("it has a job", || pool.spares() == 0).await;
+    let second = begin(&pool, "nothing");
+    until("one is started for the other job", || stage.started() == 3).await;
+    stage.unset("hold-first");
+    let server = done("the first job is done", first).await;
+    until("its server is kept", || pool.kept() == 1).await;
+    let third = done("and does a further one", begin(&pool, "nothing")).await;
+    assert_eq!(server, third);
+    until("its server is kept", || pool.kept() == 1).await;
+    stage.unset("hold-3");
+    assert_ne!(done("the second job is done", second).await, server);
+    until("both are kept", || pool.kept() == 2).await;
+    assert_eq!((stage.started(), pool.spares(), stage.starting()), (3, 0, 0), "and no other one was started");
+}

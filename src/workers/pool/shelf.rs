@@ -13,7 +13,7 @@ pub(super) struct Shelf {
     /// Oldest first.
     pub kept: VecDeque<(AccountId, Worker)>,
     pub starting: usize,
-    /// They have a job, or get ready for a further one.
+    /// They have a job, are started for one, or get ready for a further one.
     pub working: usize,
 }
 
