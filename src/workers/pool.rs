@@ -4,18 +4,20 @@
 //!
 //! ```text
 //! start ─► spare ─► at work ─► renewing ─► kept for its account ─► at work …
-//!                      │           └─► killed: it worked enough, or did not get ready again
+//!                      │           └─► killed: it worked enough (a server: another one is ready), or did not get ready
 //!                      └─► killed: no answer, or nobody waits for it any more
 //! ```
 
 mod claim;
 mod lease;
+mod relief;
 mod shelf;
+mod supply;
 
 use std::future::pending;
 use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -26,6 +28,7 @@ use tokio::time::{sleep, timeout};
 
 use self::claim::Claim;
 use self::lease::Lease;
+pub(super) use self::relief::Relief;
 use self::shelf::Shelf;
 use super::housing::{House, Housing, Quarters};
 use super::place::{Levels, Place, Places};
@@ -56,7 +59,7 @@ pub struct PoolSettings {
     pub spares: usize,
     /// Children that wait for a further job of their account.
     pub kept: usize,
-    /// Jobs that one child does.
+    /// Jobs that one child does. A server goes on until another one is ready in its place.
     pub child_jobs: u64,
     /// Jobs at once; further ones wait.
     pub processes: usize,
@@ -75,7 +78,7 @@ pub struct PoolSettings {
     pub answer_limit_bytes: u64,
     /// Most memory that a child may hold at work, its program's own included; then it is killed. For what its own limits do
     /// not see, such as address space that was reserved before they were set. A server that holds more when its job is done
-    /// is replaced.
+    /// is replaced in the same way.
     pub resident_limit_bytes: Option<u64>,
 }
 
@@ -135,7 +138,7 @@ impl Pool {
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
-        // One more than there are in all: its folder may outlive a server for a moment.
+        // One more than there are in all, which is ready in the place of another before that ends.
         let count = settings.processes.max(settings.spares).saturating_add(1);
         let quarters = housing.map(|housing| Quarters::new(housing, count));
         let pool = Self {
@@ -313,72 +316,29 @@ impl Pool {
         Ok(worker.marked(environment))
     }
 
-    /// A server has ended. If it had no job, nobody has seen it yet.
-    async fn replace_gone(pool: &Weak<Inner>) {
-        let Some(inner) = pool.upgrade() else { return };
-        let pool = Self { inner };
-        let gone = pool.shelf().remove_gone();
-        for worker in gone {
-            tracing::warn!(pool.name = pool.inner.settings.name, "a server ended while it had no job");
-            worker.end().await;
-        }
-        pool.refill();
-    }
-
-    /// Starts as many children as are missing. A child that cannot start is not tried again here; the
-    /// next job that needs one reports it.
-    fn refill(&self) {
-        let wanted = self.inner.settings.spares;
-        let missing = {
-            let mut stock = self.shelf();
-            let others = if self.inner.quarters.is_some() { stock.kept.len() + stock.working } else { 0 };
-            let missing = wanted.saturating_sub(stock.ready.len() + stock.starting + others);
-            stock.starting += missing;
-            self.tell(&stock);
-            missing
-        };
-        for _ in 0..missing {
-            let pool = self.clone();
-            tokio::spawn(async move {
-                let started = pool.start(&[]).await;
-                pool.put(started);
-            });
-        }
-    }
-
-    fn put(&self, started: Result<Worker, WorkerFault>) {
-        let mut stock = self.shelf();
-        stock.starting -= 1;
-        match started {
-            Ok(worker) => stock.ready.push_back(worker),
-            Err(fault) => {
-                tracing::warn!(pool.name = self.inner.settings.name, error = %fault, "no spare");
-            }
-        }
-        self.tell(&stock);
-        self.inner.arrival.notify_waiters();
-    }
-
     /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
     async fn retire(&self, account: AccountId, (mut worker, claim): (Worker, Claim), answered: bool) {
-        let settings = &self.inner.settings;
-        let useful = answered && settings.kept > 0 && worker.jobs() < settings.child_jobs;
-        let is_kept = useful && worker.renew(settings.start_timeout).await && !self.is_overgrown(&worker);
-        if !is_kept {
+        let (settings, is_server) = (&self.inner.settings, self.inner.quarters.is_some());
+        let did_enough = worker.jobs() >= settings.child_jobs;
+        let useful = answered && settings.kept > 0 && (is_server || !did_enough);
+        if !(useful && worker.renew(settings.start_timeout).await) {
             worker.end().await;
             return;
+        }
+        if did_enough || self.is_overgrown(&worker) {
+            worker.want_relief();
         }
         let surplus = {
             let mut stock = self.shelf();
             claim.give_up(&mut stock);
-            stock.kept.push_back((account, worker));
-            let surplus = if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None };
+            let surplus = stock.keep(account, worker, settings.kept);
             self.tell(&stock);
             surplus
         };
         // Who waits for a server on its way is served by this one.
         self.inner.arrival.notify_waiters();
-        if let Some((_, worker)) = surplus {
+        self.relieve();
+        if let Some(worker) = surplus {
             worker.end().await;
         }
     }

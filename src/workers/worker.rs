@@ -17,6 +17,7 @@ use super::frame::{self, FrameError, Given, Saying};
 use super::group::Standing;
 use super::housing::House;
 use super::place::Place;
+use super::pool::Relief;
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
@@ -138,6 +139,8 @@ pub(super) struct Worker {
     output: ChildStdout,
     words: JoinHandle<String>,
     jobs: u64,
+    /// Of one that did enough.
+    relief: Option<Relief>,
     house: Option<House>,
     /// By what it differs from the pool's other children.
     environment: Vec<(&'static str, String)>,
@@ -163,6 +166,7 @@ impl Worker {
             output,
             words: tokio::spawn(listen(errors)),
             jobs: 0,
+            relief: None,
             house,
             environment: Vec::new(),
         };
@@ -200,6 +204,21 @@ impl Worker {
     /// How many jobs it was given.
     pub fn jobs(&self) -> u64 {
         self.jobs
+    }
+
+    /// It did enough, and goes when another one is ready in its place.
+    pub fn want_relief(&mut self) {
+        self.relief.get_or_insert_default();
+    }
+
+    /// What it is told then; `None` where it did not do enough yet.
+    pub fn relief(&self) -> Option<&Relief> {
+        self.relief.as_ref()
+    }
+
+    /// Whether another one is ready in its place.
+    pub fn may_go(&self) -> bool {
+        self.relief.as_ref().is_some_and(Relief::has_come)
     }
 
     /// Waits until it is ready for a further job; false when it ended instead, which is its right.

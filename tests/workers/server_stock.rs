@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use crate::foreign::{Foreign, passable, profile};
-use crate::processes::{starter, until};
+use crate::processes::{is_alive, starter, until};
 
 /// Writes down that it starts and which one it is, waits or fails where a file says so, and is ready; answers who it is, and
 /// not before a file is gone where the job names one.
@@ -160,4 +160,55 @@ async fn a_server_that_is_started_for_a_job_counts_from_then_on() {
     assert_ne!(done("the second job is done", second).await, server);
     until("both are kept", || pool.kept() == 2).await;
     assert_eq!((stage.started(), pool.spares(), stage.starting()), (3, 0, 0), "and no other one was started");
+}
+
+#[tokio::test]
+async fn a_server_that_did_enough_works_until_another_one_is_ready() {
+    let lazy = PoolSettings { spares: 0, ..servers(1) };
+    for (settings, enough) in [
+        (PoolSettings { child_jobs: 2, ..servers(1) }, 2),
+        (PoolSettings { child_jobs: 2, ..lazy.clone() }, 2),
+        (PoolSettings { resident_limit_bytes: Some(1), ..lazy }, 1),
+    ] {
+        let stage = Stage::new();
+        stage.set("hold-2");
+        let pool = stage.pool(settings);
+        let server = done("the first job is done", begin(&pool, "nothing")).await;
+        for _ in 1..enough {
+            assert_eq!(done("and a further one", begin(&pool, "nothing")).await, server);
+        }
+        until("another one is started", || stage.started() == 2).await;
+        for _ in 0..3 {
+            let job = begin(&pool, "nothing");
+            assert_eq!(done("a job while that is not ready", job).await, server, "by the first");
+        }
+        assert_eq!((stage.started(), stage.starting()), (2, 1), "one at a time");
+        until("the server is kept", || pool.kept() == 1).await;
+        stage.set("hold-job");
+        let job = begin(&pool, "hold-job");
+        until("the server is at work", || pool.kept() == 0).await;
+        stage.set("hold-3");
+        stage.unset("hold-2");
+        until("the other one is ready", || pool.spares() == 1).await;
+        assert!(is_alive(server), "its job is finished");
+        stage.unset("hold-job");
+        assert_eq!(done("the job is done", job).await, server);
+        until("it ends", || !is_alive(server)).await;
+        assert_ne!(done("the next job is done by the other one", begin(&pool, "nothing")).await, server);
+        until("that is kept", || pool.kept() == 1).await;
+        stage.unset("hold-3");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_did_enough_ends_without_a_further_job_and_goes_on_where_no_other_one_starts() {
+    let stage = Stage::new();
+    stage.set("fail-2");
+    let pool = stage.pool(PoolSettings { child_jobs: 1, ..servers(1) });
+    let server = done("the first job is done", begin(&pool, "nothing")).await;
+    until("another one could not start", || stage.started() == 2 && stage.starting() == 0).await;
+    assert_eq!(done("the first goes on", begin(&pool, "nothing")).await, server);
+    until("one more is started, and the first ends", || !is_alive(server)).await;
+    until("that one is ready", || pool.spares() == 1 && pool.kept() == 0).await;
+    assert_eq!((stage.started(), stage.starting()), (3, 0));
 }
