@@ -11,11 +11,18 @@ use std::time::Duration;
 use libloading::{Library, Symbol};
 
 use crate::child::{self, Bounds, Ended};
+use crate::heap;
 use crate::table::{DocumentClass, DocumentObject, Hook, KitClass, KitObject};
 use crate::url;
 
 /// How LibreOffice is to run: by polling us, and without a display.
 const OPTIONS: [(&str, &str); 2] = [("SAL_LOK_OPTIONS", "unipoll"), ("SAL_USE_VCLPLUGIN", "svp")];
+/// Where its settings come from: its own, those of extensions, ours. Hazard: with the layer `user`, which is missing here, a
+/// thread writes what documents change in settings to the disk and holds their lock meanwhile; a child forked then has
+/// that lock for ever, and stands still.
+const LAYERS: &str = "xcsxcu:${BRAND_BASE_DIR}/share/registry res:${BRAND_BASE_DIR}/share/registry \
+    bundledext:${${BRAND_BASE_DIR}/program/lounorc:BUNDLED_EXTENSIONS_USER}/registry/\
+    com.sun.star.comp.deployment.configuration.PackageRegistryBackend/configmgr.ini xcsxcu:";
 /// The one library that holds nearly all of it.
 const LIBRARY: &str = "libmergedlo.so";
 /// While LibreOffice asks again from within a call of ours, so long it waits between two questions.
@@ -33,8 +40,10 @@ pub struct Kit {
 pub struct Place<'a> {
     /// The folder of its programs and libraries.
     pub programs: &'a Path,
-    /// Its settings; whoever starts it has written them.
+    /// What it keeps for itself.
     pub profile: &'a Path,
+    /// Its settings: a folder with `data/*.xcu`. They come after LibreOffice's own, and nothing changes them.
+    pub settings: &'a Path,
     /// Its temporary files.
     pub temporary: &'a Path,
 }
@@ -77,6 +86,9 @@ impl Kit {
             set(name, OsStr::new(value));
         }
         set("TMPDIR", place.temporary.as_os_str());
+        let settings = url::of(place.settings);
+        let layers = [LAYERS.as_bytes(), settings.as_bytes()].concat();
+        set("CONFIGURATION_LAYERS", OsStr::from_bytes(&layers));
         // SAFETY: what loading it runs are LibreOffice's own initializers, which are made for this.
         let library = unsafe { Library::new(place.programs.join(LIBRARY)) }?;
         // Never unloaded: its threads run on until the process ends.
@@ -122,6 +134,11 @@ impl Kit {
         let object = unsafe { load(self.object.as_ptr(), address.as_ptr(), options.as_ptr()) };
         let object = NonNull::new(object).ok_or_else(|| self.error())?;
         Ok(Document { object, kit: self })
+    }
+
+    /// Says that everything is loaded that children shall have: from now on documents are worked on in children only.
+    pub fn settle(&self) {
+        heap::fill();
     }
 
     /// Has `work` done in a child of this process, within `bounds`, and waits for its end. The child has what this
