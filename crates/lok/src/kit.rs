@@ -1,5 +1,6 @@
 //! The library: how it is started, and what can be done with a document.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt as _;
@@ -66,6 +67,8 @@ pub enum StartError {
 pub struct Document<'k> {
     object: NonNull<DocumentObject>,
     kit: &'k Kit,
+    /// Whether LibreOffice was told that commands are meant for it.
+    is_active: Cell<bool>,
 }
 
 impl Kit {
@@ -133,7 +136,7 @@ impl Kit {
         // SAFETY: the object lives as long as the process, both texts until it returns.
         let object = unsafe { load(self.object.as_ptr(), address.as_ptr(), options.as_ptr()) };
         let object = NonNull::new(object).ok_or_else(|| self.error())?;
-        Ok(Document { object, kit: self })
+        Ok(Document { object, kit: self, is_active: Cell::new(false) })
     }
 
     /// Says that everything is loaded that children shall have: from now on documents are worked on in children only.
@@ -197,7 +200,7 @@ impl Document<'_> {
     /// Has LibreOffice do what a menu would; `arguments` are JSON. Nothing is said of how it went.
     ///
     /// # Errors
-    /// When this LibreOffice does not know how to.
+    /// When this LibreOffice does not know how to, or the document has no view.
     pub fn command(&self, command: &str, arguments: &str) -> Result<(), String> {
         let class = self.class();
         // SAFETY: every version begins its table with its size.
@@ -205,11 +208,41 @@ impl Document<'_> {
         if size < size_of::<DocumentClass>() {
             return Err("it is too old to take commands".to_owned());
         }
+        if !self.is_active.get() {
+            self.activate()?;
+            self.is_active.set(true);
+        }
         let (command, arguments) = (text(command.as_bytes()), text(arguments.as_bytes()));
         // SAFETY: the table is long enough to hold this function.
         let post = unsafe { (*class).post_uno_command };
         // SAFETY: the document is open until it is dropped, the texts live until the function returns.
         unsafe { post(self.object.as_ptr(), command.as_ptr(), arguments.as_ptr(), false) };
+        Ok(())
+    }
+
+    /// Hazard: a command goes to whatever is active on LibreOffice's desktop, and where nothing is, it is dropped without
+    /// a word. Loading alone makes a document active only where a bar of progress was shown meanwhile, and a Word file
+    /// gets none whose `docProps/app.xml` does not say how many paragraphs it has. Changing to a view makes it active,
+    /// and a change it is only from another one.
+    ///
+    /// The table was found to be long enough.
+    fn activate(&self) -> Result<(), String> {
+        let class = self.class();
+        // SAFETY: the caller has looked at the size of the table; so it is for the next two.
+        let get_view = unsafe { (*class).get_view };
+        // SAFETY: see above.
+        let create_view = unsafe { (*class).create_view };
+        // SAFETY: see above.
+        let set_view = unsafe { (*class).set_view };
+        // SAFETY: the document is open until it is dropped.
+        let own = unsafe { get_view(self.object.as_ptr()) };
+        // SAFETY: see above.
+        let other = unsafe { create_view(self.object.as_ptr()) };
+        if own < 0 || other < 0 {
+            return Err("the document has no view".to_owned());
+        }
+        // SAFETY: see above; the view is the document's.
+        unsafe { set_view(self.object.as_ptr(), own) };
         Ok(())
     }
 
