@@ -297,7 +297,8 @@ impl Pool {
         let (spec, mut house) = match &self.inner.quarters {
             None => (settings.spec.clone(), None),
             Some(quarters) => {
-                let furnished = timeout(settings.start_timeout, quarters.furnish(settings.spec.clone())).await;
+                let furnished =
+                    timeout(settings.start_timeout, quarters.furnish(settings.spec.clone())).await;
                 let furnished = furnished.map_err(io::Error::from).flatten();
                 let (spec, house) = furnished.map_err(|error| WorkerFault::NotStarted(error.to_string()))?;
                 (spec, Some(house))

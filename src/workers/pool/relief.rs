@@ -76,7 +76,8 @@ impl Shelf {
 
     /// Takes out those in whose place others are ready.
     fn remove_relieved(&mut self) -> Vec<Worker> {
-        let (gone, kept) = std::mem::take(&mut self.kept).into_iter().partition(|(_, worker)| worker.may_go());
+        let (gone, kept) =
+            std::mem::take(&mut self.kept).into_iter().partition(|(_, worker)| worker.may_go());
         self.kept = kept;
         let gone: std::collections::VecDeque<_> = gone;
         gone.into_iter().map(|(_, worker)| worker).collect()
