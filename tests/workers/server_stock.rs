@@ -68,15 +68,15 @@ impl Stage {
         self.foreign.metrics.children.children.of(["server", "starting"]).get()
     }
 
-    fn pool(&self, settings: PoolSettings) -> Pool {
+    fn pool(&self, mut settings: PoolSettings) -> Pool {
         let mut profile = Profile { signals: Signals::Anybody, ..profile() };
         profile.write.push(self.folder.path().to_owned());
         let stage = self.folder.path().display().to_string();
-        let spec = ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]).arguments([stage]);
+        settings.spec = ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]).arguments([stage]);
         let housing =
             Housing { programs: self.foreign.programs.clone(), profile, bounds: self.foreign.bounds() };
         let metrics = self.foreign.metrics.children.clone();
-        Pool::of_servers(starter(), PoolSettings { spec, ..settings }, metrics, housing)
+        Pool::of_servers(starter(), settings, metrics, housing)
     }
 }
 

@@ -11,15 +11,15 @@ pub(super) struct Claim {
 
 impl Claim {
     /// Counts one more child of the pool, whose shelf this is.
-    pub fn new(pool: &Pool, shelf: &mut Shelf) -> Self {
-        shelf.working += 1;
+    pub fn new(pool: &Pool, stock: &mut Shelf) -> Self {
+        stock.working += 1;
         Self { pool: Some(pool.clone()) }
     }
 
     /// Gives it up with the shelf in hand, on which the child is put.
-    pub fn give_up(mut self, shelf: &mut Shelf) {
+    pub fn give_up(mut self, stock: &mut Shelf) {
         self.pool = None;
-        shelf.working -= 1;
+        stock.working -= 1;
     }
 }
 
