@@ -152,6 +152,12 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
         let (_, pdf) = app.converted("docx", pages(1), options).await;
         assert!(told("pdfinfo", &[], &pdf).contains(&format!("Tagged:          {tagged}")));
     }
+    let (view, _) = app.converted("docx", pages(1), json!({"pdfua": true})).await;
+    assert!(view["warnings"][0].as_str().is_some_and(|warning| warning.contains("has no title")), "{view}");
+    let options = json!({"pdfua": true, "metadata": {"title": "Called"}});
+    let (view, pdf) = app.converted("docx", pages(1), options).await;
+    assert_eq!(view["warnings"], json!([]), "{view}");
+    assert!(pdf.windows(21).any(|bytes| bytes == b"/DisplayDocTitle true"));
     let idle = json!({"landscape": true, "format": "A5", "margin": "1cm"});
     let (view, _) = app.converted("docx", pages(1), idle).await;
     assert_eq!(view["warnings"].as_array().map(Vec::len), Some(3), "{view}");
