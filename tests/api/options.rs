@@ -90,7 +90,7 @@ async fn what_promises_conformance_or_a_signature_is_refused_and_never_ignored()
     let (_, jobs) = app.get("/v1/jobs").await;
     assert_eq!(jobs["items"], json!([]), "nothing may be created");
     let (view, _) =
-        rendered(&app, "pdf", PAGE, json!({"password": "", "encrypt": false, "pdfa": null})).await;
+        rendered(&app, "pdf", PAGE, json!({"password": false, "encrypt": false, "pdfa": null})).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])));
 }
 

@@ -75,11 +75,12 @@ mod tests {
             (r#"{"pdfa":"1b"}"#, Some(PdfA::One)),
             (r#"{"pdfa":"3b"}"#, Some(PdfA::Three)),
             (r#"{"pdfa":false}"#, None),
-            (r#"{"pdfa":""}"#, None),
         ] {
             assert_eq!(options(text).conversion.pdfa, part, "{text}");
         }
-        assert_fault(r#"{"pdfa":"2a"}"#, "/formatOpts/pdfa", "must be");
+        for wrong in [r#"{"pdfa":"2a"}"#, r#"{"pdfa":""}"#] {
+            assert_fault(wrong, "/formatOpts/pdfa", "must be");
+        }
         assert_fault(r#"{"pdfua":"1"}"#, "/formatOpts/pdfua", "true or false");
         let fields = options(r#"{"updateFields":false,"pdfua":true}"#).conversion;
         assert_eq!((fields.update_fields, fields.pdfua), (Some(false), true));
