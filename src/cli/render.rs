@@ -20,7 +20,7 @@ use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::config::{Config, OfficeStart};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::ids::{AccountId, JobId};
-use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::engines::catalog::{Catalog, Unplanned};
 use crate::engines::plan::Plan;
 use crate::engines::{self, is_fenced, page};
@@ -70,7 +70,8 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     let (input, plan) = input_of(arguments, &config, &catalog)?;
     arguments.output.check(input.target == Target::Html)?;
     let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };
-    let document = actix::System::new().block_on(render(config, input, means))?;
+    let (made, document) = actix::System::new().block_on(render(config, input, means))?;
+    check_extension(&arguments.output, made)?;
     arguments.output.write(&document)?;
     if arguments.output != Place::Stream {
         say(&arguments.output.to_string())?;
@@ -154,8 +155,12 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
     let output = &arguments.output;
     let by_extension = output.extension().and_then(|extension| Target::from_name(&extension));
     let Some(name) = arguments.target.as_deref() else {
-        let remedy =
-            if *output == Place::Stream { "needs --target" } else { "needs such an extension, or --target" };
+        let remedy = match output.extension().as_deref() {
+            Some("zip") => "needs --target, png or jpg: several pictures come as a zip archive",
+            Some(_) => "needs such an extension, or --target",
+            None if *output == Place::Stream => "needs --target",
+            None => "needs an extension, or --target",
+        };
         return by_extension.ok_or_else(|| format!("-o {output} {remedy}; targets are: {}", known()).into());
     };
     let target = Target::from_name(name)
@@ -166,6 +171,18 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
         }
         Some(_) | None => Ok(target),
     }
+}
+
+/// How many pages a document has, and so whether its pictures are an archive, shows when it is made.
+fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
+    let meant = output.extension().and_then(|extension| FileKind::from_name(&extension));
+    let Some(meant) = meant.filter(|meant| *meant != made) else { return Ok(()) };
+    let (meant, made) = (meant.name(), made.name());
+    let remedy = match made {
+        "zip" => format!("give -o NAME.zip --target {meant}, or ask for one page (formatOpts.page)"),
+        _ => format!("give -o NAME.{made}"),
+    };
+    Err(format!("the document is a {made}, and -o {output} would be taken for a {meant}; {remedy}").into())
 }
 
 fn read_options(opts: &Place, config: &Config) -> Result<Reading, CommandError> {
@@ -190,7 +207,7 @@ struct Means {
     needs_browser: bool,
 }
 
-async fn render(config: Config, input: RunInput, means: Means) -> Result<Bytes, CommandError> {
+async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKind, Bytes), CommandError> {
     let folder = Scratch::make()?;
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.join("objects")).await?);
     let arbiter = Arbiter::new();
@@ -219,7 +236,7 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<Bytes, 
     }
     let document = end.document.ok_or("the render ended without a document and without an error")?;
     let key = StorageKey::JobOutput(account, job, document.file);
-    Ok(store.get(&key, config.storage.output_limit_bytes).await?)
+    Ok((document.file, store.get(&key, config.storage.output_limit_bytes).await?))
 }
 
 /// Comes when a browser did not start, with the reason: the service tries again, who waits here need not.
@@ -252,5 +269,29 @@ impl Drop for Scratch {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             complain(&format!("{} stays behind: {error}", self.0.display()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_as_what_it_is() {
+        let told = |output: &str, made| {
+            check_extension(&output.parse().unwrap(), made).map_err(|error| error.to_string())
+        };
+        for (output, made) in [
+            ("a.png", FileKind::Png),
+            ("a.ZIP", FileKind::Zip),
+            ("a.jpeg", FileKind::Jpg),
+            ("a", FileKind::Zip),
+            ("-", FileKind::Zip),
+        ] {
+            assert_eq!(told(output, made), Ok(()), "{output}");
+        }
+        let archive = told("d.png", FileKind::Zip).unwrap_err();
+        assert!(archive.contains("is a zip") && archive.contains("NAME.zip --target png"), "{archive}");
+        assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
     }
 }
