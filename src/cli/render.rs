@@ -68,6 +68,9 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
+    // One for pages with script and without; none where no step shows a page.
+    config.browser.processes = u64::from(plan.steps().iter().any(|step| step.engine == page::NAME));
+    config.browser.static_processes = 0;
     arguments.output.check(input.target == Target::Html)?;
     let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };
     let (made, document) = actix::System::new().block_on(render(config, input, means))?;
