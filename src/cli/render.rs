@@ -37,10 +37,10 @@ const LOOK_PAUSE: Duration = Duration::from_millis(50);
 /// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct RenderArguments {
-    /// The template: a page, a Word file, a zip archive, or a folder with index.html or index.docx
+    /// The template: a page, an Office file, a zip archive, or a folder with index.html or index.docx
     #[arg(value_name = "FILE")]
     file: Place,
-    /// The template's kind: html, ejs, framework, docx
+    /// The template's kind: html, ejs, framework, docx, xlsx, pptx
     #[arg(long = "type", value_name = "TYPE")]
     kind: String,
     /// The JSON data; `{}` when there is none
@@ -49,7 +49,7 @@ pub struct RenderArguments {
     /// Where the document goes; its extension is the target. `-` for stdout, with --target
     #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
     output: Place,
-    /// What becomes of it: pdf, png, jpg, html, docx; where the output's extension does not say so
+    /// What becomes of it: pdf, png, jpg, html, docx, xlsx, pptx; where the output's extension does not say so
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
     /// `formatOpts` as a JSON object
@@ -180,12 +180,17 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
 fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
     let meant = output.extension().and_then(|extension| FileKind::from_name(&extension));
     let Some(meant) = meant.filter(|meant| *meant != made) else { return Ok(()) };
-    let (meant, made) = (meant.name(), made.name());
-    let remedy = match made {
-        "zip" => format!("give -o NAME.zip --target {meant}, or ask for one page (formatOpts.page)"),
-        _ => format!("give -o NAME.{made}"),
+    let meant = meant.name();
+    let told = if made == FileKind::Zip {
+        format!(
+            "several pictures were made, in a zip archive, and -o {output} says {meant}; give -o NAME.zip --target {meant}, \
+             or ask for one page (formatOpts.page)"
+        )
+    } else {
+        let made = made.name();
+        format!("{made} was made, and -o {output} says {meant}; give -o NAME.{made}")
     };
-    Err(format!("the document is a {made}, and -o {output} would be taken for a {meant}; {remedy}").into())
+    Err(told.into())
 }
 
 fn read_options(opts: &Place, config: &Config) -> Result<Reading, CommandError> {
@@ -277,7 +282,35 @@ impl Drop for Scratch {
 
 #[cfg(test)]
 mod tests {
+    use clap::{CommandFactory as _, Parser};
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        _arguments: RenderArguments,
+    }
+
+    #[test]
+    fn the_help_names_what_can_be_made_and_of_what() {
+        let catalog = Catalog::new(engines::all(), true, Metrics::new().engines);
+        let options = PageOptions::default();
+        let command = Alone::command();
+        let help = |name: &str| {
+            let found = command.get_arguments().find(|argument| argument.get_id() == name).unwrap();
+            found.get_help().unwrap().to_string()
+        };
+        let (kinds, targets) = (help("kind"), help("target"));
+        for kind in TemplateKind::ALL {
+            for target in Target::ALL {
+                if catalog.route(kind, target, &options).is_some() {
+                    assert!(kinds.contains(kind.name()), "{kinds}");
+                    assert!(targets.contains(target.name()), "{targets}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_file_is_named_as_what_it_is() {
@@ -294,7 +327,7 @@ mod tests {
             assert_eq!(told(output, made), Ok(()), "{output}");
         }
         let archive = told("d.png", FileKind::Zip).unwrap_err();
-        assert!(archive.contains("is a zip") && archive.contains("NAME.zip --target png"), "{archive}");
+        assert!(archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"), "{archive}");
         assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
     }
 }

@@ -61,7 +61,7 @@ fn wrong_arguments_are_refused_with_the_remedy() {
         (&["index.ejs", "--type", "ejs", "-o", "a.zip"], "-o a.zip needs --target, png or jpg: several pictures"),
         (
             &["index.ejs", "--type", "ejs", "-o", "a.zip", "--target", "html"],
-            "the document is a html, and -o a.zip would be taken for a zip; give -o NAME.html",
+            "html was made, and -o a.zip says zip; give -o NAME.html",
         ),
         (&["index.ejs", "--type", "ejs", "-o", "-"], "-o - needs --target; targets are: jpg, png, "),
         (&["index.ejs", "--type", "ejs", "-o", "a.bmp"], "-o a.bmp needs such an extension, or --target"),
