@@ -101,7 +101,7 @@ fn input_of(
     let reading = arguments.opts.as_ref().map(|opts| read_options(opts, config)).transpose()?;
     let reading = reading.unwrap_or_default();
     let plan = plan(catalog, (kind, target), &reading.options)?;
-    for warning in reading.warnings(target, |key| plan.heeds(key)) {
+    for warning in reading.warnings((kind, target), |key| plan.heeds(key)) {
         complain(&format!("warning: {warning}"));
     }
     refuse_faults(&reading)?;

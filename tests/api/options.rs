@@ -103,8 +103,8 @@ async fn options_are_seen_in_the_file_and_what_does_nothing_in_the_warnings() {
     assert_eq!(&file[16..24], [0, 0, 1, 44, 0, 0, 0, 200], "300 x 200");
     let ignored = [
         "formatOpts.colour is not known to this service and was ignored",
-        "formatOpts.quality has no effect on png and was ignored",
-        "formatOpts.scale has no effect on png and was ignored",
+        "formatOpts.quality has no effect on png made of html and was ignored",
+        "formatOpts.scale has no effect on png made of html and was ignored",
     ];
     assert_eq!(view["warnings"], json!(ignored));
     // A page without script is asked where script runs, and with its data.

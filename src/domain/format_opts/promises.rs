@@ -109,7 +109,7 @@ mod tests {
     use super::super::testing::{assert_fault, options, reading};
     use super::super::keys::is_promise;
     use super::super::{Handling, KEYS};
-    use crate::domain::kinds::Target;
+    use crate::domain::kinds::{Target, TemplateKind};
 
     #[test]
     fn no_promise_is_ignored() {
@@ -145,7 +145,7 @@ mod tests {
     fn what_asks_for_nothing_is_no_fault() {
         let text = r#"{"password":null,"ownerPassword":false,"permissions":false,"encrypt":false,"pdfa":null,"sign":null}"#;
         let reading = reading(text);
-        assert_eq!((reading.faults.len(), reading.warnings(Target::Pdf, |_| false).len()), (0, 0));
+        assert_eq!((reading.faults.len(), reading.warnings((TemplateKind::Html, Target::Pdf), |_| false).len()), (0, 0));
         assert_eq!(options(text), options("{}"));
     }
 
