@@ -214,6 +214,13 @@ async fn previews_of_one_content_are_made_at_once_and_belong_to_it() {
         at(one, "startedAt") < at(other, "finishedAt") && at(other, "startedAt") < at(one, "finishedAt"),
         "{one} {other}"
     );
+    // Several pictures are no preview.
+    for (key, value) in [("pages", json!("all")), ("fromPage", json!(2))] {
+        let body = json!({"type": "docx", "data": office.data, "formatOpts": {key: value}});
+        let (status, answer) = app.post(&format!("/v1/templates/{id}/render-previews"), &body).await;
+        let pointer = json!(format!("/formatOpts/{key}"));
+        assert_eq!((status, &answer["errors"][0]["pointer"]), (422, &pointer), "{answer}");
+    }
     // Of another content they are none.
     let content = app.unzipped(office.other.0.clone()).await;
     assert_eq!(app.post(&format!("/v1/templates/{id}"), &said_of(&office, &previews)).await.0, 204);
