@@ -12,7 +12,8 @@ pub struct Conversion {
     pub pdfa: Option<PdfA>,
     /// The file keeps PDF/UA.
     pub pdfua: bool,
-    /// Contents, page references and fields are done anew when the pages are known; `None`: where a template was filled.
+    /// Contents, page references and fields are done anew when the pages are known; `None`: they are in what was a template,
+    /// and every Word file that is sent is one, whether it has tags or not.
     pub update_fields: Option<bool>,
 }
 
