@@ -53,7 +53,7 @@ fn table() -> Office {
     Office {
         kind: "xlsx",
         upload: office_file("table.xlsx"),
-        entry: "template.xlsx",
+        entry: "index.xlsx",
         data: json!({}),
         shows: "Spelt",
         variables: Value::Null,
@@ -65,7 +65,7 @@ fn slides() -> Office {
     Office {
         kind: "pptx",
         upload: office_file("slides.pptx"),
-        entry: "template.pptx",
+        entry: "index.pptx",
         data: json!({}),
         shows: "Bread since 1921",
         variables: Value::Null,
@@ -261,5 +261,5 @@ async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentenc
     let (status, answer) = app.post(&format!("/v1/templates/{id}"), &body).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("validation_failed")), "{answer}");
     assert_eq!(answer["errors"][0]["pointer"], "/templateInfo/type");
-    assert!(answer["errors"][0]["detail"].as_str().unwrap().contains("'template.odt' is docx"), "{answer}");
+    assert!(answer["errors"][0]["detail"].as_str().unwrap().contains("'index.odt' is docx"), "{answer}");
 }

@@ -82,7 +82,7 @@ fn an_office_file_is_kept_whole() {
         let upload = Bytes::from(office(part, content_type));
         assert!(!Package::is_quick(&upload));
         let package = Package::read(&upload, &limits()).unwrap();
-        let entry = format!("template.{name}");
+        let entry = format!("index.{name}");
         assert_eq!((package.entry.as_str(), package.kind.name()), (entry.as_str(), name));
         assert_eq!(package.files[&entry].as_ptr(), upload.as_ptr(), "not even copied");
         // An archive of nothing but that file, in a folder.
