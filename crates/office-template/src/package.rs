@@ -103,7 +103,7 @@ impl<'a> Package<'a> {
             warnings: Warnings::default(),
             next_number,
         };
-        plain::make(&mut package, family)?;
+        plain::make(&mut package)?;
         Ok(package)
     }
 

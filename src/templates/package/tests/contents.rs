@@ -47,7 +47,7 @@ fn plain_text_is_the_entry_and_is_not_copied() {
 fn what_is_no_template_is_refused_by_name_with_the_remedy() {
     let mut tar = vec![b'a'; 600];
     tar[257..262].copy_from_slice(b"ustar");
-    let cases: [(&[u8], &str, &str); 12] = [
+    let cases: [(&[u8], &str, &str); 13] = [
         (b"", "is empty", "upload a page"),
         (b"%PDF-1.7 words", "a PDF", "upload a page"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "a damaged old Office file", "save it anew as .docx"),
@@ -58,6 +58,7 @@ fn what_is_no_template_is_refused_by_name_with_the_remedy() {
         (&tar, "a tar archive", "as a zip archive"),
         (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)", "upload a page"),
         (b"\xff\xfe\0\0<\0\0\0", "text in UTF-32", "save it as UTF-8"),
+        (b"<?xml version=\"1.0\"?>\n<office:document a", "a flat OpenDocument file", "save it as .odt"),
         (b"<p>\0</p>", "no text, for it has NUL bytes", "upload a page"),
         (b"\x7fELF\x02\x01\x01\0PK\x05\x06", "no text, for it has NUL bytes", "upload a page"),
     ];
