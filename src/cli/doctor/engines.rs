@@ -43,7 +43,7 @@ fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl
     let remedy = || format!("{} (package {})", requirement.command, requirement.package);
     let warning = |detail| Finding::warning(requirement.name, detail).so(disabled(), remedy());
     match (requirement.installed(), lack) {
-        (None, _) => warning(format!("there is no {}", requirement.paths.join(" or "))),
+        (None, _) => warning(format!("there is no {}", requirement.sought())),
         (Some(program), Some(Lack::Version(old, found))) if old == requirement => {
             let least =
                 old.version.map(|version| format!("; {} is needed", version.least)).unwrap_or_default();
