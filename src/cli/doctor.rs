@@ -69,6 +69,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         found.push(engine::finding(&starter, &config.assemble).await);
         found.extend(fonts::findings(&starter, &config.browser).await);
         let catalog = catalog(config, &starter).await;
+        found.extend(fonts::of_office(&starter, &catalog).await);
         found.extend(engines::findings(&catalog));
         found.extend(engines::slots(&catalog, &config.engines));
         found.extend(store::findings(config).await);
