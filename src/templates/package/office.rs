@@ -116,7 +116,8 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageFault> {
 
 fn checked(mut view: View<'_>, bytes: u64, limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
     let repeated = view.repeated.take();
-    let mut opened = open(view)?;
+    let is_office = view.is_office;
+    let mut opened = open(view, is_office)?;
     let format = format_of(&mut opened)?;
     if format.is_some() {
         archive::check(&mut opened, (bytes, repeated), limits)?;

@@ -21,7 +21,8 @@ pub(super) struct View<'a> {
     body: &'a [u8],
     tail: Vec<u8>,
     at: u64,
-    is_office: bool,
+    /// It begins as Office files do.
+    pub is_office: bool,
     /// See [`Directory::repeated`].
     pub repeated: Option<PackageFault>,
 }
@@ -58,11 +59,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// The archive that `view` shows.
-pub(super) fn open(view: View<'_>) -> Result<ZipArchive<View<'_>>, PackageFault> {
+/// The archive that `reader` shows, which begins as an Office file or does not.
+pub(super) fn open<R: Read + Seek>(reader: R, is_office: bool) -> Result<ZipArchive<R>, PackageFault> {
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let is_office = view.is_office;
-    ZipArchive::with_config(config, view).map_err(|error| broken(is_office, &cause(&error)))
+    ZipArchive::with_config(config, reader).map_err(|error| broken(is_office, &cause(&error)))
 }
 
 /// What the library says of an error, without the words that our sentences have already.
