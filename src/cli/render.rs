@@ -327,7 +327,10 @@ mod tests {
             assert_eq!(told(output, made), Ok(()), "{output}");
         }
         let archive = told("d.png", FileKind::Zip).unwrap_err();
-        assert!(archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"), "{archive}");
+        assert!(
+            archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"),
+            "{archive}"
+        );
         assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
     }
 }

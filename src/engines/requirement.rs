@@ -90,7 +90,9 @@ impl Requirement {
     #[must_use]
     pub fn sought(&self) -> String {
         match self.paths {
-            [first, others @ ..] if others.len() > 1 => format!("{first}, and none in {} other places", others.len()),
+            [first, others @ ..] if others.len() > 1 => {
+                format!("{first}, and none in {} other places", others.len())
+            }
             paths => paths.join(" or "),
         }
     }

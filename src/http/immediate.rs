@@ -198,7 +198,10 @@ mod tests {
             (r#""type":"html""#, "/template is required"),
             (r#""type":"html","template":"","templateId":null"#, "/template is required"),
             (r#""type":"html","template":"x","templateId":"y""#, "/template and templateId cannot both"),
-            (r#""type":"docx","template":"x""#, "/template is text, and a template of the type docx is a file"),
+            (
+                r#""type":"docx","template":"x""#,
+                "/template is text, and a template of the type docx is a file",
+            ),
             (r#""type":"html","template":{}"#, "/template must be a string, not an object"),
         ] {
             let (status, body) = bench.post(PATH, &format!(r#"{{"target":"pdf",{more}}}"#)).await;

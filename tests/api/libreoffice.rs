@@ -112,7 +112,11 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     assert_eq!(view["warnings"], json!([]), "{view}");
     let (view, _) = app.converted("docx", pages(3), json!({"fromPage": 2, "toPage": 9})).await;
     let told = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
-    assert_eq!((&view["output"]["metadata"]["pages"], &view["warnings"]), (&json!(2), &json!([told])), "{view}");
+    assert_eq!(
+        (&view["output"]["metadata"]["pages"], &view["warnings"]),
+        (&json!(2), &json!([told])),
+        "{view}"
+    );
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
     assert_eq!(view["errorCode"], json!("options_invalid"), "{view}");
     assert!(view["error"].as_str().unwrap().contains("no pages 7- (formatOpts.fromPage"), "{view}");

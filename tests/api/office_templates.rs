@@ -236,7 +236,7 @@ async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentenc
     let docx = invoice("invoice.docx");
     for (upload, words) in [
         (packed(&[("readme.md", b"x")]), "the archive has no index.html at its top, only 'readme.md'"),
-        (packed(&[("a.docx", &docx), ("b.docx", &docx)]), "name the one that is index.docx"),
+        (packed(&[("a.docx", &docx), ("b.docx", &docx)]), "rename the one that is it to index.docx"),
         (packed(&[("index.xlsx", b"no workbook")]), "the archive's 'index.xlsx' is no Office file"),
         (packed(&[("letter/a/index.docx", &docx), ("b.txt", b"x")]), "it has index.docx in 'letter/a'"),
         (docx[..docx.len() / 2].to_vec(), "the Office file is damaged or cut off"),

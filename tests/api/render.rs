@@ -58,7 +58,10 @@ fn standard_streams_are_read_and_written_by_the_name_of_a_dash() {
 fn wrong_arguments_are_refused_with_the_remedy() {
     let folder = folder();
     let cases: [(&[&str], &str); 13] = [
-        (&["index.ejs", "--type", "ejs", "-o", "a.zip"], "-o a.zip needs --target, png or jpg: several pictures"),
+        (
+            &["index.ejs", "--type", "ejs", "-o", "a.zip"],
+            "-o a.zip needs --target, png or jpg: several pictures",
+        ),
         (
             &["index.ejs", "--type", "ejs", "-o", "a.zip", "--target", "html"],
             "html was made, and -o a.zip says zip; give -o NAME.html",

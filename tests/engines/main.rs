@@ -115,7 +115,10 @@ async fn what_is_ignored_is_told_by_the_plan_that_ran() {
     let _machine = Machine::with_press().await;
     let service = Service::start_with(&[], [engines(), vec![rivals::RIVAL]].concat()).await;
     let (view, _) = service.latex("pdf", "a", json!({"engine": "x", "dpi": 99})).await;
-    assert_eq!(texts(&view["warnings"]), ["formatOpts.dpi has no effect on pdf made of latex and was ignored"]);
+    assert_eq!(
+        texts(&view["warnings"]),
+        ["formatOpts.dpi has no effect on pdf made of latex and was ignored"]
+    );
     service.stop().await;
 }
 

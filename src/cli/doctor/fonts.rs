@@ -187,7 +187,10 @@ mod tests {
         assert_eq!(finding.detail, "no font has all of 字か한");
         assert!(finding.remedy.unwrap().ends_with(" fonts-noto-cjk"));
         let finding = capable(&OFFICE[0], &["Caladea,Caladea Bold".to_owned()]);
-        assert_eq!((finding.state, &*finding.detail), (State::Warning, "none of Carlito, Calibri is installed"));
+        assert_eq!(
+            (finding.state, &*finding.detail),
+            (State::Warning, "none of Carlito, Calibri is installed")
+        );
         assert!(finding.remedy.unwrap().ends_with(" fonts-crosextra-carlito"));
         assert_eq!(capable(&OFFICE[0], &["Carlito".to_owned()]), Finding::ok("Fonts, Calibri", "Carlito"));
         let some = Ok(vec!["WenQuanYi Zen Hei".to_owned(), "X".to_owned()]);

@@ -407,7 +407,9 @@ mod tests {
         ];
         let idle =
             |key: &str, target: &str| format!("formatOpts.{key} has no effect on {target} and was ignored");
-        let pdf = reading.warnings((TemplateKind::Ejs, Target::Pdf), |key| ["outline", "scale", "viewport"].contains(&key));
+        let pdf = reading.warnings((TemplateKind::Ejs, Target::Pdf), |key| {
+            ["outline", "scale", "viewport"].contains(&key)
+        });
         assert_eq!(pdf[..2], unknown);
         assert_eq!(pdf[2..], [idle("dpi", "pdf made of ejs"), idle("quality", "pdf made of ejs")]);
         let page = (TemplateKind::Html, Target::Html);

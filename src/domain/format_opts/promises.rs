@@ -106,8 +106,8 @@ fn promise_of(name: &str) -> Option<&'static Promise> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options, reading};
     use super::super::keys::is_promise;
+    use super::super::testing::{assert_fault, options, reading};
     use super::super::{Handling, KEYS};
     use crate::domain::kinds::{Target, TemplateKind};
 
@@ -145,7 +145,10 @@ mod tests {
     fn what_asks_for_nothing_is_no_fault() {
         let text = r#"{"password":null,"ownerPassword":false,"permissions":false,"encrypt":false,"pdfa":null,"sign":null}"#;
         let reading = reading(text);
-        assert_eq!((reading.faults.len(), reading.warnings((TemplateKind::Html, Target::Pdf), |_| false).len()), (0, 0));
+        assert_eq!(
+            (reading.faults.len(), reading.warnings((TemplateKind::Html, Target::Pdf), |_| false).len()),
+            (0, 0)
+        );
         assert_eq!(options(text), options("{}"));
     }
 

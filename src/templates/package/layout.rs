@@ -188,8 +188,8 @@ fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
         let names = listed(&candidates);
         let name = office_entries(&candidates).unwrap_or_else(|| usual.to_owned());
         return fault(format!(
-            "the archive has more than one file at its top that could be the template: {names}; name the one that is \
-             {name}"
+            "the archive has no {name} at its top, and more than one file that could be the template: {names}; \
+             rename the one that is it to {name}"
         ));
     }
     let deeper = own.iter().chain(&ENTRIES).find_map(|name| {

@@ -213,7 +213,11 @@ fn what_stays_packed_in_an_office_file_may_be_packed_well() {
 #[test]
 fn an_archive_without_an_entry_says_what_it_has_instead() {
     let inner = archive(&[("index.html", PAGE)]);
-    let cases: [(&[Named], &str); 9] = [
+    let cases: [(&[Named], &str); 10] = [
+        (
+            &[("a.docx", b"x"), ("b.xlsx", b"x")],
+            "'b.xlsx'; rename the one that is it to index.docx or index.xlsx",
+        ),
         (&[], "the archive holds no files"),
         (&[("folder/", b"")], "the archive holds no files"),
         (

@@ -114,7 +114,7 @@ fn an_old_file_beside_the_template_is_no_second_template() {
     assert_eq!(wanted(TemplateKind::Docx, &both).unwrap(), "b.odt");
     assert_eq!(wanted(TemplateKind::Xlsx, &both).unwrap(), "a.xlsx");
     let told = wanted(TemplateKind::Docx, &[("b.odt", &old), ("c.doc", &old)]).unwrap_err().0;
-    assert!(told.contains("'b.odt', 'c.doc'; name the one that is index.doc or index.odt"), "{told}");
+    assert!(told.contains("'b.odt', 'c.doc'; rename the one that is it to index.doc or index.odt"), "{told}");
 }
 
 #[test]
