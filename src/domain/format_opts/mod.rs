@@ -22,7 +22,7 @@ mod testing;
 use serde_json::value::RawValue;
 
 use super::fault::WarningKind;
-use super::kinds::Target;
+use super::kinds::{Target, TemplateKind};
 use super::members::{Members, kind};
 use crate::config::BrowserConfig;
 use crate::problem::Fault;
@@ -176,6 +176,23 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
+    /// The key that may ask for more than one picture, where pictures are those of a PDF's pages.
+    #[must_use]
+    pub fn asks_for_several(&self) -> Option<&'static str> {
+        let is_one = match self.raster.pages[..] {
+            [] if self.from_page.or(self.to_page).is_none() => true,
+            [] => self.to_page == Some(self.from_page.unwrap_or(1)),
+            [pages] => pages.last == Some(pages.first),
+            [..] => false,
+        };
+        let key = match (self.raster.pages.is_empty(), self.from_page) {
+            (false, _) => "pages",
+            (true, Some(_)) => "fromPage",
+            (true, None) => "toPage",
+        };
+        (!is_one).then_some(key)
+    }
+
     /// The sheet, turned where it shall be.
     #[must_use]
     pub fn sheet(&self) -> Paper {
@@ -191,17 +208,21 @@ impl Default for Picture {
 }
 
 impl Reading {
-    /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made by who
-    /// `heeds` some of the keys.
+    /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made of `kind` by
+    /// who `heeds` some of the keys.
     #[must_use]
-    pub fn warnings(&self, target: Target, heeds: impl Fn(&str) -> bool) -> Vec<String> {
+    pub fn warnings(
+        &self,
+        (kind, target): (TemplateKind, Target),
+        heeds: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
         let unknown = self.unknown.iter();
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
         // One that promises something is not idle: where nobody heeds it, it asks for nothing.
         let idle = self.known.iter().filter(|key| !keys::is_promise(key) && !heeds(key));
-        let idle =
-            idle.map(|key| format!("formatOpts.{key} has no effect on {} and was ignored", target.name()));
+        let made = target.made_of(kind);
+        let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
         unknown.chain(idle).collect()
     }
 }
@@ -331,6 +352,23 @@ mod tests {
     }
 
     #[test]
+    fn what_may_ask_for_several_pictures_is_named() {
+        for (text, key) in [
+            ("{}", None),
+            (r#"{"page":3}"#, None),
+            (r#"{"pages":"3"}"#, None),
+            (r#"{"toPage":1}"#, None),
+            (r#"{"fromPage":2,"toPage":5,"page":1}"#, None),
+            (r#"{"pages":"all"}"#, Some("pages")),
+            (r#"{"pages":"1,2","fromPage":2}"#, Some("pages")),
+            (r#"{"fromPage":2}"#, Some("fromPage")),
+            (r#"{"toPage":2}"#, Some("toPage")),
+        ] {
+            assert_eq!(options(text).asks_for_several(), key, "{text}");
+        }
+    }
+
+    #[test]
     fn every_known_key_with_a_wrong_value_is_a_fault_of_its_own() {
         let limits = OptionLimits { wait_ms: 1_000, ..OptionLimits::ADMITTED };
         let body = |wanted: &[Handling]| {
@@ -369,11 +407,15 @@ mod tests {
         ];
         let idle =
             |key: &str, target: &str| format!("formatOpts.{key} has no effect on {target} and was ignored");
-        let pdf = reading.warnings(Target::Pdf, |key| ["outline", "scale", "viewport"].contains(&key));
+        let pdf = reading.warnings((TemplateKind::Ejs, Target::Pdf), |key| {
+            ["outline", "scale", "viewport"].contains(&key)
+        });
         assert_eq!(pdf[..2], unknown);
-        assert_eq!(pdf[2..], [idle("dpi", "pdf"), idle("quality", "pdf")]);
-        assert_eq!(reading.warnings(Target::Html, |_| false).len(), 6);
-        assert_eq!(reading.warnings(Target::Html, |_| true), unknown);
+        assert_eq!(pdf[2..], [idle("dpi", "pdf made of ejs"), idle("quality", "pdf made of ejs")]);
+        let page = (TemplateKind::Html, Target::Html);
+        let ignored = reading.warnings(page, |_| false);
+        assert_eq!((ignored.len(), &ignored[2]), (6, &idle("dpi", "html")));
+        assert_eq!(reading.warnings(page, |_| true), unknown);
     }
 
     #[test]

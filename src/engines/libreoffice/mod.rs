@@ -18,6 +18,7 @@ use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Basis, Engine};
 use crate::config::{OfficeConfig, OfficeStart};
 use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
@@ -82,6 +83,9 @@ impl StepRunner for LibreOffice {
             job.warnings.push(&warning);
         }
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
+        if let Some(warning) = pages.and_then(|pages| cut(job.options, pages)) {
+            job.warnings.push(&warning);
+        }
         if job.options.conversion.pdfua && pdf_metadata::has_title(&made) == Some(false) {
             job.warnings.push(UNTITLED);
         }
@@ -254,6 +258,15 @@ fn outside(from: Option<u32>, to: Option<u32>) -> StepFault {
         from.unwrap_or(1)
     );
     JobFault::new(FaultCode::OptionsInvalid, sentence).into()
+}
+
+/// What is said of a range that goes on where the document ends, of which `made` pages were made.
+fn cut(options: &PageOptions, made: u32) -> Option<String> {
+    let (first, last) = (options.from_page.unwrap_or(1), options.to_page?);
+    let end = first.saturating_add(made).saturating_sub(1);
+    (end < last).then(|| {
+        format!("the document ends with page {end}, and formatOpts.toPage is {last}: it has no more pages")
+    })
 }
 
 /// A server that ends under a document did so for no reason of the document's, which has a process of its own: another
