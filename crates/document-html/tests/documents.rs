@@ -5,6 +5,8 @@
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use document_html::{Error, Extras, Limits, Page, needs_pictures, write};
 use html5gum::{Token, Tokenizer};
 use zip::ZipWriter;
@@ -201,6 +203,68 @@ fn a_workbook_is_a_heading_and_a_table_for_each_sheet_that_is_shown() {
     assert!(text(&page.html).len() < 400, "no empty rows and columns are written: {}", page.html.len());
 }
 
+/// The document's headings and pictures in their order; a picture of LibreOffice's is called as its file is, one of the package
+/// by its beginning.
+fn shown(name: &str, html: &str) -> Page {
+    let mut file = |name: &str| Some([b"\x89PNG\r\n\x1a\n", name.as_bytes()].concat());
+    let extras = Extras { html: html.as_bytes(), file: Some(&mut file), ..Extras::default() };
+    write(&read(name), extras, &Limits::default()).unwrap()
+}
+
+fn pictures(page: &Page) -> Vec<String> {
+    let parts = page.html.split("src=\"data:image/png;base64,").skip(1);
+    let picture = |part: &str| {
+        let bytes = STANDARD.decode(part.split('"').next().unwrap()).unwrap();
+        String::from_utf8(bytes[8..].to_vec()).unwrap_or_else(|_| "of the package".to_owned())
+    };
+    parts.map(picture).collect()
+}
+
+#[test]
+fn each_drawing_of_a_workbook_has_its_own_picture() {
+    let html = String::from_utf8(read("objects.html")).unwrap();
+    let page = shown("objects.ods", &html);
+    let expected = [
+        "objects_html_45970a39.png", // the group
+        "objects_html_720ad245.png", // the star
+        "objects_html_814b42e6.png", // the chart "Units", over filled cells
+        "objects_html_91f74145.png", // the chart "Returns", over empty ones
+        "of the package",
+        "of the package",
+        "objects_html_f3749cd9.png", // the chart "Trend" of the second sheet
+    ];
+    assert_eq!((pictures(&page), page.missing_pictures), (expected.map(str::to_owned).to_vec(), 0));
+    assert!(page.html.contains("A note in a box") && !page.html.contains("objects_html_8dfe1a89"));
+
+    // Where one is too few, only the size tells them apart, which the two charts and the two drawings share.
+    let fewer = html.replace("<img src=\"objects_html_720ad245.png\"", "<none ");
+    let page = shown("objects.ods", &fewer);
+    let expected = ["of the package", "of the package", "objects_html_f3749cd9.png"];
+    assert_eq!(pictures(&page), expected);
+    assert_eq!(page.missing_pictures, 4, "two charts, the star and a part of the group; the other is a text");
+    // A chart of a size that nothing else has is known by that.
+    let other = fewer.replace("814b42e6.png\" width=361", "814b42e6.png\" width=999");
+    assert_eq!(pictures(&shown("objects.ods", &other))[0], "objects_html_91f74145.png");
+}
+
+#[test]
+fn charts_of_one_size_are_told_apart_wherever_cells_begin_and_columns_are_hidden() {
+    let page = shown("charts.ods", &String::from_utf8(read("charts.html")).unwrap());
+    let expected = [
+        "b81b8dc1", // Over, which lies over filled cells
+        "7dd6454f", // In
+        "50e3b089", // Alone, in a sheet without cells
+        "b1bea698", // Early, before the first cell
+        "8325c14",  // Left
+        "31111741", // Right, which lies over filled cells
+        "f57b55d6", // Low
+        "9f020715", // LowRight, too
+        "7e1a8c52", // the sheet that is a chart
+    ];
+    assert_eq!(pictures(&page), expected.map(|sum| format!("offset_html_{sum}.png")));
+    assert_eq!(page.missing_pictures, 0);
+}
+
 #[test]
 fn slides_are_pictures_with_their_text_and_notes() {
     let slides = [PNG.to_vec(), PNG.to_vec(), PNG.to_vec()];
@@ -244,6 +308,28 @@ fn only_what_has_drawings_needs_them_drawn() {
     assert_eq!(needs("report.odt"), Ok(false));
     assert_eq!(needs("hard.odt"), Ok(true));
     assert_eq!(needs("sales.ods"), Ok(true));
+    for (element, needed) in [
+        ("draw:rect ", true),
+        ("draw:ellipse/", true),
+        ("draw:polyline", true),
+        ("dr3d:scene", true),
+        ("draw:frame ", false),
+        ("draw:enhanced-geometry", false),
+        ("draw:object-note", false),
+    ] {
+        let body = package(&format!("<{element}>"));
+        assert_eq!(needs_pictures(&body, &Limits::default()), Ok(needed), "{element}");
+    }
+}
+
+#[test]
+fn what_nobody_drew_is_counted() {
+    let limits = Limits::default();
+    let shapes = "<draw:rect/><draw:polyline/><draw:g><draw:circle/><draw:line/></draw:g><draw:control/>";
+    let page = written(&format!("<text:p>a{shapes}b</text:p>{shapes}"), &limits).unwrap();
+    assert_eq!(page.missing_pictures, 8);
+    let boxed = "<draw:rect><text:p>in a box</text:p></draw:rect>";
+    assert_eq!(written(&format!("<text:p>a{boxed}</text:p>"), &limits).unwrap().missing_pictures, 0);
 }
 
 /// A package with this body.
