@@ -34,6 +34,7 @@ pub(super) fn read(
     let repeated = view.repeated.take();
     let mut archive = open(view)?;
     if let Some(format) = office::format_of(&mut archive)? {
+        office::check_start(format, upload)?;
         check(&mut archive, (upload.len() as u64, repeated), limits)?;
         return Ok(Package::office(format, upload.clone()));
     }
