@@ -17,6 +17,7 @@ mod html;
 mod limits;
 mod lists;
 mod look;
+mod numbers;
 mod objects;
 mod package;
 mod page;
@@ -46,7 +47,7 @@ pub struct Extras<'e> {
     pub html: &'e [u8],
     /// The files beside that HTML, by name.
     pub file: Option<&'e mut Files<'e>>,
-    /// A picture of each slide that is not hidden, in order: PNG, JPEG, GIF or WebP.
+    /// A picture of each slide that is not hidden, in order: PNG, JPEG, GIF or WebP; empty for one that nobody can draw.
     pub slides: &'e [Vec<u8>],
 }
 

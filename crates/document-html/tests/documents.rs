@@ -224,7 +224,7 @@ fn pictures(page: &Page) -> Vec<String> {
 fn each_drawing_of_a_workbook_has_its_own_picture() {
     let html = String::from_utf8(read("objects.html")).unwrap();
     let page = shown("objects.ods", &html);
-    let expected = [
+    let expected_of_all = [
         "objects_html_45970a39.png", // the group
         "objects_html_720ad245.png", // the star
         "objects_html_814b42e6.png", // the chart "Units", over filled cells
@@ -233,7 +233,7 @@ fn each_drawing_of_a_workbook_has_its_own_picture() {
         "of the package",
         "objects_html_f3749cd9.png", // the chart "Trend" of the second sheet
     ];
-    assert_eq!((pictures(&page), page.missing_pictures), (expected.map(str::to_owned).to_vec(), 0));
+    assert_eq!((pictures(&page), page.missing_pictures), (expected_of_all.map(str::to_owned).to_vec(), 0));
     assert!(page.html.contains("A note in a box") && !page.html.contains("objects_html_8dfe1a89"));
 
     // Where one is too few, only the size tells them apart, which the two charts and the two drawings share.
@@ -242,9 +242,9 @@ fn each_drawing_of_a_workbook_has_its_own_picture() {
     let expected = ["of the package", "of the package", "objects_html_f3749cd9.png"];
     assert_eq!(pictures(&page), expected);
     assert_eq!(page.missing_pictures, 4, "two charts, the star and a part of the group; the other is a text");
-    // A chart of a size that nothing else has is known by that.
-    let other = fewer.replace("814b42e6.png\" width=361", "814b42e6.png\" width=999");
-    assert_eq!(pictures(&shown("objects.ods", &other))[0], "objects_html_91f74145.png");
+    // Where one is too many, what has a size of its own is known by that.
+    let more = html.replace("</body>", "<img src=\"objects_html_1.png\" width=5 height=5></body>");
+    assert_eq!(pictures(&shown("objects.ods", &more)), expected_of_all);
 }
 
 #[test]
@@ -388,4 +388,124 @@ fn a_hostile_document_is_refused_by_name_or_written_without_harm() {
         </office:text></office:body>";
     let page = write(&package(&format!("{style}{body}")), Extras::default(), &limits).unwrap();
     assert!(page.html.contains("<p style=\"margin:0\">&lt;script&gt;xy</p>"), "{}", page.html);
+}
+
+/// A sheet with these columns and rows.
+fn sheet(inner: &str) -> String {
+    let body = format!(
+        "<office:body><office:spreadsheet><table:table>{inner}</table:table></office:spreadsheet></office:body>"
+    );
+    let page = write(&package(&body), Extras::default(), &Limits::default()).unwrap();
+    let (_, rows) = page.html.split_once("</colgroup>").unwrap();
+    let plain =
+        rows.replace(" style=\"text-align:right\"", "").replace(" valign=\"bottom\"", "").replace('\n', "");
+    plain.split("</table>").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_merged_cell_whose_corner_is_hidden_is_shown_at_its_first_place() {
+    const HIDDEN: &str = "<table:table-column table:visibility=\"collapse\"/>";
+    const COLUMN: &str = "<table:table-column/>";
+    let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
+    let merged = |wide: usize, tall: usize| {
+        format!(
+            "<table:table-cell table:number-columns-spanned=\"{wide}\" table:number-rows-spanned=\"{tall}\"><text:p>m</text:p>\
+             </table:table-cell>"
+        )
+    };
+    let covered =
+        |count: usize| format!("<table:covered-table-cell table:number-columns-repeated=\"{count}\"/>");
+    let row = |cells: &[String]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+    let columns = format!("{HIDDEN}{COLUMN}{COLUMN}{COLUMN}");
+
+    let wide = sheet(&format!("{columns}{}", row(&[merged(3, 1), covered(2), cell("d")])));
+    assert_eq!(wide, "<tr><td colspan=\"2\">m</td><td>d</td></tr>");
+    let alone = sheet(&format!("{HIDDEN}{COLUMN}{}", row(&[merged(2, 1), covered(1)])));
+    assert_eq!(alone, "<tr><td>m</td></tr>");
+    let whole = |first: &str| {
+        let hidden = row(&[merged(2, 3), covered(1), cell("c1")]).replacen("<table:table-row", first, 1);
+        let other = |text: &str| row(&[covered(2), cell(text)]);
+        sheet(&format!("{COLUMN}{COLUMN}{COLUMN}{hidden}{}{}", other("c2"), other("c3")))
+    };
+    assert_eq!(
+        whole("<table:table-row table:visibility=\"collapse\""),
+        "<tr><td colspan=\"2\" rowspan=\"2\">m</td><td>c2</td></tr><tr><td>c3</td></tr>"
+    );
+    assert!(
+        whole("<table:table-row").starts_with("<tr><td colspan=\"2\" rowspan=\"3\">m</td><td>c1</td></tr>")
+    );
+    let all = sheet(&format!("{HIDDEN}{HIDDEN}{COLUMN}{}", row(&[merged(2, 1), covered(1), cell("c")])));
+    assert_eq!(all, "<tr><td>c</td></tr>");
+}
+
+#[test]
+fn a_hidden_item_leaves_neither_its_place_nor_its_label() {
+    let styles = "<office:automatic-styles><text:list-style style:name=\"L\"><text:list-level-style-number text:level=\"1\" \
+        style:num-format=\"1\" style:num-prefix=\"Section \" text:start-value=\"0\"/><text:list-level-style-number text:level=\"2\" \
+        style:num-format=\"1\" text:start-value=\"0\"/></text:list-style><style:style style:name=\"H\" style:family=\"paragraph\">\
+        <style:text-properties text:display=\"none\"/></style:style></office:automatic-styles>";
+    let item = |style: &str, text: &str| {
+        format!("<text:list-item><text:p text:style-name=\"{style}\">{text}</text:p></text:list-item>")
+    };
+    let html = |items: String| {
+        let list = format!("<text:list text:style-name=\"L\">{items}</text:list><text:p>behind</text:p>");
+        let body = format!("{styles}<office:body><office:text>{list}</office:text></office:body>");
+        write(&package(&body), Extras::default(), &Limits::default()).unwrap().html
+    };
+    let page = html(item("", "a") + &item("H", "gone"));
+    assert_eq!(page.matches("<li").count(), 1, "{page}");
+    assert_in_order(&page, &["Section 0&ensp;a", ">behind</p>"]);
+    // Numbers go on from 0, on both levels.
+    let inner =
+        format!("<text:list-item><text:list>{}{}</text:list></text:list-item>", item("", "x"), item("", "y"));
+    let page = html(item("", "a") + &item("", "b") + &inner);
+    assert_in_order(
+        &page,
+        &["Section 0&ensp;a", "Section 1&ensp;b", "<ol start=\"0\"", "x", "<li style=\"margin:0 0 0\">y"],
+    );
+}
+
+#[test]
+fn tables_within_tables_of_slides_are_written_once() {
+    let mut table = "<text:p>innermost</text:p>".to_owned();
+    for _ in 0..12 {
+        table = format!(
+            "<table:table><table:table-row><table:table-cell>{table}</table:table-cell></table:table-row></table:table>"
+        );
+    }
+    let body = format!(
+        "<office:body><office:presentation><draw:page><draw:frame>{table}</draw:frame></draw:page></office:presentation></office:body>"
+    );
+    let page = write(&package(&body), Extras::default(), &Limits::default()).unwrap();
+    assert_eq!(page.html.matches("innermost").count(), 1);
+    assert_eq!(page.html.matches("<tr>").count(), 12);
+}
+
+#[test]
+fn parts_that_are_too_large_together_are_told_from_one_that_is() {
+    let limits = Limits { part_bytes: 2_000, ..Limits::default() };
+    let png = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 1_500]].concat();
+    let pictures: String = (0..6)
+        .map(|number| format!("<draw:frame><draw:image xlink:href=\"{number}.png\"/></draw:frame>"))
+        .collect();
+    let mut zip = ZipWriter::new_append(Cursor::new(package(&format!(
+        "<office:body><office:text><text:p>{pictures}</text:p></office:text></office:body>"
+    ))))
+    .unwrap();
+    for number in 0..6 {
+        zip.start_file(format!("{number}.png"), SimpleFileOptions::default()).unwrap();
+        zip.write_all(&png).unwrap();
+    }
+    let file = zip.finish().unwrap().into_inner();
+    assert_eq!(write(&file, Extras::default(), &limits), Err(Error::Parts { limit: 8_000 }));
+    // Copies of a cell are bounded while they are made.
+    let cell = format!(
+        "<table:table-cell table:number-columns-repeated=\"1000\"><text:p>{}</text:p></table:table-cell>",
+        "x".repeat(1_000)
+    );
+    let table = format!("<table:table><table:table-row>{cell}</table:table-row></table:table>");
+    assert_eq!(
+        written(&table, &Limits { output_bytes: 5_000, ..Limits::default() }),
+        Err(Error::Output { limit: 5_000 })
+    );
 }
