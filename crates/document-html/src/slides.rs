@@ -143,7 +143,7 @@ impl Writer<'_, '_> {
             match name(row) {
                 ("table", "table-row") => self.plain_row(row, out)?,
                 ("table", "table-header-rows" | "table-rows" | "table-row-group") => {
-                    self.plain_rows(row, out)?
+                    self.plain_rows(row, out)?;
                 }
                 _ => {}
             }
