@@ -432,6 +432,7 @@ fn a_paragraph_is_aligned_to_the_side_that_libreoffice_means_in_either_direction
             }
         }
     }
+}
 
 /// A sheet with these columns and rows.
 fn sheet(inner: &str) -> String {
