@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use pdf_metadata::pages;
@@ -139,6 +140,27 @@ fn child_of(server: u32) -> Option<u32> {
     group_members(server).into_iter().find(|member| *member != server)
 }
 
+/// How many filters of system calls are upon a process.
+fn filters(process: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"))?.trim().parse().ok()
+}
+
+/// What a process has open that others may have open with it: all but files that it only reads, or has in its own folder.
+fn shared(process: u32) -> Vec<String> {
+    let folder = PathBuf::from(format!("/proc/{process}"));
+    let entries = std::fs::read_dir(folder.join("fd")).unwrap().flatten();
+    let is_shared = |name: &std::ffi::OsStr| {
+        let target = std::fs::read_link(folder.join("fd").join(name)).ok()?.display().to_string();
+        let about = std::fs::read_to_string(folder.join("fdinfo").join(name)).ok()?;
+        let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
+        let is_read = i32::from_str_radix(flags, 8).ok()? & libc::O_ACCMODE == libc::O_RDONLY;
+        let is_own = target == "/dev/null" || target.contains("/work/");
+        (!is_own && !(is_read && target.starts_with('/'))).then_some(target)
+    };
+    entries.filter_map(|entry| is_shared(&entry.file_name())).collect()
+}
+
 fn slay(process: u32) {
     kill(Pid::from_raw(i32::try_from(process).unwrap()), Signal::SIGKILL).unwrap();
 }
@@ -206,6 +228,24 @@ async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_e
 
     assert_eq!(servers(&foreign), [server], "one server saw it all");
     assert_eq!(group_members(server), [server]);
+}
+
+#[tokio::test]
+async fn a_document_is_fenced_from_its_server_and_shares_nothing_open_with_it() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    let server = servers(&foreign)[0];
+    let looking = async {
+        let is_fenced = |child| filters(child) > filters(server);
+        until("the child has a fence of its own", || child_of(server).is_some_and(is_fenced)).await;
+        shared(child_of(server).unwrap())
+    };
+    let long = word(10_000);
+    let (converted, found) = tokio::join!(convert(&pool, "docx", &long), looking);
+    assert_eq!(converted.unwrap().0, MADE);
+    assert_eq!(found, [""; 0]);
+    assert_ne!(shared(server), [""; 0], "what would be found is there");
 }
 
 #[tokio::test]

@@ -10,9 +10,8 @@ use lok::{Bounds, End, Ended, Kit};
 use nix::libc;
 use rustix::fs::{Mode, OFlags, open};
 
-use super::pipes::Pipes;
 use super::server::LOAD_OPTIONS;
-use super::{ConvertJob, Converted, Remarks, ServerOrder, page};
+use super::{ConvertJob, Converted, Remarks, ServerOrder, inherited, page};
 use crate::domain::format_opts::Metadata;
 use crate::workers::{cage, group};
 
@@ -104,7 +103,6 @@ pub(super) fn convert(
     bench: &Bench,
     job: &ConvertJob<'_>,
     document: Vec<u8>,
-    pipes: &Pipes,
 ) -> (Converted, Option<(File, u64)>) {
     let broken = |cause: io::Error| (Converted::Broken(cause.to_string()), None);
     let path = match bench.set(job, &document) {
@@ -124,7 +122,7 @@ pub(super) fn convert(
     };
     let attempt = || {
         kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
-            pipes.close().map_err(|_| UNCAGED)?;
+            inherited::give_up().map_err(|_| UNCAGED)?;
             make(kit, bench, job, &path).map_err(|(code, sentence)| {
                 let _ = fs::write(bench.work.join(SENTENCE), sentence);
                 code

@@ -109,7 +109,7 @@ fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
             Err(FrameError::Broken(error)) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
-        let (converted, made) = convert(kit, bench, &job, document, &pipes);
+        let (converted, made) = convert(kit, bench, &job, document);
         pipes.answer(&converted, made).map_err(|error| error.to_string())?;
         bench.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
     }
