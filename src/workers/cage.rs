@@ -71,16 +71,6 @@ pub fn landlock() -> Landlock {
     if asked.is_ok() { Landlock::Available } else { Landlock::Missing }
 }
 
-/// Gives up all signals but those to itself, for this process and all it starts, for good: what a
-/// document's child does before it opens the document, where the cage lets its parent signal.
-///
-/// # Errors
-/// A sentence, when the system refuses.
-pub fn give_up_signals() -> Result<(), String> {
-    let filter = calls::without_signals(std::process::id());
-    apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
-}
-
 /// Closes a caged process in further, for good and for all it starts: from now on it reads only `read` and writes only
 /// `write`, signals nobody, and starts neither processes nor programs. What a document's child does before it opens the
 /// document. Where files cannot be fenced, the rest is done.
@@ -156,8 +146,8 @@ fn writing() -> BitFlags<AccessFs> {
 #[cfg(test)]
 mod tests {
     use nix::libc;
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::{Pid, getpid, getppid};
+    use nix::sys::signal::kill;
+    use nix::unistd::getppid;
 
     use super::*;
 
@@ -181,21 +171,5 @@ mod tests {
         assert!(readable, "the file is there");
         assert_eq!(refused, [Some(libc::EPERM); 6]);
         assert_eq!(computed, 1 << 20);
-    }
-
-    #[test]
-    fn who_gives_up_signals_signals_nobody() {
-        let outcome = std::thread::spawn(|| {
-            let before = kill(getpid(), None);
-            give_up_signals().unwrap();
-            let aims = [getpid(), getppid(), Pid::from_raw(0), Pid::from_raw(-1)];
-            let refused = aims.map(|aim| kill(aim, None).unwrap_err());
-            // The null signal is a signal too; one to itself is what `raise` sends by another call.
-            let own = nix::sys::signal::raise(Signal::SIGWINCH);
-            (before, refused, own, std::fs::read("/etc/hostname").is_ok())
-        });
-        let (before, refused, own, reads) = outcome.join().unwrap();
-        assert_eq!((before, own, reads), (Ok(()), Ok(()), true));
-        assert_eq!(refused, [nix::errno::Errno::EPERM; 4]);
     }
 }
