@@ -145,10 +145,14 @@ fn writing() -> BitFlags<AccessFs> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use nix::errno::Errno;
     use nix::libc;
     use nix::sys::signal::kill;
-    use nix::unistd::getppid;
+    use nix::unistd::{Pid, execv, getppid};
 
+    use super::super::spec::Signals;
     use super::*;
 
     /// A filter holds for the thread that applies it, so a thread can stand for a child.
@@ -171,5 +175,47 @@ mod tests {
         assert!(readable, "the file is there");
         assert_eq!(refused, [Some(libc::EPERM); 6]);
         assert_eq!(computed, 1 << 20);
+    }
+
+    /// As a document's child lives: closed in further than its server, which is caged itself.
+    #[test]
+    fn what_is_narrowed_has_its_own_files_and_reaches_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let [seen, own, others] = ["seen", "own", "others"].map(|name| folder.path().join(name));
+        for place in [&seen, &own, &others] {
+            std::fs::create_dir(place).unwrap();
+            std::fs::write(place.join("file"), "text").unwrap();
+        }
+        let system = ["/bin", "/lib", "/lib64", "/usr"].map(PathBuf::from);
+        let cage = Cage {
+            execute: system.into(),
+            read: vec![PathBuf::from("/proc")],
+            write: vec![folder.path().to_owned()],
+            signals: Signals::Anybody,
+            ..Cage::default()
+        };
+        let narrowed = std::thread::spawn(move || {
+            Fence::prepare(&cage, Path::new("/bin/true"), true).unwrap().close().unwrap();
+            let reads = |path: &Path| std::fs::read(path).err().and_then(|error| error.raw_os_error());
+            let writes =
+                |path: &Path| std::fs::write(path, "more").err().and_then(|error| error.raw_os_error());
+            let files = [Path::new("/proc/self/status"), &others.join("file"), &seen.join("file")];
+            let starts = || Command::new("/bin/true").status().err().and_then(|error| error.raw_os_error());
+            let neighbour = Command::new("/bin/sleep").arg("60").spawn().unwrap();
+            let aim = Pid::from_raw(i32::try_from(neighbour.id()).unwrap());
+            let before = (files.map(reads), files[1..].iter().map(|path| writes(path)).max(), starts());
+            let signalled = kill(aim, None);
+            narrow(&[seen.clone()], &[own.clone()]).unwrap();
+            let after = (files.map(reads), [&others, &seen, &own].map(|place| writes(&place.join("file"))));
+            let refused = (starts(), execv(c"/bin/false", &[c"false"]), kill(aim, None));
+            (neighbour, (before, signalled), after, refused)
+        });
+        let (mut neighbour, before, after, refused) = narrowed.join().unwrap();
+        neighbour.kill().unwrap();
+        neighbour.wait().unwrap();
+        assert_eq!(before, (([None; 3], Some(None), None), Ok(())), "its server may");
+        let no = Some(libc::EACCES);
+        assert_eq!(after, ([no, no, None], [no, no, None]));
+        assert_eq!(refused, (Some(libc::EPERM), Err(Errno::EPERM), Err(Errno::EPERM)));
     }
 }
