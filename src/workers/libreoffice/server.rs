@@ -32,6 +32,9 @@ const WARM: [(&str, &[u8]); 3] = [
 /// Without it a broken document makes LibreOffice ask, and wait for an answer.
 pub(super) const LOAD_OPTIONS: &str = "Batch=1";
 
+/// The code of a server that cannot go on; why, it has said before.
+const FAILED: u8 = 1;
+
 /// Runs a server until its input ends.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let Err(cause) = serve(arguments);
@@ -52,14 +55,14 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
     let mut own = Some((order, pipes));
     kit.run(|kit| {
-        let Some((order, pipes)) = own.take() else { return };
+        let Some((order, pipes)) = own.take() else { return FAILED };
         let ended = warm_up(kit, &work).and_then(|folders| {
             let bench = Bench::new(order, work.clone(), profile.clone(), folders);
             work_on(kit, &bench, pipes)
         });
-        if let Err(cause) = ended {
-            let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
-        }
+        let Err(cause) = ended else { return 0 };
+        let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
+        FAILED
     })
 }
 
