@@ -1,13 +1,16 @@
 //! LibreOffice in its servers: a document's end is its own, and so is a server's.
 
+use std::fs::Permissions;
 use std::io::{Cursor, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use nix::libc;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
 use pdf_metadata::pages;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
@@ -246,6 +249,27 @@ async fn a_document_is_fenced_from_its_server_and_shares_nothing_open_with_it() 
     assert_eq!(converted.unwrap().0, MADE);
     assert_eq!(found, [""; 0]);
     assert_ne!(shared(server), [""; 0], "what would be found is there");
+}
+
+#[tokio::test]
+async fn a_child_that_stands_still_leaves_the_next_one_nothing_but_the_document() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    let begun = Instant::now();
+    let work = foreign.files()[0].join("work");
+    // Who writes into a pipe that nobody reads from waits; the child writes its remarks last.
+    let pipe = work.join("remarks");
+    let stopping = async {
+        until("there is a pipe", || mkfifo(&pipe, Mode::from_bits_truncate(0o666)).is_ok()).await;
+        std::fs::set_permissions(&pipe, Permissions::from_mode(0o666)).unwrap();
+    };
+    let (converted, ()) = tokio::join!(convert(&pool, "docx", &word(1_000)), stopping);
+    let (converted, file) = converted.unwrap();
+    assert_eq!(converted, MADE);
+    assert!(pages(&file).is_some_and(|pages| pages > 10));
+    assert!(begun.elapsed() > Duration::from_secs(3), "the first child stood still");
+    is_made(&pool).await;
 }
 
 #[tokio::test]

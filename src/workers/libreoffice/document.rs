@@ -63,13 +63,27 @@ impl Bench {
 
     /// The folder for a document, with the document in it.
     fn set(&self, job: &ConvertJob<'_>, document: &[u8]) -> io::Result<PathBuf> {
-        let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
-        make(&self.work)?;
-        self.folders.iter().try_for_each(|folder| make(&self.work.join(folder)))?;
+        self.make_folders()?;
         // A field of the document may show its name.
         let path = self.work.join(format!("document.{}", job.extension));
         fs::write(&path, document)?;
         Ok(path)
+    }
+
+    /// The same for another child: nothing that the last one has left is there, but the document, which LibreOffice does not
+    /// write to.
+    fn set_anew(&self, document: &Path) -> io::Result<()> {
+        let kept = self.work.with_file_name("kept");
+        fs::rename(document, &kept)?;
+        self.clear()?;
+        self.make_folders()?;
+        fs::rename(kept, document)
+    }
+
+    fn make_folders(&self) -> io::Result<()> {
+        let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
+        make(&self.work)?;
+        self.folders.iter().try_for_each(|folder| make(&self.work.join(folder)))
     }
 
     /// What the child has made; never what a link leads to.
@@ -134,7 +148,7 @@ pub(super) fn convert(
     for _ in 1..ATTEMPTS {
         if is_still(&ended) {
             let _ = writeln!(io::stderr(), "a child stood still; another one takes the document");
-            ended = attempt();
+            ended = bench.set_anew(&path).and_then(|()| attempt());
         }
     }
     match ended {
