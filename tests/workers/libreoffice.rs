@@ -4,6 +4,7 @@ use std::fs::Permissions;
 use std::io::{Cursor, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -50,17 +51,20 @@ const USUAL: Office =
     Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
 
 impl Office {
-    fn pool(&self, foreign: &Foreign) -> Pool {
-        let order = ServerOrder {
+    fn order(&self) -> ServerOrder {
+        ServerOrder {
             programs: PathBuf::from("/usr/lib/libreoffice/program"),
             read: paths(&READ),
             deadline_ms: self.deadline_ms,
             memory_bytes: self.memory_bytes,
             file_bytes: 64 * MEGABYTE,
-        };
+        }
+    }
+
+    fn pool(&self, foreign: &Foreign) -> Pool {
         let settings = PoolSettings {
             name: "libreoffice",
-            spec: server_child(platen(), &order),
+            spec: server_child(platen(), &self.order()),
             spares: self.servers,
             kept: self.servers,
             child_jobs: self.child_jobs,
@@ -86,7 +90,11 @@ impl Office {
 }
 
 async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Converted, Bytes), WorkerFault> {
-    let header = ConvertJob {
+    run(pool, usual(extension), document).await
+}
+
+fn usual(extension: &str) -> ConvertJob<'_> {
+    ConvertJob {
         extension: extension.into(),
         commands: Vec::new(),
         format: "pdf".into(),
@@ -94,7 +102,10 @@ async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Conve
         metadata: None,
         html: None,
         fonts: false,
-    };
+    }
+}
+
+async fn run(pool: &Pool, header: ConvertJob<'_>, document: &[u8]) -> Result<(Converted, Bytes), WorkerFault> {
     let body = [Bytes::copy_from_slice(document)];
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
     pool.run(AccountId::generate(), job).await
@@ -104,9 +115,13 @@ async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Conve
 fn word(paragraphs: usize) -> Vec<u8> {
     let text = "<w:p><w:r><w:t>A paragraph that is long enough to be laid out in two lines, as most of them are, and set \
         in the usual size.</w:t></w:r></w:p>";
+    word_of(&text.repeat(paragraphs))
+}
+
+/// A Word file with this body.
+fn word_of(body: &str) -> Vec<u8> {
     let document = format!(
-        "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{}</w:body></w:document>",
-        text.repeat(paragraphs)
+        "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{body}</w:body></w:document>"
     );
     let types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/word/document.xml\" \
@@ -270,6 +285,45 @@ async fn a_child_that_stands_still_leaves_the_next_one_nothing_but_the_document(
     assert!(pages(&file).is_some_and(|pages| pages > 10));
     assert!(begun.elapsed() > Duration::from_secs(3), "the first child stood still");
     is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn a_document_in_very_many_fonts_is_made_and_some_are_told() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    let name = |number: usize| format!("{number:04}{}", "&quot;".repeat(56));
+    let paragraph = |number| {
+        format!(
+            "<w:p><w:r><w:rPr><w:rFonts w:ascii=\"{0}\" w:hAnsi=\"{0}\"/></w:rPr><w:t>own text</w:t></w:r></w:p>",
+            name(number)
+        )
+    };
+    let document = word_of(&(0..1_000).map(paragraph).collect::<String>());
+    let (converted, file) = run(&pool, ConvertJob { fonts: true, ..usual("docx") }, &document).await.unwrap();
+    let Converted::Made(remarks) = converted else { panic!("{converted:?}") };
+    assert_eq!((remarks.fonts.len(), remarks.fonts[99].get(..4)), (100, Some("0099")));
+    assert!(pages(&file).is_some_and(|pages| pages > 10));
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let order = serde_json::to_string(&USUAL.order()).unwrap();
+    let server = Command::new(platen())
+        .args(["libreoffice-server", &order])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut server = server.unwrap();
+    // A frame whose header is no JSON.
+    let frame = [&2_u32.to_le_bytes()[..], &0_u64.to_le_bytes(), b"no"].concat();
+    server.stdin.take().unwrap().write_all(&frame).unwrap();
+    let output = server.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(words.trim_end().lines().last().unwrap().starts_with("libreoffice-server: this is no frame"), "{words}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[tokio::test]

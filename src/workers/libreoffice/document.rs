@@ -19,8 +19,10 @@ use crate::workers::{cage, group};
 const MADE: &str = "made";
 const SENTENCE: &str = "sentence";
 const REMARKS: &str = "remarks";
-/// Longest remarks.
-const REMARKS_BYTES: u64 = 64 << 10;
+/// Longest remarks: with what is said around them shorter than the longest header of an answer, which is 64 KiB.
+const REMARKS_BYTES: u64 = 32 << 10;
+/// Most families of fonts in them, which so are no longer.
+const FONTS: usize = 100;
 /// Most of a document's parts that are read for the fonts that they name.
 const FONTS_BYTES: u64 = 64 << 20;
 /// Longest sentence of LibreOffice's.
@@ -216,10 +218,10 @@ fn annotate(made: &Path, metadata: &Metadata) -> io::Result<()> {
     OpenOptions::new().append(true).open(made)?.write_all(&added)
 }
 
-/// The families of fonts that a document asks for.
+/// The families of fonts that a document asks for, the first of very many.
 fn fonts(path: &Path) -> Vec<String> {
     let document = fs::read(path).unwrap_or_default();
-    document_fonts::asked(&document, FONTS_BYTES).into_iter().collect()
+    document_fonts::asked(&document, FONTS_BYTES).into_iter().take(FONTS).collect()
 }
 
 fn outcome(ended: &Ended, bench: &Bench) -> Converted {
