@@ -279,7 +279,8 @@ async fn a_child_that_stands_still_leaves_the_next_one_nothing_but_the_document(
         until("there is a pipe", || mkfifo(&pipe, Mode::from_bits_truncate(0o666)).is_ok()).await;
         std::fs::set_permissions(&pipe, Permissions::from_mode(0o666)).unwrap();
     };
-    let (converted, ()) = tokio::join!(convert(&pool, "docx", &word(1_000)), stopping);
+    let long = word(1_000);
+    let (converted, ()) = tokio::join!(convert(&pool, "docx", &long), stopping);
     let (converted, file) = converted.unwrap();
     assert_eq!(converted, MADE);
     assert!(pages(&file).is_some_and(|pages| pages > 10));
