@@ -17,11 +17,13 @@ use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
 use platen::workers::{Bounds, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault};
+use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::foreign::{Foreign, paths};
 use crate::processes::{group_members, is_alive, platen, processes, starter, until};
+use crate::small_disk::{SmallDisk, told_inside};
 
 const READ: [&str; 9] = [
     "/usr/lib",
@@ -99,6 +101,7 @@ fn usual(extension: &str) -> ConvertJob<'_> {
         commands: Vec::new(),
         format: "pdf".into(),
         options: "".into(),
+        first_page: None,
         metadata: None,
         html: None,
         fonts: false,
@@ -325,6 +328,50 @@ async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
     let words = String::from_utf8_lossy(&output.stderr);
     assert!(words.trim_end().lines().last().unwrap().starts_with("libreoffice-server: this is no frame"), "{words}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_not_the_documents_doing() {
+    if told_inside("libreoffice::a_full_disk_is_not_the_documents_doing").is_some() {
+        return;
+    }
+    let foreign = Foreign::new();
+    let disk = SmallDisk::over(foreign.folder.path(), 100);
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    let files: [(&str, &[u8]); 2] = [
+        ("docx", include_bytes!("../office_files/report.docx")),
+        ("xlsx", include_bytes!("../office_files/sales.xlsx")),
+    ];
+    let mut ends = Vec::new();
+    for left_bytes in [150 << 10, 100 << 10, 50 << 10, 0] {
+        for (extension, file) in files {
+            disk.fill(left_bytes);
+            ends.push(convert(&pool, extension, file).await.unwrap().0);
+            disk.clear();
+        }
+    }
+    let is_told = |end: &&Converted| matches!(end, Converted::Broken(why) if why.contains("scratch_dir"));
+    assert!(ends.iter().filter(is_told).count() > 2, "{ends:?}");
+    assert!(ends.iter().all(|end| matches!(end, Converted::Broken(_) | Converted::Made(_))), "{ends:?}");
+    is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn of_pages_that_are_not_there_it_is_told_how_many_there_are() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    let range = |pages: &str| json!({"PageRange": {"type": "string", "value": pages}}).to_string().into();
+    for (options, first, end) in
+        [("2-3", 2, Converted::NoSuchPages(1)), ("1-3", 1, MADE), ("1", 1, MADE)]
+    {
+        let header = ConvertJob { options: range(options), first_page: Some(first), ..usual("docx") };
+        assert_eq!(run(&pool, header, &word(3)).await.unwrap().0, end, "{options}");
+    }
+    // What cannot be written for another reason is not out of range.
+    let header = ConvertJob { format: "no such".into(), first_page: Some(2), ..usual("docx") };
+    let (converted, _) = run(&pool, header, &word(3)).await.unwrap();
+    assert!(matches!(converted, Converted::Unwritable(_)), "{converted:?}");
 }
 
 #[tokio::test]

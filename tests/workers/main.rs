@@ -23,3 +23,5 @@ mod processes;
 mod programs;
 mod raster;
 mod servers;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;

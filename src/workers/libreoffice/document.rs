@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lok::{Bounds, End, Ended, Kit};
 use nix::libc;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, open, statvfs};
 
 use super::server::LOAD_OPTIONS;
 use super::{ConvertJob, Converted, Remarks, ServerOrder, inherited, page};
@@ -27,6 +27,8 @@ const FONTS: usize = 100;
 const FONTS_BYTES: u64 = 64 << 20;
 /// Longest sentence of LibreOffice's.
 const SENTENCE_BYTES: u64 = 400;
+/// A disk with less left is full: where something cannot be read or written then, that is not the document's doing.
+const LEFT_BYTES: u64 = 16 << 20;
 
 /// How many children may try a document, where one stands still.
 const ATTEMPTS: u32 = 3;
@@ -38,6 +40,8 @@ const UNCAGED: u8 = 3;
 const NO_HTML: u8 = 4;
 const UNANNOTATED: u8 = 5;
 const EXHAUSTED: u8 = 6;
+const UNTOLD: u8 = 7;
+const OUTSIDE: u8 = 8;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -94,6 +98,11 @@ impl Bench {
         let file = File::from(open(self.work.join(name), flags, Mode::empty())?);
         let about = file.metadata()?;
         if about.is_file() { Ok((file, about.len())) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
+    /// LibreOffice does not say so: to it, what it cannot write is a failure like any other.
+    fn is_on_a_full_disk(&self) -> bool {
+        statvfs(&self.work).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEFT_BYTES)
     }
 
     fn remarks(&self) -> Remarks {
@@ -154,11 +163,7 @@ pub(super) fn convert(
         }
     }
     match ended {
-        Ok(Ended { end: End::Done, .. }) => match bench.open(MADE) {
-            Ok(made) => (Converted::Made(bench.remarks()), Some(made)),
-            Err(error) => (Converted::Unwritable(error.to_string()), None),
-        },
-        Ok(ended) => (outcome(&ended, bench), None),
+        Ok(ended) => outcome(&ended, bench),
         Err(error) => broken(error),
     }
 }
@@ -193,7 +198,7 @@ fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
             let made = page::make(&document, order, &bench.work, &made);
             remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
         }
-        None => document.save_as(&made, &job.format, &job.options).map_err(unwritable)?,
+        None => save(&document, job, &made)?,
     }
     if let Some(metadata) = &job.metadata {
         annotate(&made, metadata).map_err(|error| (UNANNOTATED, error.to_string()))?;
@@ -202,11 +207,22 @@ fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
         remarks.fonts = fonts(path);
     }
     let remarks = serde_json::to_vec(&remarks).unwrap_or_default();
-    // A document without them is a document.
-    let _ = fs::write(bench.work.join(REMARKS), remarks);
+    fs::write(bench.work.join(REMARKS), remarks).map_err(|error| (UNTOLD, error.to_string()))?;
     // The process ends now: closing the document would be for nothing, and may crash.
     std::mem::forget(document);
     Ok(())
+}
+
+/// Of pages that are not there LibreOffice makes nothing, and says no more than that. How many there are is known once all
+/// are written.
+fn save(document: &lok::Document<'_>, job: &ConvertJob<'_>, made: &Path) -> Result<(), (u8, String)> {
+    let Err(sentence) = document.save_as(made, &job.format, &job.options) else { return Ok(()) };
+    let count = || {
+        document.save_as(made, &job.format, "").ok()?;
+        pdf_metadata::pages(&fs::read(made).ok()?)
+    };
+    let count = job.first_page.and_then(|first| count().filter(|count| *count < first));
+    Err(count.map_or((UNWRITABLE, sentence), |count| (OUTSIDE, count.to_string())))
 }
 
 /// Says it behind the end of the PDF.
@@ -224,23 +240,31 @@ fn fonts(path: &Path) -> Vec<String> {
     document_fonts::asked(&document, FONTS_BYTES).into_iter().take(FONTS).collect()
 }
 
-fn outcome(ended: &Ended, bench: &Bench) -> Converted {
+fn outcome(ended: &Ended, bench: &Bench) -> (Converted, Option<(File, u64)>) {
     // It began with what the server holds.
     let own = Account::open().map(|account| account.read("RssAnon:")).unwrap_or_default();
     let is_full = ended.peak_bytes.saturating_sub(own) > enough(bench.order.memory_bytes);
-    match ended.end {
+    let converted = match ended.end {
+        End::Done => match bench.open(MADE) {
+            Ok(made) => return (Converted::Made(bench.remarks()), Some(made)),
+            Err(error) => Converted::Unwritable(error.to_string()),
+        },
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
         End::Still => Converted::Broken("children stood still, one after the other".to_owned()),
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
         End::Failed(EXHAUSTED) => Converted::OutOfMemory,
+        End::Signal(_) | End::Failed(_) if bench.is_on_a_full_disk() => {
+            Converted::Broken("the disk with the documents' folders is full (workers.scratch_dir)".to_owned())
+        }
         End::Signal(_) if is_full => Converted::OutOfMemory,
         End::Signal(signal) => Converted::Crashed(signal),
         End::Failed(UNREADABLE) => Converted::Unreadable(bench.sentence()),
         End::Failed(UNWRITABLE) => Converted::Unwritable(bench.sentence()),
         End::Failed(NO_HTML) => Converted::NoHtml(bench.sentence()),
+        End::Failed(OUTSIDE) => Converted::NoSuchPages(bench.sentence().parse().unwrap_or_default()),
         End::Failed(code) => Converted::Broken(format!("a child ended with {code}: {}", bench.sentence())),
-        End::Done => Converted::Made(bench.remarks()),
-    }
+    };
+    (converted, None)
 }
 
 /// What the system says of the memory of this process, also when it may open nothing any more.
