@@ -108,7 +108,11 @@ fn usual(extension: &str) -> ConvertJob<'_> {
     }
 }
 
-async fn run(pool: &Pool, header: ConvertJob<'_>, document: &[u8]) -> Result<(Converted, Bytes), WorkerFault> {
+async fn run(
+    pool: &Pool,
+    header: ConvertJob<'_>,
+    document: &[u8],
+) -> Result<(Converted, Bytes), WorkerFault> {
     let body = [Bytes::copy_from_slice(document)];
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
     pool.run(AccountId::generate(), job).await
@@ -326,7 +330,10 @@ async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
     server.stdin.take().unwrap().write_all(&frame).unwrap();
     let output = server.wait_with_output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
-    assert!(words.trim_end().lines().last().unwrap().starts_with("libreoffice-server: this is no frame"), "{words}");
+    assert!(
+        words.trim_end().lines().last().unwrap().starts_with("libreoffice-server: this is no frame"),
+        "{words}"
+    );
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -362,9 +369,7 @@ async fn of_pages_that_are_not_there_it_is_told_how_many_there_are() {
     let foreign = Foreign::new();
     let pool = USUAL.pool(&foreign);
     let range = |pages: &str| json!({"PageRange": {"type": "string", "value": pages}}).to_string().into();
-    for (options, first, end) in
-        [("2-3", 2, Converted::NoSuchPages(1)), ("1-3", 1, MADE), ("1", 1, MADE)]
-    {
+    for (options, first, end) in [("2-3", 2, Converted::NoSuchPages(1)), ("1-3", 1, MADE), ("1", 1, MADE)] {
         let header = ConvertJob { options: range(options), first_page: Some(first), ..usual("docx") };
         assert_eq!(run(&pool, header, &word(3)).await.unwrap().0, end, "{options}");
     }
