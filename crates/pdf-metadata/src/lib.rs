@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 
 use objects::Objects;
 
+/// How a file ends, and what is behind it.
+const END: &[u8] = b"%%EOF";
+
 /// What is said of a document; `None`: as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
@@ -24,29 +27,48 @@ pub struct Metadata {
     pub keywords: Option<String>,
 }
 
-/// How many pages the file has; `None` where it is not as expected.
+/// How many pages the file has, also with an [`addition`] behind it; `None` where it is not as expected.
 #[must_use]
 pub fn pages(file: &[u8]) -> Option<u32> {
-    let objects = Objects::of(file)?;
+    let objects = Objects::of(file).or_else(|| Objects::of(before_addition(file)?))?;
     let tree = objects::reference(objects.dictionary(objects.root)?, "/Pages")?;
     objects::number(objects.dictionary(tree)?, "/Count")
 }
 
-/// What is to be written behind `file`; `None` where it is not as expected.
+/// Whether the file says what it is called; `None` where it is not as expected.
+#[must_use]
+pub fn has_title(file: &[u8]) -> Option<bool> {
+    let objects = Objects::of(file)?;
+    Some(objects.dictionary(objects.information)?.contains("/Title"))
+}
+
+/// What is to be written behind `file`; `None` where it is not as expected. With a title, readers show that instead of the
+/// file's name, as PDF/UA wants it (ISO 14289-1, 7.1).
 #[must_use]
 pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
     let objects = Objects::of(file)?;
     let mut added = Addition::new(file.len());
     let information = objects.dictionary(objects.information)?;
     added.object(objects.information, &information_of(information, metadata));
+    let root = objects.dictionary(objects.root)?;
+    if metadata.title.is_some() && !root.contains("/ViewerPreferences") {
+        added.object(objects.root, &root.replacen("<<", "<</ViewerPreferences<</DisplayDocTitle true>>", 1));
+    }
     // A file without XMP has nothing there that could disagree.
-    if let Some(number) = objects::reference(objects.dictionary(objects.root)?, "/Metadata") {
+    if let Some(number) = objects::reference(root, "/Metadata") {
         let (dictionary, stream) = objects.stream(number)?;
         let packet = xmp::said_anew(stream, metadata)?;
         let dictionary = objects::with_length(dictionary, packet.len())?;
         added.object(number, &format!("{dictionary}\nstream\n{packet}\nendstream"));
     }
     Some(added.finish(&objects))
+}
+
+/// The file as it was.
+fn before_addition(file: &[u8]) -> Option<&[u8]> {
+    let mut ends = memchr::memmem::rfind_iter(file, END);
+    let end = ends.nth(1)?.checked_add(END.len())?;
+    file.get(..end)
 }
 
 /// The dictionary with these entries instead of its own.
