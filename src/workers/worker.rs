@@ -95,7 +95,7 @@ pub enum WorkerFault {
     Died {
         /// How it ended; a signal where a limit or the kernel struck.
         status: ExitStatus,
-        /// What it wrote to standard error, at most a few lines.
+        /// What it wrote to standard error, at most its last few lines.
         words: String,
     },
     /// It does not keep to the protocol, which only a child does that hostile input has taken over.
@@ -347,12 +347,25 @@ impl Drop for Worker {
     }
 }
 
-/// Reads to the end, so that the child never waits, and keeps the beginning.
+/// Reads to the end, so that the child never waits, and keeps the end: that is where a child says why it ends, whatever
+/// was printed before.
 async fn listen(mut errors: impl AsyncRead + Unpin) -> String {
     let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
     while let Ok(length @ 1..) = errors.read(&mut chunk).await {
-        let room = WORDS_LIMIT_BYTES.saturating_sub(kept.len()).min(length);
-        kept.extend_from_slice(&chunk[..room]);
+        kept.extend_from_slice(chunk.get(..length).unwrap_or_default());
+        kept.drain(..kept.len().saturating_sub(WORDS_LIMIT_BYTES));
     }
     String::from_utf8_lossy(&kept).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_many_words_the_last_are_kept() {
+        let words = format!("first{} last\n", " again".repeat(WORDS_LIMIT_BYTES));
+        let kept = listen(words.as_bytes()).await;
+        assert!(kept.len() <= WORDS_LIMIT_BYTES && kept.ends_with("again last"), "{kept}");
+    }
 }

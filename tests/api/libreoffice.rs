@@ -117,7 +117,8 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     );
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
     assert_eq!(view["errorCode"], json!("options_invalid"), "{view}");
-    assert!(view["error"].as_str().unwrap().contains("no pages 7- (formatOpts.fromPage"), "{view}");
+    let told = view["error"].as_str().unwrap();
+    assert!(told.contains("no pages 7- (formatOpts.fromPage, toPage), it ends with page 2;"), "{view}");
 
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
     let (view, pdf) = app.converted("docx", pages(3), json!({"metadata": metadata, "pdfa": "2b"})).await;

@@ -24,3 +24,5 @@ mod programs;
 mod raster;
 mod server_stock;
 mod servers;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;
