@@ -176,23 +176,6 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
-    /// The key that may ask for more than one picture, where pictures are those of a PDF's pages.
-    #[must_use]
-    pub fn asks_for_several(&self) -> Option<&'static str> {
-        let is_one = match self.raster.pages[..] {
-            [] if self.from_page.or(self.to_page).is_none() => true,
-            [] => self.to_page == Some(self.from_page.unwrap_or(1)),
-            [pages] => pages.last == Some(pages.first),
-            [..] => false,
-        };
-        let key = match (self.raster.pages.is_empty(), self.from_page) {
-            (false, _) => "pages",
-            (true, Some(_)) => "fromPage",
-            (true, None) => "toPage",
-        };
-        (!is_one).then_some(key)
-    }
-
     /// The sheet, turned where it shall be.
     #[must_use]
     pub fn sheet(&self) -> Paper {
@@ -349,23 +332,6 @@ mod tests {
         assert_fault(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
         assert_fault(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
         assert_fault(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");
-    }
-
-    #[test]
-    fn what_may_ask_for_several_pictures_is_named() {
-        for (text, key) in [
-            ("{}", None),
-            (r#"{"page":3}"#, None),
-            (r#"{"pages":"3"}"#, None),
-            (r#"{"toPage":1}"#, None),
-            (r#"{"fromPage":2,"toPage":5,"page":1}"#, None),
-            (r#"{"pages":"all"}"#, Some("pages")),
-            (r#"{"pages":"1,2","fromPage":2}"#, Some("pages")),
-            (r#"{"fromPage":2}"#, Some("fromPage")),
-            (r#"{"toPage":2}"#, Some("toPage")),
-        ] {
-            assert_eq!(options(text).asks_for_several(), key, "{text}");
-        }
     }
 
     #[test]
