@@ -205,7 +205,7 @@ mod tests {
             let aim = Pid::from_raw(i32::try_from(neighbour.id()).unwrap());
             let before = (files.map(reads), files[1..].iter().map(|path| writes(path)).max(), starts());
             let signalled = kill(aim, None);
-            narrow(&[seen.clone()], &[own.clone()]).unwrap();
+            narrow(std::slice::from_ref(&seen), std::slice::from_ref(&own)).unwrap();
             let after = (files.map(reads), [&others, &seen, &own].map(|place| writes(&place.join("file"))));
             let refused = (starts(), execv(c"/bin/false", &[c"false"]), kill(aim, None));
             (neighbour, (before, signalled), after, refused)

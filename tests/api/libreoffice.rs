@@ -109,16 +109,16 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     assert!(found.contains("sheet 2") && found.contains("sheet 3") && !found.contains("sheet 1"), "{found}");
     assert_eq!(view["warnings"], json!([]), "{view}");
     let (view, _) = app.converted("docx", pages(3), json!({"fromPage": 2, "toPage": 9})).await;
-    let told = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
+    let warning = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
     assert_eq!(
         (&view["output"]["metadata"]["pages"], &view["warnings"]),
-        (&json!(2), &json!([told])),
+        (&json!(2), &json!([warning])),
         "{view}"
     );
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
     assert_eq!(view["errorCode"], json!("options_invalid"), "{view}");
-    let told = view["error"].as_str().unwrap();
-    assert!(told.contains("no pages 7- (formatOpts.fromPage, toPage), it ends with page 2;"), "{view}");
+    let error = view["error"].as_str().unwrap();
+    assert!(error.contains("no pages 7- (formatOpts.fromPage, toPage), it ends with page 2;"), "{view}");
 
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
     let (view, pdf) = app.converted("docx", pages(3), json!({"metadata": metadata, "pdfa": "2b"})).await;
@@ -225,11 +225,13 @@ fn workbook(sheets: &[(&str, &str, String)], names: &str) -> Vec<u8> {
     let (mut listed, mut parts, mut inner, mut files) =
         (String::new(), String::new(), String::new(), Vec::new());
     for (id, (name, state, xml)) in (1..).zip(sheets) {
-        listed += &format!("<sheet name=\"{name}\" sheetId=\"{id}\" state=\"{state}\" r:id=\"r{id}\"/>");
-        parts += &format!(
+        let sheet = format!("<sheet name=\"{name}\" sheetId=\"{id}\" state=\"{state}\" r:id=\"r{id}\"/>");
+        let part = format!(
             "<Override PartName=\"/xl/worksheets/sheet{id}.xml\" \
              ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>"
         );
+        listed += &sheet;
+        parts += &part;
         inner += &relation(id, "worksheet", &format!("worksheets/sheet{id}.xml"));
         files.push((format!("xl/worksheets/sheet{id}.xml"), xml.clone()));
     }

@@ -181,7 +181,7 @@ fn shared(process: u32) -> Vec<String> {
         let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
         let is_read = i32::from_str_radix(flags, 8).ok()? & libc::O_ACCMODE == libc::O_RDONLY;
         let is_own = target == "/dev/null" || target.contains("/work/");
-        (!is_own && !(is_read && target.starts_with('/'))).then_some(target)
+        (!is_own && (!is_read || !target.starts_with('/'))).then_some(target)
     };
     entries.filter_map(|entry| is_shared(&entry.file_name())).collect()
 }
