@@ -485,9 +485,8 @@ fn tables_within_tables_of_slides_are_written_once() {
 fn parts_that_are_too_large_together_are_told_from_one_that_is() {
     let limits = Limits { part_bytes: 2_000, ..Limits::default() };
     let png = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 1_500]].concat();
-    let pictures: String = (0..6)
-        .map(|number| format!("<draw:frame><draw:image xlink:href=\"{number}.png\"/></draw:frame>"))
-        .collect();
+    let picture = |number| format!("<draw:frame><draw:image xlink:href=\"{number}.png\"/></draw:frame>");
+    let pictures = [0, 1, 2, 3, 4, 5].map(picture).concat();
     let mut zip = ZipWriter::new_append(Cursor::new(package(&format!(
         "<office:body><office:text><text:p>{pictures}</text:p></office:text></office:body>"
     ))))
