@@ -1,5 +1,6 @@
 //! Office documents that become PDFs, through the whole service.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -215,8 +216,9 @@ fn workbook(sheets: &[(&str, &str, String)], names: &str) -> Vec<u8> {
     let (mut listed, mut parts, mut inner, mut files) =
         (String::new(), String::new(), String::new(), Vec::new());
     for (id, (name, state, xml)) in (1..).zip(sheets) {
-        listed += &format!("<sheet name=\"{name}\" sheetId=\"{id}\" state=\"{state}\" r:id=\"r{id}\"/>");
-        parts += &format!(
+        let _ = write!(listed, "<sheet name=\"{name}\" sheetId=\"{id}\" state=\"{state}\" r:id=\"r{id}\"/>");
+        let _ = write!(
+            parts,
             "<Override PartName=\"/xl/worksheets/sheet{id}.xml\" \
              ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>"
         );

@@ -128,6 +128,8 @@ fn missing(pictures: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     /// A PDF with a page of each size, in points.
@@ -142,12 +144,12 @@ mod tests {
         );
         let (mut file, mut table) = ("%PDF-1.4\n".to_owned(), String::new());
         for (number, object) in (1..).zip(&objects) {
-            table += &format!("{:010} 00000 n \n", file.len());
-            file += &format!("{number} 0 obj\n{object}\nendobj\n");
+            let _ = writeln!(table, "{:010} 00000 n ", file.len());
+            let _ = writeln!(file, "{number} 0 obj\n{object}\nendobj");
         }
         let (count, at) = (objects.len() + 1, file.len());
-        file += &format!("xref\n0 {count}\n0000000000 65535 f \n{table}");
-        file += &format!("trailer\n<</Size {count}/Root 1 0 R>>\nstartxref\n{at}\n%%EOF\n");
+        let _ = write!(file, "xref\n0 {count}\n0000000000 65535 f \n{table}");
+        let _ = writeln!(file, "trailer\n<</Size {count}/Root 1 0 R>>\nstartxref\n{at}\n%%EOF");
         file.into_bytes()
     }
 
