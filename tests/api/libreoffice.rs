@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::command_line::platen;
 use crate::unfilled::{office_file, packed, unpacked, with};
 
 /// What a program of poppler's says of a PDF.
@@ -107,9 +108,18 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
     assert!(found.contains("sheet 2") && found.contains("sheet 3") && !found.contains("sheet 1"), "{found}");
+    assert_eq!(view["warnings"], json!([]), "{view}");
+    let (view, _) = app.converted("docx", pages(3), json!({"fromPage": 2, "toPage": 9})).await;
+    let told = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
+    assert_eq!(
+        (&view["output"]["metadata"]["pages"], &view["warnings"]),
+        (&json!(2), &json!([told])),
+        "{view}"
+    );
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
     assert_eq!(view["errorCode"], json!("options_invalid"), "{view}");
-    assert!(view["error"].as_str().unwrap().contains("no pages 7- (formatOpts.fromPage"), "{view}");
+    let told = view["error"].as_str().unwrap();
+    assert!(told.contains("no pages 7- (formatOpts.fromPage, toPage), it ends with page 2;"), "{view}");
 
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
     let (view, pdf) = app.converted("docx", pages(3), json!({"metadata": metadata, "pdfa": "2b"})).await;
@@ -367,6 +377,24 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
     let found = text(&pdf);
     assert!(found.contains("142") && found.contains("within"), "{found}");
     assert!(!found.contains("canary") && !found.contains("beyond"), "{found}");
+}
+
+#[test]
+fn the_command_starts_no_browser_where_no_page_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.docx"), pages(2)).unwrap();
+    // One that is started says so, and one that cannot be as well.
+    let settings = [("browser.executable", "/nowhere/chromium"), ("log.filter", "info")];
+    let line = ["render", "a.docx", "--type", "docx", "-o", "a.pdf"];
+    let output = platen(folder.path(), &settings, &line, b"");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !told.contains("chromium"), "{told}");
+    std::fs::write(folder.path().join("all.json"), r#"{"pages": "all"}"#).unwrap();
+    let line = ["render", "a.docx", "--type", "docx", "--opts", "all.json", "-o", "a.png"];
+    let output = platen(folder.path(), &settings, &line, b"");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("-o NAME.zip --target png"), "{told}");
+    assert!(!folder.path().join("a.png").exists());
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ async fn an_engine_that_is_added_makes_documents() {
         (pdf.content_type.as_str(), pdf.disposition.as_str()),
         ("application/pdf", "inline; filename=\"document.pdf\"")
     );
-    let told = ["formatOpts.scale has no effect on pdf and was ignored"];
+    let told = ["formatOpts.scale has no effect on pdf made of latex and was ignored"];
     assert_eq!(texts(&view["warnings"]), told, "what a step heeds is not told");
     let (_, docx) = service.latex("docx", "{{name}}", json!({})).await;
     assert_eq!(docx.text, "\\documentclass{article} Zoe", "its first step is its last one");
@@ -115,7 +115,10 @@ async fn what_is_ignored_is_told_by_the_plan_that_ran() {
     let _machine = Machine::with_press().await;
     let service = Service::start_with(&[], [engines(), vec![rivals::RIVAL]].concat()).await;
     let (view, _) = service.latex("pdf", "a", json!({"engine": "x", "dpi": 99})).await;
-    assert_eq!(texts(&view["warnings"]), ["formatOpts.dpi has no effect on pdf and was ignored"]);
+    assert_eq!(
+        texts(&view["warnings"]),
+        ["formatOpts.dpi has no effect on pdf made of latex and was ignored"]
+    );
     service.stop().await;
 }
 

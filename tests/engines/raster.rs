@@ -119,7 +119,10 @@ async fn options_are_read_strictly() {
         assert!(answer.to_string().contains(&format!("/formatOpts/{key}")), "{answer}");
     }
     let view = run(&service, "pdf", &documents::form(), json!({"dpi": 300})).await;
-    assert_eq!(texts(&view["warnings"]), ["formatOpts.dpi has no effect on pdf and was ignored"]);
+    assert_eq!(
+        texts(&view["warnings"]),
+        ["formatOpts.dpi has no effect on pdf made of latex and was ignored"]
+    );
     service.stop().await;
 }
 

@@ -22,4 +22,7 @@ mod pool;
 mod processes;
 mod programs;
 mod raster;
+mod server_stock;
 mod servers;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;

@@ -208,6 +208,16 @@ fn one_of(value: &str, known: &[&str]) -> Option<String> {
     known.contains(&value).then(|| value.to_owned())
 }
 
+/// LibreOffice means the left side by `start` and the right one by `end`, in whichever direction the text runs; CSS goes by
+/// that.
+pub fn side(alignment: &str) -> &str {
+    match alignment {
+        "start" => "left",
+        "end" => "right",
+        other => other,
+    }
+}
+
 /// `super 58%`, `sub 58%`, `33% 58%`, `0% 100%`.
 fn position(value: &str) -> Position {
     match value.split_whitespace().next().unwrap_or_default() {

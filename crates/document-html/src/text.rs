@@ -7,7 +7,7 @@ use roxmltree::Node;
 use crate::css::written;
 use crate::html::{Declarations, attribute as write_attribute, escape, escaped, is_harmless, open_run};
 use crate::limits::Error;
-use crate::look::Look;
+use crate::look::{Look, side};
 use crate::writer::{Writer, place, text_of};
 use crate::xml::{attribute, child, name};
 
@@ -153,8 +153,18 @@ impl Writer<'_, '_> {
     fn difference(&self, look: &Look, heading: bool) -> Declarations {
         let mut style = Declarations::default();
         for (name, value) in &look.css {
-            if self.base.css.get(name) != Some(value) && *name != "margin-right" && *value != "start" {
-                style.add(name, value);
+            let around = self.base.css.get(name).map(String::as_str);
+            match *name {
+                "margin-right" => {}
+                "text-align" => {
+                    let usual = if look.from_right == Some(true) { "right" } else { "left" };
+                    let around = around.filter(|value| *value != "start").map_or(usual, side);
+                    if side(value) != around {
+                        style.add(name, side(value));
+                    }
+                }
+                _ if around == Some(value) => {}
+                _ => style.add(name, value),
             }
         }
         if let Some(size) = look.size.filter(|_| heading || look.size != self.base.size) {

@@ -327,6 +327,50 @@ fn a_hostile_document_is_refused_by_name_or_written_without_harm() {
 }
 
 #[test]
+fn a_paragraph_is_aligned_to_the_side_that_libreoffice_means_in_either_direction() {
+    let shown = |default: &str, mode: &str, align: &str| {
+        let property = |align: &str| {
+            let align = if align.is_empty() { String::new() } else { format!("fo:text-align=\"{align}\"") };
+            format!("<style:paragraph-properties {align} style:writing-mode=\"{mode}\"/>")
+        };
+        let styles = format!(
+            "<office:automatic-styles><style:default-style style:family=\"paragraph\">{}</style:default-style>\
+             <style:style style:name=\"a\" style:family=\"paragraph\">{}</style:style></office:automatic-styles>",
+            property(default),
+            property(align)
+        );
+        let body =
+            "<office:body><office:text><text:p text:style-name=\"a\">x</text:p></office:text></office:body>";
+        let page =
+            write(&package(&format!("{styles}{body}")), Extras::default(), &Limits::default()).unwrap();
+        let (before, _) = page.html.split_once(">x</p>").unwrap();
+        let (_, paragraph) = before.rsplit_once("<p").unwrap();
+        let (_, around) = before.split_once("<div").unwrap();
+        let (around, _) = around.split_once('>').unwrap();
+        let side = |element: &str| {
+            let (_, rest) = element.split_once("text-align:")?;
+            rest.split([';', '"']).next().map(str::to_owned)
+        };
+        let usual = if paragraph.contains("dir=\"rtl\"") { "right" } else { "left" };
+        side(paragraph).or(side(around)).unwrap_or_else(|| usual.to_owned())
+    };
+    for default in ["", "start", "end"] {
+        for mode in ["lr-tb", "rl-tb"] {
+            for (align, side) in [
+                ("start", "left"),
+                ("left", "left"),
+                ("end", "right"),
+                ("right", "right"),
+                ("center", "center"),
+                ("justify", "justify"),
+            ] {
+                assert_eq!(shown(default, mode, align), side, "{align}, {mode}, around it '{default}'");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_hidden_item_leaves_neither_its_place_nor_its_label() {
     let styles = "<office:automatic-styles><text:list-style style:name=\"L\"><text:list-level-style-number text:level=\"1\" \
         style:num-format=\"1\" style:num-prefix=\"Section \" text:start-value=\"0\"/><text:list-level-style-number text:level=\"2\" \

@@ -46,7 +46,7 @@ pub(super) fn is_text(path: &str) -> bool {
 /// What an `OpenDocument` file says that it is, behind `application/vnd.oasis.opendocument.`; templates' names go on.
 const OPEN_DOCUMENTS: [(&[u8], OfficeFormat); 3] =
     [(b"text", OfficeFormat::Odt), (b"spreadsheet", OfficeFormat::Ods), (b"presentation", OfficeFormat::Odp)];
-const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
+pub(super) const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
 /// Where it says so.
 const OPEN_DOCUMENT_KIND: &str = "mimetype";
 const OPEN_DOCUMENT_KIND_LIMIT_BYTES: u64 = 100;
@@ -116,7 +116,8 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageFault> {
 
 fn checked(mut view: View<'_>, bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
     let repeated = view.repeated.take();
-    let mut opened = open(view)?;
+    let is_office = view.is_office;
+    let mut opened = open(view, is_office)?;
     let format = format_of(&mut opened)?;
     if let Some(format) = format {
         check_start(format, bytes)?;
