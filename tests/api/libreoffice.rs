@@ -128,10 +128,10 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     assert!(found.contains("sheet 2") && found.contains("sheet 3") && !found.contains("sheet 1"), "{found}");
     assert_eq!(view["warnings"], json!([]), "{view}");
     let (view, _) = app.converted("docx", pages(3), json!({"fromPage": 2, "toPage": 9})).await;
-    let told = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
+    let end = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
     assert_eq!(
         (&view["output"]["metadata"]["pages"], &view["warnings"]),
-        (&json!(2), &json!([told])),
+        (&json!(2), &json!([end])),
         "{view}"
     );
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
