@@ -63,7 +63,7 @@ fn wrong_arguments_are_refused_with_the_remedy() {
             "-o a.zip needs --target, png or jpg: several pictures",
         ),
         (
-            &["index.ejs", "--type", "ejs", "-o", "a.zip", "--target", "html"],
+            &["index.ejs", "--type", "ejs", "--data", "data.json", "-o", "a.zip", "--target", "html"],
             "html was made, and -o a.zip says zip; give -o NAME.html",
         ),
         (&["index.ejs", "--type", "ejs", "-o", "-"], "-o - needs --target; targets are: jpg, png, "),
