@@ -40,7 +40,7 @@ pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
-pub use workers::WorkersConfig;
+pub use workers::{SERVER_USERS, WorkersConfig};
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");

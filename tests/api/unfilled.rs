@@ -9,6 +9,7 @@ use zip::{ZipArchive, ZipWriter};
 
 use crate::app::TestApp;
 use crate::command_line::platen;
+use crate::libreoffice::told;
 
 /// An Office file of `tests/office_files`.
 pub fn office_file(name: &str) -> Vec<u8> {
@@ -128,6 +129,9 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
         let (view, pdf) = app.made((kind, "pdf"), file, data).await;
         assert_eq!(view["success"], true, "{view}");
         let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
+        let counted = format!("Pages:           {}\n", view["output"]["metadata"]["pages"]);
+        let about = told("pdfinfo", &[], &pdf);
+        assert!(about.contains(&counted), "{counted}{about}");
         (view, text)
     };
     for (name, kind, words) in [
@@ -150,6 +154,12 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
         let packed = packed(&[("The letter.doc", &office_file(name)), ("notes.txt", b"x")]);
         assert!(pages(kind, packed, json!({})).await.1.contains(words), "{name} in an archive");
     }
+    // Packed anew by another program, it would be taken for a Word file.
+    let mut parts = unpacked(&office_file("letter.odt"));
+    parts.rotate_left(1);
+    let parts: Vec<_> = parts.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let job = app.init(json!({"type": "docx", "target": "pdf", "data": {}})).await;
+    assert_eq!(app.put(&job.template_url.unwrap(), packed(&parts)).await, 422);
     let tagged = with(&office_file("letter.odt"), "Ms Brandt", "{customer.name}");
     let (view, text) = pages("docx", tagged, json!({"customer": {"name": "Ann"}})).await;
     assert!(text.contains("Dear {customer.name},"), "{text}");

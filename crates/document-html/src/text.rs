@@ -59,8 +59,9 @@ impl Writer<'_, '_> {
             ("text", "h") => self.heading(node, out),
             ("table", "table") => self.table(node, out),
             ("text", "section") if attribute(node, "text", "display") == Some("none") => Ok(()),
-            ("text", "section" | "index-body" | "index-title" | "numbered-paragraph")
-            | ("table", "table-of-content") => self.blocks(node, out),
+            ("text", "section" | "index-body" | "index-title" | "numbered-paragraph") => {
+                self.blocks(node, out)
+            }
             (
                 "text",
                 "table-of-content" | "alphabetical-index" | "bibliography" | "illustration-index"
@@ -71,7 +72,7 @@ impl Writer<'_, '_> {
                 self.in_index = outside;
                 written
             }
-            ("draw", _) => {
+            ("draw", _) | ("dr3d", "scene") => {
                 // What is anchored to a page stands in no paragraph.
                 let (mut line, look) = (String::new(), Look::default());
                 let outside = std::mem::take(&mut self.above);
@@ -203,7 +204,7 @@ impl Writer<'_, '_> {
         match name(node) {
             ("text", "span") => self.run(node, look, out),
             ("text", "a") => self.link(node, look, out),
-            ("draw", _) => self.drawing(node, look, out),
+            ("draw", _) | ("dr3d", "scene") => self.drawing(node, look, out),
             ("text", "s") => {
                 let count = attribute(node, "text", "c").and_then(|one| one.parse().ok()).unwrap_or(1_usize);
                 // The first may break the line, as a blank does.

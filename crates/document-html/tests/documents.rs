@@ -5,6 +5,8 @@
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use document_html::{Error, Extras, Limits, Page, needs_pictures, write};
 use html5gum::{Token, Tokenizer};
 use zip::ZipWriter;
@@ -201,6 +203,68 @@ fn a_workbook_is_a_heading_and_a_table_for_each_sheet_that_is_shown() {
     assert!(text(&page.html).len() < 400, "no empty rows and columns are written: {}", page.html.len());
 }
 
+/// The document's headings and pictures in their order; a picture of LibreOffice's is called as its file is, one of the package
+/// by its beginning.
+fn shown(name: &str, html: &str) -> Page {
+    let mut file = |name: &str| Some([b"\x89PNG\r\n\x1a\n", name.as_bytes()].concat());
+    let extras = Extras { html: html.as_bytes(), file: Some(&mut file), ..Extras::default() };
+    write(&read(name), extras, &Limits::default()).unwrap()
+}
+
+fn pictures(page: &Page) -> Vec<String> {
+    let parts = page.html.split("src=\"data:image/png;base64,").skip(1);
+    let picture = |part: &str| {
+        let bytes = STANDARD.decode(part.split('"').next().unwrap()).unwrap();
+        String::from_utf8(bytes[8..].to_vec()).unwrap_or_else(|_| "of the package".to_owned())
+    };
+    parts.map(picture).collect()
+}
+
+#[test]
+fn each_drawing_of_a_workbook_has_its_own_picture() {
+    let html = String::from_utf8(read("objects.html")).unwrap();
+    let page = shown("objects.ods", &html);
+    let expected_of_all = [
+        "objects_html_45970a39.png", // the group
+        "objects_html_720ad245.png", // the star
+        "objects_html_814b42e6.png", // the chart "Units", over filled cells
+        "objects_html_91f74145.png", // the chart "Returns", over empty ones
+        "of the package",
+        "of the package",
+        "objects_html_f3749cd9.png", // the chart "Trend" of the second sheet
+    ];
+    assert_eq!((pictures(&page), page.missing_pictures), (expected_of_all.map(str::to_owned).to_vec(), 0));
+    assert!(page.html.contains("A note in a box") && !page.html.contains("objects_html_8dfe1a89"));
+
+    // Where one is too few, only the size tells them apart, which the two charts and the two drawings share.
+    let fewer = html.replace("<img src=\"objects_html_720ad245.png\"", "<none ");
+    let page = shown("objects.ods", &fewer);
+    let expected = ["of the package", "of the package", "objects_html_f3749cd9.png"];
+    assert_eq!(pictures(&page), expected);
+    assert_eq!(page.missing_pictures, 4, "two charts, the star and a part of the group; the other is a text");
+    // Where one is too many, what has a size of its own is known by that.
+    let more = html.replace("</body>", "<img src=\"objects_html_1.png\" width=5 height=5></body>");
+    assert_eq!(pictures(&shown("objects.ods", &more)), expected_of_all);
+}
+
+#[test]
+fn charts_of_one_size_are_told_apart_wherever_cells_begin_and_columns_are_hidden() {
+    let page = shown("charts.ods", &String::from_utf8(read("charts.html")).unwrap());
+    let expected = [
+        "b81b8dc1", // Over, which lies over filled cells
+        "7dd6454f", // In
+        "50e3b089", // Alone, in a sheet without cells
+        "b1bea698", // Early, before the first cell
+        "8325c14",  // Left
+        "31111741", // Right, which lies over filled cells
+        "f57b55d6", // Low
+        "9f020715", // LowRight, too
+        "7e1a8c52", // the sheet that is a chart
+    ];
+    assert_eq!(pictures(&page), expected.map(|sum| format!("offset_html_{sum}.png")));
+    assert_eq!(page.missing_pictures, 0);
+}
+
 #[test]
 fn slides_are_pictures_with_their_text_and_notes() {
     let slides = [PNG.to_vec(), PNG.to_vec(), PNG.to_vec()];
@@ -244,6 +308,28 @@ fn only_what_has_drawings_needs_them_drawn() {
     assert_eq!(needs("report.odt"), Ok(false));
     assert_eq!(needs("hard.odt"), Ok(true));
     assert_eq!(needs("sales.ods"), Ok(true));
+    for (element, needed) in [
+        ("draw:rect ", true),
+        ("draw:ellipse/", true),
+        ("draw:polyline", true),
+        ("dr3d:scene", true),
+        ("draw:frame ", false),
+        ("draw:enhanced-geometry", false),
+        ("draw:object-note", false),
+    ] {
+        let body = package(&format!("<{element}>"));
+        assert_eq!(needs_pictures(&body, &Limits::default()), Ok(needed), "{element}");
+    }
+}
+
+#[test]
+fn what_nobody_drew_is_counted() {
+    let limits = Limits::default();
+    let shapes = "<draw:rect/><draw:polyline/><draw:g><draw:circle/><draw:line/></draw:g><draw:control/>";
+    let page = written(&format!("<text:p>a{shapes}b</text:p>{shapes}"), &limits).unwrap();
+    assert_eq!(page.missing_pictures, 8);
+    let boxed = "<draw:rect><text:p>in a box</text:p></draw:rect>";
+    assert_eq!(written(&format!("<text:p>a{boxed}</text:p>"), &limits).unwrap().missing_pictures, 0);
 }
 
 /// A package with this body.
@@ -346,4 +432,123 @@ fn a_paragraph_is_aligned_to_the_side_that_libreoffice_means_in_either_direction
             }
         }
     }
+}
+
+/// A sheet with these columns and rows.
+fn sheet(inner: &str) -> String {
+    let body = format!(
+        "<office:body><office:spreadsheet><table:table>{inner}</table:table></office:spreadsheet></office:body>"
+    );
+    let page = write(&package(&body), Extras::default(), &Limits::default()).unwrap();
+    let (_, rows) = page.html.split_once("</colgroup>").unwrap();
+    let plain =
+        rows.replace(" style=\"text-align:right\"", "").replace(" valign=\"bottom\"", "").replace('\n', "");
+    plain.split("</table>").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_merged_cell_whose_corner_is_hidden_is_shown_at_its_first_place() {
+    const HIDDEN: &str = "<table:table-column table:visibility=\"collapse\"/>";
+    const COLUMN: &str = "<table:table-column/>";
+    let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
+    let merged = |wide: usize, tall: usize| {
+        format!(
+            "<table:table-cell table:number-columns-spanned=\"{wide}\" table:number-rows-spanned=\"{tall}\"><text:p>m</text:p>\
+             </table:table-cell>"
+        )
+    };
+    let covered =
+        |count: usize| format!("<table:covered-table-cell table:number-columns-repeated=\"{count}\"/>");
+    let row = |cells: &[String]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+    let columns = format!("{HIDDEN}{COLUMN}{COLUMN}{COLUMN}");
+
+    let wide = sheet(&format!("{columns}{}", row(&[merged(3, 1), covered(2), cell("d")])));
+    assert_eq!(wide, "<tr><td colspan=\"2\">m</td><td>d</td></tr>");
+    let alone = sheet(&format!("{HIDDEN}{COLUMN}{}", row(&[merged(2, 1), covered(1)])));
+    assert_eq!(alone, "<tr><td>m</td></tr>");
+    let whole = |first: &str| {
+        let hidden = row(&[merged(2, 3), covered(1), cell("c1")]).replacen("<table:table-row", first, 1);
+        let other = |text: &str| row(&[covered(2), cell(text)]);
+        sheet(&format!("{COLUMN}{COLUMN}{COLUMN}{hidden}{}{}", other("c2"), other("c3")))
+    };
+    assert_eq!(
+        whole("<table:table-row table:visibility=\"collapse\""),
+        "<tr><td colspan=\"2\" rowspan=\"2\">m</td><td>c2</td></tr><tr><td>c3</td></tr>"
+    );
+    assert!(
+        whole("<table:table-row").starts_with("<tr><td colspan=\"2\" rowspan=\"3\">m</td><td>c1</td></tr>")
+    );
+    let all = sheet(&format!("{HIDDEN}{HIDDEN}{COLUMN}{}", row(&[merged(2, 1), covered(1), cell("c")])));
+    assert_eq!(all, "<tr><td>c</td></tr>");
+}
+
+#[test]
+fn a_hidden_item_leaves_neither_its_place_nor_its_label() {
+    let styles = "<office:automatic-styles><text:list-style style:name=\"L\"><text:list-level-style-number text:level=\"1\" \
+        style:num-format=\"1\" style:num-prefix=\"Section \" text:start-value=\"0\"/><text:list-level-style-number text:level=\"2\" \
+        style:num-format=\"1\" text:start-value=\"0\"/></text:list-style><style:style style:name=\"H\" style:family=\"paragraph\">\
+        <style:text-properties text:display=\"none\"/></style:style></office:automatic-styles>";
+    let item = |style: &str, text: &str| {
+        format!("<text:list-item><text:p text:style-name=\"{style}\">{text}</text:p></text:list-item>")
+    };
+    let html = |items: String| {
+        let list = format!("<text:list text:style-name=\"L\">{items}</text:list><text:p>behind</text:p>");
+        let body = format!("{styles}<office:body><office:text>{list}</office:text></office:body>");
+        write(&package(&body), Extras::default(), &Limits::default()).unwrap().html
+    };
+    let page = html(item("", "a") + &item("H", "gone"));
+    assert_eq!(page.matches("<li").count(), 1, "{page}");
+    assert_in_order(&page, &["Section 0&ensp;a", ">behind</p>"]);
+    // Numbers go on from 0, on both levels.
+    let inner =
+        format!("<text:list-item><text:list>{}{}</text:list></text:list-item>", item("", "x"), item("", "y"));
+    let page = html(item("", "a") + &item("", "b") + &inner);
+    assert_in_order(
+        &page,
+        &["Section 0&ensp;a", "Section 1&ensp;b", "<ol start=\"0\"", "x", "<li style=\"margin:0 0 0\">y"],
+    );
+}
+
+#[test]
+fn tables_within_tables_of_slides_are_written_once() {
+    let mut table = "<text:p>innermost</text:p>".to_owned();
+    for _ in 0..12 {
+        table = format!(
+            "<table:table><table:table-row><table:table-cell>{table}</table:table-cell></table:table-row></table:table>"
+        );
+    }
+    let body = format!(
+        "<office:body><office:presentation><draw:page><draw:frame>{table}</draw:frame></draw:page></office:presentation></office:body>"
+    );
+    let page = write(&package(&body), Extras::default(), &Limits::default()).unwrap();
+    assert_eq!(page.html.matches("innermost").count(), 1);
+    assert_eq!(page.html.matches("<tr>").count(), 12);
+}
+
+#[test]
+fn parts_that_are_too_large_together_are_told_from_one_that_is() {
+    let limits = Limits { part_bytes: 2_000, ..Limits::default() };
+    let png = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 1_500]].concat();
+    let picture = |number| format!("<draw:frame><draw:image xlink:href=\"{number}.png\"/></draw:frame>");
+    let pictures = (0..6).map(picture).collect::<Vec<_>>().concat();
+    let mut zip = ZipWriter::new_append(Cursor::new(package(&format!(
+        "<office:body><office:text><text:p>{pictures}</text:p></office:text></office:body>"
+    ))))
+    .unwrap();
+    for number in 0..6 {
+        zip.start_file(format!("{number}.png"), SimpleFileOptions::default()).unwrap();
+        zip.write_all(&png).unwrap();
+    }
+    let file = zip.finish().unwrap().into_inner();
+    assert_eq!(write(&file, Extras::default(), &limits), Err(Error::Parts { limit: 8_000 }));
+    // Copies of a cell are bounded while they are made.
+    let cell = format!(
+        "<table:table-cell table:number-columns-repeated=\"1000\"><text:p>{}</text:p></table:table-cell>",
+        "x".repeat(1_000)
+    );
+    let table = format!("<table:table><table:table-row>{cell}</table:table-row></table:table>");
+    assert_eq!(
+        written(&table, &Limits { output_bytes: 5_000, ..Limits::default() }),
+        Err(Error::Output { limit: 5_000 })
+    );
 }

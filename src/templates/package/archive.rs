@@ -35,6 +35,7 @@ pub(super) fn read(
     let is_office = view.is_office;
     let mut archive = open(view, is_office)?;
     if let Some(format) = office::format_of(&mut archive)? {
+        office::check_start(format, upload)?;
         check(&mut archive, (upload.len() as u64, repeated), limits)?;
         return Ok(Package::office(format, upload.clone()));
     }

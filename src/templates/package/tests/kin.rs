@@ -165,3 +165,23 @@ fn what_is_cut_or_leads_in_circles_ends_and_is_refused() {
     let told = refused(with(30, 62));
     assert!(told.contains("damaged old Office file"), "{told}");
 }
+
+#[test]
+fn what_does_not_begin_as_its_format_does_is_refused() {
+    let kind = b"application/vnd.oasis.opendocument.text";
+    let repacked =
+        archive(&[("content.xml", b"<x/>"), ("mimetype", kind), ("META-INF/manifest.xml", b"<m/>")]);
+    let told = refused(repacked.clone());
+    assert!(
+        told.contains("an OpenDocument text (.odt), and an entry 'mimetype' is not its first one"),
+        "{told}"
+    );
+    let types = b"<Types>wordprocessingml.document.main+xml</Types>";
+    let both = archive(&[("mimetype", kind), ("[Content_Types].xml", types)]);
+    let told = refused(both);
+    assert!(told.contains("a Word file (.docx), and an entry 'mimetype' is its first one"), "{told}");
+    let inner = refused(archive(&[("letter.odt", &repacked), ("notes.txt", b"x")]));
+    assert!(inner.contains("'mimetype' is not its first one"), "{inner}");
+    let other = archive(&[("mimetypes/a.xml", b"<x/>"), ("[Content_Types].xml", types)]);
+    assert_eq!(read(other).unwrap().kind, TemplateKind::Docx);
+}
