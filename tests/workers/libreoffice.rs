@@ -180,7 +180,8 @@ fn shared(process: u32) -> Vec<String> {
         let about = std::fs::read_to_string(folder.join("fdinfo").join(name)).ok()?;
         let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
         let is_read = i32::from_str_radix(flags, 8).ok()? & libc::O_ACCMODE == libc::O_RDONLY;
-        let is_own = target == "/dev/null" || target.contains("/work/");
+        let is_own =
+            target == "/dev/null" || Path::new(&target).components().any(|part| part.as_os_str() == "work");
         (!is_own && (!is_read || !target.starts_with('/'))).then_some(target)
     };
     entries.filter_map(|entry| is_shared(&entry.file_name())).collect()
