@@ -19,6 +19,7 @@ pub mod raster;
 pub mod requirement;
 pub mod script;
 pub mod step;
+pub mod tex;
 pub mod thread;
 pub mod work;
 
@@ -87,6 +88,7 @@ pub fn all() -> Vec<Engine> {
         plain::ENGINE,
         office::ENGINE,
         libreoffice::ENGINE,
+        tex::ENGINE,
         page::ENGINE,
         raster::ENGINE,
         qpdf::ENGINE,

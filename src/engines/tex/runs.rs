@@ -1,0 +1,193 @@
+//! The runs of one document, in one folder: again and again until nothing changes any more.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
+use tokio_util::io::ReaderStream;
+
+use super::errors::{self, TexError};
+use super::folder::Folder;
+use super::log::Log;
+use super::needs;
+use crate::config::TexConfig;
+use crate::domain::format_opts::TexProgram;
+use crate::engines::step::StepFault;
+use crate::workers::{Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs};
+
+/// So much of a log's end is read: what ended a run stands there.
+const LOG_BYTES: u64 = 2 << 20;
+/// The longest file of references that is compared with the one before.
+const REFERENCES_BYTES: u64 = 16 << 20;
+/// What pictures that know where they stand leave behind, without a word in the log.
+const POSITIONS: &[u8] = b"\\pgfsyspdfmark";
+
+/// How TeX is told to run: it ends at its first error, asks nobody, and starts nothing.
+const ARGUMENTS: [&str; 4] =
+    ["-no-shell-escape", "-interaction=batchmode", "-file-line-error", "-halt-on-error"];
+
+/// One document on its way through TeX.
+pub(super) struct Runs<'a> {
+    pub programs: &'a Programs,
+    pub config: &'a TexConfig,
+    pub bounds: Bounds,
+    pub profile: Arc<Profile>,
+    pub folder: &'a Folder<'a>,
+    /// Where it is the day that is printed.
+    pub zone: &'a str,
+    pub deadline: Instant,
+}
+
+/// A document that TeX has made.
+pub(super) struct Made {
+    /// The folder with the file in it.
+    pub finished: Finished,
+    /// The log of the last run.
+    pub log: Log,
+    /// Whether another run would have changed something.
+    pub is_unsettled: bool,
+}
+
+impl Runs<'_> {
+    /// Runs `program` with the line `opening` until the references are right; `cache` is what it finds of fonts.
+    pub async fn make(
+        &self,
+        program: TexProgram,
+        opening: &str,
+        cache: &[(String, Bytes)],
+    ) -> Result<Made, TexError> {
+        let files = self.folder.files().into_iter().chain(cache.iter().cloned());
+        let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
+        let first = ProgramRun {
+            inputs,
+            ..self.run(needs::path_of(needs::of(program)), tex(program, &self.folder.name, opening))?
+        };
+        let mut finished = self.programs.run(first).await.map_err(|error| self.fault(&error))?;
+        let (mut references, mut count) = (Vec::new(), 1);
+        loop {
+            let log = self.log(&finished).await?;
+            if !finished.status.success() {
+                let error = log.error();
+                return Err(error.map_or_else(
+                    || TexError::Step(errors::silent(program, finished.status)),
+                    TexError::Document,
+                ));
+            }
+            let now = self.references(&finished).await;
+            let is_unsettled = self.is_unsettled(&finished, &log, count, (&references, &now));
+            if !is_unsettled || count >= self.config.runs_limit {
+                let finished = self.converted(program, finished).await?;
+                return Ok(Made { finished, log, is_unsettled });
+            }
+            (references, count) = (now, count + 1);
+            let again =
+                self.run(needs::path_of(needs::of(program)), tex(program, &self.folder.name, opening))?;
+            finished = self.programs.run_on(finished, again).await.map_err(|error| self.fault(&error))?;
+        }
+    }
+
+    /// xelatex writes pages that another program makes a PDF of; by itself it would start that by a shell.
+    async fn converted(&self, program: TexProgram, finished: Finished) -> Result<Finished, TexError> {
+        if program != TexProgram::Xelatex {
+            return Ok(finished);
+        }
+        let name = &self.folder.name;
+        let arguments = ["-q", "-E", "-o", &format!("{name}.pdf"), &format!("{name}.xdv")];
+        let run = self.run(needs::path_of(&needs::XDVIPDFMX), arguments.map(str::to_owned).to_vec())?;
+        let finished = self.programs.run_on(finished, run).await.map_err(|error| self.fault(&error))?;
+        if finished.status.success() {
+            return Ok(finished);
+        }
+        let said = String::from_utf8_lossy(&finished.stderr);
+        Err(StepFault::internal(&format!("xdvipdfmx makes no PDF ({}): {}", finished.status, said.trim()))
+            .into())
+    }
+
+    fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left == Duration::ZERO {
+            return Err(errors::too_late(self.config).into());
+        }
+        Ok(ProgramRun {
+            name: super::NAME,
+            program,
+            arguments,
+            environment: needs::environment(self.zone),
+            profile: Arc::clone(&self.profile),
+            inputs: Vec::new(),
+            bounds: Bounds { deadline: left, ..self.bounds },
+        })
+    }
+
+    fn fault(&self, error: &crate::workers::ProgramError) -> TexError {
+        TexError::Step(errors::of_program(error, self.config))
+    }
+
+    /// Whether another run would change something: TeX asks for it, a file was begun that it reads, or the references are
+    /// others than before.
+    fn is_unsettled(
+        &self,
+        finished: &Finished,
+        log: &Log,
+        count: u64,
+        (before, now): (&[u8], &[u8]),
+    ) -> bool {
+        let name = &self.folder.name;
+        let is_there = |extension: &&str| {
+            let file = finished.open(&format!("{name}{extension}"), u64::MAX);
+            file.is_ok_and(|file| file.bytes > 0)
+        };
+        log.asks_again()
+            || log.begun(name).iter().any(is_there)
+            || (count > 1 && before != now)
+            || (count == 1 && memchr::memmem::find(now, POSITIONS).is_some())
+    }
+
+    /// What the next run reads of this one. What cannot be read, or is too long to be kept, is taken for the same.
+    async fn references(&self, finished: &Finished) -> Vec<u8> {
+        let name = format!("{}.aux", self.folder.name);
+        finished.read(&name, REFERENCES_BYTES).await.map(Into::into).unwrap_or_default()
+    }
+
+    async fn log(&self, finished: &Finished) -> Result<Log, TexError> {
+        let name = format!("{}.log", self.folder.name);
+        match finished.open(&name, u64::MAX) {
+            Ok(output) => {
+                let read = end_of(output).await;
+                let broken = |error: std::io::Error| StepFault::internal(&format!("{name}: {error}"));
+                Ok(Log::new(&read.map_err(broken)?))
+            }
+            // It ended before it began one.
+            Err(OutputError::Missing) => Ok(Log::new(&finished.stdout)),
+            Err(error) => Err(StepFault::internal(&format!("{name}: {error}")).into()),
+        }
+    }
+}
+
+/// The last bytes of a file.
+async fn end_of(output: Output) -> std::io::Result<Vec<u8>> {
+    let mut file = File::from_std(output.file);
+    file.seek(SeekFrom::Start(output.bytes.saturating_sub(LOG_BYTES))).await?;
+    let chunks = ReaderStream::new(file.take(LOG_BYTES));
+    chunks
+        .try_fold(Vec::new(), async |mut all, chunk| {
+            all.extend_from_slice(&chunk);
+            Ok(all)
+        })
+        .await
+}
+
+/// The arguments of a run.
+fn tex(program: TexProgram, name: &str, opening: &str) -> Vec<String> {
+    let own: &[&str] = match program {
+        TexProgram::Pdflatex => &["-no-parse-first-line"],
+        TexProgram::Lualatex => &["--nosocket"],
+        TexProgram::Xelatex => &["-no-pdf", "-no-parse-first-line"],
+    };
+    let fixed = own.iter().chain(&ARGUMENTS).map(|&argument| argument.to_owned());
+    fixed.chain([format!("-jobname={name}"), opening.to_owned()]).collect()
+}
