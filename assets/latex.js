@@ -44,13 +44,18 @@
     '\u202f': '\\,',
     '\u2212': '\\textminus{}',
   };
-  const SIGN = /[\\{}$%&#_^~<>|"'`[\]*\u00a0\u00ad\u2007\u2009\u200b\u2010\u2011\u202f\u2212]/g;
+  const SIGN = /[\\{},$%&#_^~<>|"'`[\]*\-\u00a0\u00ad\u2007\u2009\u200b\u2010\u2011\u202f\u2212]/g;
   const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
   const BREAKS = /[ \t]*(?:[\n\r\v\f\u0085\u2028\u2029][ \t]*)+/g;
   // TeX refuses files that have them; what they might mean is not known.
   const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\u200e\u200f\u2066-\u2069\ufeff]/g;
   // Fonts of TeX join these into dashes and quotes.
-  const JOINED = /-(?=-)|,(?=,)/g;
+  const JOINED = '-,<>';
+
+  function signOf(sign, at, whole) {
+    const made = SIGNS[sign] ?? sign;
+    return whole[at + 1] === sign && JOINED.includes(sign) ? `${made}\\mbox{}` : made;
+  }
 
   const text = (value) => (value == undefined ? '' : String(value));
 
@@ -58,8 +63,7 @@
     return text(value)
       .replace(BREAKS, ' ')
       .replace(CONTROLS, '')
-      .replace(SIGN, (sign) => SIGNS[sign])
-      .replace(JOINED, '$&\\mbox{}');
+      .replace(SIGN, signOf);
   }
 
   const lines = (value) => text(value).trim().split(BREAK).map(escape).join('\\\\ ');

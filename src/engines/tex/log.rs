@@ -77,6 +77,8 @@ impl Log {
                     rest.iter().find(|line| line.starts_with("l.")).and_then(|line| last_command(line));
                 message = name.map_or(message, |name| format!("the command {name} is not known"));
             }
+            // A file that is not there is told before the place at which it is missed.
+            let place = place.or_else(|| lines.find_map(error_of).and_then(|(place, _)| place));
             let (file, line) = place.map_or((None, None), |(file, line)| (Some(file.to_owned()), Some(line)));
             return Some(LogError { file, line, message });
         }
@@ -150,6 +152,10 @@ mod tests {
         );
         assert!(found.lacks_letters());
         assert_eq!(error("! Emergency stop.").file, None);
+        let found = error(
+            "! LaTeX Error: File `x.sty' not found.\n\nType X\n./a.tex:3: Emergency stop.\nl.3 \\begin",
+        );
+        assert_eq!((found.file.as_deref(), found.line), (Some("./a.tex"), Some(3)));
         assert!(Log::new(b"Package: x 2020 a: b\n").error().is_none());
     }
 
@@ -170,7 +176,9 @@ mod tests {
         assert!(!asks("Package: rerunfilecheck 2022-07-10 v1.10 Rerun checks for auxiliary files (HO)\n"));
         assert!(!asks("(/usr/share/texlive/texmf-dist/tex/latex/rerunfilecheck/rerunfilecheck.sty\n"));
         assert!(!asks("Package rerunfilecheck Info: File `main.out' has not changed.\n"));
-        assert!(asks("Package rerunfilecheck Warning: File `main.out' has changed.\n(rerunfilecheck) Rerun to get outlines right\n"));
+        assert!(asks(
+            "Package rerunfilecheck Warning: File `main.out' has changed.\n(rerunfilecheck) Rerun to get outlines right\n"
+        ));
         let log = Log::new(b"No file main.aux.\nNo file main.toc.\nNo file other.lof.\n");
         assert_eq!(log.begun("main"), [".toc"]);
     }

@@ -1,5 +1,6 @@
 //! TeX: a source of LaTeX becomes a PDF. Programs of the system's in the cage, in a folder that one document has.
 
+mod cache;
 mod choice;
 mod errors;
 mod folder;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
+use self::cache::FontCache;
 use self::choice::Choice;
 use self::errors::TexError;
 use self::folder::Folder;
@@ -29,6 +31,9 @@ use crate::domain::kinds::FileKind;
 use crate::workers::{Bounds, Profile};
 
 const NAME: &str = "tex";
+/// What is told where another program than the usual one made the document.
+const INSTEAD: &str = "pdflatex lacks letters of the document, so lualatex made it, which takes longer; ask for that by \
+                       formatOpts.engine or % !TeX program = lualatex, with fonts that have them";
 /// Documents at once, for one account.
 const SLOTS: usize = 2;
 
@@ -40,7 +45,7 @@ pub const ENGINE: Engine = Engine {
         from: DocumentKind::Source,
         to: DocumentKind::File(FileKind::Pdf),
         cost: 2,
-        heeds: &[&["engine", "timezone"]],
+        heeds: &[&["engine", "timezone", "metadata"]],
         asked_by: None,
     }],
     requires: needs::NEEDS,
@@ -56,6 +61,7 @@ struct Tex {
     config: TexConfig,
     /// Where no job says another one.
     zone: String,
+    fonts: FontCache,
 }
 
 #[async_trait(?Send)]
@@ -93,6 +99,7 @@ impl Tex {
             profile: Arc::new(needs::profile()),
             config: basis.config.tex.clone(),
             zone: basis.config.assemble.timezone.clone(),
+            fonts: FontCache::default(),
         }
     }
 
@@ -108,22 +115,28 @@ impl Tex {
             return Err(errors::missing(program).into());
         }
         let name = folder.source_name();
-        let line = |program, instead| opening(program, instead, (&name, source));
-        let runs = self.runs(job, folder);
-        match runs.make(program, &line(program, false), &[]).await {
+        let metadata = &job.options.extras.metadata;
+        let before = |program, is_instead| opening(program, is_instead, (&name, source), metadata);
+        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone);
+        let cache = self.fonts.files(self, program).await;
+        let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
+        let runs = self.runs(zone, folder, deadline);
+        match runs.make(program, before(program, false), cache).await {
             Err(TexError::Document(error)) if is_free && error.lacks_letters() => {
-                let made = runs.make(TexProgram::Lualatex, &line(TexProgram::Lualatex, true), &[]).await?;
-                job.warnings.push(
-                    "pdflatex lacks letters of the document, so lualatex made it, which takes longer; ask for that by \
-                     formatOpts.engine or % !TeX program = lualatex, with fonts that have them",
-                );
+                let program = TexProgram::Lualatex;
+                let asked = Instant::now();
+                let cache = self.fonts.files(self, program).await;
+                // What is read of fonts for all documents is nobody's time.
+                let runs = self.runs(zone, folder, deadline + asked.elapsed());
+                let made = runs.make(program, before(program, true), cache).await?;
+                job.warnings.push(INSTEAD);
                 Ok(made)
             }
             done => done,
         }
     }
 
-    fn runs<'a>(&'a self, job: &StepContext<'a>, folder: &'a Folder<'a>) -> Runs<'a> {
+    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
         let config = &self.config;
         let bounds = Bounds {
             memory_bytes: config.memory_limit_mb << 20,
@@ -133,15 +146,8 @@ impl Tex {
             printed_bytes: config.printed_limit_bytes,
             ..self.steps.bounds()
         };
-        Runs {
-            programs: self.steps.programs(),
-            config,
-            bounds,
-            profile: Arc::clone(&self.profile),
-            folder,
-            zone: job.options.scene.timezone.as_deref().unwrap_or(&self.zone),
-            deadline: Instant::now() + Duration::from_millis(config.timeout_ms),
-        }
+        let profile = Arc::clone(&self.profile);
+        Runs { programs: self.steps.programs(), config, bounds, profile, folder, zone, deadline }
     }
 }
 

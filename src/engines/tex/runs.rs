@@ -14,6 +14,7 @@ use super::errors::{self, TexError};
 use super::folder::Folder;
 use super::log::Log;
 use super::needs;
+use super::opening;
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::step::StepFault;
@@ -53,19 +54,17 @@ pub(super) struct Made {
 }
 
 impl Runs<'_> {
-    /// Runs `program` with the line `opening` until the references are right; `cache` is what it finds of fonts.
+    /// Runs `program` behind `opening` until the references are right; `cache` is what it finds of fonts.
     pub async fn make(
         &self,
         program: TexProgram,
-        opening: &str,
+        opening: String,
         cache: &[(String, Bytes)],
     ) -> Result<Made, TexError> {
         let files = self.folder.files().into_iter().chain(cache.iter().cloned());
+        let files = files.chain([(opening::name(), Bytes::from(opening))]);
         let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
-        let first = ProgramRun {
-            inputs,
-            ..self.run(needs::path_of(needs::of(program)), tex(program, &self.folder.name, opening))?
-        };
+        let first = ProgramRun { inputs, ..self.tex(program)? };
         let mut finished = self.programs.run(first).await.map_err(|error| self.fault(&error))?;
         let (mut references, mut count) = (Vec::new(), 1);
         loop {
@@ -84,8 +83,7 @@ impl Runs<'_> {
                 return Ok(Made { finished, log, is_unsettled });
             }
             (references, count) = (now, count + 1);
-            let again =
-                self.run(needs::path_of(needs::of(program)), tex(program, &self.folder.name, opening))?;
+            let again = self.tex(program)?;
             finished = self.programs.run_on(finished, again).await.map_err(|error| self.fault(&error))?;
         }
     }
@@ -105,6 +103,10 @@ impl Runs<'_> {
         let said = String::from_utf8_lossy(&finished.stderr);
         Err(StepFault::internal(&format!("xdvipdfmx makes no PDF ({}): {}", finished.status, said.trim()))
             .into())
+    }
+
+    fn tex(&self, program: TexProgram) -> Result<ProgramRun, TexError> {
+        self.run(needs::path_of(needs::of(program)), arguments(program, &self.folder.name))
     }
 
     fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
@@ -182,12 +184,12 @@ async fn end_of(output: Output) -> std::io::Result<Vec<u8>> {
 }
 
 /// The arguments of a run.
-fn tex(program: TexProgram, name: &str, opening: &str) -> Vec<String> {
+fn arguments(program: TexProgram, name: &str) -> Vec<String> {
     let own: &[&str] = match program {
         TexProgram::Pdflatex => &["-no-parse-first-line"],
         TexProgram::Lualatex => &["--nosocket"],
         TexProgram::Xelatex => &["-no-pdf", "-no-parse-first-line"],
     };
     let fixed = own.iter().chain(&ARGUMENTS).map(|&argument| argument.to_owned());
-    fixed.chain([format!("-jobname={name}"), opening.to_owned()]).collect()
+    fixed.chain([format!("-jobname={name}"), format!("\\input{{{}}}", opening::name())]).collect()
 }
