@@ -84,10 +84,8 @@ impl Reader {
         match message {
             Message::Warning(kind, line) => self.add_warning(kind, line),
             Message::Said(said, line) => {
-                if !self.report.needs.warned(&said.text)
-                    && let Some(kind) = said.kind()
-                {
-                    self.add_warning(kind, line);
+                if !said.is_summary() && !self.report.needs.warned(&said.text) {
+                    self.add_warning(said.kind(), line);
                 }
             }
             Message::Nothing => {}

@@ -17,11 +17,15 @@ pub(crate) fn sentence(text: &str) -> String {
     clean(text).trim_end_matches(['.', ' ']).to_owned()
 }
 
-/// What stands between the first pair of quotes behind `before`, whichever quotes these are.
+/// What stands in quotes behind `before`, whichever quotes these are. One that a letter follows is an apostrophe.
 pub(crate) fn quoted<'a>(text: &'a str, before: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     let rest = rest.trim_start().strip_prefix(['`', '\'', '"'])?;
-    rest.split_once(['\'', '"']).map(|(name, _)| name)
+    let closes = |at: usize| {
+        !rest.get(at + 1..).unwrap_or_default().starts_with(|letter: char| letter.is_alphanumeric())
+    };
+    let (end, _) = rest.match_indices(['\'', '"']).find(|(at, _)| closes(*at))?;
+    rest.get(..end)
 }
 
 /// The number that a text begins with, and what is behind it.

@@ -123,12 +123,17 @@ pub(crate) fn read(line: &str, lines: &mut Lines<'_>, files: &Files) -> Option<M
 }
 
 impl Said {
-    /// What a warning is about; nothing where it only sums up what others said.
-    pub(crate) fn kind(self) -> Option<Kind> {
+    /// Whether it says nothing, or what others say with names and lines.
+    pub(crate) fn is_summary(&self) -> bool {
+        self.text.is_empty() || SUMS.iter().any(|sum| self.text.starts_with(sum))
+    }
+
+    /// What a warning is about.
+    pub(crate) fn kind(self) -> Kind {
         let Self { by, text } = self;
         let of = |before: &str| quoted(&text, before).map(sentence);
         let is_undefined = text.contains(" undefined");
-        let kind = if let Some(name) = of("eference ").filter(|_| is_undefined) {
+        if let Some(name) = of("eference ").filter(|_| is_undefined) {
             Kind::UndefinedReference(name)
         } else if let Some(name) = of("Citation ").filter(|_| is_undefined) {
             Kind::UndefinedCitation(name)
@@ -136,17 +141,15 @@ impl Said {
             Kind::DuplicateLabel(name)
         } else if let (Some(asked), Some(used)) = (of("Font shape "), of(" using ")) {
             Kind::FontSubstituted { asked, used }
-        } else if text.is_empty() || SUMS.iter().any(|sum| text.starts_with(sum)) {
-            return None;
         } else {
             Kind::Other { by, text }
-        };
-        Some(kind)
+        }
     }
 }
 
 /// What only sums up.
-const SUMS: [&str; 5] = [
+const SUMS: [&str; 6] = [
+    "The following entry could not be found",
     "There were undefined",
     "There were multiply-defined",
     "Some font shapes were not available",

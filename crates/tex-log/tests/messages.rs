@@ -81,6 +81,16 @@ fn warnings_have_the_file_they_are_in() {
 }
 
 #[test]
+fn names_may_have_apostrophes() {
+    for text in
+        ["Citation `O'Brien:2020' on page 1 undefined on input line 3.", "Citation 'O'Brien:2020' undefined."]
+    {
+        let report = read(log(&format!("LaTeX Warning: {text}")).as_bytes());
+        assert_eq!(report.warnings[0].kind, Kind::UndefinedCitation("O'Brien:2020".to_owned()));
+    }
+}
+
+#[test]
 fn files_and_fonts_have_their_packages() {
     for (name, package) in [
         ("siunitx.sty", "texlive-science"),
