@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 
 use super::folder::Folder;
-use super::log::LogError;
+use super::log;
 use super::needs;
 use crate::config::TexConfig;
 use crate::domain::fault::{FaultCode, JobFault};
@@ -16,7 +16,7 @@ use crate::workers::{Excess, ProgramError};
 /// Why there is no document.
 pub(super) enum TexError {
     /// TeX ended the run at an error of the document.
-    Document(LogError),
+    Document(Box<tex_log::Error>),
     /// Anything else.
     Step(StepFault),
 }
@@ -31,19 +31,10 @@ impl From<StepFault> for TexError {
 pub(super) fn told(error: TexError, folder: &Folder<'_>) -> StepFault {
     match error {
         TexError::Step(fault) => fault,
-        TexError::Document(error) => of_document(&error, folder).into(),
+        TexError::Document(error) => {
+            JobFault::new(FaultCode::TemplateError, log::sentence(&error, folder)).into()
+        }
     }
-}
-
-fn of_document(error: &LogError, folder: &Folder<'_>) -> JobFault {
-    let message = error.message.trim_start_matches("LaTeX Error: ");
-    let place = error.file.as_deref().map(|file| folder.shown(file));
-    let sentence = match (place, error.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}: {message}"),
-        (Some(file), None) => format!("{file}: {message}"),
-        (None, _) => message.to_owned(),
-    };
-    JobFault::new(FaultCode::TemplateError, sentence)
 }
 
 /// A run that ended without saying why.

@@ -35,6 +35,11 @@ impl<'a> Folder<'a> {
         format!("{}.{EXTENSION}", self.name)
     }
 
+    /// The source's name as its author knows it.
+    pub fn entry(&self) -> &str {
+        self.site.entry()
+    }
+
     /// A file's name as its author knows it.
     pub fn shown<'n>(&'n self, name: &'n str) -> &'n str {
         let name = name.strip_prefix("./").unwrap_or(name);

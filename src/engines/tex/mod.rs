@@ -78,7 +78,7 @@ impl StepRunner for Tex {
         warn_of_strangers(&source, job);
         let _slot = self.steps.slot(job, 1).await;
         let made = self.make(job, &folder, &source).await.map_err(|error| errors::told(error, &folder))?;
-        for warning in made.log.warnings() {
+        for warning in log::warnings(&made.report, &folder) {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
@@ -87,7 +87,7 @@ impl StepRunner for Tex {
                 "references may be wrong: they still changed after {limit} runs of TeX (tex.runs_limit)"
             ));
         }
-        let Some(pages) = made.log.pages() else { return Err(errors::no_pages()) };
+        let pages = made.report.pages.filter(|pages| *pages > 0).ok_or_else(errors::no_pages)?;
         output(&made.finished, &format!("{}.pdf", folder.name), &job.outlet, (kind, Some(pages))).await
     }
 }
@@ -122,7 +122,7 @@ impl Tex {
         let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
         let runs = self.runs(zone, folder, deadline);
         match runs.make(program, before(program, false), cache).await {
-            Err(TexError::Document(error)) if is_free && error.lacks_letters() => {
+            Err(TexError::Document(error)) if is_free && log::lacks_letters(&error) => {
                 let program = TexProgram::Lualatex;
                 let asked = Instant::now();
                 let cache = self.fonts.files(self, program).await;

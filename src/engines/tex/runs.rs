@@ -6,24 +6,27 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
+use tex_log::Report;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
 use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
-use super::log::Log;
 use super::needs;
 use super::opening;
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::step::StepFault;
+use crate::engines::thread;
 use crate::workers::{Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs};
 
 /// So much of a log's end is read: what ended a run stands there.
-const LOG_BYTES: u64 = 2 << 20;
+const LOG_BYTES: u64 = 8 << 20;
 /// The longest file of references that is compared with the one before.
 const REFERENCES_BYTES: u64 = 16 << 20;
+/// Lists that the next run reads, of which TeX does not always say that they are new.
+const LISTS: [&str; 5] = ["toc", "lof", "lot", "out", "nav"];
 /// What pictures that know where they stand leave behind, without a word in the log.
 const POSITIONS: &[u8] = b"\\pgfsyspdfmark";
 
@@ -47,8 +50,8 @@ pub(super) struct Runs<'a> {
 pub(super) struct Made {
     /// The folder with the file in it.
     pub finished: Finished,
-    /// The log of the last run.
-    pub log: Log,
+    /// What the log of the last run says.
+    pub report: Report,
     /// Whether another run would have changed something.
     pub is_unsettled: bool,
 }
@@ -68,19 +71,19 @@ impl Runs<'_> {
         let mut finished = self.programs.run(first).await.map_err(|error| self.fault(&error))?;
         let (mut references, mut count) = (Vec::new(), 1);
         loop {
-            let log = self.log(&finished).await?;
+            let mut report = self.report(&finished).await?;
             if !finished.status.success() {
-                let error = log.error();
+                let error = (!report.errors.is_empty()).then(|| report.errors.swap_remove(0));
                 return Err(error.map_or_else(
                     || TexError::Step(errors::silent(program, finished.status)),
-                    TexError::Document,
+                    |error| TexError::Document(Box::new(error)),
                 ));
             }
             let now = self.references(&finished).await;
-            let is_unsettled = self.is_unsettled(&finished, &log, count, (&references, &now));
+            let is_unsettled = self.is_unsettled(&finished, &report, count, (&references, &now));
             if !is_unsettled || count >= self.config.runs_limit {
                 let finished = self.converted(program, finished).await?;
-                return Ok(Made { finished, log, is_unsettled });
+                return Ok(Made { finished, report, is_unsettled });
             }
             (references, count) = (now, count + 1);
             let again = self.tex(program)?;
@@ -129,24 +132,25 @@ impl Runs<'_> {
         TexError::Step(errors::of_program(error, self.config))
     }
 
-    /// Whether another run would change something: TeX asks for it, a file was begun that it reads, or the references are
+    /// Whether another run would change something: TeX asks for it, a list was begun that it reads, or the references are
     /// others than before.
     fn is_unsettled(
         &self,
         finished: &Finished,
-        log: &Log,
+        report: &Report,
         count: u64,
         (before, now): (&[u8], &[u8]),
     ) -> bool {
         let name = &self.folder.name;
         let is_there = |extension: &&str| {
-            let file = finished.open(&format!("{name}{extension}"), u64::MAX);
+            let file = finished.open(&format!("{name}.{extension}"), u64::MAX);
             file.is_ok_and(|file| file.bytes > 0)
         };
-        log.asks_again()
-            || log.begun(name).iter().any(is_there)
-            || (count > 1 && before != now)
-            || (count == 1 && memchr::memmem::find(now, POSITIONS).is_some())
+        let is_first = count == 1;
+        report.needs.rerun
+            || (is_first && LISTS.iter().any(|list| is_there(&list)))
+            || (is_first && memchr::memmem::find(now, POSITIONS).is_some())
+            || (!is_first && before != now)
     }
 
     /// What the next run reads of this one. What cannot be read, or is too long to be kept, is taken for the same.
@@ -155,18 +159,17 @@ impl Runs<'_> {
         finished.read(&name, REFERENCES_BYTES).await.map(Into::into).unwrap_or_default()
     }
 
-    async fn log(&self, finished: &Finished) -> Result<Log, TexError> {
+    async fn report(&self, finished: &Finished) -> Result<Report, TexError> {
         let name = format!("{}.log", self.folder.name);
-        match finished.open(&name, u64::MAX) {
-            Ok(output) => {
-                let read = end_of(output).await;
-                let broken = |error: std::io::Error| StepFault::internal(&format!("{name}: {error}"));
-                Ok(Log::new(&read.map_err(broken)?))
-            }
+        let broken = |error: &dyn std::fmt::Display| StepFault::internal(&format!("{name}: {error}"));
+        let log = match finished.open(&name, u64::MAX) {
+            Ok(output) => end_of(output).await.map_err(|error| broken(&error))?,
             // It ended before it began one.
-            Err(OutputError::Missing) => Ok(Log::new(&finished.stdout)),
-            Err(error) => Err(StepFault::internal(&format!("{name}: {error}")).into()),
-        }
+            Err(OutputError::Missing) => finished.stdout.to_vec(),
+            Err(error) => return Err(broken(&error).into()),
+        };
+        let read = thread::by_size(log.len(), move || tex_log::read(&log)).await;
+        Ok(read.map_err(StepFault::from)?)
     }
 }
 
