@@ -228,3 +228,41 @@ async fn the_program_is_what_the_caller_or_the_file_names_and_metadata_are_said(
     let (status, problem) = app.post("/v1/documents/init", &wrong).await;
     assert_eq!((status, &problem["errors"][0]["pointer"]), (422, &json!("/formatOpts/engine")), "{problem}");
 }
+
+#[actix_web::test]
+async fn a_saved_template_has_previews_and_is_rendered_again_by_its_own_script() {
+    let app = TestApp::start().await;
+    let main = document("\\usepackage{house}", "\\house{<%= name %>} \\VAR{name} <%- include('end.tex') %>");
+    let files: [(&str, &[u8]); 3] = [
+        ("index.tex", main.as_bytes()),
+        ("house.sty", b"\\newcommand\\house[1]{House of #1}"),
+        ("end.tex", b"Yours, \\VAR{name}"),
+    ];
+    let id = app.unzipped(packed(&files)).await;
+    let body = json!({"type": "latex", "data": {"name": "A&B"}});
+    let (status, answer) = app.post(&format!("/v1/templates/{id}/render-previews"), &body).await;
+    assert_eq!(status, 200, "{answer}");
+    let jobs = ["pngPreview", "pdfPreview"].map(|name| answer[name]["jobId"].as_str().unwrap().to_owned());
+    for job in &jobs {
+        let view = app.ended(job).await;
+        assert_eq!(view["success"], json!(true), "{view}");
+    }
+    let said = json!({
+        "templateInfo": {
+            "title": "letter", "description": "", "type": "latex", "sampleData": {"name": "A"}, "categories": ["other"],
+            "sourceCode": null
+        },
+        "previewIds": {"pngJobId": jobs[0], "pdfJobId": jobs[1]}
+    });
+    let (status, answer) = app.post(&format!("/v1/templates/{id}"), &said).await;
+    assert_eq!((status, &answer), (204, &Value::Null));
+    // From some time on its scripts are there, and EJS is not asked any more.
+    for name in ["C_D", "E%F", "G{H"] {
+        let body = json!({"type": "latex", "target": "pdf", "templateId": id, "data": {"name": name}});
+        let (status, answer) = app.post("/v1/documents/immediate-render", &body).await;
+        assert_eq!(status, 200, "{answer}");
+        let (_, pdf) = app.fetch(&answer["url"]).await;
+        let text = app.text_of(&pdf);
+        assert!(text.contains(&format!("House of {name} {name} Yours, {name}")), "{text}");
+    }
+}

@@ -21,6 +21,9 @@ const DOCUMENT: &str = include_str!("../../../assets/tex/warm.tex");
 const NAME: &str = "warm.tex";
 /// Until all fonts of the machine are read.
 const TIMEOUT: Duration = Duration::from_secs(120);
+/// What that takes at most, where a document may have less.
+const MEMORY_BYTES: u64 = 2 << 30;
+const SCRATCH_BYTES: u64 = 256 << 20;
 /// The longest file that is kept.
 const FILE_BYTES: u64 = 32 << 20;
 const NAMES: [&str; 2] = ["names/luaotfload-names.luc.gz", "names/luaotfload-lookup-cache.luc"];
@@ -50,13 +53,13 @@ impl FontCache {
         if program != TexProgram::Lualatex {
             return &[];
         }
-        match self.0.get_or_try_init(|| made(tex)).await {
-            Ok(files) => files,
-            Err(cause) => {
+        let make = || async {
+            made(tex).await.unwrap_or_else(|cause| {
                 tracing::warn!(error = cause, "lualatex reads its fonts in each document");
-                &[]
-            }
-        }
+                Vec::new()
+            })
+        };
+        self.0.get_or_init(make).await
     }
 }
 
@@ -64,7 +67,10 @@ async fn made(tex: &Tex) -> Result<Vec<(String, Bytes)>, String> {
     let site = Site::single(NAME, Bytes::from_static(DOCUMENT.as_bytes()));
     let folder = Folder::of(&site);
     let opening = opening(TexProgram::Lualatex, true, (NAME, DOCUMENT), &Metadata::default());
-    let runs = tex.runs(&tex.zone, &folder, Instant::now() + TIMEOUT);
+    let mut runs = tex.runs(&tex.zone, &folder, Instant::now() + TIMEOUT);
+    runs.bounds.memory_bytes = runs.bounds.memory_bytes.max(MEMORY_BYTES);
+    runs.bounds.processor_s = runs.bounds.processor_s.max(TIMEOUT.as_secs());
+    runs.bounds.scratch_bytes = runs.bounds.scratch_bytes.max(SCRATCH_BYTES);
     let made = runs.make(TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
         TexError::Document(error) => error.message,
         TexError::Step(fault) => format!("{fault:?}"),

@@ -11,7 +11,7 @@ use crate::domain::format_opts::TexProgram;
 use crate::engines::program;
 use crate::engines::requirement::Lack;
 use crate::engines::step::StepFault;
-use crate::workers::{Excess, ProgramError};
+use crate::workers::{Excess, Finished, ProgramError};
 
 /// Why there is no document.
 pub(super) enum TexError {
@@ -45,6 +45,15 @@ pub(super) fn silent(program: TexProgram, status: ExitStatus) -> StepFault {
          \\end{{document}}, or for what nests without an end"
     );
     JobFault::new(FaultCode::TemplateError, sentence).into()
+}
+
+/// What xdvipdfmx says of pages that it makes no PDF of: as a rule a picture or a font that it does not find.
+pub(super) fn unconverted(finished: &Finished) -> StepFault {
+    let said = String::from_utf8_lossy(&finished.stderr);
+    let said = said.lines().rfind(|line| line.contains("fatal:")).and_then(|line| line.split_once("fatal:"));
+    let said = said.map_or_else(|| finished.status.to_string(), |(_, said)| said.trim().to_owned());
+    JobFault::new(FaultCode::TemplateError, format!("xdvipdfmx makes no PDF of xelatex's pages: {said}"))
+        .into()
 }
 
 /// A document without pages.

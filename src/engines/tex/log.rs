@@ -9,6 +9,9 @@ use super::opening;
 const SEEN_POINTS: f64 = 2.0;
 /// So much of the line that TeX was in is told.
 const EXCERPT_LETTERS: usize = 60;
+/// What TeX says last, and first where Lua ends it.
+const END: &str = "==> Fatal error";
+const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
 /// What fontspec says where pdflatex reads it.
 const OTHER_PROGRAM: &str = "requires either XeTeX or LuaTeX";
 
@@ -28,9 +31,10 @@ pub(super) fn sentence(error: &Error, folder: &Folder<'_>) -> String {
     };
     let excerpt = error.excerpt.as_ref().map(|excerpt| excerpt.before.trim()).unwrap_or_default();
     let begin = excerpt.char_indices().rev().nth(EXCERPT_LETTERS - 1).map_or(0, |(at, _)| at);
-    let near = excerpt.get(begin..).filter(|text| !text.is_empty() && !error.message.contains(text));
+    let message = if error.message.starts_with(END) { ENDED } else { &error.message };
+    let near = excerpt.get(begin..).filter(|text| !text.is_empty() && !message.contains(text));
     let near = near.map(|text| format!(", behind '{text}'")).unwrap_or_default();
-    format!("{place}{}{near}{}", error.message, remedy(&error.cause))
+    format!("{place}{message}{near}{}", remedy(&error.cause))
 }
 
 /// What to do, with what stands before it.

@@ -103,9 +103,7 @@ impl Runs<'_> {
         if finished.status.success() {
             return Ok(finished);
         }
-        let said = String::from_utf8_lossy(&finished.stderr);
-        Err(StepFault::internal(&format!("xdvipdfmx makes no PDF ({}): {}", finished.status, said.trim()))
-            .into())
+        Err(errors::unconverted(&finished).into())
     }
 
     fn tex(&self, program: TexProgram) -> Result<ProgramRun, TexError> {
