@@ -1,10 +1,14 @@
 //! LaTeX through the whole service: templates of text and archives, data in them, and what their authors are told.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::app::TestApp;
+use crate::app::{TestApp, bounded};
+use crate::missing_engine::Hidden;
+use crate::small_disk::told_inside;
 use crate::unfilled::packed;
 
 /// A picture of one pixel.
@@ -232,11 +236,11 @@ async fn the_program_is_what_the_caller_or_the_file_names_and_metadata_are_said(
 #[actix_web::test]
 async fn a_saved_template_has_previews_and_is_rendered_again_by_its_own_script() {
     let app = TestApp::start().await;
-    let main = document("\\usepackage{house}", "\\house{<%= name %>} \\VAR{name} <%- include('end.tex') %>");
+    let main = document("\\usepackage{house}", "\\house{<%= name %>} \\VAR{name} \\input{end}");
     let files: [(&str, &[u8]); 3] = [
         ("index.tex", main.as_bytes()),
         ("house.sty", b"\\newcommand\\house[1]{House of #1}"),
-        ("end.tex", b"Yours, \\VAR{name}"),
+        ("end.tex", b"Yours"),
     ];
     let id = app.unzipped(packed(&files)).await;
     let body = json!({"type": "latex", "data": {"name": "A&B"}});
@@ -263,6 +267,30 @@ async fn a_saved_template_has_previews_and_is_rendered_again_by_its_own_script()
         assert_eq!(status, 200, "{answer}");
         let (_, pdf) = app.fetch(&answer["url"]).await;
         let text = app.text_of(&pdf);
-        assert!(text.contains(&format!("House of {name} {name} Yours, {name}")), "{text}");
+        assert!(text.contains(&format!("House of {name} {name} Yours")), "{text}");
     }
+}
+
+#[actix_web::test]
+async fn without_tex_init_and_the_doctor_say_what_to_install() {
+    if told_inside("latex::without_tex_init_and_the_doctor_say_what_to_install").is_some() {
+        return;
+    }
+    let hidden = Hidden::over(Path::new("/usr/bin/pdflatex"));
+    let app = TestApp::start().await;
+    let wanted = json!({"type": "latex", "target": "png"});
+    let (status, problem) = app.post("/v1/documents/init", &wanted).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("pdflatex is not installed") && detail.contains("scripts/setup --latex"),
+        "{detail}"
+    );
+    let doctor = app.set(bounded()).arg("doctor").output().unwrap();
+    let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(found.contains("latex to jpg, png, pdf") && found.contains("scripts/setup --latex"), "{found}");
+    let (view, _) = app.render("pdf", "<p>a page", json!({})).await;
+    assert_eq!(view["success"], json!(true), "everything else is made: {view}");
+    drop(hidden);
+    app.until("it is seen", async || app.post("/v1/documents/init", &wanted).await.0 == 200).await;
 }
