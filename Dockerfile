@@ -47,13 +47,15 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD ["platen", "docto
 ENTRYPOINT ["/usr/bin/tini", "--", "platen"]
 CMD ["serve"]
 
-# And what makes pages of Office documents. Without libreoffice-math formulas are blank.
+# And what makes pages of Office documents. Without libreoffice-math formulas are blank, without
+# libreoffice-uiconfig-writer no document with a comment is read.
 FROM pages AS office
 USER root
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
-      libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-math-nogui libreoffice-writer-nogui \
+      libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-math-nogui libreoffice-uiconfig-writer \
+      libreoffice-writer-nogui \
       fonts-crosextra-caladea fonts-crosextra-carlito \
  && rm -rf /var/lib/apt/lists/*
 USER 10001:10001

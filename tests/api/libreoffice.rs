@@ -37,12 +37,19 @@ impl TestApp {
 
 /// A Word file with this body.
 fn word(body: &str) -> Vec<u8> {
+    word_about(body, None)
+}
+
+/// One that says this of itself in `docProps/app.xml`.
+fn word_about(body: &str, about: Option<&str>) -> Vec<u8> {
     let document = format!(
         "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{body}</w:body></w:document>"
     );
     let types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/word/document.xml\" \
         ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/><Override \
+        PartName=\"/word/styles.xml\" \
+        ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml\"/><Override \
         PartName=\"/docProps/app.xml\" \
         ContentType=\"application/vnd.openxmlformats-officedocument.extended-properties+xml\"/></Types>";
     let relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship \
@@ -50,15 +57,25 @@ fn word(body: &str) -> Vec<u8> {
         Target=\"word/document.xml\"/><Relationship Id=\"r2\" \
         Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/extended-properties\" \
         Target=\"docProps/app.xml\"/></Relationships>";
-    // As Word writes it: in a document without statistics LibreOffice does nothing anew.
-    let about = "<Properties xmlns=\"http://schemas.openxmlformats.org/officeDocument/2006/extended-properties\">\
-        <Pages>1</Pages><Words>1</Words><Characters>5</Characters><Paragraphs>1</Paragraphs><Lines>1</Lines></Properties>";
-    packed(&[
+    let inner = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"r1\" \
+        Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles\" \
+        Target=\"styles.xml\"/></Relationships>";
+    let styles = "<w:styles xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:style \
+        w:type=\"paragraph\" w:styleId=\"Heading1\"><w:name w:val=\"heading 1\"/></w:style></w:styles>";
+    let about = about.map(|about| {
+        format!(
+            "<Properties xmlns=\"http://schemas.openxmlformats.org/officeDocument/2006/extended-properties\">{about}</Properties>"
+        )
+    });
+    let mut files = vec![
         ("[Content_Types].xml", types.as_bytes()),
         ("_rels/.rels", relations.as_bytes()),
-        ("docProps/app.xml", about.as_bytes()),
         ("word/document.xml", document.as_bytes()),
-    ])
+        ("word/_rels/document.xml.rels", inner.as_bytes()),
+        ("word/styles.xml", styles.as_bytes()),
+    ];
+    files.extend(about.as_ref().map(|about| ("docProps/app.xml", about.as_bytes())));
+    packed(&files)
 }
 
 fn paragraph(text: &str) -> String {
@@ -164,6 +181,76 @@ async fn contents_tell_the_pages_that_chapters_are_on() {
         !first.lines().any(|line| line.contains("Chapter 9") && line.trim_end().ends_with("10")),
         "{first}"
     );
+}
+
+/// A field, and what it has shown when the file was saved.
+fn field(code: &str, shown: &str) -> String {
+    let mark = |kind: &str| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
+    format!(
+        "{}<w:r><w:instrText xml:space=\"preserve\"> {code} </w:instrText></w:r>{}<w:r><w:t>{shown}</w:t></w:r>{}",
+        mark("begin"),
+        mark("separate"),
+        mark("end")
+    )
+}
+
+/// Contents as Google Docs writes them, of chapters that all were on page 77 then; on the last page, fields that count.
+fn contents_of_google_docs(chapters: usize) -> String {
+    let entry = |number: usize| {
+        let begin = "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText xml:space=\"preserve\">TOC \\h \\u \\z \\t \
+            &quot;Heading 1,1,Heading 2,2,&quot;</w:instrText></w:r><w:r><w:fldChar w:fldCharType=\"separate\"/></w:r>";
+        let end = "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
+        format!(
+            "<w:p>{}<w:hyperlink w:anchor=\"_{number}\"><w:r><w:t>Chapter {number}</w:t></w:r></w:hyperlink>\
+             <w:r><w:tab/></w:r>{}{}</w:p>",
+            if number == 1 { begin } else { "" },
+            field(&format!("PAGEREF _{number} \\h"), "77"),
+            if number == chapters { end } else { "" }
+        )
+    };
+    let heading = |number: usize| {
+        format!(
+            "<w:p><w:pPr><w:pStyle w:val=\"Heading1\"/><w:pageBreakBefore/></w:pPr><w:bookmarkStart w:id=\"{number}\" \
+             w:name=\"_{number}\"/><w:r><w:t>Chapter {number}</w:t></w:r><w:bookmarkEnd w:id=\"{number}\"/></w:p>"
+        )
+    };
+    let counted = format!(
+        "<w:p>{}<w:r><w:t xml:space=\"preserve\"> pages, </w:t></w:r>{}<w:r><w:t xml:space=\"preserve\"> words</w:t></w:r></w:p>",
+        field("NUMPAGES", "88"),
+        field("NUMWORDS", "99")
+    );
+    format!(
+        "<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val=\"Table of Contents\"/></w:docPartObj></w:sdtPr>\
+         <w:sdtContent>{}</w:sdtContent></w:sdt>{}{counted}",
+        (1..=chapters).map(entry).collect::<String>(),
+        (1..=chapters).map(heading).collect::<String>()
+    )
+}
+
+#[tokio::test]
+async fn contents_that_a_file_brings_are_done_anew_whichever_program_wrote_it() {
+    let app = TestApp::start().await;
+    // Google Docs says nothing of a file, others not how much is in it, Word does.
+    let counted = "<Pages>1</Pages><Words>1</Words><Characters>5</Characters><Paragraphs>1</Paragraphs><Lines>1</Lines>";
+    for about in [None, Some("<Application>another</Application>"), Some(counted)] {
+        let file = || word_about(&contents_of_google_docs(7), about);
+        let (view, pdf) = app.converted("docx", file(), json!({})).await;
+        assert_eq!(view["output"]["metadata"]["pages"], json!(8), "{about:?}: {view}");
+        let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
+        for number in 1..=7 {
+            let chapter = format!("Chapter {number}");
+            let lines: Vec<_> = first.lines().filter(|line| line.contains(&chapter)).collect();
+            let [line] = lines.as_slice() else { panic!("{about:?}: {first}") };
+            assert!(line.trim_end().ends_with(&format!("{}", number + 1)), "{about:?}: {first}");
+        }
+        assert!(!first.contains("77"), "{about:?}: {first}");
+        let last = told("pdftotext", &["-f", "8", "-layout", "-"], &pdf);
+        assert!(last.contains("8 pages, 39 words"), "{about:?}: {last}");
+        // As it is where nobody wants them done.
+        let (_, pdf) = app.converted("docx", file(), json!({"updateFields": false})).await;
+        let first = told("pdftotext", &["-l", "1", "-layout", "-"], &pdf);
+        assert_eq!(first.matches("77").count(), 7, "{about:?}: {first}");
+    }
 }
 
 #[tokio::test]

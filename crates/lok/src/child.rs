@@ -11,9 +11,9 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use nix::unistd::{getpid, getppid};
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
-use crate::stall::Stillness;
+use crate::stall::{Stillness, await_sleep};
 
 /// The code of a child whose work never began, or went astray.
 const ASTRAY: u8 = 125;
@@ -62,18 +62,24 @@ pub fn run(bounds: &Bounds, work: impl FnOnce() -> Result<(), u8>) -> io::Result
     let begun = Instant::now();
     let parent = getpid();
     let data_bytes = data_bytes()?;
+    await_sleep();
     // SAFETY: LibreOffice asks for work where this thread holds no lock of its own. What a child inherits locked is
     // another thread's, and a child that waits for that one is found to stand still.
     let forked = unsafe { libc::fork() };
     if forked == 0 {
-        let ready = getppid_is(parent).and_then(|()| limit(bounds, data_bytes));
+        let ready = die_with(parent).and_then(|()| limit(bounds, data_bytes));
         let work = AssertUnwindSafe(|| ready.map_err(|_| ASTRAY).and_then(|()| work()));
         let code = catch_unwind(work).unwrap_or(Err(ASTRAY)).err().unwrap_or(0);
         leave(code);
     }
     let child = Pid::from_raw(forked).filter(|_| forked > 0).ok_or_else(io::Error::last_os_error)?;
-    let killed = wait_until(child, begun, bounds.deadline)?;
-    reap(child, killed)
+    let killed = wait_until(child, begun, bounds.deadline);
+    if killed.is_err() {
+        // Nobody would keep its deadline. It is there until it is reaped, so that the number is its own.
+        let _ = kill_process(child, rustix::process::Signal::KILL);
+    }
+    let ended = reap(child)?;
+    Ok(Ended { end: killed?.unwrap_or(ended.end), ..ended })
 }
 
 /// Ends this process at once: nothing is dropped, and nothing of LibreOffice's is taken down.
@@ -83,7 +89,7 @@ pub fn leave(code: u8) -> ! {
 }
 
 /// It dies with its parent, which may have died before.
-fn getppid_is(parent: nix::unistd::Pid) -> Result<(), Errno> {
+fn die_with(parent: nix::unistd::Pid) -> Result<(), Errno> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH) }
 }
@@ -98,7 +104,9 @@ fn limit(bounds: &Bounds, data_bytes: u64) -> Result<(), Errno> {
     ];
     for (resource, value) in wanted {
         let (_, most) = getrlimit(resource)?;
-        setrlimit(resource, value.min(most), value.min(most))?;
+        // At the same hard limit the system kills without saying what for.
+        let hard = if resource == Resource::RLIMIT_CPU { value.saturating_add(1) } else { value };
+        setrlimit(resource, value.min(most), hard.min(most))?;
     }
     Ok(())
 }
@@ -128,7 +136,7 @@ fn wait_until(child: Pid, begun: Instant, deadline: Duration) -> io::Result<Opti
     }
 }
 
-fn reap(child: Pid, killed: Option<End>) -> io::Result<Ended> {
+fn reap(child: Pid) -> io::Result<Ended> {
     let mut status = 0;
     // SAFETY: all its fields are numbers, for which nought is one.
     let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
@@ -139,13 +147,13 @@ fn reap(child: Pid, killed: Option<End>) -> io::Result<Ended> {
             return Err(error);
         }
     }
-    let end = match (killed, libc::WIFSIGNALED(status)) {
-        (Some(end), _) => end,
-        (None, true) => End::Signal(libc::WTERMSIG(status)),
-        (None, false) => match u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(ASTRAY) {
+    let end = if libc::WIFSIGNALED(status) {
+        End::Signal(libc::WTERMSIG(status))
+    } else {
+        match u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(ASTRAY) {
             0 => End::Done,
             code => End::Failed(code),
-        },
+        }
     };
     let time = |value: libc::timeval| {
         let part = Duration::from_micros(u64::try_from(value.tv_usec).unwrap_or_default());

@@ -1,5 +1,6 @@
 //! The library: how it is started, and what can be done with a document.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,11 +12,18 @@ use std::time::Duration;
 use libloading::{Library, Symbol};
 
 use crate::child::{self, Bounds, Ended};
+use crate::heap;
 use crate::table::{DocumentClass, DocumentObject, Hook, KitClass, KitObject};
 use crate::url;
 
 /// How LibreOffice is to run: by polling us, and without a display.
 const OPTIONS: [(&str, &str); 2] = [("SAL_LOK_OPTIONS", "unipoll"), ("SAL_USE_VCLPLUGIN", "svp")];
+/// Where its settings come from: its own, those of extensions, ours. Hazard: with the layer `user`, which is missing here, a
+/// thread writes what documents change in settings to the disk and holds their lock meanwhile; a child forked then has
+/// that lock for ever, and stands still.
+const LAYERS: &str = "xcsxcu:${BRAND_BASE_DIR}/share/registry res:${BRAND_BASE_DIR}/share/registry \
+    bundledext:${${BRAND_BASE_DIR}/program/lounorc:BUNDLED_EXTENSIONS_USER}/registry/\
+    com.sun.star.comp.deployment.configuration.PackageRegistryBackend/configmgr.ini xcsxcu:";
 /// The one library that holds nearly all of it.
 const LIBRARY: &str = "libmergedlo.so";
 /// While LibreOffice asks again from within a call of ours, so long it waits between two questions.
@@ -33,8 +41,10 @@ pub struct Kit {
 pub struct Place<'a> {
     /// The folder of its programs and libraries.
     pub programs: &'a Path,
-    /// Its settings; whoever starts it has written them.
+    /// What it keeps for itself.
     pub profile: &'a Path,
+    /// Its settings: a folder with `data/*.xcu`. They come after LibreOffice's own, and nothing changes them.
+    pub settings: &'a Path,
     /// Its temporary files.
     pub temporary: &'a Path,
 }
@@ -57,6 +67,8 @@ pub enum StartError {
 pub struct Document<'k> {
     object: NonNull<DocumentObject>,
     kit: &'k Kit,
+    /// Whether LibreOffice was told that commands are meant for it.
+    is_active: Cell<bool>,
 }
 
 impl Kit {
@@ -77,6 +89,9 @@ impl Kit {
             set(name, OsStr::new(value));
         }
         set("TMPDIR", place.temporary.as_os_str());
+        let settings = url::of(place.settings);
+        let layers = [LAYERS.as_bytes(), settings.as_bytes()].concat();
+        set("CONFIGURATION_LAYERS", OsStr::from_bytes(&layers));
         // SAFETY: what loading it runs are LibreOffice's own initializers, which are made for this.
         let library = unsafe { Library::new(place.programs.join(LIBRARY)) }?;
         // Never unloaded: its threads run on until the process ends.
@@ -121,7 +136,12 @@ impl Kit {
         // SAFETY: the object lives as long as the process, both texts until it returns.
         let object = unsafe { load(self.object.as_ptr(), address.as_ptr(), options.as_ptr()) };
         let object = NonNull::new(object).ok_or_else(|| self.error())?;
-        Ok(Document { object, kit: self })
+        Ok(Document { object, kit: self, is_active: Cell::new(false) })
+    }
+
+    /// Says that everything is loaded that children shall have: from now on documents are worked on in children only.
+    pub fn settle(&self) {
+        heap::fill();
     }
 
     /// Has `work` done in a child of this process, within `bounds`, and waits for its end. The child has what this
@@ -180,7 +200,7 @@ impl Document<'_> {
     /// Has LibreOffice do what a menu would; `arguments` are JSON. Nothing is said of how it went.
     ///
     /// # Errors
-    /// When this LibreOffice does not know how to.
+    /// When this LibreOffice does not know how to, or the document has no view.
     pub fn command(&self, command: &str, arguments: &str) -> Result<(), String> {
         let class = self.class();
         // SAFETY: every version begins its table with its size.
@@ -188,11 +208,41 @@ impl Document<'_> {
         if size < size_of::<DocumentClass>() {
             return Err("it is too old to take commands".to_owned());
         }
+        if !self.is_active.get() {
+            self.activate()?;
+            self.is_active.set(true);
+        }
         let (command, arguments) = (text(command.as_bytes()), text(arguments.as_bytes()));
         // SAFETY: the table is long enough to hold this function.
         let post = unsafe { (*class).post_uno_command };
         // SAFETY: the document is open until it is dropped, the texts live until the function returns.
         unsafe { post(self.object.as_ptr(), command.as_ptr(), arguments.as_ptr(), false) };
+        Ok(())
+    }
+
+    /// Hazard: a command goes to whatever is active on LibreOffice's desktop, and where nothing is, it is dropped without
+    /// a word. Loading alone makes a document active only where a bar of progress was shown meanwhile, and a Word file
+    /// gets none whose `docProps/app.xml` does not say how many paragraphs it has. Changing to a view makes it active,
+    /// and a change it is only from another one.
+    ///
+    /// The table was found to be long enough.
+    fn activate(&self) -> Result<(), String> {
+        let class = self.class();
+        // SAFETY: the caller has looked at the size of the table; so it is for the next two.
+        let get_view = unsafe { (*class).get_view };
+        // SAFETY: see above.
+        let create_view = unsafe { (*class).create_view };
+        // SAFETY: see above.
+        let set_view = unsafe { (*class).set_view };
+        // SAFETY: the document is open until it is dropped.
+        let own = unsafe { get_view(self.object.as_ptr()) };
+        // SAFETY: see above.
+        let other = unsafe { create_view(self.object.as_ptr()) };
+        if own < 0 || other < 0 {
+            return Err("the document has no view".to_owned());
+        }
+        // SAFETY: see above; the view is the document's.
+        unsafe { set_view(self.object.as_ptr(), own) };
         Ok(())
     }
 

@@ -11,6 +11,7 @@
 //! in a process and only on the thread that LibreOffice takes for its main one.
 
 mod child;
+mod heap;
 mod kit;
 mod stall;
 mod table;

@@ -1,16 +1,37 @@
-//! Whether a child stands still.
+//! What other threads of this process do to a fork.
 //!
 //! Hazard: a fork copies a lock that another thread holds at that moment, and the copy is never released: a child that needs
-//! it waits for ever. LibreOffice's threads hold none for long, so this is rare (seen once in some hundred starts, on a
-//! machine with much to do), and the next child does not meet it. So a child whose threads all sleep and use no processor time is
-//! ended long before its deadline. A document that only takes long computes, or waits for a disk, which is no sleep.
+//! it waits for ever. LibreOffice's own threads hold some for a moment. So a fork waits until all other threads sleep. One may
+//! wake up between the look and the fork, and a sleeping one may hold a lock: a child whose own threads all sleep and use no
+//! processor time is ended long before its deadline, and the next one does not meet the lock. A document that only takes long computes, or waits for a disk, which is no sleep.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A document never sleeps so long: there is nothing for it to wait for.
 const STILL: Duration = Duration::from_secs(3);
+
+/// A thread that never sleeps keeps a fork waiting no longer.
+const AWAKE: Duration = Duration::from_secs(1);
+/// Between two looks at it.
+const BLINK: Duration = Duration::from_millis(1);
+
+/// Waits until all other threads of this process sleep.
+pub fn await_sleep() {
+    let begun = Instant::now();
+    while !others_sleep() && begun.elapsed() < AWAKE {
+        std::thread::sleep(BLINK);
+    }
+}
+
+/// Whether they do. What cannot be read is a thread that has just ended.
+fn others_sleep() -> bool {
+    let own = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return true };
+    let mut others = tasks.flatten().filter(|task| task.file_name() != own.as_str());
+    others.all(|task| Task::read(&task.path()).is_none_or(|task| task.sleeps))
+}
 
 /// A look at a child now and then.
 pub struct Stillness {
@@ -40,16 +61,26 @@ impl Stillness {
 
     /// The processor time of all threads, in ticks, where all of them sleep.
     fn sleeping_time(&self) -> Option<u64> {
-        let mut used = 0;
-        for task in fs::read_dir(&self.tasks).ok()?.flatten() {
-            let line = fs::read_to_string(task.path().join("stat")).ok()?;
-            let mut fields = line.rsplit_once(") ")?.1.split(' ');
-            (fields.next()? == "S").then_some(())?;
-            // The state is the third field of the line, times of user and system are the fourteenth and fifteenth.
-            let times = fields.skip(10).take(2);
-            used += times.filter_map(|time| time.parse::<u64>().ok()).sum::<u64>();
-        }
-        Some(used)
+        let tasks = fs::read_dir(&self.tasks).ok()?.flatten();
+        tasks.map(|task| Task::read(&task.path()).filter(|task| task.sleeps).map(|task| task.ticks)).sum()
+    }
+}
+
+/// What the system says of a thread.
+struct Task {
+    sleeps: bool,
+    /// Its processor time.
+    ticks: u64,
+}
+
+impl Task {
+    fn read(folder: &Path) -> Option<Self> {
+        let line = fs::read_to_string(folder.join("stat")).ok()?;
+        let mut fields = line.rsplit_once(") ")?.1.split(' ');
+        let sleeps = fields.next()? == "S";
+        // The state is the third field of the line, times of user and system are the fourteenth and fifteenth.
+        let times = fields.skip(10).take(2);
+        Some(Self { sleeps, ticks: times.filter_map(|time| time.parse::<u64>().ok()).sum() })
     }
 }
 
@@ -84,5 +115,16 @@ mod tests {
             child.wait().unwrap();
         }
         assert_eq!(found, (true, false));
+    }
+
+    #[test]
+    fn a_fork_waits_for_a_thread_that_computes() {
+        let (is_over, begun) = (std::sync::atomic::AtomicBool::new(false), Instant::now());
+        std::thread::scope(|scope| {
+            scope.spawn(|| while begun.elapsed() < AWAKE / 4 {});
+            await_sleep();
+            is_over.store(begun.elapsed() >= AWAKE / 4, std::sync::atomic::Ordering::SeqCst);
+        });
+        assert!(is_over.into_inner());
     }
 }

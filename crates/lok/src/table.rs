@@ -66,6 +66,18 @@ pub struct DocumentClass {
     post_key_event: Unused,
     post_mouse_event: Unused,
     pub post_uno_command: unsafe extern "C" fn(*mut DocumentObject, *const c_char, *const c_char, bool),
+    set_text_selection: Unused,
+    get_text_selection: Unused,
+    paste: Unused,
+    set_graphic_selection: Unused,
+    reset_selection: Unused,
+    get_command_values: Unused,
+    set_client_zoom: Unused,
+    set_client_visible_area: Unused,
+    pub create_view: unsafe extern "C" fn(*mut DocumentObject) -> c_int,
+    destroy_view: Unused,
+    pub set_view: unsafe extern "C" fn(*mut DocumentObject, c_int),
+    pub get_view: unsafe extern "C" fn(*mut DocumentObject) -> c_int,
 }
 
 /// `libreofficekit_hook_2`: where the programs are, where the profile is.

@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 
 use objects::Objects;
 
+/// How a file ends, and what is behind it.
+const END: &[u8] = b"%%EOF";
+
 /// What is said of a document; `None`: as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
@@ -24,10 +27,10 @@ pub struct Metadata {
     pub keywords: Option<String>,
 }
 
-/// How many pages the file has; `None` where it is not as expected.
+/// How many pages the file has, also with an [`addition`] behind it; `None` where it is not as expected.
 #[must_use]
 pub fn pages(file: &[u8]) -> Option<u32> {
-    let objects = Objects::of(file)?;
+    let objects = Objects::of(file).or_else(|| Objects::of(before_addition(file)?))?;
     let tree = objects::reference(objects.dictionary(objects.root)?, "/Pages")?;
     objects::number(objects.dictionary(tree)?, "/Count")
 }
@@ -47,6 +50,13 @@ pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
         added.object(number, &format!("{dictionary}\nstream\n{packet}\nendstream"));
     }
     Some(added.finish(&objects))
+}
+
+/// The file as it was.
+fn before_addition(file: &[u8]) -> Option<&[u8]> {
+    let mut ends = memchr::memmem::rfind_iter(file, END);
+    let end = ends.nth(1)?.checked_add(END.len())?;
+    file.get(..end)
 }
 
 /// The dictionary with these entries instead of its own.

@@ -48,6 +48,7 @@ fn what_is_said_anew_stands_in_both_places_and_the_rest_stays() {
     // Each object is where the new table says.
     let mut whole = file.clone();
     whole.extend_from_slice(added.as_bytes());
+    assert_eq!(pages(&whole), Some(7));
     let (_, table) = added.split_once("xref\n").unwrap();
     let lines: Vec<_> = table.lines().collect();
     for pair in lines[..4].chunks(2) {

@@ -55,7 +55,7 @@ impl Reader {
     fn line(&mut self, raw: &[u8], lines: &mut Lines<'_>) {
         let line = decoded(raw);
         if is_runaway(&line) {
-            self.runaway = lines.next().map(|text| clean(&decoded(text)));
+            self.runaway = self.take_runaway(lines);
         } else if let Some(head) = header(&line, &self.files) {
             let is_end = error::is_end(head.message);
             let error = error::read(head, lines, &self.files, self.runaway.take());
@@ -67,6 +67,13 @@ impl Reader {
         } else if !self.report.needs.read(&line, &self.files) {
             self.files.pass(raw);
         }
+    }
+
+    /// What was read, unless that is nothing.
+    fn take_runaway(&self, lines: &mut Lines<'_>) -> Option<String> {
+        let shown = lines.peek().filter(|text| header(text, &self.files).is_none())?;
+        lines.next();
+        Some(clean(&shown)).filter(|text| !text.is_empty())
     }
 
     fn add_error(&mut self, error: Error, is_end: bool) {

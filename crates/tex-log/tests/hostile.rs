@@ -88,6 +88,23 @@ fn real_logs_with_bytes_exchanged_make_a_report() {
     }
 }
 
+#[test]
+fn nesting_deeper_than_is_remembered_is_counted() {
+    let text = format!(
+        "(./main.tex\n{}{}\n(./part.tex\nLaTeX Warning: Reference `a' undefined on input line 3.\n",
+        "(".repeat(300),
+        ")".repeat(300)
+    );
+    assert_eq!(read(text.as_bytes()).warnings[0].file.as_deref(), Some("part.tex"));
+}
+
+#[test]
+fn of_a_long_line_the_beginning_is_read() {
+    let warning = |length| format!("LaTeX Warning: {} on input line 3.\n", "x".repeat(length));
+    assert_eq!(read(warning(3_000).as_bytes()).warnings[0].line, Some(3));
+    assert_eq!(read(warning(5_000).as_bytes()).warnings[0].line, None);
+}
+
 /// Each of these is read in well under a second by a build that is not optimised; what is not linear takes minutes.
 #[test]
 fn the_time_is_that_of_a_pass() {

@@ -22,6 +22,15 @@ fn pdftex_ends_by_errors_of_its_own() {
 }
 
 #[test]
+fn an_argument_that_began_with_the_end_of_the_file_is_empty() {
+    let text = ")\nRunaway argument?\n! File ended while scanning use of \\next.\n<inserted text> \n                \\par \n<*> main.tex\n\n! Emergency stop.\n*** (job aborted, no legal \\end found)";
+    let report = read(log(text).as_bytes());
+    assert_eq!(report.errors.len(), 1);
+    assert_eq!(report.errors[0].to_string(), "main.tex: File ended while scanning use of \\next");
+    assert_eq!(report.errors[0].runaway, None);
+}
+
+#[test]
 fn only_the_first_errors_are_kept() {
     let many: Vec<_> = (1..=60)
         .map(|line| format!("./main.tex:{line}: Undefined control sequence.\nl.{line} \\x\n\n"))

@@ -19,6 +19,8 @@ macro_rules! places {
     };
 }
 
+const UI: &str = "libreoffice-uiconfig-writer";
+
 /// LibreOffice itself.
 const LIBRARY: Requirement = part("LibreOffice", places!("libmergedlo.so"), "libreoffice-core-nogui");
 
@@ -29,6 +31,8 @@ pub(super) const NEEDS: &[Requirement] = &[
     part("Calc", places!("libsclo.so"), "libreoffice-calc-nogui"),
     part("Impress", places!("libsdlo.so"), "libreoffice-impress-nogui"),
     part("Math", places!("libsmlo.so"), "libreoffice-math-nogui"),
+    // Without it no document with a comment is read.
+    part("Writer's windows", places!("../share/config/soffice.cfg/modules/swriter/ui/annotation.ui"), UI),
 ];
 
 /// What LibreOffice reads beside its profile: itself with its data, fonts, what the loader needs, a seed.

@@ -1,7 +1,8 @@
 //! A server: its folders, its profile, what it loads ahead, and the loop over documents.
 //!
 //! ```text
-//! files/profile/     LibreOffice's settings, made here; children only read it
+//! files/settings/    LibreOffice's settings, made here; nobody changes them
+//! files/profile/     what LibreOffice keeps for itself; children only read it
 //! files/work/        LibreOffice's temporary folder: one document's, made anew for each under the same name, for
 //!                    LibreOffice remembers that; the child writes nowhere else
 //! ```
@@ -20,7 +21,7 @@ use super::document::{Bench, convert};
 use super::pipes::Pipes;
 use crate::workers::frame::FrameError;
 
-const PROFILE: &str = include_str!("../../../assets/libreoffice/profile.xcu");
+const SETTINGS: &str = include_str!("../../../assets/libreoffice/settings.xcu");
 
 /// One of each kind. What is loaded for them, children have.
 const WARM: [(&str, &[u8]); 3] = [
@@ -46,14 +47,15 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
         .map_err(|error| format!("its argument is no order: {error}"))?;
     let pipes = Pipes::take().map_err(|error| format!("has no pipes: {error}"))?;
     let folder = std::env::current_dir().map_err(|error| format!("is nowhere: {error}"))?;
-    let (profile, work) = (folder.join("profile"), folder.join("work"));
-    furnish(&profile, &work).map_err(|error| format!("cannot make its folders: {error}"))?;
-    let place = Place { programs: &order.programs, profile: &profile, temporary: &work };
+    let [settings, profile, work] = ["settings", "profile", "work"].map(|name| folder.join(name));
+    furnish(&settings, &work).map_err(|error| format!("cannot make its folders: {error}"))?;
+    let place = Place { programs: &order.programs, profile: &profile, settings: &settings, temporary: &work };
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
     let mut own = Some((order, pipes));
     kit.run(|kit| {
         let Some((order, pipes)) = own.take() else { return };
         let ended = warm_up(kit, &work).and_then(|folders| {
+            kit.settle();
             let bench = Bench::new(order, work.clone(), profile.clone(), folders);
             work_on(kit, &bench, pipes)
         });
@@ -63,10 +65,10 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
     })
 }
 
-fn furnish(profile: &Path, work: &Path) -> io::Result<()> {
+fn furnish(settings: &Path, work: &Path) -> io::Result<()> {
     fs::create_dir(work)?;
-    fs::create_dir_all(profile.join("user"))?;
-    fs::write(profile.join("user/registrymodifications.xcu"), PROFILE)
+    fs::create_dir_all(settings.join("data"))?;
+    fs::write(settings.join("data/platen.xcu"), SETTINGS)
 }
 
 /// Makes a document of each kind; answers the folders that LibreOffice has made itself among its temporary files.
