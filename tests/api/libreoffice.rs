@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
-use crate::unfilled::{office_file, packed, with};
+use crate::unfilled::{office_file, packed, unpacked, with};
 
 /// What a program of poppler's says of a PDF.
 fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
@@ -130,7 +130,8 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     assert!(view["error"].as_str().unwrap().contains("no pages 7- (formatOpts.fromPage"), "{view}");
 
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
-    let (_, pdf) = app.converted("docx", pages(1), json!({"metadata": metadata, "pdfa": "2b"})).await;
+    let (view, pdf) = app.converted("docx", pages(3), json!({"metadata": metadata, "pdfa": "2b"})).await;
+    assert_eq!(view["output"]["metadata"]["pages"], json!(3), "{view}");
     let about = told("pdfinfo", &[], &pdf);
     for line in
         ["Title:           T & <ü>", "Author:          A", "Subject:         S", "Keywords:        k, l"]
@@ -151,9 +152,36 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
         let (_, pdf) = app.converted("docx", pages(1), options).await;
         assert!(told("pdfinfo", &[], &pdf).contains(&format!("Tagged:          {tagged}")));
     }
+    let (view, _) = app.converted("docx", pages(1), json!({"pdfua": true})).await;
+    assert!(view["warnings"][0].as_str().is_some_and(|warning| warning.contains("has no title")), "{view}");
+    let options = json!({"pdfua": true, "metadata": {"title": "Called"}});
+    let (view, pdf) = app.converted("docx", pages(1), options).await;
+    assert_eq!(view["warnings"], json!([]), "{view}");
+    assert!(pdf.windows(21).any(|bytes| bytes == b"/DisplayDocTitle true"));
     let idle = json!({"landscape": true, "format": "A5", "margin": "1cm"});
     let (view, _) = app.converted("docx", pages(1), idle).await;
     assert_eq!(view["warnings"].as_array().map(Vec::len), Some(3), "{view}");
+}
+
+/// LibreOffice makes a window for each comment, for which a package must be installed that none of the others needs.
+#[tokio::test]
+async fn a_document_with_a_comment_is_read() {
+    let app = TestApp::start().await;
+    let commented = "<w:p><w:commentRangeStart w:id=\"0\"/><w:r><w:t>Said of {name}</w:t></w:r><w:commentRangeEnd w:id=\"0\"/>\
+        <w:r><w:commentReference w:id=\"0\"/></w:r></w:p>";
+    let comments = "<w:comments xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:comment w:id=\"0\" \
+        w:author=\"A\"><w:p><w:r><w:t>Really?</w:t></w:r></w:p></w:comment></w:comments>";
+    let relations = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship \
+        Id=\"r9\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments\" \
+        Target=\"comments.xml\"/></Relationships>";
+    let mut files = unpacked(&word(commented));
+    files.retain(|(name, _)| name != "word/_rels/document.xml.rels");
+    files.push(("word/comments.xml".to_owned(), comments.into()));
+    files.push(("word/_rels/document.xml.rels".to_owned(), relations.into()));
+    let files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let (view, pdf) = app.converted("docx", packed(&files), json!({})).await;
+    assert_eq!(view["success"], json!(true), "{view}");
+    assert!(text(&pdf).contains("Said of Ada"));
 }
 
 /// A heading that begins a page.

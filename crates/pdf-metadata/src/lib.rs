@@ -35,15 +35,27 @@ pub fn pages(file: &[u8]) -> Option<u32> {
     objects::number(objects.dictionary(tree)?, "/Count")
 }
 
-/// What is to be written behind `file`; `None` where it is not as expected.
+/// Whether the file says what it is called; `None` where it is not as expected.
+#[must_use]
+pub fn has_title(file: &[u8]) -> Option<bool> {
+    let objects = Objects::of(file)?;
+    Some(objects.dictionary(objects.information)?.contains("/Title"))
+}
+
+/// What is to be written behind `file`; `None` where it is not as expected. With a title, readers show that instead of the
+/// file's name, as PDF/UA wants it (ISO 14289-1, 7.1).
 #[must_use]
 pub fn addition(file: &[u8], metadata: &Metadata) -> Option<Vec<u8>> {
     let objects = Objects::of(file)?;
     let mut added = Addition::new(file.len());
     let information = objects.dictionary(objects.information)?;
     added.object(objects.information, &information_of(information, metadata));
+    let root = objects.dictionary(objects.root)?;
+    if metadata.title.is_some() && !root.contains("/ViewerPreferences") {
+        added.object(objects.root, &root.replacen("<<", "<</ViewerPreferences<</DisplayDocTitle true>>", 1));
+    }
     // A file without XMP has nothing there that could disagree.
-    if let Some(number) = objects::reference(objects.dictionary(objects.root)?, "/Metadata") {
+    if let Some(number) = objects::reference(root, "/Metadata") {
         let (dictionary, stream) = objects.stream(number)?;
         let packet = xmp::said_anew(stream, metadata)?;
         let dictionary = objects::with_length(dictionary, packet.len())?;

@@ -44,21 +44,22 @@ fn what_is_said_anew_stands_in_both_places_and_the_rest_stays() {
     assert!(added.contains("/Keywords<FEFF003C006B003E>>>"));
     assert!(added.contains(">T &amp; ü</rdf:li>") && added.contains("<pdf:Keywords>&lt;k&gt;<"), "{added}");
     assert!(!added.contains("old") && added.contains("<pdf:Producer>P<"));
-    assert_eq!(pages(&file), Some(7));
+    assert!(added.contains("1 0 obj\n<</ViewerPreferences<</DisplayDocTitle true>>/Type/Catalog"), "{added}");
+    assert_eq!((pages(&file), has_title(&file)), (Some(7), Some(true)));
     // Each object is where the new table says.
     let mut whole = file.clone();
     whole.extend_from_slice(added.as_bytes());
     assert_eq!(pages(&whole), Some(7));
     let (_, table) = added.split_once("xref\n").unwrap();
     let lines: Vec<_> = table.lines().collect();
-    for pair in lines[..4].chunks(2) {
+    for pair in lines[..6].chunks(2) {
         let (number, place): (u32, usize) =
             (pair[0].split(' ').next().unwrap().parse().unwrap(), pair[1][..10].parse().unwrap());
         assert!(whole[place..].starts_with(format!("{number} 0 obj\n").as_bytes()));
     }
     let (_, start) = added.rsplit_once("startxref\n").unwrap();
     let start: usize = start.lines().next().unwrap().parse().unwrap();
-    assert!(whole[start..].starts_with(b"xref\n3 1\n"));
+    assert!(whole[start..].starts_with(b"xref\n1 1\n"));
     assert!(added.contains("/ID [ <AA>\n<BB> ]/Prev "));
 }
 

@@ -42,11 +42,11 @@ impl PdfA {
 impl Conversion {
     /// Reads `pdfa`, `pdfua` and `updateFields`.
     pub(super) fn read(members: &mut Members<'_>) -> Self {
-        Self {
-            pdfa: read_part(members),
-            pdfua: members.flag("pdfua").unwrap_or_default(),
-            update_fields: members.flag("updateFields"),
+        let pdfua = members.flag("pdfua").unwrap_or_default();
+        if pdfua && members.flag("tagged") == Some(false) {
+            members.fault("pdfua", "is a PDF with tags, and tagged is false; leave out one of them");
         }
+        Self { pdfa: read_part(members), pdfua, update_fields: members.flag("updateFields") }
     }
 }
 
@@ -80,6 +80,7 @@ mod tests {
             assert_eq!(options(text).conversion.pdfa, part, "{text}");
         }
         assert_fault(r#"{"pdfa":"2a"}"#, "/formatOpts/pdfa", "must be");
+        assert_fault(r#"{"pdfua":true,"tagged":false}"#, "/formatOpts/pdfua", "tagged is false");
         assert_fault(r#"{"pdfua":"1"}"#, "/formatOpts/pdfua", "true or false");
         let fields = options(r#"{"updateFields":false,"pdfua":true}"#).conversion;
         assert_eq!((fields.update_fields, fields.pdfua), (Some(false), true));

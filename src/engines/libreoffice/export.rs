@@ -115,7 +115,7 @@ fn pdf_options(options: &PageOptions) -> String {
         tell("PageRange", "string", range);
     }
     let conversion = &options.conversion;
-    let is_tagged = options.extras.tagged.unwrap_or(true) || conversion.pdfua;
+    let is_tagged = options.extras.tagged.unwrap_or(true);
     tell("UseTaggedPDF", "boolean", is_tagged.to_string());
     tell("ExportBookmarks", "boolean", options.extras.outline.to_string());
     tell("PDFUACompliance", "boolean", conversion.pdfua.to_string());

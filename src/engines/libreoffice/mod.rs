@@ -40,6 +40,10 @@ pub const ENGINE: Engine = Engine {
 /// The servers keep the deadline of their documents; the pool's is the net under that.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// A PDF/UA has a title (ISO 14289-1, 7.1), and LibreOffice makes up none.
+const UNTITLED: &str =
+    "formatOpts.pdfua: the document has no title, which PDF/UA wants; give formatOpts.metadata.title";
+
 /// Makes documents by LibreOffice.
 struct LibreOffice {
     pool: Pool,
@@ -78,6 +82,9 @@ impl StepRunner for LibreOffice {
             job.warnings.push(&warning);
         }
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
+        if job.options.conversion.pdfua && pdf_metadata::has_title(&made) == Some(false) {
+            job.warnings.push(UNTITLED);
+        }
         let mut sink = job.outlet.open().await?;
         sink.write(made).await?;
         sink.finish(kind, pages).await

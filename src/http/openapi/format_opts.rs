@@ -46,7 +46,7 @@ pub(in super::super) struct FormatOpts {
     /// Headings become bookmarks.
     outline: Option<bool>,
     /// The file says which of its parts are headings, tables, paragraphs. When left out: unless it is long
-    /// (`browser.tagged_pages_limit`). `false` makes it smaller.
+    /// (`browser.tagged_pages_limit`), an Office file's always. `false` makes it smaller, and a long one sooner done.
     tagged: Option<bool>,
     /// What the file says of itself.
     metadata: Option<Metadata>,

@@ -48,7 +48,7 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
     let pipes = Pipes::take().map_err(|error| format!("has no pipes: {error}"))?;
     let folder = std::env::current_dir().map_err(|error| format!("is nowhere: {error}"))?;
     let [settings, profile, work] = ["settings", "profile", "work"].map(|name| folder.join(name));
-    furnish(&settings, &work).map_err(|error| format!("cannot make its folders: {error}"))?;
+    furnish(&settings, &profile, &work).map_err(|error| format!("cannot make its folders: {error}"))?;
     let place = Place { programs: &order.programs, profile: &profile, settings: &settings, temporary: &work };
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
     let mut own = Some((order, pipes));
@@ -65,8 +65,9 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
     })
 }
 
-fn furnish(settings: &Path, work: &Path) -> io::Result<()> {
+fn furnish(settings: &Path, profile: &Path, work: &Path) -> io::Result<()> {
     fs::create_dir(work)?;
+    fs::create_dir(profile)?;
     fs::create_dir_all(settings.join("data"))?;
     fs::write(settings.join("data/platen.xcu"), SETTINGS)
 }
