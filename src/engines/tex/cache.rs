@@ -20,7 +20,7 @@ use crate::workers::Finished;
 const DOCUMENT: &str = include_str!("../../../assets/tex/warm.tex");
 const NAME: &str = "warm.tex";
 /// Until all fonts of the machine are read.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// What that takes at most, where a document may have less.
 const MEMORY_BYTES: u64 = 2 << 30;
 const SCRATCH_BYTES: u64 = 256 << 20;

@@ -146,7 +146,7 @@ impl Runs<'_> {
         };
         let is_first = count == 1;
         report.needs.rerun
-            || (is_first && LISTS.iter().any(|list| is_there(&list)))
+            || (is_first && LISTS.iter().any(is_there))
             || (is_first && memchr::memmem::find(now, POSITIONS).is_some())
             || (!is_first && before != now)
     }
