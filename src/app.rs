@@ -48,7 +48,7 @@ use crate::templates::variables::ReaderPlace;
 use lasting::Lasting;
 pub use lasting::store_taken_over;
 use metrics::MetricsPage;
-pub use rendering::{Basis, Engines};
+pub use rendering::{Basis, Engines, unknown_engine};
 
 /// Why the service cannot start or ended badly.
 pub type AppError = Box<dyn std::error::Error + Send + Sync>;

@@ -60,7 +60,9 @@ impl Engines {
     /// When the system gives no thread, the work place cannot be used, or `engines.slots` names no engine.
     pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> io::Result<Self> {
         let Basis { executable, store, work, catalog, templates, outbound, metrics } = basis;
-        check_names(&catalog, &config.engines)?;
+        if let Some(wrong) = unknown_engine(&catalog, &config.engines) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("engines.slots: {wrong}")));
+        }
         let starter = Starter::new(executable)?;
         catalog.ask_versions(&starter).await;
         let share = AccountShare::new(config.jobs.running_account_limit);
@@ -127,10 +129,11 @@ impl Engines {
     }
 }
 
-/// A name that no engine has would leave the engine that was meant with the slots it comes with.
-fn check_names(catalog: &Catalog, config: &EnginesConfig) -> io::Result<()> {
+/// What is wrong with `engines.slots`: a name that no engine has would leave the engine that was meant with the slots it
+/// comes with.
+#[must_use]
+pub fn unknown_engine(catalog: &Catalog, config: &EnginesConfig) -> Option<String> {
     let names: Vec<_> = catalog.engines().map(|engine| engine.name).collect();
-    let Some(unknown) = config.unknown(&names) else { return Ok(()) };
-    let detail = format!("engines.slots: there is no engine '{unknown}'; there are: {}", names.join(", "));
-    Err(io::Error::new(io::ErrorKind::InvalidInput, detail))
+    let unknown = config.unknown(&names)?;
+    Some(format!("there is no engine '{unknown}'; there are: {}", names.join(", ")))
 }

@@ -68,7 +68,10 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         let mut found = browser::findings(&starter, &config.browser).await;
         found.push(engine::finding(&starter, &config.assemble).await);
         found.extend(fonts::findings(&starter, &config.browser).await);
-        found.extend(engines::findings(&catalog(config, &starter).await));
+        let catalog = catalog(config, &starter).await;
+        found.extend(fonts::of_office(&starter, &catalog).await);
+        found.extend(engines::findings(&catalog));
+        found.extend(engines::slots(&catalog, &config.engines));
         found.extend(store::findings(config).await);
         found
     });

@@ -20,7 +20,7 @@ use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::config::{Config, OfficeStart};
 use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
 use crate::domain::ids::{AccountId, JobId};
-use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::engines::catalog::{Catalog, Unplanned};
 use crate::engines::plan::Plan;
 use crate::engines::{self, is_fenced, page};
@@ -37,10 +37,17 @@ const LOOK_PAUSE: Duration = Duration::from_millis(50);
 /// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct RenderArguments {
+<<<<<<< HEAD
     /// The template: a page, a Word file, LaTeX, a zip archive, or a folder with index.html, index.docx or index.tex
     #[arg(value_name = "FILE")]
     file: Place,
     /// The template's kind: html, ejs, framework, docx, latex
+=======
+    /// The template: a page, an Office file, a zip archive, or a folder with index.html or index.docx
+    #[arg(value_name = "FILE")]
+    file: Place,
+    /// The template's kind: html, ejs, framework, docx, xlsx, pptx
+>>>>>>> b3179b42a81b0745febfb32ad7e7e160bde6b3b3
     #[arg(long = "type", value_name = "TYPE")]
     kind: String,
     /// The JSON data; `{}` when there is none
@@ -49,7 +56,7 @@ pub struct RenderArguments {
     /// Where the document goes; its extension is the target. `-` for stdout, with --target
     #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
     output: Place,
-    /// What becomes of it: pdf, png, jpg, html, docx; where the output's extension does not say so
+    /// What becomes of it: pdf, png, jpg, html, docx, xlsx, pptx; where the output's extension does not say so
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
     /// `formatOpts` as a JSON object
@@ -68,9 +75,13 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     let metrics = Metrics::new();
     let catalog = Arc::new(Catalog::new(engines::all(), is_fenced(&config), metrics.engines.clone()));
     let (input, plan) = input_of(arguments, &config, &catalog)?;
+    // One for pages with script and without; none where no step shows a page.
+    config.browser.processes = u64::from(plan.steps().iter().any(|step| step.engine == page::NAME));
+    config.browser.static_processes = 0;
     arguments.output.check(input.target == Target::Html)?;
     let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };
-    let document = actix::System::new().block_on(render(config, input, means))?;
+    let (made, document) = actix::System::new().block_on(render(config, input, means))?;
+    check_extension(&arguments.output, made)?;
     arguments.output.write(&document)?;
     if arguments.output != Place::Stream {
         say(&arguments.output.to_string())?;
@@ -97,7 +108,7 @@ fn input_of(
     let reading = arguments.opts.as_ref().map(|opts| read_options(opts, config)).transpose()?;
     let reading = reading.unwrap_or_default();
     let plan = plan(catalog, (kind, target), &reading.options)?;
-    for warning in reading.warnings(target, |key| plan.heeds(key)) {
+    for warning in reading.warnings((kind, target), |key| plan.heeds(key)) {
         complain(&format!("warning: {warning}"));
     }
     refuse_faults(&reading)?;
@@ -154,8 +165,12 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
     let output = &arguments.output;
     let by_extension = output.extension().and_then(|extension| Target::from_name(&extension));
     let Some(name) = arguments.target.as_deref() else {
-        let remedy =
-            if *output == Place::Stream { "needs --target" } else { "needs such an extension, or --target" };
+        let remedy = match output.extension().as_deref() {
+            Some("zip") => "needs --target, png or jpg: several pictures come as a zip archive",
+            Some(_) => "needs such an extension, or --target",
+            None if *output == Place::Stream => "needs --target",
+            None => "needs an extension, or --target",
+        };
         return by_extension.ok_or_else(|| format!("-o {output} {remedy}; targets are: {}", known()).into());
     };
     let target = Target::from_name(name)
@@ -166,6 +181,23 @@ fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
         }
         Some(_) | None => Ok(target),
     }
+}
+
+/// How many pages a document has, and so whether its pictures are an archive, shows when it is made.
+fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
+    let meant = output.extension().and_then(|extension| FileKind::from_name(&extension));
+    let Some(meant) = meant.filter(|meant| *meant != made) else { return Ok(()) };
+    let meant = meant.name();
+    let told = if made == FileKind::Zip {
+        format!(
+            "several pictures were made, in a zip archive, and -o {output} says {meant}; give -o NAME.zip --target {meant}, \
+             or ask for one page (formatOpts.page)"
+        )
+    } else {
+        let made = made.name();
+        format!("{made} was made, and -o {output} says {meant}; give -o NAME.{made}")
+    };
+    Err(told.into())
 }
 
 fn read_options(opts: &Place, config: &Config) -> Result<Reading, CommandError> {
@@ -190,7 +222,7 @@ struct Means {
     needs_browser: bool,
 }
 
-async fn render(config: Config, input: RunInput, means: Means) -> Result<Bytes, CommandError> {
+async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKind, Bytes), CommandError> {
     let folder = Scratch::make()?;
     let store: Arc<dyn ObjectStore> = Arc::new(DiskStore::open(folder.0.join("objects")).await?);
     let arbiter = Arbiter::new();
@@ -219,7 +251,7 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<Bytes, 
     }
     let document = end.document.ok_or("the render ended without a document and without an error")?;
     let key = StorageKey::JobOutput(account, job, document.file);
-    Ok(store.get(&key, config.storage.output_limit_bytes).await?)
+    Ok((document.file, store.get(&key, config.storage.output_limit_bytes).await?))
 }
 
 /// Comes when a browser did not start, with the reason: the service tries again, who waits here need not.
@@ -252,5 +284,60 @@ impl Drop for Scratch {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             complain(&format!("{} stays behind: {error}", self.0.display()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        _arguments: RenderArguments,
+    }
+
+    #[test]
+    fn the_help_names_what_can_be_made_and_of_what() {
+        let catalog = Catalog::new(engines::all(), true, Metrics::new().engines);
+        let options = PageOptions::default();
+        let command = Alone::command();
+        let help = |name: &str| {
+            let found = command.get_arguments().find(|argument| argument.get_id() == name).unwrap();
+            found.get_help().unwrap().to_string()
+        };
+        let (kinds, targets) = (help("kind"), help("target"));
+        for kind in TemplateKind::ALL {
+            for target in Target::ALL {
+                if catalog.route(kind, target, &options).is_some() {
+                    assert!(kinds.contains(kind.name()), "{kinds}");
+                    assert!(targets.contains(target.name()), "{targets}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_named_as_what_it_is() {
+        let told = |output: &str, made| {
+            check_extension(&output.parse().unwrap(), made).map_err(|error| error.to_string())
+        };
+        for (output, made) in [
+            ("a.png", FileKind::Png),
+            ("a.ZIP", FileKind::Zip),
+            ("a.jpeg", FileKind::Jpg),
+            ("a", FileKind::Zip),
+            ("-", FileKind::Zip),
+        ] {
+            assert_eq!(told(output, made), Ok(()), "{output}");
+        }
+        let archive = told("d.png", FileKind::Zip).unwrap_err();
+        assert!(
+            archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"),
+            "{archive}"
+        );
+        assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
     }
 }

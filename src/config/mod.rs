@@ -41,8 +41,12 @@ pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
+<<<<<<< HEAD
 pub use tex::TexConfig;
 pub use workers::WorkersConfig;
+=======
+pub use workers::{SERVER_USERS, WorkersConfig};
+>>>>>>> b3179b42a81b0745febfb32ad7e7e160bde6b3b3
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
@@ -143,10 +147,10 @@ impl Config {
             }
         }
         // What could not be taken over left the default in its place, so the rest is checked as well.
-        let mut config: Self = match merged.try_into() {
+        let mut config: Self = match merged.clone().try_into() {
             Ok(config) => config,
             Err(error) => {
-                faults.add("config", toml::de::Error::message(&error));
+                name_unread(&merged, &error, &mut faults);
                 return Err(faults);
             }
         };
@@ -262,6 +266,26 @@ fn set(merged: &mut Table, section: &str, key: &str, value: Value, faults: &mut 
     *present = value;
 }
 
+/// Which values cannot be read, though they are of the type that the defaults have there, as a word that is none of those
+/// known. What reads them says no key, so each is tried by itself among the defaults.
+fn name_unread(merged: &Table, error: &toml::de::Error, faults: &mut Faults) {
+    let before = faults.0.len();
+    for (section, keys) in merged {
+        for (key, value) in keys.as_table().into_iter().flatten() {
+            let mut alone = defaults();
+            if let Some(present) = alone.get_mut(section).and_then(|keys| keys.get_mut(key)) {
+                *present = value.clone();
+            }
+            if let Err(error) = alone.try_into::<Config>() {
+                faults.add(format!("{section}.{key}"), error.message());
+            }
+        }
+    }
+    if faults.0.len() == before {
+        faults.add("config", error.message());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,6 +322,19 @@ mod tests {
         let faults = Config::load(None, layers).unwrap_err();
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
         assert_eq!(keys, ["http.wait_limit_s", "http.colour", "limbo.key", "jobs.queue_limit"]);
+    }
+
+    #[test]
+    fn a_word_that_is_none_of_those_known_is_named_by_its_key() {
+        let layers = [
+            variable("PLATEN__OFFICE__START", "sometimes"),
+            variable("PLATEN__ENGINES__SLOTS", "[1]"),
+            variable("PLATEN__HTTP__WAIT_LIMIT_S", "30"),
+        ];
+        let faults = Config::load(None, layers).unwrap_err();
+        let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
+        assert_eq!(keys, ["engines.slots", "office.start"]);
+        assert!(faults.0[1].detail.contains("expected `eager` or `lazy`"), "{faults}");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use serde::Deserialize;
 
 use super::Faults;
 
+/// So many users behind those of the slots are for servers of documents, of all Platens that share the range.
+pub const SERVER_USERS: u64 = 256;
+
 /// Section `[workers]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,7 +15,7 @@ pub struct WorkersConfig {
     pub slots: u64,
     /// Where their folders are while they run; empty: the system's folder for temporary files.
     pub scratch_dir: String,
-    /// The first of the users that they run as when the service runs as root, one for each slot.
+    /// The first of the users that they run as when the service runs as root, one for each slot; those of servers follow.
     pub first_uid: u64,
     /// Where the kernel has no Landlock: run them all the same.
     pub allow_unfenced_files: bool,
@@ -39,10 +42,12 @@ impl WorkersConfig {
         faults.within("workers.slots", self.slots, 1, 512);
         // Not root and no user that a package made; `nobody` is template code's.
         faults.within("workers.first_uid", self.first_uid, 1_000, u64::from(u32::MAX) - 1_024);
-        let users = self.first_uid..self.first_uid.saturating_add(self.slots);
+        let users = self.first_uid..self.first_uid.saturating_add(self.slots).saturating_add(SERVER_USERS);
         if users.contains(&65_534) || users.contains(&65_535) {
-            let detail =
-                "the users from it on, one for each of workers.slots, must not reach 65534, which is nobody";
+            let detail = format!(
+                "the users from it on, one for each of workers.slots and {SERVER_USERS} for servers, must not reach 65534, which \
+                 is nobody"
+            );
             faults.add("workers.first_uid", detail);
         }
         faults.within("workers.timeout_ms", self.timeout_ms, 100, 3_600_000);

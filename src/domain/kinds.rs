@@ -135,6 +135,13 @@ impl Target {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
 
+    /// What is made of a template: `png made of docx`, for what is true of it need not be of all that is called `png`.
+    #[must_use]
+    pub fn made_of(self, kind: TemplateKind) -> String {
+        let (made, of) = (self.name(), kind.name());
+        if made == of { made.to_owned() } else { format!("{made} made of {of}") }
+    }
+
     /// The file that it is, where nothing else is asked for.
     #[must_use]
     pub fn file(self) -> FileKind {

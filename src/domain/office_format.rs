@@ -32,9 +32,11 @@ pub enum OfficeFormat {
 pub const COMPOUND_START: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// How Rich Text begins.
 pub const RTF_START: &[u8] = b"{\\rtf";
-/// What `OpenDocument` files begin with: an entry that says what they are (`OpenDocument` 1.3, part 2, 3.3).
+/// The name of the entry that `OpenDocument` files begin with, which says what they are (`OpenDocument` 1.3, part 2, 3.3).
 const OPEN_DOCUMENT_ENTRY: &[u8] = b"mimetype";
-/// Where the name of an archive's first entry begins.
+/// Where the length of the name of an archive's first entry stands, in two bytes.
+const ENTRY_LENGTH_AT: usize = 26;
+/// Where the name begins.
 const ENTRY_NAME_AT: usize = 30;
 
 impl OfficeFormat {
@@ -111,8 +113,7 @@ impl OfficeFormat {
     /// type is no Office file's.
     #[must_use]
     pub fn of_start(kind: TemplateKind, start: &[u8]) -> Option<Self> {
-        let entry = start.get(ENTRY_NAME_AT..).unwrap_or_default();
-        let is_open = start.starts_with(b"PK") && entry.starts_with(OPEN_DOCUMENT_ENTRY);
+        let is_open = start.starts_with(b"PK") && first_entry(start) == Some(OPEN_DOCUMENT_ENTRY);
         let is_compound = start.starts_with(COMPOUND_START);
         let of = |present, open, compound| {
             Some(if is_open {
@@ -150,19 +151,28 @@ impl OfficeFormat {
     }
 }
 
+/// The name of the first entry of an archive, as far as its beginning goes.
+fn first_entry(start: &[u8]) -> Option<&[u8]> {
+    let length = start.get(ENTRY_LENGTH_AT..)?.first_chunk::<2>()?;
+    start.get(ENTRY_NAME_AT..)?.get(..usize::from(u16::from_le_bytes(*length)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_format_is_known_by_its_extension_and_by_how_its_files_begin() {
-        let zip = |name: &[u8]| [b"PK\x03\x04".as_slice(), &[0; 26], name].concat();
+        let zip = |name: &[u8]| {
+            let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+            [b"PK\x03\x04".as_slice(), &[0; 22], &length, &[0; 2], name, b"application/x"].concat()
+        };
         for format in OfficeFormat::ALL {
             assert_eq!(OfficeFormat::from_extension(&format.extension().to_uppercase()), Some(format));
             assert!(format.described().contains(&format!("(.{})", format.extension())));
             let start = match format {
                 OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => zip(b"[Content_Types].xml"),
-                OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => zip(b"mimetypeapplication/x"),
+                OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => zip(b"mimetype"),
                 OfficeFormat::Doc | OfficeFormat::Xls | OfficeFormat::Ppt => COMPOUND_START.to_vec(),
                 OfficeFormat::Rtf => b"{\\rtf1\\ansi}".to_vec(),
             };
@@ -171,6 +181,8 @@ mod tests {
             assert_eq!(format.is_present(), format.kind().name() == format.extension());
         }
         assert_eq!(OfficeFormat::of_start(TemplateKind::Pptx, b"PK"), Some(OfficeFormat::Pptx));
+        let other = OfficeFormat::of_start(TemplateKind::Docx, &zip(b"mimetypes.xml"));
+        assert_eq!(other, Some(OfficeFormat::Docx), "the whole name counts");
         assert_eq!(OfficeFormat::from_extension("dotm"), Some(OfficeFormat::Docx));
         assert_eq!(OfficeFormat::from_extension("pages"), None);
     }

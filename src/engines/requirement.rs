@@ -86,6 +86,17 @@ impl Requirement {
         self.paths.iter().map(Path::new).find(fits)
     }
 
+    /// Where it was looked for: the first place, which is Debian's, and how many others there are where they are many.
+    #[must_use]
+    pub fn sought(&self) -> String {
+        match self.paths {
+            [first, others @ ..] if others.len() > 1 => {
+                format!("{first}, and none in {} other places", others.len())
+            }
+            paths => paths.join(" or "),
+        }
+    }
+
     /// The version that its program says it is, where that matters and is less than it must be.
     ///
     /// # Errors
@@ -174,11 +185,12 @@ impl fmt::Display for Numbers {
 impl fmt::Display for Lack {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing(Requirement { name, paths, package, command, .. }) => {
-                let paths = paths.join(" or ");
+            Self::Missing(requirement) => {
+                let Requirement { name, package, command, .. } = requirement;
+                let sought = requirement.sought();
                 write!(
                     formatter,
-                    "{name} is not installed (there is no {paths}); install the package {package}: {command}"
+                    "{name} is not installed (there is no {sought}); install the package {package}: {command}"
                 )
             }
             Self::Version(Requirement { name, version, package, command, .. }, found) => {
@@ -200,6 +212,17 @@ impl fmt::Display for Lack {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_places_the_first_is_told() {
+        let sought = |paths| {
+            let (part, version) = (Part::Library, None);
+            Requirement { name: "a", part, paths, version, package: "b", command: "c" }.sought()
+        };
+        assert_eq!(sought(&["/a"]), "/a");
+        assert_eq!(sought(&["/a", "/b"]), "/a or /b");
+        assert_eq!(sought(&["/a", "/b", "/c"]), "/a, and none in 2 other places");
+    }
 
     #[test]
     fn a_version_is_the_first_that_looks_like_one() {

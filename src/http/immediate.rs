@@ -130,7 +130,7 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
     let office = job.kind().filter(|kind| kind.is_office());
     if let Some(kind) = office.filter(|_| has_text) {
         let detail = format!(
-            "is text, and a {} template is a file; create the job with /documents/init and upload the file",
+            "is text, and a template of the type {} is a file; create the job with /documents/init and upload it",
             kind.name()
         );
         members.fault("template", detail);
@@ -198,7 +198,10 @@ mod tests {
             (r#""type":"html""#, "/template is required"),
             (r#""type":"html","template":"","templateId":null"#, "/template is required"),
             (r#""type":"html","template":"x","templateId":"y""#, "/template and templateId cannot both"),
-            (r#""type":"docx","template":"x""#, "/template is text, and a docx template is a file"),
+            (
+                r#""type":"docx","template":"x""#,
+                "/template is text, and a template of the type docx is a file",
+            ),
             (r#""type":"html","template":{}"#, "/template must be a string, not an object"),
         ] {
             let (status, body) = bench.post(PATH, &format!(r#"{{"target":"pdf",{more}}}"#)).await;

@@ -132,7 +132,7 @@ impl JobActor {
         if let Some(reading) = self.read_options() {
             let route = plan.or_else(|| self.deps.parts.catalog.route(kind, target, &reading.options));
             let heeds = |key: &str| route.as_ref().is_some_and(|route| route.heeds(key));
-            reading.warnings(target, heeds).iter().for_each(|warning| warnings.push(warning));
+            reading.warnings((kind, target), heeds).iter().for_each(|warning| warnings.push(warning));
         }
         warnings
     }

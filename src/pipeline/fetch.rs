@@ -105,13 +105,17 @@ fn lost() -> JobFault {
 }
 
 fn misfit(job: TemplateKind, template: &Loaded) -> JobFault {
-    let (job, found, entry) = (job.name(), template.kind.name(), template.site.entry());
-    let start = template.site.page().map(AsRef::as_ref).unwrap_or_default();
-    let kin = OfficeFormat::of_start(template.kind, start).filter(|format| !format.is_present());
-    let what = kin.map_or_else(
-        || format!("of the type {found} ({entry})"),
-        |format| format!("{} and goes with the type {found}", format.described()),
-    );
+    let (found, site) = (template.kind.name(), &template.site);
+    let start = site.page().map(AsRef::as_ref).unwrap_or_default();
+    let what = match OfficeFormat::of_start(template.kind, start) {
+        Some(format) => format!("{} and goes with the type {found}", format.described()),
+        // Whoever sent a text knows nothing of the name that it has among a template's files.
+        None if job.is_office() && !site.has_assets() => {
+            format!("plain text, neither zip archive nor Office file, and goes with the type {found}")
+        }
+        None => format!("of the type {found} ({})", site.entry()),
+    };
+    let job = job.name();
     let sentence =
         format!("the template is {what}, but the job's type is {job}; use a template of that type");
     JobFault::new(FaultCode::TemplateInvalid, sentence)

@@ -71,16 +71,6 @@ pub fn landlock() -> Landlock {
     if asked.is_ok() { Landlock::Available } else { Landlock::Missing }
 }
 
-/// Gives up all signals but those to itself, for this process and all it starts, for good: what a
-/// document's child does before it opens the document, where the cage lets its parent signal.
-///
-/// # Errors
-/// A sentence, when the system refuses.
-pub fn give_up_signals() -> Result<(), String> {
-    let filter = calls::without_signals(std::process::id());
-    apply(&filter.map_err(|error| format!("cannot build a filter: {error}"))?)
-}
-
 /// Closes a caged process in further, for good and for all it starts: from now on it reads only `read` and writes only
 /// `write`, signals nobody, and starts neither processes nor programs. What a document's child does before it opens the
 /// document. Where files cannot be fenced, the rest is done.
@@ -155,10 +145,14 @@ fn writing() -> BitFlags<AccessFs> {
 
 #[cfg(test)]
 mod tests {
-    use nix::libc;
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::{Pid, getpid, getppid};
+    use std::process::Command;
 
+    use nix::errno::Errno;
+    use nix::libc;
+    use nix::sys::signal::kill;
+    use nix::unistd::{Pid, execv, getppid};
+
+    use super::super::spec::Signals;
     use super::*;
 
     /// A filter holds for the thread that applies it, so a thread can stand for a child.
@@ -183,19 +177,45 @@ mod tests {
         assert_eq!(computed, 1 << 20);
     }
 
+    /// As a document's child lives: closed in further than its server, which is caged itself.
     #[test]
-    fn who_gives_up_signals_signals_nobody() {
-        let outcome = std::thread::spawn(|| {
-            let before = kill(getpid(), None);
-            give_up_signals().unwrap();
-            let aims = [getpid(), getppid(), Pid::from_raw(0), Pid::from_raw(-1)];
-            let refused = aims.map(|aim| kill(aim, None).unwrap_err());
-            // The null signal is a signal too; one to itself is what `raise` sends by another call.
-            let own = nix::sys::signal::raise(Signal::SIGWINCH);
-            (before, refused, own, std::fs::read("/etc/hostname").is_ok())
+    fn what_is_narrowed_has_its_own_files_and_reaches_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let [seen, own, others] = ["seen", "own", "others"].map(|name| folder.path().join(name));
+        for place in [&seen, &own, &others] {
+            std::fs::create_dir(place).unwrap();
+            std::fs::write(place.join("file"), "text").unwrap();
+        }
+        let system = ["/bin", "/lib", "/lib64", "/usr"].map(PathBuf::from);
+        let cage = Cage {
+            execute: system.into(),
+            read: vec![PathBuf::from("/proc")],
+            write: vec![folder.path().to_owned()],
+            signals: Signals::Anybody,
+            ..Cage::default()
+        };
+        let narrowed = std::thread::spawn(move || {
+            Fence::prepare(&cage, Path::new("/bin/true"), true).unwrap().close().unwrap();
+            let reads = |path: &Path| std::fs::read(path).err().and_then(|error| error.raw_os_error());
+            let writes =
+                |path: &Path| std::fs::write(path, "more").err().and_then(|error| error.raw_os_error());
+            let files = [Path::new("/proc/self/status"), &others.join("file"), &seen.join("file")];
+            let starts = || Command::new("/bin/true").status().err().and_then(|error| error.raw_os_error());
+            let neighbour = Command::new("/bin/sleep").arg("60").spawn().unwrap();
+            let aim = Pid::from_raw(i32::try_from(neighbour.id()).unwrap());
+            let before = (files.map(reads), files[1..].iter().map(|path| writes(path)).max(), starts());
+            let signalled = kill(aim, None);
+            narrow(std::slice::from_ref(&seen), std::slice::from_ref(&own)).unwrap();
+            let after = (files.map(reads), [&others, &seen, &own].map(|place| writes(&place.join("file"))));
+            let refused = (starts(), execv(c"/bin/false", &[c"false"]), kill(aim, None));
+            (neighbour, (before, signalled), after, refused)
         });
-        let (before, refused, own, reads) = outcome.join().unwrap();
-        assert_eq!((before, own, reads), (Ok(()), Ok(()), true));
-        assert_eq!(refused, [nix::errno::Errno::EPERM; 4]);
+        let (mut neighbour, before, after, refused) = narrowed.join().unwrap();
+        neighbour.kill().unwrap();
+        neighbour.wait().unwrap();
+        assert_eq!(before, (([None; 3], Some(None), None), Ok(())), "its server may");
+        let no = Some(libc::EACCES);
+        assert_eq!(after, ([no, no, None], [no, no, None]));
+        assert_eq!(refused, (Some(libc::EPERM), Err(Errno::EPERM), Err(Errno::EPERM)));
     }
 }

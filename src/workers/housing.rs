@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::JoinHandle;
 
 use super::group;
 use super::program::{Bounds, Excess, Profile, Programs, excess};
 use super::scratch::Scratch;
-use super::spec::{ChildSpec, Limits};
+use super::seats::Seats;
+use super::spec::ChildSpec;
 
 /// How each child of a [`Pool`](super::Pool) lives that is a server: it makes a child of its own for each document,
 /// ends that when it is late, and is anybody's. The pool's deadline is the net under it, and these bounds are.
@@ -26,6 +27,12 @@ pub struct Housing {
     pub bounds: Bounds,
 }
 
+/// The housing of one pool, with the seats of its children.
+pub(super) struct Quarters {
+    housing: Housing,
+    seats: Arc<Seats>,
+}
+
 /// One child's folder and the watch over it.
 #[derive(Debug)]
 pub(super) struct House {
@@ -37,16 +44,21 @@ pub(super) struct House {
     gone: Option<oneshot::Sender<()>>,
 }
 
-impl Housing {
-    /// A folder for a child of this kind, and the child with its cage and limits. Waits for a seat.
-    pub(super) async fn furnish(&self, spec: ChildSpec) -> io::Result<(ChildSpec, House)> {
-        let Self { programs, profile, bounds } = self;
+impl Quarters {
+    /// Quarters with room for so many children at once.
+    pub fn new(housing: Housing, count: usize) -> Self {
+        let seats = housing.programs.server_seats(count);
+        Self { housing, seats }
+    }
+
+    /// A folder for a child, and the child with its cage and limits. Waits for a seat.
+    pub async fn furnish(&self, spec: ChildSpec) -> io::Result<(ChildSpec, House)> {
+        let Housing { programs, profile, bounds } = &self.housing;
         let cage = programs.cage(profile).map_err(io::Error::other)?;
-        let scratch = programs.scratch().await.map_err(io::Error::other)?;
+        let scratch = programs.server_scratch(&self.seats).await.map_err(io::Error::other)?;
         let spec = scratch.house(ChildSpec { yields: profile.yields, ..spec }, cage);
-        let (bounds, has_own_user) = (*bounds, spec.user.is_some());
-        let limits = spawn_blocking(move || bounds.limits(has_own_user)).await??;
-        let spec = ChildSpec { limits: Limits { cpu_s: None, ..limits }, ..spec };
+        let (bounds, limits) = (*bounds, bounds.lasting_limits(spec.user.is_some()));
+        let spec = ChildSpec { limits, ..spec };
         let beyond = Arc::default();
         let interval = programs.watch_interval();
         Ok((spec, House { scratch, bounds, interval, beyond, watch: None, gone: None }))

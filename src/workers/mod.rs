@@ -33,7 +33,7 @@ mod worker;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use cage::{Landlock, give_up_signals, landlock};
+pub use cage::{Landlock, landlock};
 pub use exec::EXEC_FAILED;
 pub use housing::Housing;
 pub use pool::{Pool, PoolSettings};

@@ -4,16 +4,20 @@
 //!
 //! ```text
 //! start ─► spare ─► at work ─► renewing ─► kept for its account ─► at work …
-//!                      │           └─► killed: it worked enough, or did not get ready again
+//!                      │           └─► killed: it worked enough (a server: another one is ready), or did not get ready
 //!                      └─► killed: no answer, or nobody waits for it any more
 //! ```
 
+mod claim;
 mod lease;
+mod relief;
 mod shelf;
+mod supply;
 
 use std::future::pending;
+use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,9 +26,11 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
+use self::claim::Claim;
 use self::lease::Lease;
+pub(super) use self::relief::Relief;
 use self::shelf::Shelf;
-use super::housing::{House, Housing};
+use super::housing::{House, Housing, Quarters};
 use super::place::{Levels, Place, Places};
 use super::priority::resident_bytes;
 use super::program::Excess;
@@ -53,7 +59,7 @@ pub struct PoolSettings {
     pub spares: usize,
     /// Children that wait for a further job of their account.
     pub kept: usize,
-    /// Jobs that one child does.
+    /// Jobs that one child does. A server goes on until another one is ready in its place.
     pub child_jobs: u64,
     /// Jobs at once; further ones wait.
     pub processes: usize,
@@ -72,7 +78,7 @@ pub struct PoolSettings {
     pub answer_limit_bytes: u64,
     /// Most memory that a child may hold at work, its program's own included; then it is killed. For what its own limits do
     /// not see, such as address space that was reserved before they were set. A server that holds more when its job is done
-    /// is replaced.
+    /// is replaced in the same way.
     pub resident_limit_bytes: Option<u64>,
 }
 
@@ -89,10 +95,10 @@ struct Inner {
     metrics: ChildMetrics,
     places: Places,
     shelf: Mutex<Shelf>,
-    /// A server that was started is ready, or is not to be had.
+    /// A server is ready, or one that was started is not to be had.
     arrival: Notify,
     /// For servers, which work for everybody.
-    housing: Option<Housing>,
+    quarters: Option<Quarters>,
 }
 
 /// When a job may begin, and until when it is done.
@@ -132,6 +138,9 @@ impl Pool {
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
+        // One more than there are in all, which is ready in the place of another before that ends.
+        let count = settings.processes.max(settings.spares).saturating_add(1);
+        let quarters = housing.map(|housing| Quarters::new(housing, count));
         let pool = Self {
             inner: Arc::new(Inner {
                 starter,
@@ -140,7 +149,7 @@ impl Pool {
                 places,
                 shelf,
                 arrival: Notify::new(),
-                housing,
+                quarters,
             }),
         };
         pool.refill();
@@ -186,7 +195,7 @@ impl Pool {
     ) -> Result<(R, Bytes), WorkerFault> {
         let meter = meter.into();
         let account = meter.account();
-        let is_shared = self.inner.housing.is_some();
+        let is_shared = self.inner.quarters.is_some();
         let mut leave = None;
         loop {
             let place = self.inner.places.take(&meter, leave).await;
@@ -225,14 +234,15 @@ impl Pool {
         job: &Job<'_, H>,
         pick: impl Fn(&mut Shelf) -> Option<Worker>,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        let worker = match self.take_or_await(pick).await {
+        let (worker, claim) = self.take_or_await(pick).await;
+        let worker = match worker {
             Some(worker) => worker,
             None => self.start(job.environment).await.inspect_err(|fault| self.count_end(fault.name()))?,
         };
         // What grows in a server at work is its child, which it watches itself.
-        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.housing.is_none());
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_none());
         let grown = outgrown(worker.process(), limit);
-        let mut lease = Lease::new(self.clone(), account, worker, turn.place);
+        let mut lease = Lease::new(self.clone(), account, (worker, claim), turn.place);
         let waits = Waits::default();
         let done = tokio::select! {
             done = lease.work_in_turn(job, &waits) => done,
@@ -248,31 +258,35 @@ impl Pool {
     }
 
     /// A child that waits; one that ended in the meantime is passed over.
-    fn take(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<Worker> {
+    fn take(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<(Worker, Claim)> {
         loop {
-            let mut worker = {
+            let (mut worker, claim) = {
                 let mut stock = self.shelf();
                 let worker = pick(&mut stock)?;
                 self.tell(&stock);
-                worker
+                (worker, Claim::new(self, &mut stock))
             };
             if worker.is_waiting() {
-                return Some(worker);
+                return Some((worker, claim));
             }
             tracing::warn!(pool.name = self.inner.settings.name, "a child process ended while it had no job");
         }
     }
 
-    /// The same; while servers are on their way, a job waits for one of them, rather than start one more.
-    async fn take_or_await(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> Option<Worker> {
+    /// The same, or the claim to one that is to be started for the job; while servers are on their way, it waits for one of
+    /// them, rather than start one more.
+    async fn take_or_await(&self, pick: impl Fn(&mut Shelf) -> Option<Worker>) -> (Option<Worker>, Claim) {
         loop {
             let mut arrival = pin!(self.inner.arrival.notified());
             arrival.as_mut().enable();
-            if let Some(worker) = self.take(&pick) {
-                return Some(worker);
+            if let Some((worker, claim)) = self.take(&pick) {
+                return (Some(worker), claim);
             }
-            if self.inner.housing.is_none() || self.shelf().starting == 0 {
-                return None;
+            {
+                let mut stock = self.shelf();
+                if self.inner.quarters.is_none() || stock.starting == 0 {
+                    return (None, Claim::new(self, &mut stock));
+                }
             }
             arrival.await;
         }
@@ -280,10 +294,12 @@ impl Pool {
 
     async fn start(&self, environment: &[(&'static str, &str)]) -> Result<Worker, WorkerFault> {
         let settings = &self.inner.settings;
-        let (spec, mut house) = match &self.inner.housing {
+        let (spec, mut house) = match &self.inner.quarters {
             None => (settings.spec.clone(), None),
-            Some(housing) => {
-                let furnished = housing.furnish(settings.spec.clone()).await;
+            Some(quarters) => {
+                let furnished =
+                    timeout(settings.start_timeout, quarters.furnish(settings.spec.clone())).await;
+                let furnished = furnished.map_err(io::Error::from).flatten();
                 let (spec, house) = furnished.map_err(|error| WorkerFault::NotStarted(error.to_string()))?;
                 (spec, Some(house))
             }
@@ -301,78 +317,36 @@ impl Pool {
         Ok(worker.marked(environment))
     }
 
-    /// A server has ended. If it had no job, nobody has seen it yet.
-    async fn replace_gone(pool: &Weak<Inner>) {
-        let Some(inner) = pool.upgrade() else { return };
-        let pool = Self { inner };
-        let gone = pool.shelf().remove_gone();
-        for worker in gone {
-            tracing::warn!(pool.name = pool.inner.settings.name, "a server ended while it had no job");
-            worker.end().await;
-        }
-        pool.refill();
-    }
-
-    /// Starts as many children as are missing. A child that cannot start is not tried again here; the
-    /// next job that needs one reports it.
-    fn refill(&self) {
-        let wanted = self.inner.settings.spares;
-        let missing = {
-            let mut stock = self.shelf();
-            let others = if self.inner.housing.is_some() { stock.kept.len() + stock.working } else { 0 };
-            let missing = wanted.saturating_sub(stock.ready.len() + stock.starting + others);
-            stock.starting += missing;
-            self.tell(&stock);
-            missing
-        };
-        for _ in 0..missing {
-            let pool = self.clone();
-            tokio::spawn(async move {
-                let started = pool.start(&[]).await;
-                pool.put(started);
-            });
-        }
-    }
-
-    fn put(&self, started: Result<Worker, WorkerFault>) {
-        let mut stock = self.shelf();
-        stock.starting -= 1;
-        match started {
-            Ok(worker) => stock.ready.push_back(worker),
-            Err(fault) => {
-                tracing::warn!(pool.name = self.inner.settings.name, error = %fault, "no spare");
-            }
-        }
-        self.tell(&stock);
-        self.inner.arrival.notify_waiters();
-    }
-
     /// Makes a child that answered ready again and keeps it for its account; otherwise it is killed.
-    async fn retire(&self, account: AccountId, mut worker: Worker, answered: bool) {
-        let settings = &self.inner.settings;
-        let useful = answered && settings.kept > 0 && worker.jobs() < settings.child_jobs;
-        let is_kept = useful && worker.renew(settings.start_timeout).await && !self.is_overgrown(&worker);
-        if !is_kept {
+    async fn retire(&self, account: AccountId, (mut worker, claim): (Worker, Claim), answered: bool) {
+        let (settings, is_server) = (&self.inner.settings, self.inner.quarters.is_some());
+        let did_enough = worker.jobs() >= settings.child_jobs;
+        let useful = answered && settings.kept > 0 && (is_server || !did_enough);
+        if !(useful && worker.renew(settings.start_timeout).await) {
             worker.end().await;
-            self.shelf().working -= 1;
             return;
+        }
+        if did_enough || self.is_overgrown(&worker) {
+            worker.want_relief();
         }
         let surplus = {
             let mut stock = self.shelf();
-            stock.working -= 1;
-            stock.kept.push_back((account, worker));
-            let surplus = if stock.kept.len() > settings.kept { stock.kept.pop_front() } else { None };
+            claim.give_up(&mut stock);
+            let surplus = stock.keep(account, worker, settings.kept);
             self.tell(&stock);
             surplus
         };
-        if let Some((_, worker)) = surplus {
+        // Who waits for a server on its way is served by this one.
+        self.inner.arrival.notify_waiters();
+        self.relieve();
+        if let Some(worker) = surplus {
             worker.end().await;
         }
     }
 
     /// Whether a server holds more than it may between two jobs.
     fn is_overgrown(&self, worker: &Worker) -> bool {
-        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.housing.is_some());
+        let limit = self.inner.settings.resident_limit_bytes.filter(|_| self.inner.quarters.is_some());
         let held = worker.process().and_then(resident_bytes);
         held.zip(limit).is_some_and(|(held, limit)| held > limit)
     }

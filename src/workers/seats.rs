@@ -1,4 +1,5 @@
-//! Seats: how many foreign programs there may be at once, and whom each runs as.
+//! Seats: how many foreign programs there may be at once, and whom each runs as. Servers have seats apart: they keep
+//! theirs for life, and programs would wait for them for ever.
 //!
 //! As root each is a user of its own, which nobody else is at that time: so nobody can signal, trace or choke
 //! another, and the limit of a user's processes is the limit of one program. Otherwise all are the service's user.
@@ -22,11 +23,11 @@ use super::spec::User;
 const LOCKS: &str = "/run/platen";
 const PREFIX: &str = "platen-uid-";
 
-/// The seats of one service.
+/// The seats of one service's programs, or of one pool's servers.
 #[derive(Debug)]
 pub(super) struct Seats {
     turns: Arc<Semaphore>,
-    count: u32,
+    users: u32,
     /// None where the service is not root.
     first_uid: Option<u32>,
     next: AtomicU32,
@@ -62,7 +63,15 @@ impl Seats {
             }
         }
         let turns = Arc::new(Semaphore::new(usize::try_from(count).unwrap_or(1)));
-        Ok(Self { turns, count, first_uid, next: AtomicU32::new(0) })
+        Ok(Self { turns, users: count, first_uid, next: AtomicU32::new(0) })
+    }
+
+    /// `count` seats of servers, of any of so many `users` from `first_uid` on that are nobody: others may have theirs
+    /// among them, in other pools and other services of the machine.
+    pub fn of_servers(count: usize, first_uid: u32, users: u32) -> Self {
+        let first_uid = geteuid().is_root().then_some(first_uid);
+        let turns = Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
+        Self { turns, users, first_uid, next: AtomicU32::new(0) }
     }
 
     /// Waits for a seat. Dropping the future gives the place in line up.
@@ -82,14 +91,17 @@ impl Seats {
     /// The user that was free longest, or the next that no other service of the machine has.
     fn take_user(&self, first: u32) -> io::Result<OwnUser> {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut uids = (0..self.count).map(|step| first + start.wrapping_add(step) % self.count);
+        let mut uids = (0..self.users).map(|step| first + start.wrapping_add(step) % self.users);
         let locks = locks();
         // Who was nobody at the start may have become somebody, whose processes must not be killed.
         let take = |uid| if name_of(uid).is_some() { None } else { OwnUser::take(uid, &locks) };
         uids.find_map(take).ok_or_else(|| {
             io::Error::other(
-                "all users of programs are in use by another Platen of this machine, or have a name; give each a range of its \
-                 own by workers.first_uid",
+                format!(
+                    "all {} users from {first} on are in use, here or by another Platen of this machine, or have a name; give \
+                     each a range of its own by workers.first_uid",
+                    self.users
+                ),
             )
         })
     }

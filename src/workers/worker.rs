@@ -17,6 +17,7 @@ use super::frame::{self, FrameError, Given, Saying};
 use super::group::Standing;
 use super::housing::House;
 use super::place::Place;
+use super::pool::Relief;
 use super::program::Excess;
 use super::spec::ChildSpec;
 use super::starter::{Starter, Streams, end, kill_group};
@@ -94,7 +95,7 @@ pub enum WorkerFault {
     Died {
         /// How it ended; a signal where a limit or the kernel struck.
         status: ExitStatus,
-        /// What it wrote to standard error, at most a few lines.
+        /// What it wrote to standard error, at most its last few lines.
         words: String,
     },
     /// It does not keep to the protocol, which only a child does that hostile input has taken over.
@@ -138,6 +139,8 @@ pub(super) struct Worker {
     output: ChildStdout,
     words: JoinHandle<String>,
     jobs: u64,
+    /// Of one that did enough.
+    relief: Option<Relief>,
     house: Option<House>,
     /// By what it differs from the pool's other children.
     environment: Vec<(&'static str, String)>,
@@ -163,6 +166,7 @@ impl Worker {
             output,
             words: tokio::spawn(listen(errors)),
             jobs: 0,
+            relief: None,
             house,
             environment: Vec::new(),
         };
@@ -200,6 +204,21 @@ impl Worker {
     /// How many jobs it was given.
     pub fn jobs(&self) -> u64 {
         self.jobs
+    }
+
+    /// It did enough, and goes when another one is ready in its place.
+    pub fn want_relief(&mut self) {
+        self.relief.get_or_insert_default();
+    }
+
+    /// What it is told then; `None` where it did not do enough yet.
+    pub fn relief(&self) -> Option<&Relief> {
+        self.relief.as_ref()
+    }
+
+    /// Whether another one is ready in its place.
+    pub fn may_go(&self) -> bool {
+        self.relief.as_ref().is_some_and(Relief::has_come)
     }
 
     /// Waits until it is ready for a further job; false when it ended instead, which is its right.
@@ -328,12 +347,25 @@ impl Drop for Worker {
     }
 }
 
-/// Reads to the end, so that the child never waits, and keeps the beginning.
+/// Reads to the end, so that the child never waits, and keeps the end: that is where a child says why it ends, whatever
+/// was printed before.
 async fn listen(mut errors: impl AsyncRead + Unpin) -> String {
     let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
     while let Ok(length @ 1..) = errors.read(&mut chunk).await {
-        let room = WORDS_LIMIT_BYTES.saturating_sub(kept.len()).min(length);
-        kept.extend_from_slice(&chunk[..room]);
+        kept.extend_from_slice(chunk.get(..length).unwrap_or_default());
+        kept.drain(..kept.len().saturating_sub(WORDS_LIMIT_BYTES));
     }
     String::from_utf8_lossy(&kept).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_many_words_the_last_are_kept() {
+        let words = format!("first{} last\n", " again".repeat(WORDS_LIMIT_BYTES));
+        let kept = listen(words.as_bytes()).await;
+        assert!(kept.len() <= WORDS_LIMIT_BYTES && kept.ends_with("again last"), "{kept}");
+    }
 }

@@ -66,7 +66,8 @@ fn the_matrix_says_what_is_there() {
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
         let cell = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
-        ["html       pdf", "html       html", "docx       docx", "latex      pdf", "latex      docx"].map(cell)
+        ["html       pdf", "html       html", "docx       docx", "latex      pdf", "latex      docx"]
+            .map(cell)
     };
     let [pdf, html, filled, latex, none] = cells(&[]);
     assert!(pdf.contains(" ejs > chromium:print ") && pdf.ends_with(" ok"), "{pdf}");

@@ -6,10 +6,11 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::command_line::platen;
 use crate::unfilled::{office_file, packed, unpacked, with};
 
 /// What a program of poppler's says of a PDF.
-fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
+pub fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(pdf).unwrap();
     let output =
@@ -92,27 +93,8 @@ fn pages(count: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn documents_of_each_kind_become_pdfs_with_their_text_and_their_pages() {
+async fn documents_become_pdfs_with_their_text_and_their_pages() {
     let app = TestApp::start().await;
-    for (name, kind, word) in [
-        ("table.xlsx", "xlsx", "Rye"),
-        ("slides.pptx", "pptx", "Bread since 1921"),
-        ("letter.odt", "docx", ""),
-        ("letter.doc", "docx", ""),
-        ("letter.rtf", "docx", ""),
-        ("table.ods", "xlsx", "Rye"),
-        ("table.xls", "xlsx", "Rye"),
-        ("slides.odp", "pptx", ""),
-        ("slides.ppt", "pptx", ""),
-    ] {
-        let (view, pdf) = app.converted(kind, office_file(name), json!({})).await;
-        assert_eq!(view["success"], json!(true), "{name}: {view}");
-        let counted = told("pdfinfo", &[], &pdf);
-        let output = &view["output"]["metadata"];
-        assert!(output["pages"].as_u64().is_some_and(|pages| pages > 0), "{name}: {output}");
-        assert!(counted.contains(&format!("Pages:           {}\n", output["pages"])), "{name}: {counted}");
-        assert!(text(&pdf).contains(word) && !text(&pdf).trim().is_empty(), "{name}");
-    }
     let (view, pdf) = app.converted("docx", pages(3), json!({})).await;
     assert_eq!((&view["output"]["metadata"]["pages"], &view["warnings"]), (&json!(3), &json!([])), "{view}");
     assert!(text(&pdf).contains("sheet 3 of Ada"));
@@ -125,9 +107,18 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
     assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
     assert!(found.contains("sheet 2") && found.contains("sheet 3") && !found.contains("sheet 1"), "{found}");
+    assert_eq!(view["warnings"], json!([]), "{view}");
+    let (view, _) = app.converted("docx", pages(3), json!({"fromPage": 2, "toPage": 9})).await;
+    let warning = "the document ends with page 3, and formatOpts.toPage is 9: it has no more pages";
+    assert_eq!(
+        (&view["output"]["metadata"]["pages"], &view["warnings"]),
+        (&json!(2), &json!([warning])),
+        "{view}"
+    );
     let (view, _) = app.converted("docx", pages(2), json!({"fromPage": 7})).await;
     assert_eq!(view["errorCode"], json!("options_invalid"), "{view}");
-    assert!(view["error"].as_str().unwrap().contains("no pages 7- (formatOpts.fromPage"), "{view}");
+    let error = view["error"].as_str().unwrap();
+    assert!(error.contains("no pages 7- (formatOpts.fromPage, toPage), it ends with page 2;"), "{view}");
 
     let metadata = json!({"title": "T & <ü>", "author": "A", "subject": "S", "keywords": ["k", "l"]});
     let (view, pdf) = app.converted("docx", pages(3), json!({"metadata": metadata, "pdfa": "2b"})).await;
@@ -211,6 +202,92 @@ async fn contents_tell_the_pages_that_chapters_are_on() {
     );
 }
 
+/// A sheet with these rows; what belongs before and behind them stands around `<sheetData>`.
+fn sheet(inner: &str) -> String {
+    let inner =
+        if inner.contains("<sheetData>") { inner } else { &format!("<sheetData>{inner}</sheetData>") };
+    format!(
+        "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\">{inner}</worksheet>"
+    )
+}
+
+/// A workbook of these sheets, each with its name and whether it is visible, and these names of areas.
+fn workbook(sheets: &[(&str, &str, String)], names: &str) -> Vec<u8> {
+    let schema = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let relations = |all: String| {
+        format!(
+            "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{all}</Relationships>"
+        )
+    };
+    let relation = |id: usize, kind: &str, target: &str| {
+        format!("<Relationship Id=\"r{id}\" Type=\"{schema}/{kind}\" Target=\"{target}\"/>")
+    };
+    let (mut listed, mut parts, mut inner, mut files) =
+        (String::new(), String::new(), String::new(), Vec::new());
+    for (id, (name, state, xml)) in (1..).zip(sheets) {
+        let sheet = format!("<sheet name=\"{name}\" sheetId=\"{id}\" state=\"{state}\" r:id=\"r{id}\"/>");
+        let part = format!(
+            "<Override PartName=\"/xl/worksheets/sheet{id}.xml\" \
+             ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>"
+        );
+        listed += &sheet;
+        parts += &part;
+        inner += &relation(id, "worksheet", &format!("worksheets/sheet{id}.xml"));
+        files.push((format!("xl/worksheets/sheet{id}.xml"), xml.clone()));
+    }
+    let book = format!(
+        "<workbook xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" xmlns:r=\"{schema}\">\
+         <sheets>{listed}</sheets><definedNames>{names}</definedNames></workbook>"
+    );
+    let types = format!(
+        "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
+         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/xl/workbook.xml\" \
+         ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml\"/>{parts}</Types>"
+    );
+    let top = relations(relation(1, "officeDocument", "xl/workbook.xml"));
+    for (name, content) in
+        [("xl/_rels/workbook.xml.rels", relations(inner)), ("xl/workbook.xml", book), ("_rels/.rels", top)]
+    {
+        files.push((name.to_owned(), content));
+    }
+    files.push(("[Content_Types].xml".to_owned(), types));
+    files.reverse();
+    packed(&files.iter().map(|(name, content)| (name.as_str(), content.as_bytes())).collect::<Vec<_>>())
+}
+
+#[tokio::test]
+async fn a_wide_sheet_is_as_wide_as_a_page_and_its_head_stands_on_each() {
+    let app = TestApp::start().await;
+    let cell = |row: usize, column: char| {
+        let text = if row == 1 { format!("head-{column}") } else { format!("{column}-{row}") };
+        format!("<c r=\"{column}{row}\" t=\"inlineStr\"><is><t>{text}</t></is></c>")
+    };
+    let row =
+        |row| format!("<row r=\"{row}\">{}</row>", ('A'..='H').map(|one| cell(row, one)).collect::<String>());
+    let rows: String = (1..=60).map(row).collect();
+    let names = "<definedName name=\"_xlnm.Print_Titles\" localSheetId=\"0\">Long!$1:$1</definedName>";
+    // A5, which its eight columns are wider than.
+    let set_up = |fit: &str, how: &str| {
+        sheet(&format!("{fit}<sheetData>{rows}</sheetData><pageSetup paperSize=\"11\"{how}/>"))
+    };
+    let fitted =
+        set_up("<sheetPr><pageSetUpPr fitToPage=\"1\"/></sheetPr>", " fitToWidth=\"1\" fitToHeight=\"0\"");
+    let file = workbook(&[("Long", "visible", fitted)], names);
+    let (view, pdf) = app.converted("xlsx", file, json!({})).await;
+    assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
+    for (page, rows) in [("1", ["A-2", "H-2"]), ("2", ["A-60", "H-60"])] {
+        let found = told("pdftotext", &["-f", page, "-l", page, "-layout", "-"], &pdf);
+        for word in ["head-A", "head-H"].into_iter().chain(rows) {
+            assert!(found.contains(word), "no {word} on page {page}: {found}");
+        }
+    }
+    // As it is without that: columns on pages of their own, and the head on the first.
+    let file = workbook(&[("Long", "visible", set_up("", ""))], "");
+    let (view, pdf) = app.converted("xlsx", file, json!({})).await;
+    assert_eq!(view["output"]["metadata"]["pages"], json!(4), "{view}");
+    assert_eq!(text(&pdf).matches("head-A").count(), 1);
+}
+
 /// A field, and what it has shown when the file was saved.
 fn field(code: &str, shown: &str) -> String {
     let mark = |kind: &str| format!("<w:r><w:fldChar w:fldCharType=\"{kind}\"/></w:r>");
@@ -285,11 +362,6 @@ async fn contents_that_a_file_brings_are_done_anew_whichever_program_wrote_it() 
 async fn a_workbook_is_printed_as_its_author_set_it_up() {
     let app = TestApp::start().await;
     // Without a value that Excel has kept, and on a sheet that is hidden.
-    let sheet = |rows: &str| {
-        format!(
-            "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{rows}</sheetData></worksheet>"
-        )
-    };
     let sum = sheet(
         "<row r=\"1\"><c r=\"A1\"><v>40</v></c><c r=\"B1\"><v>2</v></c><c r=\"C1\"><f>A1+B1+100</f></c></row>",
     );
@@ -297,46 +369,9 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
     let area = sheet(
         "<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>within</t></is></c><c r=\"B1\" t=\"inlineStr\"><is><t>beyond</t></is></c></row>",
     );
-    let book = "<workbook xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" \
-        xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"><sheets>\
-        <sheet name=\"Sum\" sheetId=\"1\" r:id=\"r1\"/><sheet name=\"Hidden\" sheetId=\"2\" state=\"hidden\" r:id=\"r2\"/>\
-        <sheet name=\"Area\" sheetId=\"3\" r:id=\"r3\"/></sheets><definedNames>\
-        <definedName name=\"_xlnm.Print_Area\" localSheetId=\"2\">Area!$A$1:$A$1</definedName></definedNames></workbook>";
-    let part = |number: usize| {
-        format!(
-            "<Override PartName=\"/xl/worksheets/sheet{number}.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml\"/>"
-        )
-    };
-    let types = format!(
-        "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
-         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/xl/workbook.xml\" \
-         ContentType=\"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml\"/>{}{}{}</Types>",
-        part(1),
-        part(2),
-        part(3)
-    );
-    let schema = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-    let relation = |id: usize, kind: &str, target: &str| {
-        format!("<Relationship Id=\"r{id}\" Type=\"{schema}/{kind}\" Target=\"{target}\"/>")
-    };
-    let relations = |all: String| {
-        format!(
-            "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{all}</Relationships>"
-        )
-    };
-    let top = relations(relation(1, "officeDocument", "xl/workbook.xml"));
-    let inner = relations(
-        (1..=3).map(|id| relation(id, "worksheet", &format!("worksheets/sheet{id}.xml"))).collect(),
-    );
-    let file = packed(&[
-        ("[Content_Types].xml", types.as_bytes()),
-        ("_rels/.rels", top.as_bytes()),
-        ("xl/workbook.xml", book.as_bytes()),
-        ("xl/_rels/workbook.xml.rels", inner.as_bytes()),
-        ("xl/worksheets/sheet1.xml", sum.as_bytes()),
-        ("xl/worksheets/sheet2.xml", hidden.as_bytes()),
-        ("xl/worksheets/sheet3.xml", area.as_bytes()),
-    ]);
+    let names = "<definedName name=\"_xlnm.Print_Area\" localSheetId=\"2\">Area!$A$1:$A$1</definedName>";
+    let file =
+        workbook(&[("Sum", "visible", sum), ("Hidden", "hidden", hidden), ("Area", "visible", area)], names);
     let (view, pdf) = app.converted("xlsx", file, json!({})).await;
     assert_eq!(view["output"]["metadata"]["pages"], json!(2), "{view}");
     let found = text(&pdf);
@@ -344,12 +379,31 @@ async fn a_workbook_is_printed_as_its_author_set_it_up() {
     assert!(!found.contains("canary") && !found.contains("beyond"), "{found}");
 }
 
+#[test]
+fn the_command_starts_no_browser_where_no_page_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.docx"), pages(2)).unwrap();
+    // One that is started says so, and one that cannot be as well.
+    let settings = [("browser.executable", "/nowhere/chromium"), ("log.filter", "info")];
+    let line = ["render", "a.docx", "--type", "docx", "-o", "a.pdf"];
+    let output = platen(folder.path(), &settings, &line, b"");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !told.contains("chromium"), "{told}");
+    std::fs::write(folder.path().join("all.json"), r#"{"pages": "all"}"#).unwrap();
+    let line = ["render", "a.docx", "--type", "docx", "--opts", "all.json", "-o", "a.png"];
+    let output = platen(folder.path(), &settings, &line, b"");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("-o NAME.zip --target png"), "{told}");
+    assert!(!folder.path().join("a.png").exists());
+}
+
 #[tokio::test]
 async fn what_libreoffice_cannot_read_or_finish_is_told_and_the_next_document_is_made() {
     let app = TestApp::with(&[("office.timeout_ms", "2500")]).await;
     let broken = with(&office_file("slides.pptx"), "</p:presentation>", "<");
     let (view, _) = app.converted("pptx", broken, json!({})).await;
-    assert_eq!(view["success"], json!(false), "{view}");
+    assert_eq!(view["errorCode"], json!("template_invalid"), "{view}");
+    assert!(view["error"].as_str().unwrap().contains("LibreOffice could not read the document"), "{view}");
     let (view, _) =
         app.converted("docx", word(&paragraph("many words in a row").repeat(60_000)), json!({})).await;
     assert_eq!(view["errorCode"], json!("template_limit"), "{view}");

@@ -208,7 +208,7 @@ async fn a_word_template_takes_its_pictures_from_its_archive() {
         assert!(error.contains(words) && error.contains("{%logo}"), "no '{words}' in: {error}");
     }
     let (view, _) = fill(&app, packed(&[("a.docx", &docx), ("b.docx", &docx)]), (data, json!({}))).await;
-    assert!(view["error"].as_str().unwrap().contains("name one of them index.docx"), "{view}");
+    assert!(view["error"].as_str().unwrap().contains("rename the one that is it to index.docx"), "{view}");
 }
 
 #[actix_web::test]

@@ -53,7 +53,7 @@ fn table() -> Office {
     Office {
         kind: "xlsx",
         upload: office_file("table.xlsx"),
-        entry: "template.xlsx",
+        entry: "index.xlsx",
         data: json!({}),
         shows: "Spelt",
         variables: Value::Null,
@@ -65,7 +65,7 @@ fn slides() -> Office {
     Office {
         kind: "pptx",
         upload: office_file("slides.pptx"),
-        entry: "template.pptx",
+        entry: "index.pptx",
         data: json!({}),
         shows: "Bread since 1921",
         variables: Value::Null,
@@ -214,6 +214,13 @@ async fn previews_of_one_content_are_made_at_once_and_belong_to_it() {
         at(one, "startedAt") < at(other, "finishedAt") && at(other, "startedAt") < at(one, "finishedAt"),
         "{one} {other}"
     );
+    // Several pictures are no preview.
+    for (key, value) in [("pages", json!("all")), ("fromPage", json!(2))] {
+        let body = json!({"type": "docx", "data": office.data, "formatOpts": {key: value}});
+        let (status, answer) = app.post(&format!("/v1/templates/{id}/render-previews"), &body).await;
+        let pointer = json!(format!("/formatOpts/{key}"));
+        assert_eq!((status, &answer["errors"][0]["pointer"]), (422, &pointer), "{answer}");
+    }
     // Of another content they are none.
     let content = app.unzipped(office.other.0.clone()).await;
     assert_eq!(app.post(&format!("/v1/templates/{id}"), &said_of(&office, &previews)).await.0, 204);
@@ -229,10 +236,10 @@ async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentenc
     let docx = invoice("invoice.docx");
     for (upload, words) in [
         (packed(&[("readme.md", b"x")]), "the archive has no index.html at its top, only 'readme.md'"),
-        (packed(&[("a.docx", &docx), ("b.docx", &docx)]), "name one of them index.docx"),
+        (packed(&[("a.docx", &docx), ("b.docx", &docx)]), "rename the one that is it to index.docx"),
         (packed(&[("index.xlsx", b"no workbook")]), "the archive's 'index.xlsx' is no Office file"),
         (packed(&[("letter/a/index.docx", &docx), ("b.txt", b"x")]), "it has index.docx in 'letter/a'"),
-        (docx[..docx.len() / 2].to_vec(), "the archive is damaged or cut off"),
+        (docx[..docx.len() / 2].to_vec(), "the Office file is damaged or cut off"),
         (office_file("slides.ppt")[..600].to_vec(), "a damaged old Office file"),
     ] {
         let begun = app.begin().await;
@@ -254,5 +261,5 @@ async fn what_is_wrong_with_an_upload_or_with_what_is_said_of_it_has_its_sentenc
     let (status, answer) = app.post(&format!("/v1/templates/{id}"), &body).await;
     assert_eq!((status, answer["code"].as_str()), (422, Some("validation_failed")), "{answer}");
     assert_eq!(answer["errors"][0]["pointer"], "/templateInfo/type");
-    assert!(answer["errors"][0]["detail"].as_str().unwrap().contains("'template.odt' is docx"), "{answer}");
+    assert!(answer["errors"][0]["detail"].as_str().unwrap().contains("'index.odt' is docx"), "{answer}");
 }

@@ -90,7 +90,7 @@ async fn what_promises_conformance_or_a_signature_is_refused_and_never_ignored()
     let (_, jobs) = app.get("/v1/jobs").await;
     assert_eq!(jobs["items"], json!([]), "nothing may be created");
     let (view, _) =
-        rendered(&app, "pdf", PAGE, json!({"password": "", "encrypt": false, "pdfa": null})).await;
+        rendered(&app, "pdf", PAGE, json!({"password": false, "encrypt": false, "pdfa": null})).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])));
 }
 
@@ -103,8 +103,8 @@ async fn options_are_seen_in_the_file_and_what_does_nothing_in_the_warnings() {
     assert_eq!(&file[16..24], [0, 0, 1, 44, 0, 0, 0, 200], "300 x 200");
     let ignored = [
         "formatOpts.colour is not known to this service and was ignored",
-        "formatOpts.quality has no effect on png and was ignored",
-        "formatOpts.scale has no effect on png and was ignored",
+        "formatOpts.quality has no effect on png made of html and was ignored",
+        "formatOpts.scale has no effect on png made of html and was ignored",
     ];
     assert_eq!(view["warnings"], json!(ignored));
     // A page without script is asked where script runs, and with its data.

@@ -234,6 +234,8 @@ async fn what_cannot_be_kept_is_refused_before_there_is_a_job() {
         (json!({"permissions": "none"}), "/formatOpts/permissions must be an object"),
         (json!({"user_password": "s3cr3t"}), "/formatOpts/user_password is not read by this name"),
         (json!({"encrypt": true}), "/formatOpts/encrypt is not read by this name"),
+        (json!({"password": ""}), "/formatOpts/password is empty, so nothing would be protected"),
+        (json!({"permissions": {}}), "/formatOpts/permissions neither allows nor forbids anything"),
     ] {
         let told = fault("pdf", options).await;
         assert!(told.starts_with(part), "{told}");

@@ -57,7 +57,15 @@ fn standard_streams_are_read_and_written_by_the_name_of_a_dash() {
 #[test]
 fn wrong_arguments_are_refused_with_the_remedy() {
     let folder = folder();
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 13] = [
+        (
+            &["index.ejs", "--type", "ejs", "-o", "a.zip"],
+            "-o a.zip needs --target, png or jpg: several pictures",
+        ),
+        (
+            &["index.ejs", "--type", "ejs", "--data", "data.json", "-o", "a.zip", "--target", "html"],
+            "html was made, and -o a.zip says zip; give -o NAME.html",
+        ),
         (&["index.ejs", "--type", "ejs", "-o", "-"], "-o - needs --target; targets are: jpg, png, "),
         (&["index.ejs", "--type", "ejs", "-o", "a.bmp"], "-o a.bmp needs such an extension, or --target"),
         (&["index.ejs", "--type", "ejs", "-o", "a.pdf", "--target", "png"], "but -o a.pdf is a pdf"),
@@ -81,7 +89,7 @@ fn wrong_arguments_are_refused_with_the_remedy() {
         let told = render(folder.path(), line, opts.as_bytes()).unwrap_err();
         assert!(told.contains(wanted), "{line:?}: {told}");
     }
-    assert!(!folder.path().join("a.pdf").exists());
+    assert!(!folder.path().join("a.pdf").exists() && !folder.path().join("a.zip").exists());
 }
 
 #[test]

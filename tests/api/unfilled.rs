@@ -9,6 +9,7 @@ use zip::{ZipArchive, ZipWriter};
 
 use crate::app::TestApp;
 use crate::command_line::platen;
+use crate::libreoffice::told;
 
 /// An Office file of `tests/office_files`.
 pub fn office_file(name: &str) -> Vec<u8> {
@@ -117,10 +118,7 @@ async fn excel_and_powerpoint_files_are_taken_as_they_are_and_say_what_was_not_f
     files.push(("xl/vbaProject.bin", b"macros".to_vec()));
     let macros = packed(&files.iter().map(|(name, content)| (*name, content.as_slice())).collect::<Vec<_>>());
     let (view, document) = app.made(("xlsx", "xlsx"), macros, json!({})).await;
-    assert!(
-        warnings(&view)[0].contains("macros, which are left out: the document is a plain .xlsx"),
-        "{view}"
-    );
+    assert!(warnings(&view)[0].contains("macros, which are left out: no document has any"), "{view}");
     assert!(unpacked(&document).iter().all(|(name, _)| !name.contains("vba")));
 }
 
@@ -131,6 +129,9 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
         let (view, pdf) = app.made((kind, "pdf"), file, data).await;
         assert_eq!(view["success"], true, "{view}");
         let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
+        let counted = format!("Pages:           {}\n", view["output"]["metadata"]["pages"]);
+        let about = told("pdfinfo", &[], &pdf);
+        assert!(about.contains(&counted), "{counted}{about}");
         (view, text)
     };
     for (name, kind, words) in [
@@ -153,6 +154,12 @@ async fn older_and_foreign_formats_become_pages_as_their_younger_kin_do() {
         let packed = packed(&[("The letter.doc", &office_file(name)), ("notes.txt", b"x")]);
         assert!(pages(kind, packed, json!({})).await.1.contains(words), "{name} in an archive");
     }
+    // Packed anew by another program, it would be taken for a Word file.
+    let mut parts = unpacked(&office_file("letter.odt"));
+    parts.rotate_left(1);
+    let parts: Vec<_> = parts.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let job = app.init(json!({"type": "docx", "target": "pdf", "data": {}})).await;
+    assert_eq!(app.put(&job.template_url.unwrap(), packed(&parts)).await, 422);
     let tagged = with(&office_file("letter.odt"), "Ms Brandt", "{customer.name}");
     let (view, text) = pages("docx", tagged, json!({"customer": {"name": "Ann"}})).await;
     assert!(text.contains("Dear {customer.name},"), "{text}");
@@ -188,12 +195,12 @@ async fn what_does_not_go_with_a_type_is_refused_by_name() {
         (
             "table.xlsx",
             "docx",
-            "the template is of the type xlsx (template.xlsx), but the job's type is docx",
+            "the template is an Excel workbook (.xlsx) and goes with the type xlsx, but the job's type is docx",
         ),
         (
             "slides.pptx",
             "xlsx",
-            "the template is of the type pptx (template.pptx), but the job's type is xlsx",
+            "the template is a PowerPoint presentation (.pptx) and goes with the type pptx, but the job's type is xlsx",
         ),
         // Older and foreign formats are shown, and not written anew.
         (
@@ -209,6 +216,18 @@ async fn what_does_not_go_with_a_type_is_refused_by_name() {
     ] {
         let target = if kind == "html" { "html" } else { kind };
         let (view, _) = app.made((kind, target), office_file(name), json!({})).await;
+        assert_eq!(view["errorCode"], "template_invalid", "{view}");
+        assert!(view["error"].as_str().unwrap().contains(words), "no '{words}' in {view}");
+    }
+    let flat = "<?xml version=\"1.0\"?>\n<office:document xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\"/>";
+    for (text, words) in [
+        (
+            "name;price\nchair;12\n",
+            "is plain text, neither zip archive nor Office file, and goes with the type html",
+        ),
+        (flat, "is a flat OpenDocument file (.fodt, .fods, .fodp); save it as .odt, .ods or .odp"),
+    ] {
+        let (view, _) = app.made(("xlsx", "xlsx"), text.into(), json!({})).await;
         assert_eq!(view["errorCode"], "template_invalid", "{view}");
         assert!(view["error"].as_str().unwrap().contains(words), "no '{words}' in {view}");
     }

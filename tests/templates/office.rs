@@ -70,7 +70,7 @@ async fn each_format_is_saved_cloned_updated_and_kept_whole() {
         house.save_office(template, kind).await.unwrap();
         let view = house.get(template).await.unwrap();
         let extension = name.rsplit_once('.').unwrap().1;
-        assert_eq!(view.summary.content.entry, format!("template.{extension}"));
+        assert_eq!(view.summary.content.entry, format!("index.{extension}"));
         assert_eq!((view.summary.content.kind, view.summary.info.kind), (kind, kind), "{name}");
         assert_eq!(view.files[0].bytes, file(name).len() as u64);
         assert!(house.bytes(template).await == file(name), "{name}");

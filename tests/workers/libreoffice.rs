@@ -1,22 +1,29 @@
 //! LibreOffice in its servers: a document's end is its own, and so is a server's.
 
+use std::fs::Permissions;
 use std::io::{Cursor, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use nix::libc;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
 use pdf_metadata::pages;
 use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::workers::libreoffice::{ConvertJob, Converted, Remarks, ServerOrder, server_child};
 use platen::workers::{Bounds, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault};
+use serde_json::json;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::foreign::{Foreign, paths};
 use crate::processes::{group_members, is_alive, platen, processes, starter, until};
+use crate::small_disk::{SmallDisk, told_inside};
 
 const READ: [&str; 9] = [
     "/usr/lib",
@@ -46,17 +53,20 @@ const USUAL: Office =
     Office { servers: 1, deadline_ms: 30_000, memory_bytes: 512 * MEGABYTE, child_jobs: 1_000 };
 
 impl Office {
-    fn pool(&self, foreign: &Foreign) -> Pool {
-        let order = ServerOrder {
+    fn order(&self) -> ServerOrder {
+        ServerOrder {
             programs: PathBuf::from("/usr/lib/libreoffice/program"),
             read: paths(&READ),
             deadline_ms: self.deadline_ms,
             memory_bytes: self.memory_bytes,
             file_bytes: 64 * MEGABYTE,
-        };
+        }
+    }
+
+    fn pool(&self, foreign: &Foreign) -> Pool {
         let settings = PoolSettings {
             name: "libreoffice",
-            spec: server_child(platen(), &order),
+            spec: server_child(platen(), &self.order()),
             spares: self.servers,
             kept: self.servers,
             child_jobs: self.child_jobs,
@@ -82,15 +92,27 @@ impl Office {
 }
 
 async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Converted, Bytes), WorkerFault> {
-    let header = ConvertJob {
+    run(pool, usual(extension), document).await
+}
+
+fn usual(extension: &str) -> ConvertJob<'_> {
+    ConvertJob {
         extension: extension.into(),
         commands: Vec::new(),
         format: "pdf".into(),
         options: "".into(),
+        first_page: None,
         metadata: None,
         html: None,
         fonts: false,
-    };
+    }
+}
+
+async fn run(
+    pool: &Pool,
+    header: ConvertJob<'_>,
+    document: &[u8],
+) -> Result<(Converted, Bytes), WorkerFault> {
     let body = [Bytes::copy_from_slice(document)];
     let job = Job { header: &header, body: &body, files: &|_: &str| None, environment: &[] };
     pool.run(AccountId::generate(), job).await
@@ -100,9 +122,13 @@ async fn convert(pool: &Pool, extension: &str, document: &[u8]) -> Result<(Conve
 fn word(paragraphs: usize) -> Vec<u8> {
     let text = "<w:p><w:r><w:t>A paragraph that is long enough to be laid out in two lines, as most of them are, and set \
         in the usual size.</w:t></w:r></w:p>";
+    word_of(&text.repeat(paragraphs))
+}
+
+/// A Word file with this body.
+fn word_of(body: &str) -> Vec<u8> {
     let document = format!(
-        "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{}</w:body></w:document>",
-        text.repeat(paragraphs)
+        "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>{body}</w:body></w:document>"
     );
     let types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/word/document.xml\" \
@@ -137,6 +163,27 @@ fn servers(foreign: &Foreign) -> Vec<u32> {
 /// The child that the server makes a document in.
 fn child_of(server: u32) -> Option<u32> {
     group_members(server).into_iter().find(|member| *member != server)
+}
+
+/// How many filters of system calls are upon a process.
+fn filters(process: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"))?.trim().parse().ok()
+}
+
+/// What a process has open that others may have open with it: all but files that it only reads, or has in its own folder.
+fn shared(process: u32) -> Vec<String> {
+    let folder = PathBuf::from(format!("/proc/{process}"));
+    let entries = std::fs::read_dir(folder.join("fd")).unwrap().flatten();
+    let is_shared = |name: &std::ffi::OsStr| {
+        let target = std::fs::read_link(folder.join("fd").join(name)).ok()?.display().to_string();
+        let about = std::fs::read_to_string(folder.join("fdinfo").join(name)).ok()?;
+        let flags = about.lines().find_map(|line| line.strip_prefix("flags:"))?.trim();
+        let is_read = i32::from_str_radix(flags, 8).ok()? & libc::O_ACCMODE == libc::O_RDONLY;
+        let is_own = target == "/dev/null" || target.contains("/work/");
+        (!is_own && (!is_read || !target.starts_with('/'))).then_some(target)
+    };
+    entries.filter_map(|entry| is_shared(&entry.file_name())).collect()
 }
 
 fn slay(process: u32) {
@@ -209,6 +256,130 @@ async fn a_document_that_is_late_or_killed_or_too_large_or_broken_costs_nobody_e
 }
 
 #[tokio::test]
+async fn a_document_is_fenced_from_its_server_and_shares_nothing_open_with_it() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    let server = servers(&foreign)[0];
+    let looking = async {
+        let is_fenced = |child| filters(child) > filters(server);
+        until("the child has a fence of its own", || child_of(server).is_some_and(is_fenced)).await;
+        shared(child_of(server).unwrap())
+    };
+    let long = word(10_000);
+    let (converted, found) = tokio::join!(convert(&pool, "docx", &long), looking);
+    assert_eq!(converted.unwrap().0, MADE);
+    assert_eq!(found, [""; 0]);
+    assert_ne!(shared(server), [""; 0], "what would be found is there");
+}
+
+#[tokio::test]
+async fn a_child_that_stands_still_leaves_the_next_one_nothing_but_the_document() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    let begun = Instant::now();
+    let work = foreign.files()[0].join("work");
+    // Who writes into a pipe that nobody reads from waits; the child writes its remarks last.
+    let pipe = work.join("remarks");
+    let stopping = async {
+        until("there is a pipe", || mkfifo(&pipe, Mode::from_bits_truncate(0o666)).is_ok()).await;
+        std::fs::set_permissions(&pipe, Permissions::from_mode(0o666)).unwrap();
+    };
+    let long = word(1_000);
+    let (converted, ()) = tokio::join!(convert(&pool, "docx", &long), stopping);
+    let (converted, file) = converted.unwrap();
+    assert_eq!(converted, MADE);
+    assert!(pages(&file).is_some_and(|pages| pages > 10));
+    assert!(begun.elapsed() > Duration::from_secs(3), "the first child stood still");
+    is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn a_document_in_very_many_fonts_is_made_and_some_are_told() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    let name = |number: usize| format!("{number:04}{}", "&quot;".repeat(56));
+    let paragraph = |number| {
+        format!(
+            "<w:p><w:r><w:rPr><w:rFonts w:ascii=\"{0}\" w:hAnsi=\"{0}\"/></w:rPr><w:t>own text</w:t></w:r></w:p>",
+            name(number)
+        )
+    };
+    let document = word_of(&(0..1_000).map(paragraph).collect::<String>());
+    let (converted, file) = run(&pool, ConvertJob { fonts: true, ..usual("docx") }, &document).await.unwrap();
+    let Converted::Made(remarks) = converted else { panic!("{converted:?}") };
+    assert_eq!((remarks.fonts.len(), remarks.fonts[99].get(..4)), (100, Some("0099")));
+    assert!(pages(&file).is_some_and(|pages| pages > 10));
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_go_on_says_why_and_ends_with_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let order = serde_json::to_string(&USUAL.order()).unwrap();
+    let server = Command::new(platen())
+        .args(["libreoffice-server", &order])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut server = server.unwrap();
+    // A frame whose header is no JSON.
+    let frame = [&2_u32.to_le_bytes()[..], &0_u64.to_le_bytes(), b"no"].concat();
+    server.stdin.take().unwrap().write_all(&frame).unwrap();
+    let output = server.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        words.trim_end().lines().last().unwrap().starts_with("libreoffice-server: this is no frame"),
+        "{words}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_not_the_documents_doing() {
+    if told_inside("libreoffice::a_full_disk_is_not_the_documents_doing").is_some() {
+        return;
+    }
+    let foreign = Foreign::new();
+    let disk = SmallDisk::over(foreign.folder.path(), 100);
+    let pool = USUAL.pool(&foreign);
+    is_made(&pool).await;
+    let files: [(&str, &[u8]); 2] = [
+        ("docx", include_bytes!("../office_files/report.docx")),
+        ("xlsx", include_bytes!("../office_files/sales.xlsx")),
+    ];
+    let mut ends = Vec::new();
+    for left_bytes in [150 << 10, 100 << 10, 50 << 10, 0] {
+        for (extension, file) in files {
+            disk.fill(left_bytes);
+            ends.push(convert(&pool, extension, file).await.unwrap().0);
+            disk.clear();
+        }
+    }
+    let is_told = |end: &&Converted| matches!(end, Converted::Broken(why) if why.contains("scratch_dir"));
+    assert!(ends.iter().filter(is_told).count() > 2, "{ends:?}");
+    assert!(ends.iter().all(|end| matches!(end, Converted::Broken(_) | Converted::Made(_))), "{ends:?}");
+    is_made(&pool).await;
+}
+
+#[tokio::test]
+async fn of_pages_that_are_not_there_it_is_told_how_many_there_are() {
+    let foreign = Foreign::new();
+    let pool = USUAL.pool(&foreign);
+    let range = |pages: &str| json!({"PageRange": {"type": "string", "value": pages}}).to_string().into();
+    for (options, first, end) in [("2-3", 2, Converted::NoSuchPages(1)), ("1-3", 1, MADE), ("1", 1, MADE)] {
+        let header = ConvertJob { options: range(options), first_page: Some(first), ..usual("docx") };
+        assert_eq!(run(&pool, header, &word(3)).await.unwrap().0, end, "{options}");
+    }
+    // What cannot be written for another reason is not out of range.
+    let header = ConvertJob { format: "no such".into(), first_page: Some(2), ..usual("docx") };
+    let (converted, _) = run(&pool, header, &word(3)).await.unwrap();
+    assert!(matches!(converted, Converted::Unwritable(_)), "{converted:?}");
+}
+
+#[tokio::test]
 async fn a_bombed_document_meets_the_limit_of_memory() {
     let foreign = Foreign::new();
     let pool = Office { memory_bytes: 60 * MEGABYTE, ..USUAL }.pool(&foreign);
@@ -239,8 +410,7 @@ async fn a_server_is_replaced_after_its_documents() {
     is_made(&pool).await;
     let first = servers(&foreign)[0];
     is_made(&pool).await;
-    until("another one waits", || pool.spares() == 1).await;
-    assert!(!is_alive(first));
+    until("another one waits, and the first ends", || pool.spares() == 1 && !is_alive(first)).await;
     is_made(&pool).await;
 }
 

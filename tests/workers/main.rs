@@ -1,5 +1,5 @@
 //! Child processes as they really run: the starter, the pool, and EJS in its cage.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod children;
 mod damage;
@@ -22,4 +22,7 @@ mod pool;
 mod processes;
 mod programs;
 mod raster;
+mod server_stock;
 mod servers;
+#[path = "../small_disk/mod.rs"]
+mod small_disk;

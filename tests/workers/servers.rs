@@ -9,6 +9,7 @@ use platen::workers::{
     Bounds, ChildSpec, Excess, Housing, Job, Pool, PoolSettings, Profile, Signals, WorkerFault,
 };
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::foreign::{Foreign, profile};
 use crate::processes::{group_members, is_alive, starter, text, until};
@@ -36,10 +37,8 @@ while (1) {
 }
 "#;
 
-fn pool(foreign: &Foreign) -> Pool {
-    let profile = Profile { signals: Signals::Anybody, ..profile() };
-    let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
-    let settings = PoolSettings {
+fn settings() -> PoolSettings {
+    PoolSettings {
         name: "server",
         spec: ChildSpec::new("/usr/bin/perl").arguments(["-e", SERVER]),
         spares: 1,
@@ -53,7 +52,16 @@ fn pool(foreign: &Foreign) -> Pool {
         deadline: Duration::from_secs(2),
         answer_limit_bytes: 1_000,
         resident_limit_bytes: None,
-    };
+    }
+}
+
+fn pool(foreign: &Foreign) -> Pool {
+    pool_of(foreign, settings())
+}
+
+fn pool_of(foreign: &Foreign, settings: PoolSettings) -> Pool {
+    let profile = Profile { signals: Signals::Anybody, ..profile() };
+    let bounds = Bounds { memory_bytes: 100 << 20, ..foreign.bounds() };
     let housing = Housing { programs: foreign.programs.clone(), profile, bounds };
     Pool::of_servers(starter(), settings, foreign.metrics.children.clone(), housing)
 }
@@ -117,4 +125,16 @@ async fn a_server_that_died_while_it_waited_leaves_nobody_behind() {
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL).unwrap();
     until("it is dead", || !is_alive(server)).await;
     assert_ne!(run(&pool, "document").await.unwrap().1, server);
+}
+
+#[tokio::test]
+async fn servers_take_no_seat_from_programs() {
+    let foreign = Foreign::with(|config| config.slots = 1);
+    let pool = pool_of(&foreign, PoolSettings { spares: 2, ..settings() });
+    until("more servers than there are seats", || pool.spares() == 2).await;
+    let program = timeout(Duration::from_secs(10), foreign.programs.run(foreign.bash("echo done")));
+    let finished = program.await.expect("a program has its seat").unwrap();
+    assert_eq!(text(&finished.stdout), "done\n");
+    let (done, ..) = run(&pool, "document").await.unwrap();
+    assert_eq!(done, "made");
 }

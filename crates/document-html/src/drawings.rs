@@ -11,15 +11,31 @@ use crate::look::Look;
 use crate::writer::{Writer, text_of};
 use crate::xml::{attribute, child, name};
 
+/// What is drawn without a frame.
+const SHAPES: [&str; 13] = [
+    "custom-shape",
+    "rect",
+    "ellipse",
+    "circle",
+    "line",
+    "polyline",
+    "polygon",
+    "regular-polygon",
+    "path",
+    "connector",
+    "measure",
+    "caption",
+    "scene",
+];
+
 impl Writer<'_, '_> {
     /// Whatever is drawn: a picture is written into the line, a box with text above it.
     pub(crate) fn drawing(&mut self, node: Node<'_, '_>, look: &Look, out: &mut String) -> Result<(), Error> {
         match name(node) {
             ("draw", "a") => self.link(node, look, out),
             ("draw", "frame") => self.frame(node, out),
-            ("draw", "control" | "glue-point" | "layer-set" | "page-thumbnail") => Ok(()),
             ("draw", "g") => self.group(node, out),
-            ("draw", _) => self.shape(node, out),
+            ("draw" | "dr3d", shape) if SHAPES.contains(&shape) => self.shape(node, out),
             _ => Ok(()),
         }
     }
@@ -91,13 +107,13 @@ impl Writer<'_, '_> {
 
     /// Drawings that belong together are one picture, where LibreOffice drew it.
     fn group(&mut self, group: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
-        if let Some(address) = self.drawn.take(attribute(group, "draw", "name").unwrap_or_default()) {
+        if let Some(address) = self.drawn.of(group) {
             let text = alternative(group).unwrap_or_else(|| spaced_text(group));
             self.image(group, &address, &text, out);
             return Ok(());
         }
         self.enter(out)?;
-        for node in group.children().filter(Node::is_element) {
+        for node in group.children().filter(|one| is_drawing(*one)) {
             self.drawing(node, &Look::default(), out)?;
         }
         self.leave();
@@ -106,14 +122,12 @@ impl Writer<'_, '_> {
 
     fn picture(&mut self, frame: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
         let text = alternative(frame).unwrap_or_default();
-        match self.address(frame)? {
-            Some(address) => self.image(frame, &address, &text, out),
-            None if name(frame) == ("draw", "frame") => {
-                // A picture of another host was never fetched; what it shows is said where its author has said it.
-                self.missing += 1;
-                crate::html::escape(&text, out);
-            }
-            None => {}
+        if let Some(address) = self.address(frame)? {
+            self.image(frame, &address, &text, out);
+        } else {
+            // A picture of another host was never fetched; what it shows is said where its author has said it.
+            self.missing += 1;
+            crate::html::escape(&text, out);
         }
         self.check(out)
     }
@@ -130,8 +144,7 @@ impl Writer<'_, '_> {
                 }
             }
         }
-        let name = attribute(frame, "draw", "name").unwrap_or_default();
-        Ok(if outside { None } else { self.drawn.take(name) })
+        Ok(if outside { None } else { self.drawn.of(frame) })
     }
 
     fn image(&mut self, frame: Node<'_, '_>, address: &str, text: &str, out: &mut String) {
@@ -175,10 +188,21 @@ impl Writer<'_, '_> {
         style.add("margin", "0 8pt 8pt");
     }
 
-    fn graphic(&self, frame: Node<'_, '_>, property: (&str, &str)) -> Option<&str> {
+    pub(crate) fn graphic(&self, frame: Node<'_, '_>, property: (&str, &str)) -> Option<&str> {
         let style = attribute(frame, "draw", "style-name").unwrap_or_default();
         self.styles.property("graphic", style, "graphic-properties", property)
     }
+}
+
+/// Whether an element, as LibreOffice calls it, is drawn and no picture of the package shows it.
+pub fn is_only_drawn(element: &str) -> bool {
+    let drawn = element.strip_prefix("draw:").or_else(|| element.strip_prefix("dr3d:"));
+    drawn.is_some_and(|name| matches!(name, "object" | "object-ole" | "g") || SHAPES.contains(&name))
+}
+
+/// Whether an element is one of what is drawn.
+pub fn is_drawing(node: Node<'_, '_>) -> bool {
+    name(node).0 == "draw" || name(node) == ("dr3d", "scene")
 }
 
 fn size(frame: Node<'_, '_>, name: &str) -> Option<f64> {

@@ -6,16 +6,19 @@
 //!
 //! ```text
 //! package ─ styles ─┬─ text ─ lists, tables, drawings
-//!                   ├─ sheets                          ─ page
+//!                   ├─ sheets ─ grid, objects         ─ page
 //!                   └─ slides
 //! ```
 
 mod css;
 mod drawings;
+mod grid;
 mod html;
 mod limits;
 mod lists;
 mod look;
+mod numbers;
+mod objects;
 mod package;
 mod page;
 mod pictures;
@@ -44,7 +47,7 @@ pub struct Extras<'e> {
     pub html: &'e [u8],
     /// The files beside that HTML, by name.
     pub file: Option<&'e mut Files<'e>>,
-    /// A picture of each slide that is not hidden, in order: PNG, JPEG, GIF or WebP.
+    /// A picture of each slide that is not hidden, in order: PNG, JPEG, GIF or WebP; empty for one that nobody can draw.
     pub slides: &'e [Vec<u8>],
 }
 
@@ -65,25 +68,16 @@ pub struct Page {
 pub fn needs_pictures(document: &[u8], limits: &Limits) -> Result<bool, Error> {
     let mut package = Package::open(document, limits)?;
     let unshown = |name: String| {
-        let end = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-        let shown = matches!(end.as_str(), "png" | "jpg" | "jpeg" | "gif" | "webp");
-        name.starts_with("ObjectReplacements/") || (name.starts_with("Pictures/") && !shown)
+        name.starts_with("ObjectReplacements/")
+            || (name.starts_with("Pictures/") && !pictures::is_shown(&name))
     };
     if package.names().any(unshown) {
         return Ok(true);
     }
     let content = package.text("content.xml")?;
-    Ok([
-        "<draw:g ",
-        "<draw:custom-shape ",
-        "<draw:object",
-        "<draw:path ",
-        "<draw:line ",
-        "<draw:polygon ",
-        "<draw:connector ",
-    ]
-    .iter()
-    .any(|element| content.contains(element)))
+    let mut elements = content.split('<').skip(1);
+    Ok(elements
+        .any(|element| drawings::is_only_drawn(element.split([' ', '>', '/']).next().unwrap_or_default())))
 }
 
 /// Writes a document as HTML.

@@ -26,15 +26,21 @@ pub enum Error {
     #[error("the document cannot be read as OpenDocument: {0}")]
     Package(String),
     /// A part unpacks to more than is read.
-    #[error("the document's part '{name}' has more than the {limit} bytes that are read")]
+    #[error("the document's part '{name}' has more than the {limit} bytes that html is made of")]
     Part {
         /// Its name in the package.
         name: String,
         /// Allowed.
         limit: u64,
     },
+    /// Its parts together unpack to more than is read.
+    #[error("the document's parts have more than the {limit} bytes together that html is made of")]
+    Parts {
+        /// Allowed.
+        limit: u64,
+    },
     /// It has too many elements and texts.
-    #[error("the document's part '{name}' has more than the {limit} elements and texts that are read")]
+    #[error("the document's part '{name}' has more than the {limit} elements and texts that html is made of")]
     Nodes {
         /// The part's name in the package.
         name: String,

@@ -8,6 +8,7 @@ use roxmltree::Node;
 use crate::css::{points, written};
 use crate::html::{attribute as write_attribute, escaped};
 use crate::limits::Error;
+use crate::numbers::number_text;
 use crate::writer::Writer;
 use crate::xml::{attribute, child, name};
 
@@ -16,7 +17,8 @@ const LEVELS: usize = 10;
 /// An item stands deeper than another one from here on, in points.
 const STEP: f64 = 9.0;
 
-type Counters = [u32; LEVELS];
+/// Nothing for a level that has not begun: numbers may begin with 0.
+type Counters = [Option<u32>; LEVELS];
 
 /// How far lists have counted, by their ids and by their styles.
 #[derive(Debug, Default)]
@@ -153,13 +155,13 @@ impl Writer<'_, '_> {
             attribute(definition, "text", "start-value").and_then(|one| one.parse().ok()).unwrap_or(1_u32)
         };
         if let Some(counter) = counters.get_mut(level) {
-            *counter = match start {
-                Some(start) => start,
-                None if *counter == 0 => first(definition),
-                None => counter.saturating_add(1),
-            };
+            *counter = Some(match (start, *counter) {
+                (Some(start), _) => start,
+                (None, None) => first(definition),
+                (None, Some(before)) => before.saturating_add(1),
+            });
         }
-        counters.iter_mut().skip(level + 1).for_each(|deeper| *deeper = 0);
+        counters.iter_mut().skip(level + 1).for_each(|deeper| *deeper = None);
         match name(definition) {
             ("text", "list-level-style-bullet") => {
                 Mark::Bullet(bullet(attribute(definition, "text", "bullet-char").unwrap_or_default()))
@@ -181,7 +183,7 @@ impl Writer<'_, '_> {
 
     fn number(&self, style: &str, level: usize, definition: Node<'_, '_>, counters: Counters) -> Mark {
         let format = attribute(definition, "style", "num-format").unwrap_or_default();
-        let value = counters.get(level).copied().unwrap_or(1);
+        let value = counters.get(level).copied().flatten().unwrap_or(1);
         let own = format!("%{}%", level + 1);
         let part = |name| attribute(definition, "style", name).unwrap_or_default();
         let composed = || format!("{}{own}{}", part("num-prefix"), part("num-suffix"));
@@ -194,7 +196,7 @@ impl Writer<'_, '_> {
         for (place, counter) in counters.iter().enumerate().take(level + 1) {
             let format =
                 self.level(style, place).and_then(|one| attribute(one, "style", "num-format")).unwrap_or("1");
-            label = label.replace(&format!("%{}%", place + 1), &number_text(*counter.max(&1), format));
+            label = label.replace(&format!("%{}%", place + 1), &number_text(counter.unwrap_or(1), format));
         }
         let label = label.trim();
         if label.is_empty() { Mark::None } else { Mark::Label(label.to_owned()) }
@@ -214,7 +216,9 @@ impl Writer<'_, '_> {
     }
 
     fn item(&mut self, item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) -> Result<(), Error> {
-        let Some((first, others)) = item.nodes.split_first() else { return Ok(()) };
+        let nodes: Vec<_> =
+            item.nodes.iter().copied().filter(|node| !self.is_hidden_paragraph(*node)).collect();
+        let Some((first, others)) = nodes.split_first() else { return Ok(()) };
         if name(*first) == ("text", "h") {
             close(open, 0, out);
             self.label = match &item.mark {
@@ -222,7 +226,7 @@ impl Writer<'_, '_> {
                 Mark::Number(kind, value) => Some(number_text(*value, kind) + ".&emsp;"),
                 Mark::Bullet(_) | Mark::None => None,
             };
-            self.all_blocks(&item.nodes, out)?;
+            self.all_blocks(&nodes, out)?;
             self.label = None;
             return Ok(());
         }
@@ -249,8 +253,16 @@ impl Writer<'_, '_> {
         } else {
             self.all_blocks(std::slice::from_ref(first), &mut inner)?;
         }
+        // What took no label leaves none for what comes behind.
+        self.label = None;
         let _ = write!(out, "{attributes}>{inner}");
         self.all_blocks(others, out)
+    }
+
+    fn is_hidden_paragraph(&self, node: Node<'_, '_>) -> bool {
+        let style = attribute(node, "text", "style-name").unwrap_or_default();
+        matches!(name(node), ("text", "p" | "h"))
+            && self.styles.effective("paragraph", style).hidden == Some(true)
     }
 }
 
@@ -261,10 +273,12 @@ fn open_item(item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) {
         close(open, depth, out);
     }
     let (tag, kind, value) = match &item.mark {
-        Mark::Bullet(kind) => ("ul", kind.clone(), 0),
-        Mark::Number(kind, value) => ("ol", (*kind).to_owned(), *value),
-        Mark::Label(_) => ("ol", "-".to_owned(), 0),
-        Mark::None => open.last().map_or(("ul", String::new(), 0), |list| (list.tag, list.kind.clone(), 0)),
+        Mark::Bullet(kind) => ("ul", kind.clone(), None),
+        Mark::Number(kind, value) => ("ol", (*kind).to_owned(), Some(*value)),
+        Mark::Label(_) => ("ol", "-".to_owned(), None),
+        Mark::None => {
+            open.last().map_or(("ul", String::new(), None), |list| (list.tag, list.kind.clone(), None))
+        }
     };
     let deeper = open.last().is_none_or(|list| item.left - list.left > STEP);
     if !deeper && open.last().is_some_and(|list| list.tag != tag || list.kind != kind) {
@@ -279,7 +293,7 @@ fn open_item(item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) {
         open_list((tag, &kind, value), item.left, open, out);
     }
     out.push_str("<li");
-    if let Some(list) = open.last_mut().filter(|_| value > 0) {
+    if let Some((list, value)) = open.last_mut().zip(value) {
         if list.next != value {
             let _ = write!(out, " value=\"{value}\"");
         }
@@ -288,7 +302,7 @@ fn open_item(item: &Item<'_, '_>, open: &mut Vec<Open>, out: &mut String) {
 }
 
 fn open_list(
-    (tag, kind, value): (&'static str, &str, u32),
+    (tag, kind, value): (&'static str, &str, Option<u32>),
     left: f64,
     open: &mut Vec<Open>,
     out: &mut String,
@@ -300,7 +314,7 @@ fn open_list(
             if kind != "1" {
                 write_attribute("type", kind, out);
             }
-            if value != 1 {
+            if let Some(value) = value.filter(|value| *value != 1) {
                 let _ = write!(out, " start=\"{value}\"");
             }
             write_attribute("style", "margin:0", out);
@@ -309,7 +323,7 @@ fn open_list(
         _ => write_attribute("style", &format!("margin:0;list-style-type:{kind}"), out),
     }
     out.push_str(">\n");
-    open.push(Open { left, tag, kind: kind.to_owned(), next: value });
+    open.push(Open { left, tag, kind: kind.to_owned(), next: value.unwrap_or(1) });
 }
 
 /// Closes lists until `depth` of them are open.
@@ -333,64 +347,4 @@ fn bullet(character: &str) -> String {
 
 fn html_type(format: &str) -> Option<&'static str> {
     ["1", "a", "A", "i", "I"].into_iter().find(|one| *one == format)
-}
-
-/// A number as a format writes it.
-fn number_text(value: u32, format: &str) -> String {
-    match format {
-        "" => String::new(),
-        "a" => letters(value),
-        "A" => letters(value).to_uppercase(),
-        "i" => roman(value).to_lowercase(),
-        "I" => roman(value),
-        _ => value.to_string(),
-    }
-}
-
-/// `a` to `z`, then `aa`, `bb`.
-fn letters(value: u32) -> String {
-    let place = value.saturating_sub(1);
-    let letter = char::from(b'a' + u8::try_from(place % 26).unwrap_or(0));
-    let count = usize::try_from(place / 26).unwrap_or(0).min(20) + 1;
-    std::iter::repeat_n(letter, count).collect()
-}
-
-fn roman(value: u32) -> String {
-    const SIGNS: [(u32, &str); 13] = [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ];
-    let mut rest = value.min(4_999);
-    let mut text = String::new();
-    for (worth, sign) in SIGNS {
-        while rest >= worth {
-            text.push_str(sign);
-            rest -= worth;
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written_as_their_formats_say() {
-        let texts: Vec<_> =
-            ["1", "a", "A", "i", "I", ""].iter().map(|format| number_text(29, format)).collect();
-        assert_eq!(texts, ["29", "cc", "CC", "xxix", "XXIX", ""]);
-        assert_eq!(number_text(u32::MAX, "I"), "MMMMCMXCIX");
-    }
 }

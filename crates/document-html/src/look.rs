@@ -157,13 +157,13 @@ impl Look {
 
     /// Borders and paddings, of a paragraph or of a cell.
     fn frame(&mut self, properties: Node<'_, '_>) {
-        const SIDES: [(&str, &str, &str); 4] = [
-            ("border-top", "padding-top", "top"),
-            ("border-right", "padding-right", "right"),
-            ("border-bottom", "padding-bottom", "bottom"),
-            ("border-left", "padding-left", "left"),
+        const SIDES: [(&str, &str); 4] = [
+            ("border-top", "padding-top"),
+            ("border-right", "padding-right"),
+            ("border-bottom", "padding-bottom"),
+            ("border-left", "padding-left"),
         ];
-        for (border_name, padding_name, _) in SIDES {
+        for (border_name, padding_name) in SIDES {
             let value = |name| attribute(properties, "fo", name);
             if let Some(value) = value(border_name).or_else(|| value("border")) {
                 self.set_or_unset(border_name, border(value));
@@ -206,6 +206,16 @@ fn positive(value: &str) -> Option<String> {
 
 fn one_of(value: &str, known: &[&str]) -> Option<String> {
     known.contains(&value).then(|| value.to_owned())
+}
+
+/// LibreOffice means the left side by `start` and the right one by `end`, in whichever direction the text runs; CSS goes by
+/// that.
+pub fn side(alignment: &str) -> &str {
+    match alignment {
+        "start" => "left",
+        "end" => "right",
+        other => other,
+    }
 }
 
 /// `super 58%`, `sub 58%`, `33% 58%`, `0% 100%`.

@@ -7,6 +7,9 @@ use zip::ZipArchive;
 
 use crate::limits::{Error, Limits};
 
+/// All parts together may have so many times the bytes of one.
+const ALL_PARTS: u64 = 4;
+
 /// An opened package.
 pub struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
@@ -24,7 +27,7 @@ impl<'a> Package<'a> {
     pub fn open(bytes: &'a [u8], limits: &Limits) -> Result<Self, Error> {
         let archive =
             ZipArchive::new(Cursor::new(bytes)).map_err(|error| Error::Package(error.to_string()))?;
-        let left = Cell::new(limits.part_bytes.saturating_mul(4));
+        let left = Cell::new(limits.part_bytes.saturating_mul(ALL_PARTS));
         Ok(Self { archive, limit: limits.part_bytes, left })
     }
 
@@ -37,7 +40,7 @@ impl<'a> Package<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Part`] for one that is too large, [`Error::Package`] for one that is damaged.
+    /// [`Error::Part`] for one that is too large, [`Error::Parts`] where all that were read are, [`Error::Package`] for one that is damaged.
     pub fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let Ok(file) = self.archive.by_name(name) else { return Ok(None) };
         let allowed = self.limit.min(self.left.get());
@@ -46,8 +49,11 @@ impl<'a> Package<'a> {
             .read_to_end(&mut bytes)
             .map_err(|error| Error::Package(format!("{name}: {error}")))?;
         let length = bytes.len() as u64;
-        if length > allowed {
+        if length > self.limit {
             return Err(Error::Part { name: name.to_owned(), limit: self.limit });
+        }
+        if length > allowed {
+            return Err(Error::Parts { limit: self.limit.saturating_mul(ALL_PARTS) });
         }
         self.left.set(self.left.get() - length);
         Ok(Some(bytes))

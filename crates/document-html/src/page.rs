@@ -9,7 +9,7 @@ use roxmltree::Document;
 use crate::css::written;
 use crate::html::{Declarations, attribute as write_attribute, escaped};
 use crate::limits::Error;
-use crate::look::Look;
+use crate::look::{Look, side};
 use crate::writer::{Writer, text_of};
 use crate::xml::name;
 
@@ -70,7 +70,7 @@ fn around(base: &Look, style: &mut Declarations) {
         if matches!(*name, "color" | "font-family" | "line-height" | "text-align" | "letter-spacing")
             && *value != "start"
         {
-            style.add(name, value);
+            style.add(name, if *name == "text-align" { side(value) } else { value });
         }
     }
     if let Some(size) = base.size {

@@ -4,11 +4,15 @@
 //! it. LibreOffice's HTML of the same document has each of them as a picture; so that HTML is searched for pictures, and nothing
 //! else of it is used.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use html5gum::{StartTag, Token, Tokenizer};
+use roxmltree::{Node, NodeId};
+
+use crate::xml::attribute;
 
 /// What kind of picture bytes are, by their beginning: the kinds that browsers and readers of mail show.
 pub fn kind(bytes: &[u8]) -> Option<&'static str> {
@@ -31,47 +35,113 @@ pub fn address(bytes: &[u8]) -> Option<String> {
     Some(format!("data:{};base64,{}", kind(bytes)?, STANDARD.encode(bytes)))
 }
 
-/// The pictures that LibreOffice drew, by the names of what they show, or in their order where they have none.
+/// The pictures that LibreOffice drew: those of a text by the names of what they show, those of a workbook by its sheets.
 #[derive(Debug, Default)]
 pub struct Drawn {
-    named: HashMap<String, String>,
-    unnamed: VecDeque<String>,
+    /// Nothing for a name that different pictures have.
+    named: HashMap<String, Option<String>>,
+    /// By the sheet's number; a workbook of one sheet says none.
+    sheets: HashMap<Option<usize>, Vec<Image>>,
+    given: HashMap<NodeId, String>,
+}
+
+/// A picture of a sheet, in whose HTML none has a name.
+#[derive(Debug, PartialEq)]
+pub struct Image {
+    /// The picture as an address. What the package has itself is not read once more.
+    pub picture: Option<String>,
+    /// The checksum in its file's name.
+    pub sum: Option<String>,
+    /// Whether the package has a picture of this checksum.
+    pub is_packed: bool,
+    /// Width and height, in pixels.
+    pub size: Option<(f64, f64)>,
+    /// Whether it stands in a cell; the others stand behind their table.
+    pub in_cell: bool,
 }
 
 impl Drawn {
-    /// Finds the pictures of LibreOffice's HTML. Those that it keeps in files of their own are asked for by name; those whose
-    /// names end as a picture of the package does are that one, and are left out.
+    /// Finds the pictures of LibreOffice's HTML. Those that it keeps in files of their own are asked for by name. `packed` are
+    /// the names of the package's pictures.
     pub fn find(
         html: &[u8],
         file: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
         packed: &HashSet<String>,
     ) -> Self {
+        let all: HashSet<_> = packed.iter().filter_map(|name| sum(name)).collect();
+        let of_shown = packed.iter().filter(|name| is_shown(name));
+        let shown: HashSet<_> = of_shown.filter_map(|name| sum(name)).collect();
         let mut found = Self::default();
+        let (mut sheet, mut cells) = (None, 0_usize);
         for token in Tokenizer::new(html).flatten() {
-            let Token::StartTag(tag) = token else { continue };
-            if &**tag.name != b"img" {
-                continue;
-            }
-            let Some(source) = text(&tag, b"src") else { continue };
-            let picture = if source.starts_with("data:") {
-                inline(&source)
-            } else if packed.iter().any(|name| belongs(&source, name)) {
-                None
-            } else {
-                file(&source).and_then(|bytes| address(&bytes))
+            let tag = match token {
+                Token::StartTag(tag) => tag,
+                Token::EndTag(tag) if &**tag.name == b"td" => {
+                    cells = cells.saturating_sub(1);
+                    continue;
+                }
+                Token::EndTag(_)
+                | Token::String(_)
+                | Token::Comment(_)
+                | Token::Doctype(_)
+                | Token::Error(_) => continue,
             };
-            let Some(picture) = picture else { continue };
-            match text(&tag, b"name") {
-                Some(name) => drop(found.named.insert(name, picture)),
-                None => found.unnamed.push_back(picture),
+            match &**tag.name {
+                b"td" => cells += 1,
+                b"a" => {
+                    let number =
+                        text(&tag, b"name").and_then(|name| name.strip_prefix("table")?.parse().ok());
+                    sheet = number.or(sheet);
+                }
+                b"img" => {
+                    let Some(source) = text(&tag, b"src") else { continue };
+                    let sum = sum(&source);
+                    let has = |sums: &HashSet<String>| sum.as_ref().is_some_and(|sum| sums.contains(sum));
+                    let is_packed = has(&all);
+                    let picture = if source.starts_with("data:") {
+                        inline(&source)
+                    } else if has(&shown) {
+                        None
+                    } else {
+                        file(&source).and_then(|bytes| address(&bytes))
+                    };
+                    if let Some(name) = text(&tag, b"name") {
+                        found.name(name, picture);
+                        continue;
+                    }
+                    let pixels = |name: &[u8]| text(&tag, name)?.parse().ok();
+                    let size = pixels(b"width").zip(pixels(b"height"));
+                    let image = Image { picture, sum, is_packed, size, in_cell: cells > 0 };
+                    found.sheets.entry(sheet).or_default().push(image);
+                }
+                _ => {}
             }
         }
         found
     }
 
-    /// The picture of what has a name; where none has, the next of those without.
-    pub fn take(&mut self, name: &str) -> Option<String> {
-        self.named.get(name).cloned().or_else(|| self.unnamed.pop_front())
+    fn name(&mut self, name: String, picture: Option<String>) {
+        match self.named.entry(name) {
+            Entry::Vacant(entry) => drop(entry.insert(picture)),
+            Entry::Occupied(mut entry) if *entry.get() != picture => drop(entry.insert(None)),
+            Entry::Occupied(_) => {}
+        }
+    }
+
+    /// The pictures of a sheet, in their order.
+    pub fn images(&mut self, sheet: usize) -> Vec<Image> {
+        self.sheets.remove(&Some(sheet)).or_else(|| self.sheets.remove(&None)).unwrap_or_default()
+    }
+
+    /// Keeps the picture of something.
+    pub fn give(&mut self, node: NodeId, picture: String) {
+        self.given.insert(node, picture);
+    }
+
+    /// The picture of something: the one that it was given, or that of its name.
+    pub fn of(&self, node: Node<'_, '_>) -> Option<String> {
+        let named = || self.named.get(attribute(node, "draw", "name")?)?.as_ref();
+        self.given.get(&node.id()).or_else(named).cloned()
     }
 }
 
@@ -87,12 +157,21 @@ fn text(tag: &StartTag<()>, name: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
-/// `sales_html_a1f4b55d.png` is the package's `…A1F4B55D.png`.
-fn belongs(source: &str, packed: &str) -> bool {
-    let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
-    let source = stem(source);
-    let sum = source.rsplit('_').next().unwrap_or_default();
-    sum.len() == 8 && stem(packed).ends_with(sum)
+/// The checksum of a picture in its file's name, in eight digits: the package writes it so (`Pictures/…0A1B2C3D.png`),
+/// LibreOffice's HTML without zeros before it (`sales_html_a1b2c3d.png`).
+pub fn sum(name: &str) -> Option<String> {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let digits = match stem.rsplit_once("_html_") {
+        Some((_, digits)) => digits,
+        None => stem.get(stem.len().checked_sub(8)?..)?,
+    };
+    u32::from_str_radix(digits, 16).ok().map(|sum| format!("{sum:08x}"))
+}
+
+/// Whether a file's name is that of a picture of the kinds that browsers show.
+pub fn is_shown(name: &str) -> bool {
+    let end = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(end.as_str(), "png" | "jpg" | "jpeg" | "gif" | "webp")
 }
 
 #[cfg(test)]
@@ -100,22 +179,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drawn_pictures_are_found_by_name_and_by_order() {
+    fn drawn_pictures_are_found_by_name_and_by_sheet() {
         let png = STANDARD.encode(b"\x89PNG\r\n\x1a\nrest");
         let html = format!(
-            "<img src=\"data:image/png;base64,{png}\" name=\"Chart 1\"/><img src=x_html_00ff00ff.png><img src=x_html_12345678.png>\
-             <img src=\"data:text/html;base64,PGI+\" name=bad><img src=http://a/b.png>"
+            "<img src=\"data:image/png;base64,{png}\" name=\"Chart 1\"/><img name=twice src=1_html_1.png><img name=twice src=2_html_2.png>\
+             <a name=table0><h1><table><td><img src=x_html_ff00ff.png width=3 height=4></td></table><img src=x_html_12345678.png>\
+             <a name=table2><img src=\"data:text/html;base64,PGI+\"><img src=x_html_abc.png>"
         );
         let mut asked = Vec::new();
         let mut file = |name: &str| {
             asked.push(name.to_owned());
-            (name == "x_html_00ff00ff.png").then(|| b"GIF89a".to_vec())
+            (name.len() < 16).then(|| format!("GIF89a{name}").into_bytes())
         };
-        let packed = ["Pictures/1000ABCD12345678.png".to_owned()].into();
+        let packed =
+            ["Pictures/1000ABCD12345678.png", "Pictures/100000000ABC.emf", "Pictures/1000000000FF00FF.png"];
+        let packed = packed.map(str::to_owned).into();
         let mut drawn = Drawn::find(html.as_bytes(), &mut file, &packed);
-        assert_eq!(drawn.take("Chart 1"), Some(format!("data:image/png;base64,{png}")));
-        assert_eq!(drawn.take("another").as_deref(), Some("data:image/gif;base64,R0lGODlh"));
-        assert_eq!(drawn.take("another"), None);
-        assert_eq!(asked, ["x_html_00ff00ff.png", "http://a/b.png"]);
+        assert_eq!(drawn.named.get("Chart 1"), Some(&Some(format!("data:image/png;base64,{png}"))));
+        assert_eq!(drawn.named.get("twice"), Some(&None), "which of them it is nobody knows");
+        let image = |sum: &str, size, in_cell| Image {
+            picture: None,
+            sum: Some(sum.to_owned()),
+            is_packed: true,
+            size,
+            in_cell,
+        };
+        assert_eq!(
+            drawn.images(0),
+            [image("00ff00ff", Some((3.0, 4.0)), true), image("12345678", None, false)]
+        );
+        assert_eq!(drawn.images(1), []);
+        let [none, drawn] = &drawn.images(2)[..] else { panic!("two") };
+        assert_eq!((&none.picture, &none.sum, none.is_packed), (&None, &None, false));
+        // What browsers do not show is taken as LibreOffice drew it.
+        assert!(drawn.picture.is_some() && drawn.is_packed, "{drawn:?}");
+        assert_eq!(asked, ["1_html_1.png", "2_html_2.png", "x_html_abc.png"]);
     }
 }

@@ -25,6 +25,7 @@ impl Writer<'_, '_> {
         self.missing += if fit { 0 } else { shown.len() };
         for (place, page) in shown.iter().enumerate() {
             let picture = drawn.get(place).filter(|_| fit).and_then(|bytes| pictures::address(bytes));
+            self.missing += usize::from(fit && picture.is_none());
             self.slide(*page, place + 1, picture.as_deref(), out)?;
         }
         Ok(())
@@ -130,21 +131,40 @@ impl Writer<'_, '_> {
 
     fn plain_table(&mut self, table: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
         out.push_str("<table style=\"border-collapse:collapse\">\n");
-        for row in table.descendants().filter(|one| name(*one) == ("table", "table-row")) {
-            out.push_str("<tr>");
-            for cell in row.children().filter(|one| name(*one) == ("table", "table-cell")) {
-                out.push_str("<td");
-                crate::tables::spans(cell, out);
-                out.push_str(" style=\"border:1px solid #d0d0d0;padding:2pt 6pt\">");
-                for inner in cell.children().filter(Node::is_element) {
-                    self.texts(inner, out)?;
-                }
-                out.push_str("</td>");
-            }
-            out.push_str("</tr>\n");
-        }
+        self.plain_rows(table, out)?;
         out.push_str("</table>\n");
         Ok(())
+    }
+
+    /// The rows of a table; those of a table within one of its cells are that cell's to write.
+    fn plain_rows(&mut self, parent: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
+        self.enter(out)?;
+        for row in parent.children() {
+            match name(row) {
+                ("table", "table-row") => self.plain_row(row, out)?,
+                ("table", "table-header-rows" | "table-rows" | "table-row-group") => {
+                    self.plain_rows(row, out)?;
+                }
+                _ => {}
+            }
+        }
+        self.leave();
+        Ok(())
+    }
+
+    fn plain_row(&mut self, row: Node<'_, '_>, out: &mut String) -> Result<(), Error> {
+        out.push_str("<tr>");
+        for cell in row.children().filter(|one| name(*one) == ("table", "table-cell")) {
+            out.push_str("<td");
+            crate::tables::spans(cell, out);
+            out.push_str(" style=\"border:1px solid #d0d0d0;padding:2pt 6pt\">");
+            for inner in cell.children().filter(Node::is_element) {
+                self.texts(inner, out)?;
+            }
+            out.push_str("</td>");
+        }
+        out.push_str("</tr>\n");
+        self.check(out)
     }
 
     /// A line's text with its links, and nothing else of it: white on a dark slide would be invisible here.

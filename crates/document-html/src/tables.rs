@@ -102,6 +102,7 @@ impl Writer<'_, '_> {
                 let style = attribute(cell, "table", "style-name").unwrap_or(default);
                 let look = self.styles.declared("table-cell", style);
                 self.cell(cell, &look, tag, out)?;
+                self.check(out)?;
             }
         }
         out.push_str("</tr>\n");

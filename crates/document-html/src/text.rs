@@ -7,7 +7,7 @@ use roxmltree::Node;
 use crate::css::written;
 use crate::html::{Declarations, attribute as write_attribute, escape, escaped, is_harmless, open_run};
 use crate::limits::Error;
-use crate::look::Look;
+use crate::look::{Look, side};
 use crate::writer::{Writer, place, text_of};
 use crate::xml::{attribute, child, name};
 
@@ -59,8 +59,9 @@ impl Writer<'_, '_> {
             ("text", "h") => self.heading(node, out),
             ("table", "table") => self.table(node, out),
             ("text", "section") if attribute(node, "text", "display") == Some("none") => Ok(()),
-            ("text", "section" | "index-body" | "index-title" | "numbered-paragraph")
-            | ("table", "table-of-content") => self.blocks(node, out),
+            ("text", "section" | "index-body" | "index-title" | "numbered-paragraph") => {
+                self.blocks(node, out)
+            }
             (
                 "text",
                 "table-of-content" | "alphabetical-index" | "bibliography" | "illustration-index"
@@ -71,7 +72,7 @@ impl Writer<'_, '_> {
                 self.in_index = outside;
                 written
             }
-            ("draw", _) => {
+            ("draw", _) | ("dr3d", "scene") => {
                 // What is anchored to a page stands in no paragraph.
                 let (mut line, look) = (String::new(), Look::default());
                 let outside = std::mem::take(&mut self.above);
@@ -152,8 +153,18 @@ impl Writer<'_, '_> {
     fn difference(&self, look: &Look, heading: bool) -> Declarations {
         let mut style = Declarations::default();
         for (name, value) in &look.css {
-            if self.base.css.get(name) != Some(value) && *name != "margin-right" && *value != "start" {
-                style.add(name, value);
+            let around = self.base.css.get(name).map(String::as_str);
+            match *name {
+                "margin-right" => {}
+                "text-align" => {
+                    let usual = if look.from_right == Some(true) { "right" } else { "left" };
+                    let around = around.filter(|value| *value != "start").map_or(usual, side);
+                    if side(value) != around {
+                        style.add(name, side(value));
+                    }
+                }
+                _ if around == Some(value) => {}
+                _ => style.add(name, value),
             }
         }
         if let Some(size) = look.size.filter(|_| heading || look.size != self.base.size) {
@@ -193,7 +204,7 @@ impl Writer<'_, '_> {
         match name(node) {
             ("text", "span") => self.run(node, look, out),
             ("text", "a") => self.link(node, look, out),
-            ("draw", _) => self.drawing(node, look, out),
+            ("draw", _) | ("dr3d", "scene") => self.drawing(node, look, out),
             ("text", "s") => {
                 let count = attribute(node, "text", "c").and_then(|one| one.parse().ok()).unwrap_or(1_usize);
                 // The first may break the line, as a blank does.

@@ -244,6 +244,28 @@ fn only_what_has_drawings_needs_them_drawn() {
     assert_eq!(needs("report.odt"), Ok(false));
     assert_eq!(needs("hard.odt"), Ok(true));
     assert_eq!(needs("sales.ods"), Ok(true));
+    for (element, needed) in [
+        ("draw:rect ", true),
+        ("draw:ellipse/", true),
+        ("draw:polyline", true),
+        ("dr3d:scene", true),
+        ("draw:frame ", false),
+        ("draw:enhanced-geometry", false),
+        ("draw:object-note", false),
+    ] {
+        let body = package(&format!("<{element}>"));
+        assert_eq!(needs_pictures(&body, &Limits::default()), Ok(needed), "{element}");
+    }
+}
+
+#[test]
+fn what_nobody_drew_is_counted() {
+    let limits = Limits::default();
+    let shapes = "<draw:rect/><draw:polyline/><draw:g><draw:circle/><draw:line/></draw:g><draw:control/>";
+    let page = written(&format!("<text:p>a{shapes}b</text:p>{shapes}"), &limits).unwrap();
+    assert_eq!(page.missing_pictures, 8);
+    let boxed = "<draw:rect><text:p>in a box</text:p></draw:rect>";
+    assert_eq!(written(&format!("<text:p>a{boxed}</text:p>"), &limits).unwrap().missing_pictures, 0);
 }
 
 /// A package with this body.
@@ -302,4 +324,119 @@ fn a_hostile_document_is_refused_by_name_or_written_without_harm() {
         </office:text></office:body>";
     let page = write(&package(&format!("{style}{body}")), Extras::default(), &limits).unwrap();
     assert!(page.html.contains("<p style=\"margin:0\">&lt;script&gt;xy</p>"), "{}", page.html);
+}
+
+#[test]
+fn a_paragraph_is_aligned_to_the_side_that_libreoffice_means_in_either_direction() {
+    let shown = |default: &str, mode: &str, align: &str| {
+        let property = |align: &str| {
+            let align = if align.is_empty() { String::new() } else { format!("fo:text-align=\"{align}\"") };
+            format!("<style:paragraph-properties {align} style:writing-mode=\"{mode}\"/>")
+        };
+        let styles = format!(
+            "<office:automatic-styles><style:default-style style:family=\"paragraph\">{}</style:default-style>\
+             <style:style style:name=\"a\" style:family=\"paragraph\">{}</style:style></office:automatic-styles>",
+            property(default),
+            property(align)
+        );
+        let body =
+            "<office:body><office:text><text:p text:style-name=\"a\">x</text:p></office:text></office:body>";
+        let page =
+            write(&package(&format!("{styles}{body}")), Extras::default(), &Limits::default()).unwrap();
+        let (before, _) = page.html.split_once(">x</p>").unwrap();
+        let (_, paragraph) = before.rsplit_once("<p").unwrap();
+        let (_, around) = before.split_once("<div").unwrap();
+        let (around, _) = around.split_once('>').unwrap();
+        let side = |element: &str| {
+            let (_, rest) = element.split_once("text-align:")?;
+            rest.split([';', '"']).next().map(str::to_owned)
+        };
+        let usual = if paragraph.contains("dir=\"rtl\"") { "right" } else { "left" };
+        side(paragraph).or(side(around)).unwrap_or_else(|| usual.to_owned())
+    };
+    for default in ["", "start", "end"] {
+        for mode in ["lr-tb", "rl-tb"] {
+            for (align, side) in [
+                ("start", "left"),
+                ("left", "left"),
+                ("end", "right"),
+                ("right", "right"),
+                ("center", "center"),
+                ("justify", "justify"),
+            ] {
+                assert_eq!(shown(default, mode, align), side, "{align}, {mode}, around it '{default}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hidden_item_leaves_neither_its_place_nor_its_label() {
+    let styles = "<office:automatic-styles><text:list-style style:name=\"L\"><text:list-level-style-number text:level=\"1\" \
+        style:num-format=\"1\" style:num-prefix=\"Section \" text:start-value=\"0\"/><text:list-level-style-number text:level=\"2\" \
+        style:num-format=\"1\" text:start-value=\"0\"/></text:list-style><style:style style:name=\"H\" style:family=\"paragraph\">\
+        <style:text-properties text:display=\"none\"/></style:style></office:automatic-styles>";
+    let item = |style: &str, text: &str| {
+        format!("<text:list-item><text:p text:style-name=\"{style}\">{text}</text:p></text:list-item>")
+    };
+    let html = |items: String| {
+        let list = format!("<text:list text:style-name=\"L\">{items}</text:list><text:p>behind</text:p>");
+        let body = format!("{styles}<office:body><office:text>{list}</office:text></office:body>");
+        write(&package(&body), Extras::default(), &Limits::default()).unwrap().html
+    };
+    let page = html(item("", "a") + &item("H", "gone"));
+    assert_eq!(page.matches("<li").count(), 1, "{page}");
+    assert_in_order(&page, &["Section 0&ensp;a", ">behind</p>"]);
+    // Numbers go on from 0, on both levels.
+    let inner =
+        format!("<text:list-item><text:list>{}{}</text:list></text:list-item>", item("", "x"), item("", "y"));
+    let page = html(item("", "a") + &item("", "b") + &inner);
+    assert_in_order(
+        &page,
+        &["Section 0&ensp;a", "Section 1&ensp;b", "<ol start=\"0\"", "x", "<li style=\"margin:0 0 0\">y"],
+    );
+}
+
+#[test]
+fn tables_within_tables_of_slides_are_written_once() {
+    let mut table = "<text:p>innermost</text:p>".to_owned();
+    for _ in 0..12 {
+        table = format!(
+            "<table:table><table:table-row><table:table-cell>{table}</table:table-cell></table:table-row></table:table>"
+        );
+    }
+    let body = format!(
+        "<office:body><office:presentation><draw:page><draw:frame>{table}</draw:frame></draw:page></office:presentation></office:body>"
+    );
+    let page = write(&package(&body), Extras::default(), &Limits::default()).unwrap();
+    assert_eq!(page.html.matches("innermost").count(), 1);
+    assert_eq!(page.html.matches("<tr>").count(), 12);
+}
+
+#[test]
+fn parts_that_are_too_large_together_are_told_from_one_that_is() {
+    let limits = Limits { part_bytes: 2_000, ..Limits::default() };
+    let png = [b"\x89PNG\r\n\x1a\n".as_slice(), &[7; 1_500]].concat();
+    let picture = |number| format!("<draw:frame><draw:image xlink:href=\"{number}.png\"/></draw:frame>");
+    let pictures = [0, 1, 2, 3, 4, 5].map(picture).concat();
+    let mut zip = ZipWriter::new_append(Cursor::new(package(&format!(
+        "<office:body><office:text><text:p>{pictures}</text:p></office:text></office:body>"
+    ))))
+    .unwrap();
+    for number in 0..6 {
+        zip.start_file(format!("{number}.png"), SimpleFileOptions::default()).unwrap();
+        zip.write_all(&png).unwrap();
+    }
+    let file = zip.finish().unwrap().into_inner();
+    assert_eq!(write(&file, Extras::default(), &limits), Err(Error::Parts { limit: 8_000 }));
+    // Copies of a cell are bounded while they are made.
+    let cell = format!(
+        "<table:table-cell table:number-columns-repeated=\"1000\"><text:p>{}</text:p></table:table-cell>",
+        "x".repeat(1_000)
+    );
+    let table = format!("<table:table><table:table-row>{cell}</table:table-row></table:table>");
+    assert_eq!(
+        written(&table, &Limits { output_bytes: 5_000, ..Limits::default() }),
+        Err(Error::Output { limit: 5_000 })
+    );
 }

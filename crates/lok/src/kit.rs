@@ -113,8 +113,8 @@ impl Kit {
     }
 
     /// Runs LibreOffice's loop on this thread, and `serve` when the loop first has nothing to do. The process ends when
-    /// `serve` does: LibreOffice is never taken down, which may hang or crash.
-    pub fn run<S: FnMut(&Self)>(self, serve: S) -> ! {
+    /// `serve` does, with the code that it answers: LibreOffice is never taken down, which may hang or crash.
+    pub fn run<S: FnMut(&Self) -> u8>(self, serve: S) -> ! {
         let (object, class) = (self.object, self.class());
         // Hazard: with a null pointer in its place the callback is never called.
         let data = Box::into_raw(Box::new(Turn { kit: self, serve }));
@@ -269,7 +269,7 @@ struct Turn<S> {
 
 /// Hazard: while it loads a sheet, LibreOffice runs its loop inside of the load, and asks again. Only the first question
 /// is answered by serving.
-unsafe extern "C" fn on_poll<S: FnMut(&Kit)>(data: *mut c_void, _timeout_us: c_int) -> c_int {
+unsafe extern "C" fn on_poll<S: FnMut(&Kit) -> u8>(data: *mut c_void, _timeout_us: c_int) -> c_int {
     static INSIDE: AtomicBool = AtomicBool::new(false);
     if INSIDE.swap(true, Ordering::SeqCst) {
         std::thread::sleep(PAUSE);
@@ -277,8 +277,7 @@ unsafe extern "C" fn on_poll<S: FnMut(&Kit)>(data: *mut c_void, _timeout_us: c_i
     }
     // SAFETY: this is the pointer of `run`, of this very type; nobody else uses it, for further questions end above.
     let Some(turn) = (unsafe { data.cast::<Turn<S>>().as_mut() }) else { return 0 };
-    (turn.serve)(&turn.kit);
-    child::leave(0)
+    child::leave((turn.serve)(&turn.kit))
 }
 
 unsafe extern "C" fn on_wake(_data: *mut c_void) {}

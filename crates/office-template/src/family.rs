@@ -45,16 +45,6 @@ impl Family {
         }
     }
 
-    /// How the name of a plain file ends.
-    pub(crate) fn extension(self) -> &'static str {
-        match self {
-            Self::Word => "docx",
-            Self::Excel => "xlsx",
-            Self::PowerPoint => "pptx",
-            Self::OpenDocument => "odt",
-        }
-    }
-
     /// The content type of a plain file's main part where `kind`, in lower case, is that of another one.
     pub(crate) fn plain_main(kind: &str) -> Option<&'static str> {
         let (_, family) = OTHER_MAIN_PARTS.iter().find(|(known, _)| *known == kind)?;

@@ -324,7 +324,7 @@ impl Template {
         let mut answers = tree.iter();
         let mut package = {
             let (is_strict, next_number) = (self.is_strict, self.next_number);
-            let opening = Opening { family: Family::Word, is_strict, next_number };
+            let opening = Opening { is_strict, next_number };
             Package::open(&self.file, &self.limits, opening)?
         };
         self.warnings.iter().for_each(|warning| package.warnings.push(warning));

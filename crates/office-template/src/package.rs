@@ -15,7 +15,6 @@ use std::hash::BuildHasher as _;
 use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
-use crate::family::Family;
 use crate::include::Taken;
 use crate::limits::Limits;
 use crate::warnings::Warnings;
@@ -67,8 +66,6 @@ pub(crate) struct Package<'a> {
 /// What is known of a document before it is filled.
 #[derive(Clone, Copy)]
 pub(crate) struct Opening {
-    /// Whose file it is.
-    pub family: Family,
     /// Whether it is written in the strict form of the format.
     pub is_strict: bool,
     /// The first number that no picture has.
@@ -80,7 +77,7 @@ impl<'a> Package<'a> {
     pub(crate) fn open(
         file: &'a [u8],
         limits: &'a Limits,
-        Opening { family, is_strict, next_number }: Opening,
+        Opening { is_strict, next_number }: Opening,
     ) -> Result<Self, Error> {
         let archive = container::open(file, limits)?;
         let entries = container::entries_by_name(&archive);
@@ -103,7 +100,7 @@ impl<'a> Package<'a> {
             warnings: Warnings::default(),
             next_number,
         };
-        plain::make(&mut package, family)?;
+        plain::make(&mut package)?;
         Ok(package)
     }
 

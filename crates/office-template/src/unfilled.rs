@@ -11,12 +11,13 @@ use crate::lexer::{self, Token};
 use crate::limits::Limits;
 use crate::package::{Opening, Package};
 
-/// What is no text of a document's own: prompts that nobody prints, names of looks, and the file's notes.
-const WITHOUT_TEXT: [&str; 8] = [
+/// Where Microsoft Office keeps names of looks. `OpenDocument` keeps headers and footers there.
+const LOOKS: &str = "/styles.xml";
+/// What is no text of a document's own: prompts that nobody prints, names of colours and fonts, and the file's notes.
+const WITHOUT_TEXT: [&str; 7] = [
     "ppt/slidelayouts/",
     "ppt/slidemasters/",
     "/theme/",
-    "/styles.xml",
     "docprops/",
     "customxml/",
     "meta-inf/",
@@ -28,7 +29,7 @@ const WITHOUT_TEXT: [&str; 8] = [
 pub struct Unfilled {
     /// The file: a plain one, without macros, where it is one of Microsoft Office.
     pub file: Vec<u8>,
-    /// How many tags it has.
+    /// How many tags it has; more than [`Limits::tags`] are not counted to the end.
     pub tags: usize,
     /// The first of them; a long one is cut.
     pub first: Option<String>,
@@ -46,12 +47,12 @@ pub fn unfilled(file: Vec<u8>, family: Family, limits: &Limits) -> Result<Unfill
 }
 
 fn read(file: Vec<u8>, family: Family, limits: &Limits) -> Result<Unfilled, Error> {
-    let texts = texts(&file, limits)?;
+    let texts = texts(&file, family, limits)?;
     let (tags, first) = tags(&texts, limits);
     if family == Family::OpenDocument {
         return Ok(Unfilled { file, tags, first, warnings: Vec::new() });
     }
-    let opening = Opening { family, is_strict: false, next_number: 1 };
+    let opening = Opening { is_strict: false, next_number: 1 };
     let mut package = Package::open(&file, limits, opening)?;
     let warnings = std::mem::take(&mut package.warnings).lines();
     let plain = if package.is_untouched() { None } else { Some(package.finish()?) };
@@ -72,13 +73,14 @@ fn of_program(error: Error, family: Family) -> Error {
 }
 
 /// The texts of all parts that may have a tag, a paragraph or a cell each.
-fn texts(file: &[u8], limits: &Limits) -> Result<Vec<String>, Error> {
+fn texts(file: &[u8], family: Family, limits: &Limits) -> Result<Vec<String>, Error> {
     let mut archive = container::open(file, limits)?;
     let mut room = limits.unpacked_bytes.value;
     let mut texts = Vec::new();
     for (name, index) in container::entries_by_name(&archive) {
         let (path, extension) = (format!("/{name}"), name.rsplit_once('.').map(|(_, extension)| extension));
-        if extension != Some("xml") || WITHOUT_TEXT.iter().any(|part| path.contains(part)) {
+        let is_look = family != Family::OpenDocument && path.contains(LOOKS);
+        if extension != Some("xml") || is_look || WITHOUT_TEXT.iter().any(|part| path.contains(part)) {
             continue;
         }
         let xml = container::unpack(&mut archive, index, &mut room, limits)?;
@@ -154,7 +156,7 @@ fn tags(texts: &[String], limits: &Limits) -> (usize, Option<String>) {
             count += 1;
             first.get_or_insert_with(|| token.shown());
         }
-        if count >= most {
+        if count > most {
             break;
         }
     }

@@ -1,6 +1,8 @@
 //! The programs that engines need: which are there, and what cannot be made without the others.
 
 use super::report::Finding;
+use crate::app::unknown_engine;
+use crate::config::EnginesConfig;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
@@ -29,12 +31,19 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
     findings
 }
 
+/// What is wrong with `engines.slots`, with which no service starts.
+pub(super) fn slots(catalog: &Catalog, config: &EnginesConfig) -> Option<Finding> {
+    let wrong = unknown_engine(catalog, config)?;
+    let remedy = "name one of these in engines.slots, or leave the entry out";
+    Some(Finding::missing("Engines", wrong).so("the start of the service, which refuses it", remedy))
+}
+
 /// What is missing is a warning: everything else can be made without it.
 fn finding(requirement: &'static Requirement, lack: Option<Lack>, disabled: impl Fn() -> String) -> Finding {
     let remedy = || format!("{} (package {})", requirement.command, requirement.package);
     let warning = |detail| Finding::warning(requirement.name, detail).so(disabled(), remedy());
     match (requirement.installed(), lack) {
-        (None, _) => warning(format!("there is no {}", requirement.paths.join(" or "))),
+        (None, _) => warning(format!("there is no {}", requirement.sought())),
         (Some(program), Some(Lack::Version(old, found))) if old == requirement => {
             let least =
                 old.version.map(|version| format!("; {} is needed", version.least)).unwrap_or_default();
@@ -64,6 +73,7 @@ fn disabled(catalog: &Catalog, is_without: impl Fn(&Engine) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::doctor::report::State;
     use crate::domain::kinds::FileKind;
     use crate::engines::document::DocumentKind;
     use crate::engines::plan::Ability;
@@ -111,6 +121,18 @@ mod tests {
         let missing = Finding::warning("Press", "there is no /nowhere/press or /etc")
             .so("latex to pdf; docx to docx, pdf", "scripts/setup --press (package press-core)");
         assert_eq!(findings(&catalog), [Finding::ok("Shell", "/bin/sh"), missing]);
+    }
+
+    #[test]
+    fn slots_of_an_engine_that_is_none_are_told() {
+        let catalog = Catalog::new(vec![PRESS], true, Metrics::new().engines);
+        let told = |slots: &str| {
+            let config = EnginesConfig { slots: vec![slots.to_owned()], ..EnginesConfig::default() };
+            super::slots(&catalog, &config).map(|finding| (finding.state, finding.detail))
+        };
+        assert_eq!(told("press=2"), None);
+        let detail = "there is no engine 'pres'; there are: press".to_owned();
+        assert_eq!(told("pres=2"), Some((State::Missing, detail)));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::path::Path;
 use super::report::Finding;
 use crate::browser::{self, LISTER};
 use crate::config::BrowserConfig;
+use crate::engines::catalog::Catalog;
+use crate::engines::libreoffice;
 use crate::workers::Starter;
 
 const INSTALL: &str = "apt-get install --no-install-recommends";
@@ -90,6 +92,31 @@ const CAPABLE: &[Capability] = &[
     },
 ];
 
+/// Fonts of the measures of those that Office files ask for most, beside Liberation, which Latin has.
+const OFFICE: &[Capability] = &[
+    Capability {
+        part: "Fonts, Calibri",
+        families: &["Carlito", "Calibri"],
+        disables: "Office files in Calibri: another font is taken, and lines and pages break elsewhere",
+        packages: "fonts-crosextra-carlito",
+    },
+    Capability {
+        part: "Fonts, Cambria",
+        families: &["Caladea", "Cambria"],
+        disables: "Office files in Cambria: another font is taken, and lines and pages break elsewhere",
+        packages: "fonts-crosextra-caladea",
+    },
+];
+
+/// What Office files ask for; where nobody makes pages of them, nothing.
+pub(super) async fn of_office(starter: &Starter, catalog: &Catalog) -> Vec<Finding> {
+    if catalog.lack(libreoffice::ENGINE.name).is_some() || !Path::new(LISTER).exists() {
+        return Vec::new();
+    }
+    let listed = browser::installed_families(starter, ":").await.unwrap_or_default();
+    OFFICE.iter().map(|wanted| capable(wanted, &listed)).collect()
+}
+
 fn capable(wanted: &Capability, listed: &[String]) -> Finding {
     match wanted.families.iter().find(|family| listed.iter().any(|names| browser::is_named(names, family))) {
         Some(family) => Finding::ok(wanted.part, *family),
@@ -159,6 +186,13 @@ mod tests {
         assert_eq!(finding.state, State::Warning);
         assert_eq!(finding.detail, "no font has all of 字か한");
         assert!(finding.remedy.unwrap().ends_with(" fonts-noto-cjk"));
+        let finding = capable(&OFFICE[0], &["Caladea,Caladea Bold".to_owned()]);
+        assert_eq!(
+            (finding.state, &*finding.detail),
+            (State::Warning, "none of Carlito, Calibri is installed")
+        );
+        assert!(finding.remedy.unwrap().ends_with(" fonts-crosextra-carlito"));
+        assert_eq!(capable(&OFFICE[0], &["Carlito".to_owned()]), Finding::ok("Fonts, Calibri", "Carlito"));
         let some = Ok(vec!["WenQuanYi Zen Hei".to_owned(), "X".to_owned()]);
         assert_eq!(judge(cjk, &some), Finding::ok("Fonts, CJK", "WenQuanYi Zen Hei and 1 more"));
     }

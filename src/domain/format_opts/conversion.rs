@@ -12,7 +12,8 @@ pub struct Conversion {
     pub pdfa: Option<PdfA>,
     /// The file keeps PDF/UA.
     pub pdfua: bool,
-    /// Contents, page references and fields are done anew when the pages are known; `None`: where a template was filled.
+    /// Contents, page references and fields are done anew when the pages are known; `None`: they are in what was a template,
+    /// and every Word file that is sent is one, whether it has tags or not.
     pub update_fields: Option<bool>,
 }
 
@@ -75,11 +76,12 @@ mod tests {
             (r#"{"pdfa":"1b"}"#, Some(PdfA::One)),
             (r#"{"pdfa":"3b"}"#, Some(PdfA::Three)),
             (r#"{"pdfa":false}"#, None),
-            (r#"{"pdfa":""}"#, None),
         ] {
             assert_eq!(options(text).conversion.pdfa, part, "{text}");
         }
-        assert_fault(r#"{"pdfa":"2a"}"#, "/formatOpts/pdfa", "must be");
+        for wrong in [r#"{"pdfa":"2a"}"#, r#"{"pdfa":""}"#] {
+            assert_fault(wrong, "/formatOpts/pdfa", "must be");
+        }
         assert_fault(r#"{"pdfua":true,"tagged":false}"#, "/formatOpts/pdfua", "tagged is false");
         assert_fault(r#"{"pdfua":"1"}"#, "/formatOpts/pdfua", "true or false");
         let fields = options(r#"{"updateFields":false,"pdfua":true}"#).conversion;

@@ -23,7 +23,7 @@ mod tex;
 use serde_json::value::RawValue;
 
 use super::fault::WarningKind;
-use super::kinds::Target;
+use super::kinds::{Target, TemplateKind};
 use super::members::{Members, kind};
 use crate::config::BrowserConfig;
 use crate::problem::Fault;
@@ -196,17 +196,21 @@ impl Default for Picture {
 }
 
 impl Reading {
-    /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made by who
-    /// `heeds` some of the keys.
+    /// What the caller should know of options that do nothing, or not what they seem to, where `target` is made of `kind` by
+    /// who `heeds` some of the keys.
     #[must_use]
-    pub fn warnings(&self, target: Target, heeds: impl Fn(&str) -> bool) -> Vec<String> {
+    pub fn warnings(
+        &self,
+        (kind, target): (TemplateKind, Target),
+        heeds: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
         let unknown = self.unknown.iter();
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
         // One that promises something is not idle: where nobody heeds it, it asks for nothing.
         let idle = self.known.iter().filter(|key| !keys::is_promise(key) && !heeds(key));
-        let idle =
-            idle.map(|key| format!("formatOpts.{key} has no effect on {} and was ignored", target.name()));
+        let made = target.made_of(kind);
+        let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
         unknown.chain(idle).collect()
     }
 }
@@ -373,11 +377,15 @@ mod tests {
         ];
         let idle =
             |key: &str, target: &str| format!("formatOpts.{key} has no effect on {target} and was ignored");
-        let pdf = reading.warnings(Target::Pdf, |key| ["outline", "scale", "viewport"].contains(&key));
+        let pdf = reading.warnings((TemplateKind::Ejs, Target::Pdf), |key| {
+            ["outline", "scale", "viewport"].contains(&key)
+        });
         assert_eq!(pdf[..2], unknown);
-        assert_eq!(pdf[2..], [idle("dpi", "pdf"), idle("quality", "pdf")]);
-        assert_eq!(reading.warnings(Target::Html, |_| false).len(), 6);
-        assert_eq!(reading.warnings(Target::Html, |_| true), unknown);
+        assert_eq!(pdf[2..], [idle("dpi", "pdf made of ejs"), idle("quality", "pdf made of ejs")]);
+        let page = (TemplateKind::Html, Target::Html);
+        let ignored = reading.warnings(page, |_| false);
+        assert_eq!((ignored.len(), &ignored[2]), (6, &idle("dpi", "html")));
+        assert_eq!(reading.warnings(page, |_| true), unknown);
     }
 
     #[test]

@@ -82,13 +82,10 @@ pub(super) fn refuse(members: &mut Members<'_>) {
     }
 }
 
-/// `false`, an empty text and an empty object ask for nothing, as null does.
+/// `false` asks for nothing, as null does. An empty text does ask: the variable that it was to come from was empty, and
+/// the file would be open.
 pub(super) fn asks(value: &RawValue) -> bool {
-    let is_empty = |brackets: [char; 2]| {
-        let inner = value.get().strip_prefix(brackets[0]).and_then(|rest| rest.strip_suffix(brackets[1]));
-        inner.is_some_and(|inner| inner.trim().is_empty())
-    };
-    !matches!(value.get(), "false" | "\"\"") && !is_empty(['{', '}']) && !is_empty(['[', ']'])
+    value.get() != "false"
 }
 
 fn refusal(promise: &Promise) -> String {
@@ -109,9 +106,10 @@ fn promise_of(name: &str) -> Option<&'static Promise> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::keys::is_promise;
     use super::super::testing::{assert_fault, options, reading};
     use super::super::{Handling, KEYS};
-    use crate::domain::kinds::Target;
+    use crate::domain::kinds::{Target, TemplateKind};
 
     #[test]
     fn no_promise_is_ignored() {
@@ -145,9 +143,28 @@ mod tests {
 
     #[test]
     fn what_asks_for_nothing_is_no_fault() {
-        let text = r#"{"password":"","ownerPassword":false,"permissions":[ ],"encrypt":false,"pdfa":null,"sign":{}}"#;
+        let text = r#"{"password":null,"ownerPassword":false,"permissions":false,"encrypt":false,"pdfa":null,"sign":null}"#;
         let reading = reading(text);
-        assert_eq!((reading.faults.len(), reading.warnings(Target::Pdf, |_| false).len()), (0, 0));
+        assert_eq!(
+            (reading.faults.len(), reading.warnings((TemplateKind::Html, Target::Pdf), |_| false).len()),
+            (0, 0)
+        );
         assert_eq!(options(text), options("{}"));
+    }
+
+    #[test]
+    fn what_is_empty_is_refused_by_name() {
+        for (name, _) in KEYS.iter().filter(|(name, _)| is_promise(name)) {
+            for empty in ["\"\"", "{}", "[ ]"] {
+                assert_fault(&format!(r#"{{"{name}":{empty}}}"#), &format!("/formatOpts/{name}"), "");
+            }
+        }
+        for name in ["password", "userPassword", "ownerPassword"] {
+            let text = format!(r#"{{"{name}":""}}"#);
+            assert_fault(&text, &format!("/formatOpts/{name}"), "is empty, so nothing would be protected");
+        }
+        let permissions = r#"{"permissions":{"print":null}}"#;
+        assert_fault(permissions, "/formatOpts/permissions", "neither allows nor forbids anything");
+        assert_fault(r#"{"sign":{}}"#, "/formatOpts/sign", "cannot be kept");
     }
 }

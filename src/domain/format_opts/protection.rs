@@ -187,7 +187,10 @@ fn read_user(members: &mut Members<'_>) -> Option<Password> {
 }
 
 fn read_password(members: &mut Members<'_>, name: &str) -> Option<Password> {
-    members.raw(name).filter(|value| asks(value))?;
+    let value = members.raw(name).filter(|value| asks(value))?;
+    if value.get() == "\"\"" {
+        members.fault(name, "is empty, so nothing would be protected; give a password, or leave the key out");
+    }
     let text = members.text(name)?;
     if let Some(fault) = unfit(&text) {
         members.fault(name, fault);
@@ -232,6 +235,14 @@ fn is_invisible(character: char) -> bool {
 fn read_permissions(members: &mut Members<'_>) -> Option<Permissions> {
     members.raw("permissions").filter(|value| asks(value))?;
     let mut given = members.nested("permissions", "an object such as {\"copy\": false}")?;
+    if given.unknown(&[]).is_empty() {
+        let detail = format!(
+            "neither allows nor forbids anything; give some of {}, or leave the key out",
+            PERMISSION_KEYS.join(", ")
+        );
+        members.fault("permissions", detail);
+        return None;
+    }
     let print = read_print(&mut given);
     let [modify, copy, annotate, fill_forms, assemble, accessibility] =
         ["modify", "copy", "annotate", "fillForms", "assemble", "accessibility"].map(|name| given.flag(name));
@@ -339,9 +350,7 @@ mod tests {
             options(r#"{"userPassword":"x","password":"x"}"#).protection.passwords.user,
             password("x")
         );
-        for text in [r#"{"password":""}"#, r#"{"password":false,"permissions":{}}"#] {
-            assert!(!options(text).protection.is_asked_for());
-        }
+        assert!(!options(r#"{"password":false,"permissions":null}"#).protection.is_asked_for());
         assert_fault(r#"{"userPassword":"x","password":"y"}"#, "/formatOpts/userPassword", "give one");
         assert_fault(r#"{"password":7}"#, "/formatOpts/password", "must be a string");
     }
@@ -419,7 +428,7 @@ mod tests {
             let object: Box<RawValue> = serde_json::from_str(text).unwrap();
             without_passwords(&object).map(|shown| shown.get().to_owned())
         };
-        assert_eq!(shown(r#"{"scale": 1.50, "password": ""}"#), None, "as it was sent");
+        assert_eq!(shown(r#"{"scale": 1.50, "password": false}"#), None, "as it was sent");
         assert_eq!(shown("[]"), None);
         let text = r#"{"b":1.50,"passw\u006frd":"one","password":"two","ownerPassword":["x"],"userPassword":null,"\"":{}}"#;
         let stars = r#"{"b":1.50,"password":"***","password":"***","ownerPassword":"***","userPassword":null,"\"":{}}"#;

@@ -1,5 +1,6 @@
 //! Which pages of a PDF become pictures, and how large.
 
+use super::PageOptions;
 use crate::domain::members::Members;
 
 /// Dots an inch where nothing is said.
@@ -44,6 +45,25 @@ impl RasterOptions {
             members.fault("page", "is given beside pages; leave one of the two out");
         }
         Self { dpi: dpi.unwrap_or(default.dpi), pages: page.or(pages).unwrap_or_default() }
+    }
+}
+
+impl PageOptions {
+    /// The key that may ask for more than one picture, where pictures are those of a PDF's pages.
+    #[must_use]
+    pub fn asks_for_several(&self) -> Option<&'static str> {
+        let is_one = match self.raster.pages[..] {
+            [] if self.from_page.or(self.to_page).is_none() => true,
+            [] => self.to_page == Some(self.from_page.unwrap_or(1)),
+            [pages] => pages.last == Some(pages.first),
+            [..] => false,
+        };
+        let key = match (self.raster.pages.is_empty(), self.from_page) {
+            (false, _) => "pages",
+            (true, Some(_)) => "fromPage",
+            (true, None) => "toPage",
+        };
+        (!is_one).then_some(key)
     }
 }
 
@@ -120,5 +140,22 @@ mod tests {
             assert_fault(&format!(r#"{{"dpi":{dpi}}}"#), "/formatOpts/dpi", detail);
         }
         assert_fault(r#"{"page":0}"#, "/formatOpts/page", "out of range");
+    }
+
+    #[test]
+    fn what_may_ask_for_several_pictures_is_named() {
+        for (text, key) in [
+            ("{}", None),
+            (r#"{"page":3}"#, None),
+            (r#"{"pages":"3"}"#, None),
+            (r#"{"toPage":1}"#, None),
+            (r#"{"fromPage":2,"toPage":5,"page":1}"#, None),
+            (r#"{"pages":"all"}"#, Some("pages")),
+            (r#"{"pages":"1,2","fromPage":2}"#, Some("pages")),
+            (r#"{"fromPage":2}"#, Some("fromPage")),
+            (r#"{"toPage":2}"#, Some("toPage")),
+        ] {
+            assert_eq!(options(text).asks_for_several(), key, "{text}");
+        }
     }
 }

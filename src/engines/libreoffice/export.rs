@@ -91,6 +91,12 @@ pub(super) fn commands(from: FileKind, options: &PageOptions, is_filled: bool) -
     UPDATES.map(command).into()
 }
 
+/// The first page that is wanted of a PDF, where not all are.
+pub(super) fn first_page(to: FileKind, options: &PageOptions) -> Option<u32> {
+    let wanted = options.from_page.or_else(|| options.to_page.map(|_| 1));
+    wanted.filter(|_| to == FileKind::Pdf)
+}
+
 /// What is said of a PDF, where something is.
 pub(super) fn metadata(to: FileKind, options: &PageOptions) -> Option<Metadata> {
     let said = &options.extras.metadata;

@@ -1,5 +1,6 @@
 //! Office files into PDF and HTML, by LibreOffice in servers of our own: each holds it loaded, and makes a child for each document.
 
+mod errors;
 mod export;
 mod fonts;
 mod needs;
@@ -11,13 +12,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 
+use self::errors::Sentences;
 use self::export::Export;
 use self::fonts::InstalledFonts;
 use super::document::Document;
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Basis, Engine};
 use crate::config::{OfficeConfig, OfficeStart};
-use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{FileKind, TemplateKind};
 use crate::domain::office_format::OfficeFormat;
@@ -75,6 +77,7 @@ impl StepRunner for LibreOffice {
             options: Cow::Owned((export.options)(job.options)),
             html: export.html(self.bounds.scratch_bytes),
             fonts: export.shows_fonts(),
+            first_page: export::first_page(kind, job.options),
             metadata: export::metadata(kind, job.options),
         };
         let (remarks, made) = self.convert(job, convert, chunks).await?;
@@ -82,6 +85,9 @@ impl StepRunner for LibreOffice {
             job.warnings.push(&warning);
         }
         let pages = (kind == FileKind::Pdf).then(|| pdf_metadata::pages(&made)).flatten();
+        if let Some(warning) = pages.and_then(|pages| cut(job.options, pages)) {
+            job.warnings.push(&warning);
+        }
         if job.options.conversion.pdfua && pdf_metadata::has_title(&made) == Some(false) {
             job.warnings.push(UNTITLED);
         }
@@ -153,107 +159,23 @@ impl LibreOffice {
             converted
         });
         let converted = converting.await.map_err(|error| StepFault::internal(&error.to_string()))?;
-        let (converted, made) = converted.map_err(|fault| self.server_fault(fault))?;
-        let (from, to) = (job.options.from_page, job.options.to_page);
+        let sentences = Sentences { config: &self.config, bounds: self.bounds, options: job.options };
+        let (converted, made) = converted.map_err(|fault| sentences.of_server(fault))?;
         if let Converted::Made(remarks) = converted {
             Ok((remarks, made))
-        } else if matches!(converted, Converted::Unwritable(_)) && from.or(to).is_some() {
-            Err(outside(from, to))
         } else {
-            Err(self.fault(converted))
+            Err(sentences.of_document(converted))
         }
-    }
-
-    /// Why a document did not become another.
-    fn fault(&self, converted: Converted) -> StepFault {
-        let (code, sentence) = match converted {
-            Converted::Made(_) => return StepFault::internal("a document was made and is not there"),
-            Converted::Broken(cause) => return StepFault::internal(&cause),
-            // Where it says nothing at all, it was often refused memory in one large piece.
-            Converted::Unreadable(why) if why.is_empty() => {
-                let limit = self.config.memory_limit_mb;
-                let sentence = format!(
-                    "LibreOffice could not read the document: it is broken, or needs more than {limit} MB of memory \
-                     (office.memory_limit_mb)"
-                );
-                (FaultCode::TemplateInvalid, sentence)
-            }
-            Converted::Unreadable(why) => {
-                let sentence = format!(
-                    "LibreOffice could not read the document{}; open it in its program and save it anew",
-                    told(&why)
-                );
-                (FaultCode::TemplateInvalid, sentence)
-            }
-            Converted::Unwritable(why) => (
-                FaultCode::TemplateInvalid,
-                format!(
-                    "LibreOffice read the document and could not make anything of it{}; a document without pages cannot become \
-                     any",
-                    told(&why)
-                ),
-            ),
-            Converted::NoHtml(why) => (
-                FaultCode::TemplateLimit,
-                format!("the document did not become html{}; have less in it", told(&why)),
-            ),
-            Converted::Late => {
-                let limit = self.config.timeout_ms;
-                let sentence = format!(
-                    "LibreOffice did not finish the document within {limit} ms (office.timeout_ms); have less in it"
-                );
-                (FaultCode::TemplateLimit, sentence)
-            }
-            Converted::OutOfMemory => return self.out_of_memory(),
-            Converted::TooLong => return self.too_long(),
-            Converted::Crashed(signal) => (
-                FaultCode::TemplateInvalid,
-                format!(
-                    "LibreOffice crashed on the document (signal {signal}); open it in its program and save it anew, or have \
-                     less in it"
-                ),
-            ),
-        };
-        JobFault::new(code, sentence).into()
-    }
-
-    /// Why a server did not answer.
-    fn server_fault(&self, fault: WorkerFault) -> StepFault {
-        match fault {
-            WorkerFault::Deadline => self.fault(Converted::Late),
-            WorkerFault::TooLong => self.too_long(),
-            WorkerFault::TooMuch(_) => self.out_of_memory(),
-            WorkerFault::NotStarted(cause) => StepFault::NotStarted(cause),
-            fault @ (WorkerFault::Died { .. } | WorkerFault::Astray(_)) => {
-                StepFault::internal(&format!("LibreOffice: {fault}"))
-            }
-        }
-    }
-
-    fn out_of_memory(&self) -> StepFault {
-        let limit = self.config.memory_limit_mb;
-        let sentence = format!(
-            "LibreOffice needs more than {limit} MB of memory for the document (office.memory_limit_mb); have less in it"
-        );
-        JobFault::new(FaultCode::TemplateLimit, sentence).into()
-    }
-
-    fn too_long(&self) -> StepFault {
-        let limit = self.bounds.scratch_bytes >> 20;
-        let sentence =
-            format!("LibreOffice writes more than {limit} MB for the document (workers.scratch_limit_mb)");
-        JobFault::new(FaultCode::OutputTooLarge, sentence).into()
     }
 }
 
-/// That is the usual reason why a part of a document cannot be written.
-fn outside(from: Option<u32>, to: Option<u32>) -> StepFault {
-    let end = to.map(|to| to.to_string()).unwrap_or_default();
-    let sentence = format!(
-        "the document has no pages {}-{end} (formatOpts.fromPage, toPage); ask for pages that it has",
-        from.unwrap_or(1)
-    );
-    JobFault::new(FaultCode::OptionsInvalid, sentence).into()
+/// What is said of a range that goes on where the document ends, of which `made` pages were made.
+fn cut(options: &PageOptions, made: u32) -> Option<String> {
+    let (first, last) = (options.from_page.unwrap_or(1), options.to_page?);
+    let end = first.saturating_add(made).saturating_sub(1);
+    (end < last).then(|| {
+        format!("the document ends with page {end}, and formatOpts.toPage is {last}: it has no more pages")
+    })
 }
 
 /// A server that ends under a document did so for no reason of the document's, which has a process of its own: another
@@ -286,12 +208,4 @@ fn format_of(kind: FileKind, chunks: &[Bytes]) -> OfficeFormat {
     };
     let start = chunks.first().map(Bytes::as_ref).unwrap_or_default();
     OfficeFormat::of_start(template, start).unwrap_or(usual)
-}
-
-/// What LibreOffice says of it, where that is for people: not where it names classes and paths.
-fn told(why: &str) -> String {
-    let why = why.trim().trim_end_matches('.');
-    let is_sentence = why.contains(char::is_whitespace)
-        && !["::", "://", "loadComponent"].iter().any(|word| why.contains(word));
-    if is_sentence { format!(" ({why})") } else { String::new() }
 }

@@ -37,7 +37,7 @@ impl Office {
         match unfilled {
             Unfilled::Document { tags, first, warnings } => {
                 if let Some(first) = first {
-                    job.warnings.push(&printed(tags, &first, format));
+                    job.warnings.push(&printed(tags, self.limits.tags, &first, format));
                 }
                 for warning in &warnings {
                     job.warnings.push(warning);
@@ -87,13 +87,14 @@ fn why(format: OfficeFormat) -> String {
     }
 }
 
-/// That tags are in the document as their author wrote them.
-fn printed(tags: usize, first: &str, format: OfficeFormat) -> String {
+/// That tags are in the document as their author wrote them; of more than `limit` they are not counted.
+fn printed(tags: usize, limit: u64, first: &str, format: OfficeFormat) -> String {
     let why = why(format);
+    let many = if tags as u64 > limit { format!("more than {limit}") } else { tags.to_string() };
     match tags {
         0 | 1 => format!("the tag {first} is not filled and stands in the document as it is: {why}"),
         _ => format!(
-            "{tags} tags are not filled and stand in the document as they are, the first is {first}: {why}"
+            "{many} tags are not filled and stand in the document as they are, the first is {first}: {why}"
         ),
     }
 }
@@ -131,9 +132,10 @@ mod tests {
     #[test]
     fn each_format_says_what_becomes_of_its_tags_in_one_line() {
         for format in OfficeFormat::ALL.into_iter().filter(|format| *format != OfficeFormat::Docx) {
-            let told = printed(12, "{customer.name}", format);
+            let told = printed(12, 12, "{customer.name}", format);
             assert!(told.starts_with("12 tags are not filled") && told.len() < 300, "{told}");
-            assert!(printed(1, "{a}", format).starts_with("the tag {a} is not filled"));
+            assert!(printed(1, 9, "{a}", format).starts_with("the tag {a} is not filled"));
+            assert!(printed(14, 12, "{a}", format).starts_with("more than 12 tags are not filled"));
             let anew = not_anew(format);
             assert!(anew.contains(format.described()) && anew.len() < 300, "{anew}");
         }

@@ -92,8 +92,8 @@ pub(in super::super) struct FormatOpts {
     delimiters: Option<Delimiters>,
     /// Whether a name that the data lack fails the job, in the tags of an Office template; otherwise it is empty.
     strict: Option<bool>,
-    /// Whether contents, page references and fields of a Word file are done anew when its pages are known; where nothing is
-    /// said: if the template was filled.
+    /// Whether contents, page references and fields of a Word file are done anew when its pages are known; `true` when left
+    /// out.
     update_fields: Option<bool>,
     /// Which TeX makes a document of LaTeX: `pdflatex`, `lualatex` or `xelatex`. When left out: the one that the file names
     /// (`% !TeX program = …`), or that it needs.

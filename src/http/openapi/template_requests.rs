@@ -14,6 +14,7 @@ pub(in super::super) struct PreviewsRequest {
     /// The data, as it is to reach the template.
     #[schema(value_type = Option<HashMap<String, serde_json::Value>>)]
     data: Option<()>,
+    /// Where the picture is one of a PDF's pages, `pages`, `fromPage` and `toPage` are refused unless `page` says which.
     format_opts: Option<FormatOpts>,
 }
 

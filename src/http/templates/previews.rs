@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::path;
+use crate::domain::format_opts::PageOptions;
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::http::auth::Caller;
@@ -24,7 +25,7 @@ use crate::http::{conversions, gate, view, wait};
 use crate::jobs::erase::DeleteJob;
 use crate::jobs::messages::{InitJob, JobSpec};
 use crate::jobs::view::JobView;
-use crate::problem::Problem;
+use crate::problem::{Fault, Problem};
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Previews)]
@@ -80,6 +81,7 @@ pub(in crate::http) async fn render(
     for target in [Target::Png, Target::Pdf] {
         conversions::admit(&state, (kind, target), &format_opts.options)?;
     }
+    refuse_several(&state, kind, &format_opts.options)?;
     check_template(&state, caller.0, &spec(Target::Png)).await?;
     let begin = |target| {
         let (account, data, template) = (caller.0, data.clone(), None);
@@ -119,6 +121,16 @@ fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
         (Some(kind), faults) if faults.is_empty() => Ok(Wanted { kind, data, format_opts }),
         (_, faults) => Err(Problem::validation(faults)),
     }
+}
+
+/// Several pictures are an archive, which no template can be saved with.
+fn refuse_several(state: &HttpState, kind: TemplateKind, options: &PageOptions) -> Result<(), Problem> {
+    let route = state.catalog.route(kind, Target::Png, options);
+    let is_of_pages = route.is_some_and(|route| route.heeds("pages"));
+    let Some(key) = options.asks_for_several().filter(|_| is_of_pages) else { return Ok(()) };
+    let detail = "may ask for several pictures, and a preview is one; leave it out, or name the page that is shown \
+                  (formatOpts.page)";
+    Err(Problem::validation(vec![Fault::new(format!("/formatOpts/{key}"), detail)]))
 }
 
 fn body_of(state: &HttpState, job: &JobView) -> RenderedBody {

@@ -32,8 +32,10 @@ pub(super) fn read(
 ) -> Result<Package, PackageFault> {
     let mut view = View::of(upload, limits)?;
     let repeated = view.repeated.take();
-    let mut archive = open(view)?;
+    let is_office = view.is_office;
+    let mut archive = open(view, is_office)?;
     if let Some(format) = office::format_of(&mut archive)? {
+        office::check_start(format, upload)?;
         check(&mut archive, (upload.len() as u64, repeated), limits)?;
         return Ok(Package::office(format, upload.clone()));
     }

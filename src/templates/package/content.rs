@@ -35,6 +35,9 @@ const ARCHIVE_END: &[u8] = b"PK\x05\x06";
 /// The end record and the longest comment behind it.
 const END_LIMIT_BYTES: usize = 22 + 65_535;
 
+/// How far from its beginning the root element of a flat `OpenDocument` file begins at most.
+const FLAT_ROOT_WITHIN: usize = 1 << 10;
+
 const REPACK: &str = "pack the template's files as a zip archive";
 const CONVERT: &str = "upload a page (HTML, EJS), a zip archive, or an Office file (.docx, .xlsx, .pptx)";
 
@@ -71,6 +74,12 @@ pub(super) fn of(bytes: &[u8]) -> Content {
     if let Some(&(_, what, remedy)) = FOREIGN.iter().find(|(start, ..)| bytes.starts_with(start)) {
         return Content::Foreign { what, remedy };
     }
+    if is_flat(bytes) {
+        return Content::Foreign {
+            what: "a flat OpenDocument file (.fodt, .fods, .fodp)",
+            remedy: "save it as .odt, .ods or .odp",
+        };
+    }
     if bytes.get(257..262) == Some(b"ustar") {
         return Content::Foreign { what: "a tar archive", remedy: REPACK };
     }
@@ -90,6 +99,13 @@ pub(super) fn of(bytes: &[u8]) -> Content {
         return Content::Archive;
     }
     Content::Foreign { what: "no text, for it has NUL bytes in it", remedy: CONVERT }
+}
+
+/// Whether it is an `OpenDocument` file in one piece of XML. A page may be XML, too, and begins with another element.
+fn is_flat(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let root = &start[..start.len().min(FLAT_ROOT_WITHIN)];
+    start.starts_with(b"<?xml") && memmem::find(root, b"<office:document").is_some()
 }
 
 /// A text in UTF-16 that says so, in which there are no words to be found.

@@ -1,5 +1,7 @@
 //! Which of an archive's files is the template, and where it begins when one folder wraps everything.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use super::content::{self, Content};
@@ -184,10 +186,10 @@ fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
     let candidates: Vec<&str> = top(files).filter(|path| sort(path).is_some()).collect();
     if !candidates.is_empty() {
         let names = listed(&candidates);
-        let name = office_entry(&candidates).unwrap_or(usual);
+        let name = office_entries(&candidates).unwrap_or_else(|| usual.to_owned());
         return fault(format!(
             "the archive has no {name} at its top, and more than one file that could be the template: {names}; \
-             name one of them {name}"
+             rename the one that is it to {name}"
         ));
     }
     let deeper = own.iter().chain(&ENTRIES).find_map(|name| {
@@ -206,16 +208,14 @@ fn no_entry(files: &Files, own: &[&'static str]) -> PackageFault {
     fault(format!("the archive has no {usual} at its top, only {names}; put {what} there"))
 }
 
-/// The name of the entry among these files, if all are Office files.
-fn office_entry(paths: &[&str]) -> Option<&'static str> {
-    let format = |path: &&str| match sort(path) {
-        Some(Sort::Office(format)) => Some(format),
+/// What the entry may be called among these files, if all are Office files.
+fn office_entries(paths: &[&str]) -> Option<String> {
+    let entry = |path: &&str| match sort(path) {
+        Some(Sort::Office(format)) => Some(format!("index.{}", format.extension())),
         Some(Sort::Page | Sort::Ejs | Sort::Latex) | None => None,
     };
-    let formats: Vec<OfficeFormat> = paths.iter().map(format).collect::<Option<_>>()?;
-    let kind = formats.first()?.kind();
-    let are_one = formats.iter().all(|format| format.kind() == kind);
-    own_entries(Some(kind).filter(|_| are_one).or(Some(TemplateKind::Docx))).first().copied()
+    let entries: BTreeSet<String> = paths.iter().map(entry).collect::<Option<_>>()?;
+    Some(Vec::from_iter(entries).join(" or "))
 }
 
 fn listed(paths: &[&str]) -> String {

@@ -136,7 +136,7 @@ impl Package {
     }
 
     fn office(format: OfficeFormat, content: Bytes) -> Self {
-        Self::single(&format!("template.{}", format.extension()), format.kind(), content)
+        Self::single(&format!("index.{}", format.extension()), format.kind(), content)
     }
 
     fn single(entry: &str, kind: TemplateKind, content: Bytes) -> Self {

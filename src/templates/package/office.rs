@@ -46,7 +46,7 @@ pub(super) fn is_text(path: &str) -> bool {
 /// What an `OpenDocument` file says that it is, behind `application/vnd.oasis.opendocument.`; templates' names go on.
 const OPEN_DOCUMENTS: [(&[u8], OfficeFormat); 3] =
     [(b"text", OfficeFormat::Odt), (b"spreadsheet", OfficeFormat::Ods), (b"presentation", OfficeFormat::Odp)];
-const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
+pub(super) const OPEN_DOCUMENT: &[u8] = b"application/vnd.oasis.opendocument.";
 /// Where it says so.
 const OPEN_DOCUMENT_KIND: &str = "mimetype";
 const OPEN_DOCUMENT_KIND_LIMIT_BYTES: u64 = 100;
@@ -101,7 +101,7 @@ pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<Of
         Content::Compound => compound::format(bytes).map(Some),
         Content::Rtf => Ok(Some(OfficeFormat::Rtf)),
         Content::Archive | Content::Text(_) | Content::Empty | Content::Foreign { .. } => {
-            checked(View::of(bytes, limits)?, bytes.len() as u64, limits)
+            checked(View::of(bytes, limits)?, bytes, limits)
         }
     }
 }
@@ -109,19 +109,37 @@ pub(super) fn format_of_bytes(bytes: &[u8], limits: &Limits) -> Result<Option<Of
 /// Holds `bytes` to the limits if they are an Office file. What cannot be opened is none.
 pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), PackageFault> {
     match View::of(bytes, limits) {
-        Ok(view) => checked(view, bytes.len() as u64, limits).map(drop),
+        Ok(view) => checked(view, bytes, limits).map(drop),
         Err(_) => Ok(()),
     }
 }
 
-fn checked(mut view: View<'_>, bytes: u64, limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
+fn checked(mut view: View<'_>, bytes: &[u8], limits: &Limits) -> Result<Option<OfficeFormat>, PackageFault> {
     let repeated = view.repeated.take();
-    let mut opened = open(view)?;
+    let is_office = view.is_office;
+    let mut opened = open(view, is_office)?;
     let format = format_of(&mut opened)?;
-    if format.is_some() {
-        archive::check(&mut opened, (bytes, repeated), limits)?;
+    if let Some(format) = format {
+        check_start(format, bytes)?;
+        archive::check(&mut opened, (bytes.len() as u64, repeated), limits)?;
     }
     Ok(format)
+}
+
+/// Hazard: whoever renders the file looks at its first bytes only, and would take for another what does not begin as its
+/// format does.
+///
+/// # Errors
+/// For such a file.
+pub(super) fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), PackageFault> {
+    if OfficeFormat::of_start(format.kind(), bytes) == Some(format) {
+        return Ok(());
+    }
+    let (what, place) = (format.described(), if format.is_present() { "its" } else { "not its" });
+    Err(fault(format!(
+        "the file is {what}, and an entry 'mimetype' is {place} first one, as another program has packed it; open it in its \
+         program and save it anew"
+    )))
 }
 
 /// The format whose main part the list of content types names.

@@ -3,12 +3,17 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use memchr::memmem;
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
 use super::directory::Directory;
+use super::office::{CONTENT_TYPES, OPEN_DOCUMENT};
 use super::{Limits, PackageFault, end, fault};
+
+/// Within so many bytes the first entries of an Office file begin, of which one tells it.
+const OFFICE_ENTRY_WITHIN: usize = 4 << 10;
 
 /// The bytes of an archive.
 #[derive(Debug)]
@@ -16,6 +21,8 @@ pub(super) struct View<'a> {
     body: &'a [u8],
     tail: Vec<u8>,
     at: u64,
+    /// It begins as Office files do.
+    pub is_office: bool,
     /// See [`Directory::repeated`].
     pub repeated: Option<PackageFault>,
 }
@@ -23,6 +30,8 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// A view of `upload`, if it is a whole archive of no more entries than `limits` has.
     pub fn of(upload: &'a [u8], limits: &Limits) -> Result<Self, PackageFault> {
+        let is_office = seems_office(upload);
+        let broken = |why: &str| broken(is_office, why);
         let end = end::find(upload).map_err(broken)?;
         // Counted before anything is kept of them.
         if end.entries > limits.entries {
@@ -38,6 +47,7 @@ impl<'a> View<'a> {
             body,
             tail: tail(body.len() as u64, directory.bytes, directory.entries),
             at: 0,
+            is_office,
             repeated: directory.repeated,
         })
     }
@@ -49,10 +59,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// The archive that `reader` shows.
-pub(super) fn open<R: Read + Seek>(reader: R) -> Result<ZipArchive<R>, PackageFault> {
+/// The archive that `reader` shows, which begins as an Office file or does not.
+pub(super) fn open<R: Read + Seek>(reader: R, is_office: bool) -> Result<ZipArchive<R>, PackageFault> {
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    ZipArchive::with_config(config, reader).map_err(|error| broken(&cause(&error)))
+    ZipArchive::with_config(config, reader).map_err(|error| broken(is_office, &cause(&error)))
 }
 
 /// What the library says of an error, without the words that our sentences have already.
@@ -61,8 +71,19 @@ pub(super) fn cause(error: &ZipError) -> String {
     told.strip_prefix("invalid Zip archive: ").unwrap_or(&told).to_owned()
 }
 
-fn broken(why: &str) -> PackageFault {
-    fault(format!("the archive is damaged or cut off ({why}); pack it anew, as zip, and upload it again"))
+/// Whether an archive, which may be damaged, begins as those of Office do.
+fn seems_office(upload: &[u8]) -> bool {
+    let start = &upload[..upload.len().min(OFFICE_ENTRY_WITHIN)];
+    [CONTENT_TYPES.as_bytes(), OPEN_DOCUMENT].iter().any(|name| memmem::find(start, name).is_some())
+}
+
+fn broken(is_office: bool, why: &str) -> PackageFault {
+    let (what, remedy) = if is_office {
+        ("Office file", "open it in its program, save it anew")
+    } else {
+        ("archive", "pack it anew, as zip,")
+    };
+    fault(format!("the {what} is damaged or cut off ({why}); {remedy} and upload it again"))
 }
 
 /// The directory, which begins at `start`, and its end: of the large kind, which has room for every number.

@@ -286,13 +286,6 @@ pub(super) fn by_itself(itself: u32) -> Result<BpfProgram, BackendError> {
     refusals(rules)
 }
 
-/// The filter that leaves a process no signal but to itself.
-pub(super) fn without_signals(itself: u32) -> Result<BpfProgram, BackendError> {
-    let mut rules = Rules::new();
-    refuse_signals(&mut rules, itself)?;
-    refusals(rules)
-}
-
 /// The filter that leaves a process `itself` nothing but what it needs to compute.
 pub(super) fn computing(itself: u32) -> Result<BpfProgram, BackendError> {
     let mut rules: Rules = COMPUTING_CALLS.iter().map(|&call| (call, Vec::new())).collect();

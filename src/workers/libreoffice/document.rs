@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use lok::{Bounds, End, Ended, Kit};
 use nix::libc;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, open, statvfs};
 
-use super::pipes::Pipes;
 use super::server::LOAD_OPTIONS;
-use super::{ConvertJob, Converted, Remarks, ServerOrder, page};
+use super::{ConvertJob, Converted, Remarks, ServerOrder, inherited, page};
 use crate::domain::format_opts::Metadata;
 use crate::workers::{cage, group};
 
@@ -20,12 +19,16 @@ use crate::workers::{cage, group};
 const MADE: &str = "made";
 const SENTENCE: &str = "sentence";
 const REMARKS: &str = "remarks";
-/// Longest remarks.
-const REMARKS_BYTES: u64 = 64 << 10;
+/// Longest remarks: with what is said around them shorter than the longest header of an answer, which is 64 KiB.
+const REMARKS_BYTES: u64 = 32 << 10;
+/// Most families of fonts in them, which so are no longer.
+const FONTS: usize = 100;
 /// Most of a document's parts that are read for the fonts that they name.
 const FONTS_BYTES: u64 = 64 << 20;
 /// Longest sentence of LibreOffice's.
 const SENTENCE_BYTES: u64 = 400;
+/// A disk with less left is full: where something cannot be read or written then, that is not the document's doing.
+const LEFT_BYTES: u64 = 16 << 20;
 
 /// How many children may try a document, where one stands still.
 const ATTEMPTS: u32 = 3;
@@ -37,6 +40,8 @@ const UNCAGED: u8 = 3;
 const NO_HTML: u8 = 4;
 const UNANNOTATED: u8 = 5;
 const EXHAUSTED: u8 = 6;
+const UNTOLD: u8 = 7;
+const OUTSIDE: u8 = 8;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -64,13 +69,27 @@ impl Bench {
 
     /// The folder for a document, with the document in it.
     fn set(&self, job: &ConvertJob<'_>, document: &[u8]) -> io::Result<PathBuf> {
-        let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
-        make(&self.work)?;
-        self.folders.iter().try_for_each(|folder| make(&self.work.join(folder)))?;
+        self.make_folders()?;
         // A field of the document may show its name.
         let path = self.work.join(format!("document.{}", job.extension));
         fs::write(&path, document)?;
         Ok(path)
+    }
+
+    /// The same for another child: nothing that the last one has left is there, but the document, which LibreOffice does not
+    /// write to.
+    fn set_anew(&self, document: &Path) -> io::Result<()> {
+        let kept = self.work.with_file_name("kept");
+        fs::rename(document, &kept)?;
+        self.clear()?;
+        self.make_folders()?;
+        fs::rename(kept, document)
+    }
+
+    fn make_folders(&self) -> io::Result<()> {
+        let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
+        make(&self.work)?;
+        self.folders.iter().try_for_each(|folder| make(&self.work.join(folder)))
     }
 
     /// What the child has made; never what a link leads to.
@@ -79,6 +98,11 @@ impl Bench {
         let file = File::from(open(self.work.join(name), flags, Mode::empty())?);
         let about = file.metadata()?;
         if about.is_file() { Ok((file, about.len())) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+
+    /// LibreOffice does not say so: to it, what it cannot write is a failure like any other.
+    fn is_on_a_full_disk(&self) -> bool {
+        statvfs(&self.work).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEFT_BYTES)
     }
 
     fn remarks(&self) -> Remarks {
@@ -104,7 +128,6 @@ pub(super) fn convert(
     bench: &Bench,
     job: &ConvertJob<'_>,
     document: Vec<u8>,
-    pipes: &Pipes,
 ) -> (Converted, Option<(File, u64)>) {
     let broken = |cause: io::Error| (Converted::Broken(cause.to_string()), None);
     let path = match bench.set(job, &document) {
@@ -124,7 +147,7 @@ pub(super) fn convert(
     };
     let attempt = || {
         kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
-            pipes.close().map_err(|_| UNCAGED)?;
+            inherited::give_up().map_err(|_| UNCAGED)?;
             make(kit, bench, job, &path).map_err(|(code, sentence)| {
                 let _ = fs::write(bench.work.join(SENTENCE), sentence);
                 code
@@ -136,15 +159,11 @@ pub(super) fn convert(
     for _ in 1..ATTEMPTS {
         if is_still(&ended) {
             let _ = writeln!(io::stderr(), "a child stood still; another one takes the document");
-            ended = attempt();
+            ended = bench.set_anew(&path).and_then(|()| attempt());
         }
     }
     match ended {
-        Ok(Ended { end: End::Done, .. }) => match bench.open(MADE) {
-            Ok(made) => (Converted::Made(bench.remarks()), Some(made)),
-            Err(error) => (Converted::Unwritable(error.to_string()), None),
-        },
-        Ok(ended) => (outcome(&ended, bench), None),
+        Ok(ended) => outcome(&ended, bench),
         Err(error) => broken(error),
     }
 }
@@ -179,7 +198,7 @@ fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
             let made = page::make(&document, order, &bench.work, &made);
             remarks.warnings = made.map_err(|sentence| (NO_HTML, sentence))?;
         }
-        None => document.save_as(&made, &job.format, &job.options).map_err(unwritable)?,
+        None => save(&document, job, &made)?,
     }
     if let Some(metadata) = &job.metadata {
         annotate(&made, metadata).map_err(|error| (UNANNOTATED, error.to_string()))?;
@@ -188,11 +207,22 @@ fn work(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(
         remarks.fonts = fonts(path);
     }
     let remarks = serde_json::to_vec(&remarks).unwrap_or_default();
-    // A document without them is a document.
-    let _ = fs::write(bench.work.join(REMARKS), remarks);
+    fs::write(bench.work.join(REMARKS), remarks).map_err(|error| (UNTOLD, error.to_string()))?;
     // The process ends now: closing the document would be for nothing, and may crash.
     std::mem::forget(document);
     Ok(())
+}
+
+/// Of pages that are not there LibreOffice makes nothing, and says no more than that. How many there are is known once all
+/// are written.
+fn save(document: &lok::Document<'_>, job: &ConvertJob<'_>, made: &Path) -> Result<(), (u8, String)> {
+    let Err(sentence) = document.save_as(made, &job.format, &job.options) else { return Ok(()) };
+    let count = || {
+        document.save_as(made, &job.format, "").ok()?;
+        pdf_metadata::pages(&fs::read(made).ok()?)
+    };
+    let count = job.first_page.and_then(|first| count().filter(|count| *count < first));
+    Err(count.map_or((UNWRITABLE, sentence), |count| (OUTSIDE, count.to_string())))
 }
 
 /// Says it behind the end of the PDF.
@@ -204,29 +234,37 @@ fn annotate(made: &Path, metadata: &Metadata) -> io::Result<()> {
     OpenOptions::new().append(true).open(made)?.write_all(&added)
 }
 
-/// The families of fonts that a document asks for.
+/// The families of fonts that a document asks for, the first of very many.
 fn fonts(path: &Path) -> Vec<String> {
     let document = fs::read(path).unwrap_or_default();
-    document_fonts::asked(&document, FONTS_BYTES).into_iter().collect()
+    document_fonts::asked(&document, FONTS_BYTES).into_iter().take(FONTS).collect()
 }
 
-fn outcome(ended: &Ended, bench: &Bench) -> Converted {
+fn outcome(ended: &Ended, bench: &Bench) -> (Converted, Option<(File, u64)>) {
     // It began with what the server holds.
     let own = Account::open().map(|account| account.read("RssAnon:")).unwrap_or_default();
     let is_full = ended.peak_bytes.saturating_sub(own) > enough(bench.order.memory_bytes);
-    match ended.end {
+    let converted = match ended.end {
+        End::Done => match bench.open(MADE) {
+            Ok(made) => return (Converted::Made(bench.remarks()), Some(made)),
+            Err(error) => Converted::Unwritable(error.to_string()),
+        },
         End::Late | End::Signal(libc::SIGXCPU) => Converted::Late,
         End::Still => Converted::Broken("children stood still, one after the other".to_owned()),
         End::Signal(libc::SIGXFSZ) => Converted::TooLong,
         End::Failed(EXHAUSTED) => Converted::OutOfMemory,
+        End::Signal(_) | End::Failed(_) if bench.is_on_a_full_disk() => {
+            Converted::Broken("the disk with the documents' folders is full (workers.scratch_dir)".to_owned())
+        }
         End::Signal(_) if is_full => Converted::OutOfMemory,
         End::Signal(signal) => Converted::Crashed(signal),
         End::Failed(UNREADABLE) => Converted::Unreadable(bench.sentence()),
         End::Failed(UNWRITABLE) => Converted::Unwritable(bench.sentence()),
         End::Failed(NO_HTML) => Converted::NoHtml(bench.sentence()),
+        End::Failed(OUTSIDE) => Converted::NoSuchPages(bench.sentence().parse().unwrap_or_default()),
         End::Failed(code) => Converted::Broken(format!("a child ended with {code}: {}", bench.sentence())),
-        End::Done => Converted::Made(bench.remarks()),
-    }
+    };
+    (converted, None)
 }
 
 /// What the system says of the memory of this process, also when it may open nothing any more.

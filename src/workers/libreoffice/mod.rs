@@ -5,6 +5,7 @@
 //! each document, which has all that loaded already. What a document makes of LibreOffice goes with its child.
 
 mod document;
+mod inherited;
 mod page;
 mod pipes;
 mod server;
@@ -49,6 +50,8 @@ pub struct ConvertJob<'a> {
     pub format: Cow<'a, str>,
     /// What is said of that, as LibreOffice takes it.
     pub options: Cow<'a, str>,
+    /// The first page that is wanted of it, where not all are; the options say which.
+    pub first_page: Option<u32>,
     /// What is said of a PDF beside what the document says of itself.
     pub metadata: Option<Metadata>,
     /// It becomes HTML of ours instead.
@@ -96,6 +99,8 @@ pub enum Converted {
     Unreadable(String),
     /// It cannot write the file, and what it says of it.
     Unwritable(String),
+    /// The document ends before the pages that are wanted of it: it has so many.
+    NoSuchPages(u32),
     /// The document does not become HTML, and why.
     NoHtml(String),
     /// It was not done in time.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use document_html::{Error, Extras, Limits};
-use pdf_raster::{Artist, Fonts, Format, Resolution};
+use pdf_raster::{Artist, Fonts, Format, RasterError, Resolution};
 
 use super::HtmlOrder;
 
@@ -31,7 +31,7 @@ pub(super) fn make(
     let limits = Limits { output_bytes: order.output_bytes, ..Limits::default() };
     let mut extras = Drawn::default();
     if order.slides {
-        extras.slides = slides(document, work)?;
+        extras.slides = slides(document, work, order.output_bytes)?;
     } else if document_html::needs_pictures(&saved, &limits).map_err(|error| error.to_string())? {
         let page = work.join("drawn.html");
         document.save_as(&page, "html", "EmbedImages")?;
@@ -39,12 +39,7 @@ pub(super) fn make(
     }
     let mut file = |name: &str| beside(work, name, order.output_bytes);
     let extras = Extras { html: &extras.html, file: Some(&mut file), slides: &extras.slides };
-    let page = document_html::write(&saved, extras, &limits).map_err(|error| match error {
-        Error::Output { .. } => format!("{error} (workers.scratch_limit_mb)"),
-        Error::Package(_) | Error::Part { .. } | Error::Nodes { .. } | Error::Depth { .. } => {
-            error.to_string()
-        }
-    })?;
+    let page = document_html::write(&saved, extras, &limits).map_err(|error| told(&error))?;
     fs::write(made, page.html).map_err(|error| error.to_string())?;
     Ok(missing(page.missing_pictures).into_iter().collect())
 }
@@ -56,27 +51,56 @@ struct Drawn {
     slides: Vec<Vec<u8>>,
 }
 
-/// A picture of each slide that is not hidden.
-fn slides(document: &lok::Document<'_>, work: &Path) -> Result<Vec<Vec<u8>>, String> {
+/// Why there is no HTML.
+fn told(error: &Error) -> String {
+    match error {
+        Error::Output { .. } => format!("{error} (workers.scratch_limit_mb)"),
+        Error::Package(_)
+        | Error::Part { .. }
+        | Error::Parts { .. }
+        | Error::Nodes { .. }
+        | Error::Depth { .. } => error.to_string(),
+    }
+}
+
+/// A picture of each slide that is not hidden; an empty one of a slide that nobody can draw.
+fn slides(document: &lok::Document<'_>, work: &Path, limit: usize) -> Result<Vec<Vec<u8>>, String> {
     let path = work.join("slides.pdf");
     document.save_as(&path, "pdf", "")?;
     let file = fs::read(path).map_err(|error| error.to_string())?;
-    let document = pdf_raster::Document::open(file).map_err(|error| error.to_string())?;
+    drawn_slides(file, limit)
+}
+
+fn drawn_slides(pdf: Vec<u8>, limit: usize) -> Result<Vec<Vec<u8>>, String> {
+    let document = pdf_raster::Document::open(pdf).map_err(|error| error.to_string())?;
     // LibreOffice puts every font into the file.
     let mut artist = Artist::new(&document, &Arc::new(Fonts::in_folders(&[])), SLIDE_PIXELS);
-    let mut draw = |number: u32, format| {
-        artist.picture(number, Resolution::of_dpi(DPI), format).map_err(|error| error.to_string())
-    };
-    (1..=document.page_count())
-        .map(|number| {
-            let picture = draw(number, Format::Png)?;
-            if picture.len() < LONG_PICTURE_BYTES {
-                return Ok(picture);
-            }
-            let photograph = draw(number, JPEG)?;
-            Ok(if photograph.len() < picture.len() { photograph } else { picture })
-        })
-        .collect()
+    let (mut slides, mut bytes) = (Vec::new(), 0_usize);
+    for number in 1..=document.page_count() {
+        let slide = match slide(&mut artist, number) {
+            Ok(slide) => slide,
+            Err(RasterError::Undrawable { .. } | RasterError::TooManyPixels { .. }) => Vec::new(),
+            Err(error) => return Err(error.to_string()),
+        };
+        // The html is longer still: its pictures are in base64.
+        bytes = bytes.saturating_add(slide.len());
+        if bytes > limit {
+            return Err(told(&Error::Output { limit }));
+        }
+        slides.push(slide);
+    }
+    Ok(slides)
+}
+
+/// A slide's picture, in the shorter format.
+fn slide(artist: &mut Artist<'_>, number: u32) -> Result<Vec<u8>, RasterError> {
+    let mut draw = |format| artist.picture(number, Resolution::of_dpi(DPI), format);
+    let picture = draw(Format::Png)?;
+    if picture.len() < LONG_PICTURE_BYTES {
+        return Ok(picture);
+    }
+    let photograph = draw(JPEG)?;
+    Ok(if photograph.len() < picture.len() { photograph } else { picture })
 }
 
 /// A file that LibreOffice wrote beside its page.
@@ -100,4 +124,45 @@ fn missing(pictures: usize) -> Option<String> {
              draw it; put pictures into the document"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// A PDF with a page of each size, in points.
+    fn pdf(sides: &[u32]) -> Vec<u8> {
+        let kids: Vec<_> = (0..sides.len()).map(|page| format!("{} 0 R", page + 3)).collect();
+        let mut objects = vec![
+            "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+            format!("<</Type/Pages/Count {}/Kids[{}]>>", kids.len(), kids.join(" ")),
+        ];
+        objects.extend(
+            sides.iter().map(|side| format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 {side} {side}]>>")),
+        );
+        let (mut file, mut table) = ("%PDF-1.4\n".to_owned(), String::new());
+        for (number, object) in (1..).zip(&objects) {
+            let _ = writeln!(table, "{:010} 00000 n ", file.len());
+            let _ = write!(file, "{number} 0 obj\n{object}\nendobj\n");
+        }
+        let (count, at) = (objects.len() + 1, file.len());
+        let _ = write!(file, "xref\n0 {count}\n0000000000 65535 f \n{table}");
+        let _ = write!(file, "trailer\n<</Size {count}/Root 1 0 R>>\nstartxref\n{at}\n%%EOF\n");
+        file.into_bytes()
+    }
+
+    #[test]
+    fn a_slide_that_nobody_can_draw_is_left_out_and_their_pictures_are_bounded_while_they_are_drawn() {
+        let slides = drawn_slides(pdf(&[100, 14_000, 100]), 1 << 20).unwrap();
+        let drawn: Vec<_> = slides.iter().map(|slide| !slide.is_empty()).collect();
+        assert_eq!(drawn, [true, false, true]);
+        let one = slides[0].len();
+        assert_eq!(drawn_slides(pdf(&[100, 100]), 2 * one).unwrap().len(), 2);
+        // The third would not be drawn any more.
+        let told = drawn_slides(pdf(&[100, 100, 14_000]), 2 * one - 1).unwrap_err();
+        assert!(told.contains(&format!("the {} bytes allowed", 2 * one - 1)), "{told}");
+        assert!(told.contains("(workers.scratch_limit_mb)"), "{told}");
+    }
 }

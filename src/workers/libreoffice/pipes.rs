@@ -2,10 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::os::fd::AsRawFd as _;
 
-use nix::errno::Errno;
-use nix::unistd::{close, dup2_stdin, dup2_stdout};
+use nix::unistd::{dup2_stdin, dup2_stdout};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::fcntl_dupfd_cloexec;
 use serde::Serialize;
@@ -50,11 +48,6 @@ impl Pipes {
             Some((file, length)) => frame::copy(&self.output, &said, file, length),
             None => self.say(&said),
         }
-    }
-
-    /// For a document's child, which has nothing to say to the service, and ends without looking at them again.
-    pub fn close(&self) -> Result<(), Errno> {
-        [self.input.get_ref(), &self.output].iter().try_for_each(|file| close(file.as_raw_fd()))
     }
 
     fn say(&self, said: &impl Serialize) -> io::Result<()> {

@@ -33,6 +33,9 @@ const WARM: [(&str, &[u8]); 3] = [
 /// Without it a broken document makes LibreOffice ask, and wait for an answer.
 pub(super) const LOAD_OPTIONS: &str = "Batch=1";
 
+/// The code of a server that cannot go on; why, it has said before.
+const FAILED: u8 = 1;
+
 /// Runs a server until its input ends.
 pub(super) fn run(arguments: &[OsString]) -> ExitCode {
     let Err(cause) = serve(arguments);
@@ -53,15 +56,15 @@ fn serve(arguments: &[OsString]) -> Result<Infallible, String> {
     let kit = Kit::start(&place).map_err(|error| error.to_string())?;
     let mut own = Some((order, pipes));
     kit.run(|kit| {
-        let Some((order, pipes)) = own.take() else { return };
+        let Some((order, pipes)) = own.take() else { return FAILED };
         let ended = warm_up(kit, &work).and_then(|folders| {
             kit.settle();
             let bench = Bench::new(order, work.clone(), profile.clone(), folders);
             work_on(kit, &bench, pipes)
         });
-        if let Err(cause) = ended {
-            let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
-        }
+        let Err(cause) = ended else { return 0 };
+        let _ = writeln!(io::stderr(), "libreoffice-server: {cause}");
+        FAILED
     })
 }
 
@@ -112,7 +115,7 @@ fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
             Err(FrameError::Broken(error)) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
-        let (converted, made) = convert(kit, bench, &job, document, &pipes);
+        let (converted, made) = convert(kit, bench, &job, document);
         pipes.answer(&converted, made).map_err(|error| error.to_string())?;
         bench.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
     }

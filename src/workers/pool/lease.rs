@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::Pool;
+use super::claim::Claim;
 use crate::domain::ids::AccountId;
 use crate::workers::place::Place;
 use crate::workers::priority::{processor_time, yield_processor};
@@ -18,7 +19,7 @@ use crate::workers::worker::{Job, Worker, WorkerFault};
 /// A child at work and its turn: however the job ends, the child is made ready again for its account, or
 /// killed, reaped and replaced.
 pub(super) struct Lease {
-    rest: Option<(Worker, Place)>,
+    rest: Option<(Worker, Place, Claim)>,
     pool: Pool,
     account: AccountId,
     answered: bool,
@@ -30,11 +31,10 @@ pub(super) struct Lease {
 
 impl Lease {
     /// The child has a job from now on.
-    pub fn new(pool: Pool, account: AccountId, worker: Worker, mut place: Place) -> Self {
+    pub fn new(pool: Pool, account: AccountId, (worker, claim): (Worker, Claim), mut place: Place) -> Self {
         place.begin_work();
-        pool.shelf().working += 1;
         Self {
-            rest: Some((worker, place)),
+            rest: Some((worker, place, claim)),
             pool,
             account,
             answered: false,
@@ -49,12 +49,12 @@ impl Lease {
         job: &Job<'_, H>,
         waits: &Waits,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
-        if self.pool.inner.housing.is_some() {
+        if self.pool.inner.quarters.is_some() {
             // What computes is the server's child; who shall yield does so from its start.
             return self.work(job, waits).await;
         }
         let undisturbed = self.pool.inner.settings.undisturbed;
-        let process = self.rest.as_ref().and_then(|(worker, _)| worker.process());
+        let process = self.rest.as_ref().and_then(|(worker, ..)| worker.process());
         let used = || process.and_then(processor_time).unwrap_or_default();
         let before = used();
         let done = {
@@ -81,7 +81,7 @@ impl Lease {
         waits: &Waits,
     ) -> Result<Option<(R, Bytes)>, WorkerFault> {
         let limit = self.pool.inner.settings.answer_limit_bytes;
-        let Some((worker, place)) = &mut self.rest else {
+        let Some((worker, place, _)) = &mut self.rest else {
             return Err(WorkerFault::NotStarted("the child is gone already".to_owned()));
         };
         let answer = worker.work(job, (waits, place), limit).await;
@@ -92,7 +92,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some((worker, mut place)) = self.rest.take() else { return };
+        let Some((worker, mut place, claim)) = self.rest.take() else { return };
         place.end_work();
         self.pool.count_end(self.end);
         let (pool, account, answered) = (self.pool.clone(), self.account, self.answered && !self.has_yielded);
@@ -102,7 +102,7 @@ impl Drop for Lease {
         let Ok(runtime) = Handle::try_current() else { return };
         // The next child starts when this one is done with: until then the cores belong to the job's page.
         runtime.spawn(async move {
-            pool.retire(account, worker, answered).await;
+            pool.retire(account, (worker, claim), answered).await;
             drop(place);
             pool.refill();
         });

@@ -13,7 +13,9 @@ pub(super) struct Shelf {
     /// Oldest first.
     pub kept: VecDeque<(AccountId, Worker)>,
     pub starting: usize,
-    /// They have a job, or get ready for a further one.
+    /// One of those that start is to take the place of a server that did enough.
+    pub is_relieving: bool,
+    /// They have a job, are started for one, or get ready for a further one.
     pub working: usize,
 }
 
@@ -32,6 +34,15 @@ impl Shelf {
         let at = self.kept.iter().rposition(fits);
         let kept = at.and_then(|at| self.kept.remove(at)).map(|(_, worker)| worker);
         kept.or_else(|| if environment.is_empty() { self.ready.pop_front() } else { None })
+    }
+
+    /// Keeps the child, and gives back the one that there is no place for, or that shall go.
+    pub fn keep(&mut self, account: AccountId, worker: Worker, most: usize) -> Option<Worker> {
+        if worker.may_go() {
+            return Some(worker);
+        }
+        self.kept.push_back((account, worker));
+        if self.kept.len() > most { self.kept.pop_front().map(|(_, worker)| worker) } else { None }
     }
 
     /// Takes out those that have ended.

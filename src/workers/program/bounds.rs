@@ -79,13 +79,19 @@ impl Bounds {
     pub(in crate::workers) fn limits(&self, has_own_user: bool) -> io::Result<Limits> {
         let others = || group::tasks_of(nix::unistd::geteuid().as_raw()).map(|tasks| tasks + OTHERS_SLACK);
         let processes = self.processes + if has_own_user { 0 } else { others()? };
-        Ok(Limits {
+        Ok(Limits { processes: Some(processes), cpu_s: Some(self.processor_s), ..self.lasting_limits(true) })
+    }
+
+    /// Those of who works for long: none of processor time; and where it is the service's user none of processes, which
+    /// would be that of its start: once Chromium had more tabs than then it could make no child. The watch counts them.
+    pub(in crate::workers) fn lasting_limits(&self, has_own_user: bool) -> Limits {
+        Limits {
             address_space_bytes: None,
-            cpu_s: Some(self.processor_s),
+            cpu_s: None,
             file_bytes: Some(self.scratch_bytes),
-            processes: Some(processes),
+            processes: has_own_user.then_some(self.processes),
             open_files: Some(OPEN_FILES),
-        })
+        }
     }
 
     fn excess(&self, reading: Reading, size: Result<Size, Unseen>) -> Option<Excess> {
@@ -160,6 +166,16 @@ pub(in crate::workers) async fn excess(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_works_for_long_has_no_limit_that_others_can_use_up() {
+        let bounds = Bounds::new(&crate::config::Config::default().workers);
+        let limits = [true, false].map(|has_own_user| bounds.lasting_limits(has_own_user));
+        assert_eq!(limits.map(|limits| limits.processes), [Some(bounds.processes), None]);
+        assert_eq!(limits.map(|limits| limits.cpu_s), [None, None]);
+        let one_run = bounds.limits(false).unwrap();
+        assert!(one_run.processes > Some(bounds.processes) && one_run.cpu_s == Some(bounds.processor_s));
+    }
 
     #[test]
     fn each_bound_is_told_from_the_others() {

@@ -9,6 +9,7 @@
 //! stays a zombie until then, so that the group's number is nobody else's.
 
 mod bounds;
+mod grounds;
 mod running;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::cage::Landlock;
-use super::scratch::{Output, OutputError, Place, Scratch};
+use super::scratch::{Output, OutputError, Scratch};
 use super::seats::Seats;
 use super::spec::{Cage, ChildSpec, Signals};
 use super::starter::Starter;
@@ -35,6 +36,7 @@ use crate::config::WorkersConfig;
 use crate::telemetry::ChildMetrics;
 pub(super) use bounds::excess;
 pub use bounds::{Bounds, Excess};
+use grounds::Grounds;
 use running::Running;
 
 /// Why programs do not run as root without a capability.
@@ -59,13 +61,6 @@ struct Inner {
     watch: Duration,
     fencing: Fencing,
     metrics: ChildMetrics,
-}
-
-/// Whom programs run as, and where.
-#[derive(Debug)]
-struct Grounds {
-    seats: Arc<Seats>,
-    place: Arc<Place>,
 }
 
 /// Whether the files of this machine are fenced from programs.
@@ -179,10 +174,7 @@ impl Programs {
             tracing::error!("{UNSEEN}");
         }
         let config = self.inner.config.clone();
-        let prepared = spawn_blocking(move || {
-            Place::sweep(&parent(&config));
-            seats(&config).map(drop)
-        });
+        let prepared = spawn_blocking(move || Grounds::prepare(&config));
         if let Err(error) = prepared.await.map_err(io::Error::other).flatten() {
             tracing::error!(%error, "foreign programs cannot run");
         }
@@ -267,46 +259,25 @@ impl Programs {
         self.inner.watch
     }
 
-    /// A folder and whom it belongs to.
-    pub(super) async fn scratch(&self) -> Result<Scratch, ProgramError> {
-        let grounds = self.inner.grounds.get_or_try_init(|| self.make_grounds()).await;
-        let grounds = grounds.map_err(|error| ProgramError::NotStarted(error.to_string()))?;
-        let seat = Seats::take(&grounds.seats).await.map_err(ProgramError::System)?;
-        let place = Arc::clone(&grounds.place);
-        let scratch = spawn_blocking(move || Scratch::create(place, seat)).await.map_err(io::Error::other);
-        scratch.flatten().map_err(ProgramError::System)
+    /// A program's folder and whom it belongs to.
+    async fn scratch(&self) -> Result<Scratch, ProgramError> {
+        let grounds = self.grounds().await?;
+        grounds.scratch(&grounds.seats).await
     }
 
-    /// Asks the system for names, kills, removes and makes, each of which may take its time.
-    async fn make_grounds(&self) -> io::Result<Grounds> {
-        let config = self.inner.config.clone();
-        spawn_blocking(move || Grounds::make(&config)).await.map_err(io::Error::other)?
+    /// Seats for so many servers, none of which a program could have.
+    pub(super) fn server_seats(&self, count: usize) -> Arc<Seats> {
+        Arc::new(grounds::server_seats(&self.inner.config, count))
     }
-}
 
-impl Grounds {
-    fn make(config: &WorkersConfig) -> io::Result<Self> {
-        let (seats, parent) = (seats(config)?, parent(config));
-        Place::sweep(&parent);
-        let place = Place::create(&parent, nix::unistd::geteuid().is_root()).map_err(|error| {
-            let parent = parent.display();
-            let sentence =
-                format!("no folder for programs can be made in '{parent}' (workers.scratch_dir): {error}");
-            io::Error::new(error.kind(), sentence)
-        })?;
-        Ok(Self { seats: Arc::new(seats), place: Arc::new(place) })
+    /// A server's folder and whom it belongs to.
+    pub(super) async fn server_scratch(&self, seats: &Arc<Seats>) -> Result<Scratch, ProgramError> {
+        self.grounds().await?.scratch(seats).await
     }
-}
 
-fn seats(config: &WorkersConfig) -> io::Result<Seats> {
-    let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    Seats::new(count(config.slots), count(config.first_uid))
-}
-
-fn parent(config: &WorkersConfig) -> PathBuf {
-    match config.scratch_dir.as_str() {
-        "" => std::env::temp_dir(),
-        path => PathBuf::from(path),
+    async fn grounds(&self) -> Result<&Grounds, ProgramError> {
+        let grounds = self.inner.grounds.get_or_try_init(|| Grounds::make(&self.inner.config)).await;
+        grounds.map_err(|error| ProgramError::NotStarted(error.to_string()))
     }
 }
 

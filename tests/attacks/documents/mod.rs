@@ -22,8 +22,17 @@ use crate::table::{Outcome, report};
 
 /// What stands in the planted text and in nothing else.
 const SECRET: &str = "s3cretWordsOfTheMachine";
+/// LibreOffice's own files, which its cage lets it read: nothing but its settings keeps those out of documents.
+const ALLOWED: &str = "/usr/lib/libreoffice/";
+const ALLOWED_PICTURE: &str = "program/intro.png";
+/// What stands in them and in nothing else.
+const ALLOWED_WORDS: [&str; 4] = ["BRAND_BASE_DIR", "ENTRY11", "Max", "Tolerance"];
 /// The colour of the planted picture.
 const MAGENTA: [u8; 3] = [251, 3, 247];
+
+/// What shows files that the cage allows, which LibreOffice fetches whatever it is told in its settings. So it is the cage
+/// that keeps files out of documents; of what it allows nothing is a secret.
+const SHOWING: [(&str, &str); 2] = [("fields of RTF", "docx"), ("linked OLE object", "pptx")];
 
 /// Files of the machine that everybody may read.
 struct Planted {
@@ -54,6 +63,9 @@ impl Planted {
             http: canary.aim("HTTP"),
             text: file("secret.txt"),
             picture: file("secret.png"),
+            document: file("secret.docx"),
+            workbook: file("secret.xlsx"),
+            sheet: "One".to_owned(),
             folder: file(""),
         }
     }
@@ -106,34 +118,102 @@ fn magenta_dots(pdf: &[u8]) -> usize {
     dots.chunks_exact(3).filter(|dot| is_near(dot)).count()
 }
 
+/// Aims at files that the cage allows.
+fn allowed(canary: &Canary) -> Aim {
+    let file = |name: &str| {
+        assert!(Path::new(ALLOWED).join(name).is_file(), "{name} is a part of LibreOffice");
+        format!("file://{ALLOWED}{name}")
+    };
+    Aim {
+        http: canary.aim("HTTP"),
+        text: file("program/fundamentalrc"),
+        picture: file(ALLOWED_PICTURE),
+        document: file("share/template/common/internal/idxexample.odt"),
+        workbook: file("program/opencl/cl-test.ods"),
+        sheet: "OpenCLTest".to_owned(),
+        folder: format!("file://{ALLOWED}share/"),
+    }
+}
+
+/// How large the pictures in a PDF are, in dots.
+fn pictures(pdf: &[u8]) -> Vec<(u32, u32)> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), pdf).unwrap();
+    let output = Command::new("pdfimages").arg("-list").arg(file.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let size = |line: &str| {
+        let mut fields = line.split_ascii_whitespace().skip(3).map(str::parse);
+        Some((fields.next()?.ok()?, fields.next()?.ok()?))
+    };
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(size).collect()
+}
+
+/// The picture that the cage allows, and its size.
+fn allowed_picture() -> (Vec<u8>, (u32, u32)) {
+    let file = std::fs::read(Path::new(ALLOWED).join(ALLOWED_PICTURE)).unwrap();
+    let reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().unwrap();
+    let size = reader.info().size();
+    (file, size)
+}
+
+/// What of the machine is in a PDF.
+fn foreign(pdf: &[u8]) -> Vec<String> {
+    let (text, allowed) = (text_of(pdf), allowed_picture().1);
+    let words = ALLOWED_WORDS.iter().chain([&SECRET]).filter(|word| text.contains(**word));
+    let mut found: Vec<String> = words.map(|word| format!("'{word}' in: {text}")).collect();
+    found.extend((magenta_dots(pdf) > 0).then(|| "the planted picture".to_owned()));
+    found.extend(pictures(pdf).contains(&allowed).then(|| "LibreOffice's picture".to_owned()));
+    found
+}
+
+/// Every attack on one aim, each with a canary of its own; those that are `showing` may show it.
+async fn attack(
+    (app, planted): (&TestApp, &Planted),
+    (aim, at): (&dyn Fn(&Canary) -> Aim, &str),
+    showing: &[(&str, &str)],
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for attack in ATTACKS {
+        let canary = Canary::listen();
+        let (view, pdf) = convert(app, attack.kind, (attack.make)(&aim(&canary))).await;
+        let mut leaks = canary.hits();
+        // Whatever else it is, it is a document that was opened, or it would be no attack.
+        let is_opened = !pdf.is_empty() && text_of(&pdf).contains("own text");
+        leaks.extend((!is_opened).then(|| format!("it was not opened: {view}")));
+        let found = if pdf.is_empty() { Vec::new() } else { foreign(&pdf) };
+        leaks.extend(found.into_iter().filter(|_| !showing.contains(&(attack.name, attack.kind))));
+        leaks.extend(planted.written().iter().map(|path| format!("it wrote {}", path.display())));
+        let told = format!("{} {}", view["error"], view["warnings"]);
+        outcomes.push(Outcome {
+            name: attack.name.to_owned(),
+            carrier: format!("{at}, {}", attack.kind),
+            leaks,
+            told,
+        });
+    }
+    outcomes
+}
+
 #[actix::test]
 async fn documents_reach_neither_the_network_nor_the_machine() {
     let app = TestApp::on_disk(&[]).await;
     let planted = Planted::new();
-    let mut outcomes = Vec::new();
-    for attack in ATTACKS {
-        let canary = Canary::listen();
-        let (view, pdf) = convert(&app, attack.kind, (attack.make)(&planted.aim(&canary))).await;
-        let mut leaks = canary.hits();
-        if pdf.is_empty() {
-            // Some are no documents any more once what they refer to is not there; that is told as such.
-            let code = view["errorCode"].as_str().unwrap_or_default();
-            leaks.extend((!matches!(code, "template_invalid" | "template_limit")).then(|| view.to_string()));
-        } else {
-            let text = text_of(&pdf);
-            leaks.extend(text.contains(SECRET).then(|| format!("the secret: {text}")));
-            leaks.extend((magenta_dots(&pdf) > 0).then(|| "the planted picture".to_owned()));
-        }
-        leaks.extend(planted.written().iter().map(|path| format!("it wrote {}", path.display())));
-        let told = format!("{} {}", view["error"], view["warnings"]);
-        let name = attack.name.to_owned();
-        outcomes.push(Outcome { name, carrier: format!("a document as {}", attack.kind), leaks, told });
-    }
+    let by = (&app, &planted);
+    let mut outcomes = attack(by, (&|canary| planted.aim(canary), "at planted files"), &[]).await;
+    outcomes.extend(attack(by, (&allowed, "at allowed files"), &SHOWING).await);
     report("Documents in LibreOffice: the network and the machine (A, B, D, E)", outcomes);
     // What is looked for is found where it may be.
-    let own =
-        word(&drawing("r:embed=\"r1\""), &[("image", "media/p.png")], &[("word/media/p.png", &magenta())]);
-    let (view, pdf) = convert(&app, "docx", own).await;
-    assert!(magenta_dots(&pdf) > 100 && text_of(&pdf).contains("own text"), "{view}");
+    for (picture, is_found) in [
+        (magenta(), (|pdf| magenta_dots(pdf) > 100) as fn(&[u8]) -> bool),
+        (allowed_picture().0, |pdf| pictures(pdf).contains(&allowed_picture().1)),
+    ] {
+        let own =
+            word(&drawing("r:embed=\"r1\""), &[("image", "media/p.png")], &[("word/media/p.png", &picture)]);
+        let (view, pdf) = convert(&app, "docx", own).await;
+        assert!(is_found(&pdf) && !foreign(&pdf).is_empty() && text_of(&pdf).contains("own text"), "{view}");
+    }
+    let spoken = format!("<w:p><w:r><w:t>{SECRET} {}</w:t></w:r></w:p>", ALLOWED_WORDS.join(" "));
+    let (_, pdf) = convert(&app, "docx", word(&spoken, &[], &[])).await;
+    assert_eq!(foreign(&pdf).len(), 1 + ALLOWED_WORDS.len());
     assert!(Path::new(planted.folder.path()).join("secret.txt").exists());
 }

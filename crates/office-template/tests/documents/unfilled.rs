@@ -56,6 +56,25 @@ fn tags_are_counted_over_runs_cells_slides_and_notes() {
     let odt = zipped(&[("mimetype", kind.as_bytes()), ("content.xml", content.as_bytes())]);
     let taken = unfilled(odt.clone(), Family::OpenDocument, &limits()).expect("it is taken");
     assert_eq!((taken.file == odt, taken.tags, taken.first.as_deref()), (true, 2, Some("{title}")));
+
+    // There are headers and footers, which Microsoft's looks have none of.
+    let styles = "<office:master-styles><style:footer><text:p>{page.foot}</text:p></style:footer></office:master-styles>";
+    let odt = zipped(&[("mimetype", kind.as_bytes()), ("styles.xml", styles.as_bytes())]);
+    let taken = unfilled(odt, Family::OpenDocument, &limits()).expect("it is taken");
+    assert_eq!((taken.tags, taken.first.as_deref()), (1, Some("{page.foot}")));
+    let parts = [("xl/styles.xml", "<styleSheet><si>{not.a.text}</si></styleSheet>")];
+    assert_eq!(unfilled(file(WORKBOOK, &parts), Family::Excel, &limits()).expect("it is taken").tags, 0);
+}
+
+#[test]
+fn tags_beyond_the_limit_are_told_from_as_many_as_it_allows() {
+    let counted = |cells: usize| {
+        let strings = format!("<sst>{}</sst>", "<si><t>{a}</t></si>".repeat(cells));
+        let few = Limits { tags: Limit { value: 3, ..limits().tags }, ..limits() };
+        let parts = [("xl/sharedStrings.xml", strings.as_str())];
+        unfilled(file(WORKBOOK, &parts), Family::Excel, &few).expect("it is taken").tags
+    };
+    assert_eq!([counted(2), counted(3), counted(4), counted(900)], [2, 3, 4, 4]);
 }
 
 #[test]
@@ -107,7 +126,7 @@ fn what_cannot_be_taken_is_refused_in_the_programs_own_words() {
     assert!(refused(texts.clone(), &small).contains("test.unpacked"));
     let wide = Limits { ratio: Limit { name: "test.ratio", value: 100_000 }, ..limits() };
     let taken = unfilled(texts, Family::Excel, &wide).expect("it is taken");
-    assert_eq!(taken.tags, 5000, "more than the limit of tags are not counted");
+    assert_eq!(taken.tags, 5001, "more than the limit of tags are not counted to the end");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn plain_text_is_the_entry_and_is_not_copied() {
 fn what_is_no_template_is_refused_by_name_with_the_remedy() {
     let mut tar = vec![b'a'; 600];
     tar[257..262].copy_from_slice(b"ustar");
-    let cases: [(&[u8], &str, &str); 12] = [
+    let cases: [(&[u8], &str, &str); 13] = [
         (b"", "is empty", "upload a page"),
         (b"%PDF-1.7 words", "a PDF", "upload a page"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "a damaged old Office file", "save it anew as .docx"),
@@ -58,6 +58,7 @@ fn what_is_no_template_is_refused_by_name_with_the_remedy() {
         (&tar, "a tar archive", "as a zip archive"),
         (b"\x89PNG\r\n\x1a\n\0", "a picture (PNG)", "upload a page"),
         (b"\xff\xfe\0\0<\0\0\0", "text in UTF-32", "save it as UTF-8"),
+        (b"<?xml version=\"1.0\"?>\n<office:document a", "a flat OpenDocument file", "save it as .odt"),
         (b"<p>\0</p>", "no text, for it has NUL bytes", "upload a page"),
         (b"\x7fELF\x02\x01\x01\0PK\x05\x06", "no text, for it has NUL bytes", "upload a page"),
     ];
@@ -82,7 +83,7 @@ fn an_office_file_is_kept_whole() {
         let upload = Bytes::from(office(part, content_type));
         assert!(!Package::is_quick(&upload));
         let package = Package::read(&upload, &limits()).unwrap();
-        let entry = format!("template.{name}");
+        let entry = format!("index.{name}");
         assert_eq!((package.entry.as_str(), package.kind.name()), (entry.as_str(), name));
         assert_eq!(package.files[&entry].as_ptr(), upload.as_ptr(), "not even copied");
         // An archive of nothing but that file, in a folder.
@@ -212,7 +213,11 @@ fn what_stays_packed_in_an_office_file_may_be_packed_well() {
 #[test]
 fn an_archive_without_an_entry_says_what_it_has_instead() {
     let inner = archive(&[("index.html", PAGE)]);
-    let cases: [(&[Named], &str); 9] = [
+    let cases: [(&[Named], &str); 10] = [
+        (
+            &[("a.docx", b"x"), ("b.xlsx", b"x")],
+            "'b.xlsx'; rename the one that is it to index.docx or index.xlsx",
+        ),
         (&[], "the archive holds no files"),
         (&[("folder/", b"")], "the archive holds no files"),
         (

@@ -52,7 +52,7 @@ fn work(upload: &[u8]) -> (u64, Result<Files, String>) {
         Err(fault) => return (0, Err(fault.0)),
     };
     let (reader, work) = Counting::new(view);
-    let files = open(reader).and_then(|mut archive| {
+    let files = open(reader, false).and_then(|mut archive| {
         office::format_of(&mut archive)?;
         unpacking::files(&mut archive, upload.len() as u64, &limits)
     });

@@ -83,7 +83,7 @@ fn all() -> Vec<(&'static str, TemplateKind, Vec<u8>)> {
 fn each_goes_with_the_type_of_its_younger_kin_by_whatever_name_it_comes() {
     for (extension, kind, file) in all() {
         let package = read(file.clone()).unwrap();
-        let name = format!("template.{extension}");
+        let name = format!("index.{extension}");
         assert_eq!((package.kind, package.entry.as_str()), (kind, name.as_str()));
         assert_eq!(&package.files[&name][..], &file[..], "it is kept whole");
         assert_eq!(Package::check_office(&file, &limits()), Ok(()));
@@ -114,7 +114,7 @@ fn an_old_file_beside_the_template_is_no_second_template() {
     assert_eq!(wanted(TemplateKind::Docx, &both).unwrap(), "b.odt");
     assert_eq!(wanted(TemplateKind::Xlsx, &both).unwrap(), "a.xlsx");
     let told = wanted(TemplateKind::Docx, &[("b.odt", &old), ("c.doc", &old)]).unwrap_err().0;
-    assert!(told.contains("'b.odt', 'c.doc'; name one of them index.docx"), "{told}");
+    assert!(told.contains("'b.odt', 'c.doc'; rename the one that is it to index.doc or index.odt"), "{told}");
 }
 
 #[test]
@@ -161,7 +161,27 @@ fn what_is_cut_or_leads_in_circles_ends_and_is_refused() {
             let _ = read(with(at, number));
         }
     }
-    assert_eq!(read(with(SECTOR + 4, 1)).unwrap().entry, "template.doc", "a directory in a circle ends");
+    assert_eq!(read(with(SECTOR + 4, 1)).unwrap().entry, "index.doc", "a directory in a circle ends");
     let told = refused(with(30, 62));
     assert!(told.contains("damaged old Office file"), "{told}");
+}
+
+#[test]
+fn what_does_not_begin_as_its_format_does_is_refused() {
+    let kind = b"application/vnd.oasis.opendocument.text";
+    let repacked =
+        archive(&[("content.xml", b"<x/>"), ("mimetype", kind), ("META-INF/manifest.xml", b"<m/>")]);
+    let told = refused(repacked.clone());
+    assert!(
+        told.contains("an OpenDocument text (.odt), and an entry 'mimetype' is not its first one"),
+        "{told}"
+    );
+    let types = b"<Types>wordprocessingml.document.main+xml</Types>";
+    let both = archive(&[("mimetype", kind), ("[Content_Types].xml", types)]);
+    let told = refused(both);
+    assert!(told.contains("a Word file (.docx), and an entry 'mimetype' is its first one"), "{told}");
+    let inner = refused(archive(&[("letter.odt", &repacked), ("notes.txt", b"x")]));
+    assert!(inner.contains("'mimetype' is not its first one"), "{inner}");
+    let other = archive(&[("mimetypes/a.xml", b"<x/>"), ("[Content_Types].xml", types)]);
+    assert_eq!(read(other).unwrap().kind, TemplateKind::Docx);
 }

@@ -30,7 +30,7 @@ fn entry() -> impl Strategy<Value = (String, TemplateKind, Bytes)> {
             .prop_map(|(name, (kind, content))| (name.to_owned(), kind, content)),
         "[a-z]{0,20}".prop_map(|text| ("index.ejs".to_owned(), TemplateKind::Ejs, Bytes::from(text))),
         "[a-z]{0,20}".prop_map(|text| ("main.tex".to_owned(), TemplateKind::Latex, Bytes::from(text))),
-        office.prop_map(|(kind, content)| ("template.docx".to_owned(), kind, content)),
+        office.prop_map(|(kind, content)| ("index.docx".to_owned(), kind, content)),
     ]
 }
 
