@@ -41,12 +41,8 @@ pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
-<<<<<<< HEAD
 pub use tex::TexConfig;
-pub use workers::WorkersConfig;
-=======
 pub use workers::{SERVER_USERS, WorkersConfig};
->>>>>>> b3179b42a81b0745febfb32ad7e7e160bde6b3b3
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");

@@ -114,16 +114,11 @@ async fn what_cannot_be_finished_as_asked_is_not_published() {
 async fn what_is_ignored_is_told_by_the_plan_that_ran() {
     let _machine = Machine::with_press().await;
     let service = Service::start_with(&[], [engines(), vec![rivals::RIVAL]].concat()).await;
-<<<<<<< HEAD
     let (view, _) = service.latex("pdf", "a", json!({"engine": "xelatex", "dpi": 99})).await;
-    assert_eq!(texts(&view["warnings"]), ["formatOpts.dpi has no effect on pdf and was ignored"]);
-=======
-    let (view, _) = service.latex("pdf", "a", json!({"engine": "x", "dpi": 99})).await;
     assert_eq!(
         texts(&view["warnings"]),
         ["formatOpts.dpi has no effect on pdf made of latex and was ignored"]
     );
->>>>>>> b3179b42a81b0745febfb32ad7e7e160bde6b3b3
     service.stop().await;
 }
 
