@@ -4,6 +4,7 @@
 // ask the service for a file while a template runs: what it may include is given before, and a run that wants more is
 // void and done again with it. It makes these functions; what they take and give are strings and numbers:
 //
+//   speak(language)          for templates that are not HTML: how their values are escaped and their texts are read (latex.js)
 //   begin(job)               the JSON of the entry's path, of all paths, of the limits, of the process' time zone
 //   give(path, text, script) a file that is there, its script where one is kept, else ''; without a text it has none
 //   mentioned()              the JSON of the paths that the given files include by a literal and that are not there
@@ -49,6 +50,8 @@
   // Scripts are made for later jobs, and none is run.
   let ahead = false;
   let depth = 0;
+  // {escape, prepare}; null for HTML.
+  let language = null;
   // The template that EJS compiles at this moment: {name, text}.
   let compiling = null;
   // The last error seen and the places it came through, innermost first: {error, message, places}.
@@ -459,8 +462,14 @@
 
   const withoutMark = (text) => text.replace(/^\uFEFF/, '');
 
+  // As EJS reads it.
+  function textOf(original) {
+    const text = withoutMark(original);
+    return language === null ? text : language.prepare(text);
+  }
+
   // Only these options: nothing of the data is one.
-  const optionsOf = (filename) => ({ filename, cache: true, root: '/' });
+  const optionsOf = (filename) => ({ filename, cache: true, root: '/', escape: language?.escape });
 
   const INCLUDES = /\binclude\s*\(\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|`([^`\\$\n]*)`)/g;
 
@@ -495,6 +504,10 @@
     }
   }
 
+  function speak(spoken) {
+    language = spoken;
+  }
+
   function begin(order) {
     job = parse(order);
     if (job.timezone !== 'UTC') checkZone(job.timezone);
@@ -502,7 +515,7 @@
   }
 
   function give(path, text, script) {
-    given[path] = { text: text === undefined ? undefined : withoutMark(text), script, seen: false };
+    given[path] = { text: text === undefined ? undefined : textOf(text), script, seen: false };
   }
 
   // What the engine says where it has not given memory.
@@ -547,7 +560,7 @@
   }
 
   function scriptOf(name, original) {
-    const text = withoutMark(original);
+    const text = textOf(original);
     const template = new ejs.Template(text, optionsOf(name));
     try {
       template.compile();
@@ -556,9 +569,9 @@
       return null;
     }
     // EJS has cut blanks around some tags. The mark stays: whoever reads the text cuts it off once more.
-    const mark = original.slice(0, original.length - text.length);
-    const read = template.templateText;
-    return { text: read === text ? null : mark + read, source: template.source };
+    const mark = original.startsWith('\uFEFF') ? '\uFEFF' : '';
+    const read = mark + template.templateText;
+    return { text: read === original ? null : read, source: template.source };
   }
 
   // Of all that is in the files nothing runs here, and there is no data: the scripts are for other jobs.
@@ -606,5 +619,5 @@
 
   const report = () => stringify({ __proto__: null, generated, included });
 
-  return { begin, give, mentioned, assemble, part, report, compile: compileAhead, inspect, resolve, lineOf };
+  return { speak, begin, give, mentioned, assemble, part, report, compile: compileAhead, inspect, resolve, lineOf };
 })

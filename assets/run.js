@@ -1,7 +1,8 @@
 // Runs the script that EJS generated of a template before, without EJS: most of what a job costs is loading that.
 //
-// Evaluated once, before the job is there. run(name, text, script, data, limit, timeZone) takes the template's path, its text and its
-// script, the JSON of its data, the length of the largest page and the process' zone; it gives 'p', then `part` gives the page. Whatever does not go well gives '': an
+// Evaluated once, before the job is there. run(name, text, script, data, limit, timeZone, escape) takes the template's path, its text and its
+// script, the JSON of its data, the length of the largest page, the process' zone and, where that is not as in HTML, how values
+// are escaped; it gives 'p', then `part` gives the page. Whatever does not go well gives '': an
 // error, an include, a page that is too large. The job is then done again from the beginning, in a fresh machine with
 // EJS, which knows what to say of it.
 (function () {
@@ -23,10 +24,10 @@
 
   // As EJS escapes.
   const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
-  const escape = (value) =>
+  const escapeHtml = (value) =>
     value == undefined ? '' : String(value).replace(/[&<>'"]/g, (character) => ENTITIES[character] || character);
 
-  function run(name, text, script, json, limit, timeZone) {
+  function run(name, text, script, json, limit, timeZone, escape = escapeHtml) {
     try {
       // A zone that the engine does not know would be UTC without a word.
       if (timeZone !== 'UTC') new Intl.DateTimeFormat('en-US', { timeZone });

@@ -77,7 +77,7 @@ pub fn serve() -> io::Result<()> {
     let variables = std::env::vars().filter(|(name, _)| name.starts_with("PLATEN__"));
     let config = Config::load(None, variables).map_err(io::Error::other)?;
     actix::System::new().block_on(async {
-        let mut engines = platen::engines::all();
+        let mut engines = fake::others();
         engines.push(fake::engine());
         let platen = env!("CARGO_BIN_EXE_platen").into();
         let app = App::build_with(config, platen, engines).await.map_err(io::Error::other)?;

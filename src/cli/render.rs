@@ -37,10 +37,10 @@ const LOOK_PAUSE: Duration = Duration::from_millis(50);
 /// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct RenderArguments {
-    /// The template: a page, an Office file, a zip archive, or a folder with index.html or index.docx
+    /// The template: a page, an Office file, LaTeX, a zip archive, or a folder with index.html, index.docx or index.tex
     #[arg(value_name = "FILE")]
     file: Place,
-    /// The template's kind: html, ejs, framework, docx, xlsx, pptx
+    /// The template's kind: html, ejs, framework, latex, docx, xlsx, pptx
     #[arg(long = "type", value_name = "TYPE")]
     kind: String,
     /// The JSON data; `{}` when there is none

@@ -18,6 +18,7 @@ mod raster;
 mod s3;
 mod storage;
 mod templates;
+mod tex;
 mod workers;
 
 use std::fmt;
@@ -40,6 +41,7 @@ pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
+pub use tex::TexConfig;
 pub use workers::{SERVER_USERS, WorkersConfig};
 
 /// The compiled-in defaults, as `platen serve --print-config` prints them.
@@ -63,6 +65,8 @@ pub struct Config {
     pub office: OfficeConfig,
     /// Section `[raster]`.
     pub raster: RasterConfig,
+    /// Section `[tex]`.
+    pub tex: TexConfig,
     /// Section `[engines]`.
     pub engines: EnginesConfig,
     /// Section `[workers]`.
@@ -158,6 +162,7 @@ impl Config {
         self.assemble.validate(faults);
         self.office.validate(faults);
         self.raster.validate(faults);
+        self.tex.validate(faults);
         self.engines.validate(faults);
         self.workers.validate(faults);
         self.templates.validate(faults);

@@ -20,7 +20,7 @@ const FIXED_BYTES: u64 = 1_024;
 
 /// Endings of files that templates include. Programs are not among them: libraries have tags in their own
 /// templates.
-const PARTIALS: [&str; 7] = ["ejs", "html", "htm", "css", "svg", "txt", "xml"];
+const PARTIALS: [&str; 8] = ["ejs", "html", "htm", "css", "svg", "tex", "txt", "xml"];
 
 /// A file as EJS reads it, and what it generates of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,8 @@ pub enum DocumentKind {
     Template(TemplateKind),
     /// HTML with the data in it, and the files that lie beside it.
     Page,
+    /// LaTeX with the data in it, and the files that lie beside it.
+    Source,
     /// A file of its own.
     File(FileKind),
 }
@@ -35,7 +37,7 @@ pub struct Document {
 /// What there is of a document.
 #[derive(Debug)]
 pub enum Body {
-    /// The files of a template.
+    /// The files of a template, or of a source, which stands in the entry's place.
     Template(Site),
     /// A page and what belongs to it.
     Page(Box<Page>),
@@ -65,6 +67,7 @@ impl DocumentKind {
         match self {
             Self::Template(kind) => kind.name(),
             Self::Page => "page",
+            Self::Source => "LaTeX source",
             Self::File(kind) => kind.name(),
         }
     }
@@ -83,13 +86,19 @@ impl Document {
         Self { kind: DocumentKind::Page, body: Body::Page(Box::new(page)), pages: None }
     }
 
+    /// A source.
+    #[must_use]
+    pub fn source(site: Site) -> Self {
+        Self { kind: DocumentKind::Source, body: Body::Template(site), pages: None }
+    }
+
     /// A file in memory.
     #[must_use]
     pub fn held(kind: FileKind, bytes: Bytes) -> Self {
         Self { kind: DocumentKind::File(kind), body: Body::Held(bytes), pages: None }
     }
 
-    /// The files of the template that it is.
+    /// The files of the template, or the source, that it is.
     ///
     /// # Errors
     /// `internal` when it is none.

@@ -19,6 +19,7 @@ pub mod raster;
 pub mod requirement;
 pub mod script;
 pub mod step;
+pub mod tex;
 pub mod thread;
 pub mod work;
 
@@ -87,6 +88,7 @@ pub fn all() -> Vec<Engine> {
         plain::ENGINE,
         office::ENGINE,
         libreoffice::ENGINE,
+        tex::ENGINE,
         page::ENGINE,
         raster::ENGINE,
         qpdf::ENGINE,
@@ -144,8 +146,9 @@ mod tests {
         let here = vec![Target::Jpg, Target::Png, Target::Html, Target::Pdf];
         let of_page = Unplanned::Impossible(Possible { here, ..Possible::default() });
         assert_eq!(catalog().plan(TemplateKind::Framework, Target::Docx, &options), Err(of_page));
+        let none = Catalog::new(Vec::new(), true, Metrics::new().engines);
         let nothing = Unplanned::Impossible(Possible::default());
-        assert_eq!(catalog().plan(TemplateKind::Latex, Target::Pdf, &options), Err(nothing));
+        assert_eq!(none.plan(TemplateKind::Latex, Target::Pdf, &options), Err(nothing));
     }
 
     /// The library of template code as one that is nowhere.

@@ -10,7 +10,7 @@ use super::document::Document;
 use super::step::{Outlet, StepContext, StepFault};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
-use crate::slots::engines::EngineSlots;
+use crate::slots::engines::{EngineSlot, EngineSlots};
 use crate::workers::{Bounds, Finished, Input, OutputError, ProgramError, ProgramRun, Programs};
 
 /// How much of a program's file is read at once.
@@ -48,13 +48,29 @@ impl ProgramSteps {
         run: ProgramRun,
     ) -> Result<Finished, StepFault> {
         let name = run.name;
-        let _slot = self.slots.acquire(job.meter, cores).await;
-        self.programs.run(run).await.map_err(|error| match error {
-            ProgramError::NotStarted(cause) => StepFault::NotStarted(cause),
-            ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
-            ProgramError::Deadline | ProgramError::TooMuch(_) => limit(name, &error),
-            ProgramError::Input(_) | ProgramError::System(_) => StepFault::internal(&error.to_string()),
-        })
+        let _slot = self.slot(job, cores).await;
+        self.programs.run(run).await.map_err(|error| fault(&error, |error| limit(name, error)))
+    }
+
+    /// Waits for a slot and for `cores`: for who runs several programs for one step.
+    pub async fn slot(&self, job: &StepContext<'_>, cores: usize) -> EngineSlot {
+        self.slots.acquire(job.meter, cores).await
+    }
+
+    /// What runs them, for who has a slot.
+    #[must_use]
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+}
+
+/// Why a program made nothing, by who can do something about it; `limit` says which limit was met.
+pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> StepFault) -> StepFault {
+    match error {
+        ProgramError::NotStarted(cause) => StepFault::NotStarted(cause.clone()),
+        ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
+        ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
+        ProgramError::Input(_) | ProgramError::System(_) => StepFault::internal(&error.to_string()),
     }
 }
 

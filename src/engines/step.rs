@@ -148,7 +148,7 @@ impl Step {
     pub fn file(&self) -> Result<FileKind, StepFault> {
         match self.to {
             DocumentKind::File(kind) => Ok(kind),
-            DocumentKind::Template(_) | DocumentKind::Page => {
+            DocumentKind::Template(_) | DocumentKind::Page | DocumentKind::Source => {
                 Err(StepFault::internal(&format!("the step '{}' makes no file", self.kind.name())))
             }
         }

@@ -150,7 +150,7 @@ mod tests {
     async fn what_cannot_be_done_is_refused_before_anything_is_stored() {
         let pair = r#""type":"html","target":"pdf""#;
         for (body, status, code) in [
-            (r#"{"type":"latex","target":"pdf"}"#.to_owned(), 422, "unsupported_conversion"),
+            (r#"{"type":"latex","target":"xlsx"}"#.to_owned(), 422, "unsupported_conversion"),
             (r#"{"type":"html","target":"xlsx"}"#.to_owned(), 422, "unsupported_conversion"),
             (format!(r#"{{{pair},"templateId":"x"}}"#), 404, "template_not_found"),
             (

@@ -54,9 +54,22 @@ pub enum Order<'a> {
     Lint(LintJob<'a>),
 }
 
+/// What a template is written in: says how values are escaped, and which tags there are beside those of EJS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// HTML.
+    #[default]
+    Html,
+    /// LaTeX.
+    Latex,
+}
+
 /// A page to make; the body is the entry, its script where there is one, and the data.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct AssembleJob<'a> {
+    /// What the files are written in.
+    pub language: Language,
     /// The path of the entry.
     pub entry: Cow<'a, str>,
     /// How many bytes of the body are the entry.
@@ -74,6 +87,8 @@ pub struct AssembleJob<'a> {
 /// Templates whose scripts are wanted; the body is their texts, one after the other.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct CompileJob<'a> {
+    /// What they are written in.
+    pub language: Language,
     /// Their paths and lengths.
     pub files: Vec<(Cow<'a, str>, usize)>,
     /// After so long no further one is begun.

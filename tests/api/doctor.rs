@@ -66,11 +66,13 @@ fn the_matrix_says_what_is_there() {
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
         let cell = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
-        ["html       pdf", "html       html", "docx       docx", "latex      pdf"].map(cell)
+        ["html       pdf", "html       html", "docx       docx", "latex      pdf", "latex      docx"]
+            .map(cell)
     };
-    let [pdf, html, filled, latex] = cells(&[]);
+    let [pdf, html, filled, latex, none] = cells(&[]);
     assert!(pdf.contains(" ejs > chromium:print ") && pdf.ends_with(" ok"), "{pdf}");
-    assert!(html.ends_with(" ok") && latex.ends_with(" -"), "{html} {latex}");
+    assert!(html.ends_with(" ok") && none.ends_with(" -"), "{html} {none}");
+    assert!(latex.contains(" ejs > tex ") && latex.ends_with(" ok"), "{latex}");
     assert!(filled.contains(" office ") && filled.ends_with(" ok"), "{filled}");
     let [pdf, html, ..] = cells(&[("browser.executable", "/nowhere/chromium")]);
     assert!(pdf.ends_with(" missing: /nowhere/chromium (browser.executable)"), "{pdf}");

@@ -25,6 +25,7 @@ mod hostile;
 mod idempotency;
 mod intl;
 mod lanes;
+mod latex;
 mod libreoffice;
 mod lint;
 mod list;

@@ -20,6 +20,7 @@ mod files;
 mod foreign;
 mod given;
 mod host;
+mod latex;
 mod network;
 #[path = "../objects/mod.rs"]
 mod objects;

@@ -33,7 +33,7 @@ fn texts(value: &Value) -> Vec<&str> {
 async fn an_engine_that_is_added_makes_documents() {
     let _machine = Machine::with_press().await;
     let service = Service::start(&[]).await;
-    let (view, pdf) = service.latex("pdf", "hello {{name}}", json!({"engine": "x", "scale": 2})).await;
+    let (view, pdf) = service.latex("pdf", "hello {{name}}", json!({"engine": "xelatex", "scale": 2})).await;
     assert_eq!((view["success"].as_bool(), &view["output"]["metadata"]["pages"]), (Some(true), &json!(1)));
     assert_eq!(pdf.text, "%PDF-fake\n\\DOCUMENTCLASS{ARTICLE} HELLO ZOE");
     assert_eq!(
@@ -114,7 +114,7 @@ async fn what_cannot_be_finished_as_asked_is_not_published() {
 async fn what_is_ignored_is_told_by_the_plan_that_ran() {
     let _machine = Machine::with_press().await;
     let service = Service::start_with(&[], [engines(), vec![rivals::RIVAL]].concat()).await;
-    let (view, _) = service.latex("pdf", "a", json!({"engine": "x", "dpi": 99})).await;
+    let (view, _) = service.latex("pdf", "a", json!({"engine": "xelatex", "dpi": 99})).await;
     assert_eq!(
         texts(&view["warnings"]),
         ["formatOpts.dpi has no effect on pdf made of latex and was ignored"]

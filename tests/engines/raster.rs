@@ -5,13 +5,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use platen::domain::kinds::{FileKind, TemplateKind};
+use platen::engines::Engine;
 use platen::engines::document::{Document, DocumentKind};
 use platen::engines::plan::Ability;
 use platen::engines::step::{Step, StepContext, StepFault, StepKind, StepRunner};
-use platen::engines::{self, Engine};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::fake;
 use crate::hostile_pdfs as hostile;
 use crate::pdf_documents as documents;
 use crate::service::Service;
@@ -47,7 +48,7 @@ impl StepRunner for Carbon {
 }
 
 async fn start(settings: &[(&str, &str)]) -> Service {
-    let mut engines = engines::all();
+    let mut engines = fake::others();
     engines.push(CARBON);
     Service::start_with(settings, engines).await
 }

@@ -160,7 +160,7 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
     let catalog = Catalog::new(platen::engines::all(), true, Metrics::new().engines);
     for (name, handling) in KEYS {
         let wanted = match handling {
-            Handling::Read | Handling::Unread => works_on(&catalog, name),
+            Handling::Read => works_on(&catalog, name),
             Handling::Promised => kept_for(&catalog, name),
             Handling::Refused => "refused".to_owned(),
         };

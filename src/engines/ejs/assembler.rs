@@ -18,7 +18,7 @@ use crate::engines::thread;
 use crate::slots::AccountShare;
 use crate::slots::meter::CostMeter;
 use crate::telemetry::ChildMetrics;
-use crate::workers::assemble::{Answer, AssembleJob, Assembled, Order};
+use crate::workers::assemble::{Answer, AssembleJob, Assembled, Language, Order};
 use crate::workers::{Asked, Starter};
 
 /// Makes pages. Cloning shares its processes.
@@ -30,10 +30,15 @@ pub struct Assembler {
     /// Whose scripts are made: one template's at a time.
     pub(super) ahead: Arc<Semaphore>,
     recent: Recent,
+    /// What the templates are written in.
+    pub(super) language: Language,
 }
 
 /// What every tag begins with.
 pub(in crate::engines) const TAG: &[u8] = b"<%";
+
+/// What a further tag of LaTeX begins with.
+const LATEX_TAG: &[u8] = br"\VAR{";
 
 /// What an empty array stands for: some clients know no empty map.
 const NO_DATA: &[u8] = b"{}";
@@ -54,13 +59,20 @@ impl Assembler {
     #[must_use]
     pub fn on(script: ScriptPool, config: &AssembleConfig, metrics: ChildMetrics) -> Self {
         let recent = Recent::new(config.recent_scripts_mb << 20);
-        Self { script, config: config.clone(), metrics, ahead: Arc::new(Semaphore::new(1)), recent }
+        let (config, ahead) = (config.clone(), Arc::new(Semaphore::new(1)));
+        Self { script, config, metrics, ahead, recent, language: Language::default() }
     }
 
     /// The same for templates of another locale or time zone.
     #[must_use]
     pub fn localized(&self, locale: Option<&str>, timezone: Option<&str>) -> Self {
         Self { script: self.script.localized(locale, timezone), ..self.clone() }
+    }
+
+    /// The same for templates that are written in `language`.
+    #[must_use]
+    pub fn of(&self, language: Language) -> Self {
+        Self { language, ..self.clone() }
     }
 
     /// How many engine processes wait for a job.
@@ -90,8 +102,8 @@ impl Assembler {
     ) -> Result<Bytes, JobFault> {
         let meter = meter.into();
         let data = object(data)?;
-        let entry = &entry_text(site, warnings).await?;
-        if memmem::find(entry, TAG).is_none() {
+        let entry = &self.entry(site, warnings).await?;
+        if !has_tags(self.language, entry) {
             return Ok(entry.clone());
         }
         self.script.check_size(entry.len() + data.len())?;
@@ -138,6 +150,14 @@ impl Assembler {
         Ok(String::from_utf8_lossy(&banner).into_owned())
     }
 
+    /// The entry's text. A file of LaTeX says by a package what it is in, so it stays as it is.
+    async fn entry(&self, site: &Site, warnings: &mut Warnings) -> Result<Bytes, JobFault> {
+        match self.language {
+            Language::Html => entry_text(site, warnings).await,
+            Language::Latex => site.page().cloned().ok_or_else(|| no_entry(site)),
+        }
+    }
+
     async fn run(
         &self,
         meter: &CostMeter,
@@ -152,6 +172,7 @@ impl Assembler {
             data.clone(),
         ];
         let order = Order::Assemble(AssembleJob {
+            language: self.language,
             entry: Cow::Borrowed(site.entry()),
             entry_bytes: body[0].len(),
             source_bytes: body[1].len(),
@@ -168,13 +189,21 @@ impl Assembler {
         self.script.run(meter, (&order, &body), &files).await
     }
 
+    /// What a template is to be.
+    fn wanted(&self) -> &'static str {
+        match self.language {
+            Language::Html => "a page (HTML, EJS)",
+            Language::Latex => "a LaTeX file",
+        }
+    }
+
     fn outcome(&self, assembled: Assembled, page: Bytes) -> Result<Bytes, JobFault> {
         match assembled {
             Assembled::Page => Ok(page),
             Assembled::Failed(sentence) => Err(JobFault::new(FaultCode::TemplateError, sentence)),
             Assembled::NotText(sentence) => Err(JobFault::new(
                 FaultCode::TemplateInvalid,
-                format!("{sentence}; upload a page (HTML, EJS), saved as UTF-8"),
+                format!("{sentence}; upload {}, saved as UTF-8", self.wanted()),
             )),
             Assembled::BadData(why) => {
                 Err(JobFault::new(FaultCode::DataInvalid, format!("the data cannot be read: {why}")))
@@ -184,6 +213,12 @@ impl Assembler {
             Assembled::TooLarge => Err(self.script.too_large()),
         }
     }
+}
+
+/// Whether there is anything in `text` for template code to do.
+pub(in crate::engines) fn has_tags(language: Language, text: &[u8]) -> bool {
+    let is_there = |tag| memmem::find(text, tag).is_some();
+    is_there(TAG) || (language == Language::Latex && is_there(LATEX_TAG))
 }
 
 /// The data if it is an object. Only its first character is looked at: it is valid JSON already.

@@ -1,4 +1,4 @@
-//! EJS: a template of HTML and its data become a page.
+//! EJS: a template of HTML or LaTeX and its data become a page, or the source of a document.
 
 mod ahead;
 mod assembler;
@@ -7,7 +7,7 @@ mod recent;
 use async_trait::async_trait;
 
 pub use assembler::Assembler;
-pub(super) use assembler::{TAG, entry_text, object};
+pub(super) use assembler::{TAG, entry_text, has_tags, object};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
@@ -17,11 +17,17 @@ use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
+use crate::workers::assemble::Language;
 
 /// The engine. Without the library, `plain` makes the pages that have no tag.
 pub const ENGINE: Engine = Engine {
     name: "ejs",
-    abilities: &[of(TemplateKind::Framework), of(TemplateKind::Html), of(TemplateKind::Ejs)],
+    abilities: &[
+        of(TemplateKind::Framework, DocumentKind::Page),
+        of(TemplateKind::Html, DocumentKind::Page),
+        of(TemplateKind::Ejs, DocumentKind::Page),
+        of(TemplateKind::Latex, DocumentKind::Source),
+    ],
     requires: &[JAVASCRIPT_CORE],
     fenced: false,
     slots: None,
@@ -37,11 +43,11 @@ const FORMATS: &[&str] = &["timezone", "locale"];
 /// The options whose text is a template like the page: header and footer.
 pub(super) const BANNERS: [&str; 2] = ["headerTemplate", "footerTemplate"];
 
-const fn of(kind: TemplateKind) -> Ability {
+const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
     Ability {
         step: StepKind::Assemble,
         from: DocumentKind::Template(kind),
-        to: DocumentKind::Page,
+        to,
         cost: 1,
         heeds: &[FORMATS],
         asked_by: None,
@@ -50,11 +56,21 @@ const fn of(kind: TemplateKind) -> Ability {
 
 #[async_trait(?Send)]
 impl StepRunner for Assembler {
-    async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        input: Document,
+    ) -> Result<Document, StepFault> {
         let site = input.into_template()?;
         let PageOptions { extras, scene, .. } = job.options;
         let [header, footer] = BANNERS;
         let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
+        if step.to == DocumentKind::Source {
+            let source =
+                assembler.of(Language::Latex).assemble(job.meter, &site, job.data, job.warnings).await?;
+            return Ok(Document::source(site.with_page(source)));
+        }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
         let header = assembler.banner(job, &site, (header, extras.header.as_deref())).await?;
         let footer = assembler.banner(job, &site, (footer, extras.footer.as_deref())).await?;

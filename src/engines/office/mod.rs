@@ -129,7 +129,7 @@ impl Office {
 fn format_of(template: DocumentKind, file: &[u8]) -> Option<OfficeFormat> {
     match template {
         DocumentKind::Template(kind) => OfficeFormat::of_start(kind, file),
-        DocumentKind::Page | DocumentKind::File(_) => None,
+        DocumentKind::Page | DocumentKind::Source | DocumentKind::File(_) => None,
     }
 }
 

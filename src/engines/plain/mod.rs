@@ -4,33 +4,37 @@
 //! has a tag is refused here: printed as it is it would show its code.
 
 use async_trait::async_trait;
-use memchr::memmem;
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
-use super::ejs::{BANNERS, TAG, entry_text, object};
+use super::ejs::{BANNERS, entry_text, has_tags, object};
 use super::plan::Ability;
 use super::requirement::Lack;
 use super::script::JAVASCRIPT_CORE;
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::TemplateKind;
+use crate::workers::assemble::Language;
 
 /// The engine. It stands behind `ejs`, which costs less, so it is taken only where that one is missing.
 pub const ENGINE: Engine = Engine {
     name: "plain",
-    abilities: &[of(TemplateKind::Framework), of(TemplateKind::Html)],
+    abilities: &[
+        of(TemplateKind::Framework, DocumentKind::Page),
+        of(TemplateKind::Html, DocumentKind::Page),
+        of(TemplateKind::Latex, DocumentKind::Source),
+    ],
     requires: &[],
     fenced: false,
     slots: None,
     start: |_| Box::new(Plain),
 };
 
-const fn of(kind: TemplateKind) -> Ability {
+const fn of(kind: TemplateKind, to: DocumentKind) -> Ability {
     Ability {
         step: StepKind::Assemble,
         from: DocumentKind::Template(kind),
-        to: DocumentKind::Page,
+        to,
         cost: 2,
         heeds: &[],
         asked_by: None,
@@ -41,28 +45,38 @@ struct Plain;
 
 #[async_trait(?Send)]
 impl StepRunner for Plain {
-    async fn run(&self, _: &Step, job: &mut StepContext<'_>, input: Document) -> Result<Document, StepFault> {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        input: Document,
+    ) -> Result<Document, StepFault> {
         let site = input.into_template()?;
         object(job.data)?;
+        if step.to == DocumentKind::Source {
+            let source = site.page().cloned().unwrap_or_default();
+            refuse_tags(Language::Latex, (site.entry(), &source))?;
+            return Ok(Document::source(site));
+        }
         let page = entry_text(&site, job.warnings).await?;
-        refuse_tags(site.entry(), &page)?;
+        refuse_tags(Language::Html, (site.entry(), &page))?;
         let extras = &job.options.extras;
         let mut banners = [extras.header.clone(), extras.footer.clone()];
         for (name, banner) in BANNERS.into_iter().zip(&mut banners) {
             // Like the page, it counts only where a later step shows it.
             *banner = banner.take().filter(|_| job.plan.heeds(name));
-            refuse_tags(name, banner.as_deref().unwrap_or_default().as_bytes())?;
+            refuse_tags(Language::Html, (name, banner.as_deref().unwrap_or_default().as_bytes()))?;
         }
         let [header, footer] = banners;
         Ok(Document::page(Page { site: site.with_page(page), header, footer }))
     }
 }
 
-fn refuse_tags(name: &str, text: &[u8]) -> Result<(), JobFault> {
-    if memmem::find(text, TAG).is_none() {
+fn refuse_tags(language: Language, (name, text): (&str, &[u8])) -> Result<(), JobFault> {
+    if !has_tags(language, text) {
         return Ok(());
     }
     let lack = Lack::Missing(&JAVASCRIPT_CORE);
-    let sentence = format!("{name} has tags (<%), and nothing here can run them: {lack}");
+    let sentence = format!("{name} has tags of template code, and nothing here can run them: {lack}");
     Err(JobFault::new(FaultCode::EngineUnavailable, sentence))
 }

@@ -95,7 +95,9 @@ pub(in super::super) struct FormatOpts {
     /// Whether contents, page references and fields of a Word file are done anew when its pages are known; `true` when left
     /// out.
     update_fields: Option<bool>,
-    /// For other kinds of templates.
+    /// Which TeX makes a document of LaTeX: `pdflatex`, `lualatex` or `xelatex`. When left out: the one that the file names
+    /// (`% !TeX program = …`), or that it needs.
+    #[schema(example = "lualatex")]
     engine: Option<String>,
     /// The part of PDF/A that the PDF of an Office file conforms to: `1b`, `2b` (also `true`) or `3b`.
     pdfa: Option<Conformance>,

@@ -127,12 +127,16 @@ pub(super) fn page(bytes: &[u8]) -> TemplateKind {
     if memmem::find(bytes, b"<%").is_some() { TemplateKind::Ejs } else { TemplateKind::Html }
 }
 
+/// Whether a text begins with a tag or a comment of HTML.
+pub(super) fn is_markup(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    matches!(start, [b'<', next, ..] if next.is_ascii_alphabetic() || *next == b'!')
+}
+
 /// Whether a line of commands declares a document's class. A page may write about LaTeX, so what begins as
 /// markup is markup.
 fn is_latex(bytes: &[u8]) -> bool {
-    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    let markup = matches!(start, [b'<', next, ..] if next.is_ascii_alphabetic() || *next == b'!');
-    if markup {
+    if is_markup(bytes) {
         return false;
     }
     // A line that begins with a command and has the class in it, by itself or behind other commands.

@@ -62,7 +62,12 @@ impl Package {
     ) -> Result<Self, PackageFault> {
         match content::of(upload) {
             Content::Archive => archive::read(upload, wanted, &Limits::of(limits)),
-            Content::Text(kind) => Ok(Self::single(plain_name(kind), kind, upload.clone())),
+            Content::Text(kind) => {
+                // A text may begin with template code, and have the class in a file that it includes.
+                let is_latex = wanted == Some(TemplateKind::Latex) && !content::is_markup(upload);
+                let kind = if is_latex { TemplateKind::Latex } else { kind };
+                Ok(Self::single(plain_name(kind), kind, upload.clone()))
+            }
             Content::Compound => Ok(Self::office(compound::format(upload)?, upload.clone())),
             Content::Rtf => Ok(Self::office(OfficeFormat::Rtf, upload.clone())),
             Content::Empty => {

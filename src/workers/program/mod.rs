@@ -205,15 +205,39 @@ impl Programs {
     /// See [`ProgramError`].
     pub async fn run(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
         let name = run.name;
-        let finished = self.run_uncounted(run).await;
+        let finished = async {
+            // Where nothing may run, no folder is made.
+            self.check()?;
+            self.run_in(self.scratch().await?, run).await
+        };
+        self.counted(name, finished.await)
+    }
+
+    /// The same in the folder of a run that has ended, with all that lies there.
+    ///
+    /// # Errors
+    /// See [`ProgramError`].
+    pub async fn run_on(&self, finished: Finished, run: ProgramRun) -> Result<Finished, ProgramError> {
+        let name = run.name;
+        let finished = async {
+            finished.scratch.vacate().map_err(ProgramError::System)?;
+            self.run_in(finished.scratch, run).await
+        };
+        self.counted(name, finished.await)
+    }
+
+    fn counted(
+        &self,
+        name: &'static str,
+        finished: Result<Finished, ProgramError>,
+    ) -> Result<Finished, ProgramError> {
         let end = finished.as_ref().map_or_else(ProgramError::name, |_| "answered");
         self.inner.metrics.jobs.of([name, end]).inc();
         finished
     }
 
-    async fn run_uncounted(&self, run: ProgramRun) -> Result<Finished, ProgramError> {
+    async fn run_in(&self, scratch: Scratch, run: ProgramRun) -> Result<Finished, ProgramError> {
         let cage = self.cage(&run.profile)?;
-        let scratch = self.scratch().await?;
         let (begun, mut bounds) = (Instant::now(), run.bounds);
         let staged = timeout(bounds.deadline, stage_all(run.inputs, scratch, bounds.scratch_bytes));
         let scratch = staged.await.map_err(|_| ProgramError::Deadline)??;

@@ -77,6 +77,14 @@ impl Scratch {
         Ok(Self(Some(Folder { place, name, path, top, files, seat })))
     }
 
+    /// Makes room for a further program, when the one before it is dead with all that it started.
+    pub fn vacate(&self) -> io::Result<()> {
+        match unlinkat(&self.folder()?.top, TENANT, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// Where the program starts and finds its inputs.
     pub fn files(&self) -> PathBuf {
         self.path().join(FILES)

@@ -81,6 +81,11 @@ pub const ABILITIES: &[Ability] = &[
 /// Programs at once, for one account.
 const SLOTS: usize = 1;
 
+/// Ours but the one that makes documents of LaTeX, whose place this one takes.
+pub fn others() -> Vec<Engine> {
+    platen::engines::all().into_iter().filter(|engine| engine.name != "tex").collect()
+}
+
 /// The engine. A constant, where a program's place is known when it is compiled.
 pub fn engine() -> Engine {
     let requirement = Requirement {

@@ -1,0 +1,136 @@
+//! Messages that no small document brings about here, as the programs write them.
+
+use tex_log::{Bibliography, Cause, Kind, package_of_file, package_of_font, read};
+
+/// A log with this in a file that is open.
+fn log(text: &str) -> String {
+    format!("This is pdfTeX\n**main.tex\n(./main.tex\nLaTeX2e\n{text}\n")
+}
+
+#[test]
+fn pdftex_ends_by_errors_of_its_own() {
+    let report = read(log("!pdfTeX error: pdflatex: cannot find image file none.png\n ==> Fatal error occurred, no output PDF file produced!").as_bytes());
+    assert_eq!(report.errors.len(), 1);
+    assert_eq!(report.errors[0].cause, Cause::MissingFile("none.png".to_owned()));
+    assert_eq!(report.errors[0].file.as_deref(), Some("main.tex"));
+    let report = read(
+        log("!pdfTeX error: pdflatex (file ecrm2488): Font ecrm2488 at 600 not found\n ==> Fatal error")
+            .as_bytes(),
+    );
+    assert_eq!(report.errors[0].cause, Cause::MissingFont("ecrm2488".to_owned()));
+    assert_eq!(package_of_file("ecrm2488"), Some("cm-super"));
+}
+
+#[test]
+fn an_argument_that_began_with_the_end_of_the_file_is_empty() {
+    let text = ")\nRunaway argument?\n! File ended while scanning use of \\next.\n<inserted text> \n                \\par \n<*> main.tex\n\n! Emergency stop.\n*** (job aborted, no legal \\end found)";
+    let report = read(log(text).as_bytes());
+    assert_eq!(report.errors.len(), 1);
+    assert_eq!(report.errors[0].to_string(), "main.tex: File ended while scanning use of \\next");
+    assert_eq!(report.errors[0].runaway, None);
+}
+
+#[test]
+fn only_the_first_errors_are_kept() {
+    let many: Vec<_> = (1..=60)
+        .map(|line| format!("./main.tex:{line}: Undefined control sequence.\nl.{line} \\x\n\n"))
+        .collect();
+    let report = read(log(&many.concat()).as_bytes());
+    assert_eq!((report.errors.len(), report.more_errors), (20, 40));
+    assert_eq!(report.errors[19].line, Some(20));
+}
+
+#[test]
+fn only_so_many_warnings_are_kept_and_each_once() {
+    let line = |number: usize| {
+        format!("Overfull \\hbox (12.5pt too wide) in paragraph at lines {number}--{number}\n[]\n []\n\n")
+    };
+    let many: Vec<_> = (0..300).map(|number| line(number % 150)).collect();
+    let report = read(log(&many.concat()).as_bytes());
+    assert_eq!((report.warnings.len(), report.more_warnings), (100, 100));
+    assert!(report.warnings.iter().all(|warning| warning.times == 2 && warning.kind == Kind::TooWide(12.5)));
+}
+
+#[test]
+fn what_asks_for_another_run_is_no_warning() {
+    for text in [
+        "LaTeX Warning: Label(s) may have changed. Rerun to get cross-references right.",
+        "Package longtable Warning: Table widths have changed. Rerun LaTeX.",
+        "Package rerunfilecheck Warning: File `main.out' has changed.\n(rerunfilecheck)                Rerun to get outlines right",
+        "No file main.toc.",
+    ] {
+        let report = read(log(text).as_bytes());
+        assert!(report.needs.rerun, "{text}");
+        assert_eq!(report.warnings, [], "{text}");
+    }
+    let report = read(
+        log("No file main.aux.\nNo file other.toc.\nLaTeX Font Info:    No file T1x.fd. on input line 4.")
+            .as_bytes(),
+    );
+    assert!(!report.needs.rerun);
+}
+
+#[test]
+fn biber_is_wanted_where_biblatex_says_so() {
+    let text = "No file main.bbl.\n\nPackage biblatex Warning: Please (re)run Biber on the file:\n(biblatex)                main\n(biblatex)                and rerun LaTeX afterwards.\n";
+    let needs = read(log(text).as_bytes()).needs;
+    assert_eq!(needs.bibliography, Some(Bibliography::Biber));
+    assert!(!needs.rerun, "Biber comes first");
+    assert_eq!(read(log("No file main.bbl.").as_bytes()).needs.bibliography, Some(Bibliography::Bibtex));
+}
+
+#[test]
+fn warnings_have_the_file_they_are_in() {
+    let text = "(./part/one.tex (text in parentheses) :-)\nLaTeX Warning: Reference `a (b' on page 1 undefined on input line 3.\n";
+    let report = read(log(&text.replace(" :-)", "")).as_bytes());
+    assert_eq!(report.warnings[0].file.as_deref(), Some("part/one.tex"));
+    assert_eq!(report.warnings[0].kind, Kind::UndefinedReference("a (b".to_owned()));
+    // A stray parenthesis misleads, but not further than the file around it.
+    assert_eq!(read(log(text).as_bytes()).warnings[0].file.as_deref(), Some("main.tex"));
+}
+
+#[test]
+fn names_may_have_apostrophes() {
+    for text in
+        ["Citation `O'Brien:2020' on page 1 undefined on input line 3.", "Citation 'O'Brien:2020' undefined."]
+    {
+        let report = read(log(&format!("LaTeX Warning: {text}")).as_bytes());
+        assert_eq!(report.warnings[0].kind, Kind::UndefinedCitation("O'Brien:2020".to_owned()));
+    }
+}
+
+#[test]
+fn files_and_fonts_have_their_packages() {
+    for (name, package) in [
+        ("siunitx.sty", "texlive-science"),
+        ("tikz.sty", "texlive-pictures"),
+        ("amsmath.sty", "texlive-latex-base"),
+        ("beamer.cls", "texlive-latex-recommended"),
+        ("moderncv.cls", "texlive-latex-extra"),
+        ("IEEEtran.cls", "texlive-publishers"),
+        ("musixtex.sty", "texlive-music"),
+        ("french.ldf", "texlive-lang-french"),
+        ("tikzlibrarycalc.code.tex", "texlive-pictures"),
+        ("ptmr7t.tfm", "texlive-fonts-recommended"),
+        ("lib/fontawesome5.sty", "texlive-fonts-extra"),
+        ("tcrm1200", "cm-super"),
+    ] {
+        assert_eq!(package_of_file(name), Some(package), "{name}");
+    }
+    for name in [
+        "",
+        ".sty",
+        "nowhere-to-be-found.sty",
+        "siunitx",
+        "texlive-science",
+        "sty",
+        "a b.sty",
+        "eclipse1000",
+        "\u{e9}c\u{e9}1000",
+    ] {
+        assert_eq!(package_of_file(name), None, "{name}");
+    }
+    assert_eq!(package_of_font("TeX Gyre Termes"), Some("fonts-texgyre"));
+    assert_eq!(package_of_font("TeXGyreTermes"), Some("fonts-texgyre"));
+    assert_eq!((package_of_font("No Such Face"), package_of_font(" ")), (None, None));
+}

@@ -1,0 +1,102 @@
+//! Which TeX makes a document: the one that the caller asks for, the one that the file names, or the one that it needs.
+
+use crate::domain::format_opts::TexProgram;
+
+/// The comment that names a program stands among so many first lines.
+const MAGIC_LINES: usize = 20;
+
+/// What only these know, by what a preamble has in it.
+const NEEDS: [(&str, TexProgram); 12] = [
+    ("xeCJK", TexProgram::Xelatex),
+    ("xltxtra", TexProgram::Xelatex),
+    ("fontspec", TexProgram::Lualatex),
+    ("unicode-math", TexProgram::Lualatex),
+    ("polyglossia", TexProgram::Lualatex),
+    ("luatexja", TexProgram::Lualatex),
+    ("luacode", TexProgram::Lualatex),
+    ("\\directlua", TexProgram::Lualatex),
+    ("\\setmainfont", TexProgram::Lualatex),
+    ("\\setsansfont", TexProgram::Lualatex),
+    ("\\babelfont", TexProgram::Lualatex),
+    ("\\setmathfont", TexProgram::Lualatex),
+];
+
+/// The program for a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// Which one.
+    pub program: TexProgram,
+    /// Nobody has asked for it: another one may do what it cannot.
+    pub is_free: bool,
+}
+
+impl Choice {
+    /// The one for `source`; `asked` is what the caller wants.
+    pub fn of(asked: Option<TexProgram>, source: &str) -> Self {
+        let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
+        let needed =
+            || NEEDS.iter().find(|(word, _)| preamble_has(source, word)).map(|(_, program)| *program);
+        match asked.or_else(needed) {
+            Some(program) => Self { program, is_free: false },
+            None => Self { program: TexProgram::Pdflatex, is_free: true },
+        }
+    }
+}
+
+/// The name in `% !TeX program = name`, which editors read, whether there is such a program or not.
+pub(super) fn named(source: &str) -> Option<&str> {
+    source.lines().take(MAGIC_LINES).find_map(|line| {
+        let comment = line.trim_start().strip_prefix('%')?.trim_start_matches(['%', ' ', '\t']);
+        let (mark, rest) = comment.split_at_checked("!TeX".len())?;
+        let (key, name) = rest.split_once('=')?;
+        let key = key.trim().to_ascii_lowercase();
+        let is_program = mark.eq_ignore_ascii_case("!TeX") && matches!(&*key, "program" | "ts-program");
+        is_program.then(|| name.trim())
+    })
+}
+
+/// Whether `word` stands before the document begins, and not in a comment.
+pub(super) fn preamble_has(source: &str, word: &str) -> bool {
+    let preamble = source.split_once("\\begin{document}").map_or(source, |(preamble, _)| preamble);
+    preamble.lines().any(|line| code_of(line).contains(word))
+}
+
+/// The line without its comment.
+fn code_of(line: &str) -> &str {
+    let mut is_escaped = false;
+    for (at, character) in line.char_indices() {
+        if character == '%' && !is_escaped {
+            return &line[..at];
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caller_goes_before_the_file_and_the_file_before_its_needs() {
+        let chosen = |asked, source: &str| Choice::of(asked, source).program.name();
+        let file = "\u{feff}% letter\n%% !TEX TS-program = XeLaTeX\n\\usepackage{fontspec}\\begin{document}";
+        assert_eq!(chosen(Some(TexProgram::Pdflatex), file), "pdflatex");
+        assert_eq!(chosen(None, file), "xelatex");
+        for (source, program) in [
+            ("\\documentclass{article}", "pdflatex"),
+            ("% !TeX program = lualatex", "lualatex"),
+            ("% !TeX encoding = lualatex", "pdflatex"),
+            ("% !TeX program = latexmk", "pdflatex"),
+            ("\\usepackage{fontspec}", "lualatex"),
+            ("\\usepackage{xeCJK}", "xelatex"),
+            ("%\\usepackage{fontspec}\n\\begin{document}fontspec", "pdflatex"),
+            ("\\%\\usepackage{fontspec}", "lualatex"),
+            ("\\\\%\\usepackage{fontspec}", "pdflatex"),
+        ] {
+            assert_eq!(chosen(None, source), program, "{source}");
+        }
+        assert!(!Choice::of(None, file).is_free && Choice::of(None, "").is_free);
+        assert_eq!(named("% !TeX program = latexmk"), Some("latexmk"));
+    }
+}

@@ -1,0 +1,105 @@
+//! What lies in the folder of a job: the template's files under their own names, and the source in the entry's place.
+
+use bytes::Bytes;
+
+use super::needs::CACHE;
+use crate::domain::site::Site;
+
+/// The longest name that is taken over.
+const NAME_LIMIT_BYTES: usize = 100;
+/// What the source is called where its own name would mean something to TeX.
+const USUAL: &str = "document";
+/// The directory is listed at every look for a file, so a source lies at its top.
+const EXTENSION: &str = "tex";
+
+/// The folder of a job, before it is made.
+pub(super) struct Folder<'a> {
+    site: &'a Site,
+    /// What TeX calls the job: the name of the source without its extension.
+    pub name: String,
+}
+
+impl<'a> Folder<'a> {
+    /// The folder for `site`.
+    pub fn of(site: &'a Site) -> Self {
+        let entry = site.entry();
+        let stem = entry.strip_suffix(".tex").filter(|stem| is_plain(stem)).map(str::to_owned);
+        let is_free = |name: &String| site.get(&format!("{name}.{EXTENSION}")).is_none();
+        let others = std::iter::once(USUAL.to_owned()).chain((2..).map(|number| format!("{USUAL}-{number}")));
+        let name = stem.or_else(|| others.into_iter().find(is_free)).unwrap_or_else(|| USUAL.to_owned());
+        Self { site, name }
+    }
+
+    /// The source's name there.
+    pub fn source_name(&self) -> String {
+        format!("{}.{EXTENSION}", self.name)
+    }
+
+    /// The source's name as its author knows it.
+    pub fn entry(&self) -> &str {
+        self.site.entry()
+    }
+
+    /// A file's name as its author knows it.
+    pub fn shown<'n>(&'n self, name: &'n str) -> &'n str {
+        let name = name.strip_prefix("./").unwrap_or(name);
+        if name == self.source_name() { self.site.entry() } else { name }
+    }
+
+    /// The files by their names.
+    pub fn files(&self) -> Vec<(String, Bytes)> {
+        let entry = self.site.entry();
+        let is_cache = |path: &str| path.split('/').next() == Some(CACHE);
+        let others = self.site.paths().filter(|path| *path != entry && !is_cache(path));
+        let mut files: Vec<_> =
+            others.filter_map(|path| Some((path.to_owned(), self.site.get(path)?.clone()))).collect();
+        files.push((self.source_name(), self.site.page().cloned().unwrap_or_default()));
+        files
+    }
+}
+
+/// Whether a name is nothing but a name on a command line and inside of TeX.
+fn is_plain(stem: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    stem.len() <= NAME_LIMIT_BYTES
+        && stem.bytes().all(is_plain)
+        && stem.starts_with(|first: char| first.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(entry: &str, others: &[&str]) -> Site {
+        let file = |path: &str| (path.to_owned(), Bytes::from_static(b"x"));
+        Site::new(entry, others.iter().copied().chain([entry]).map(file).collect())
+            .with_page(Bytes::from_static(b"source"))
+    }
+
+    #[test]
+    fn the_source_keeps_its_name_where_that_is_plain() {
+        for (entry, others, name) in [
+            ("main.tex", &["a.sty"][..], "main"),
+            ("my letter.tex", &["a.sty"], "document"),
+            ("-shell.tex", &["document.tex"], "document-2"),
+            ("a$b.tex", &[], "document"),
+            ("..tex", &[], "document"),
+            ("LETTER.TEX", &[], "document"),
+        ] {
+            let site = site(entry, others);
+            let folder = Folder::of(&site);
+            assert_eq!(folder.name, name, "{entry}");
+            assert_eq!(folder.shown(&format!("./{name}.tex")), entry);
+            let files = folder.files();
+            assert_eq!(files.len(), others.len() + 1);
+            assert_eq!(files.last().unwrap(), &(format!("{name}.tex"), Bytes::from_static(b"source")));
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_for_the_cache_of_fonts() {
+        let site = site("main.tex", &["texmf-var/luatex-cache/x.luc", "texmf-var-2/x"]);
+        let names: Vec<_> = Folder::of(&site).files().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["texmf-var-2/x", "main.tex"]);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a run left in its log, in the words that its author is told.
+
+use tex_log::{Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
+
+use super::folder::Folder;
+use super::opening;
+
+/// A line that is too wide by less is nobody's concern.
+const SEEN_POINTS: f64 = 2.0;
+/// So much of the line that TeX was in is told.
+const EXCERPT_LETTERS: usize = 60;
+/// What TeX says last, and first where Lua ends it.
+const END: &str = "==> Fatal error";
+const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
+/// What fontspec says where pdflatex reads it.
+const OTHER_PROGRAM: &str = "requires either XeTeX or LuaTeX";
+
+/// Whether the document needs a TeX that knows all letters.
+pub(super) fn lacks_letters(error: &Error) -> bool {
+    matches!(error.cause, Cause::Character(_)) || error.message.contains(OTHER_PROGRAM)
+}
+
+/// The error: file and line of the author's, what is wrong, and what to do.
+pub(super) fn sentence(error: &Error, folder: &Folder<'_>) -> String {
+    let place = match (&error.own_file, &error.file, error.line) {
+        // In a class or a package of TeX's, to which the author's file led.
+        (Some(own), Some(file), _) => format!("{} (in {}): ", name(own, folder), last_part(file)),
+        (_, Some(file), Some(line)) => format!("{}:{line}: ", name(file, folder)),
+        (_, Some(file), None) => format!("{}: ", name(file, folder)),
+        (_, None, _) => String::new(),
+    };
+    let excerpt = error.excerpt.as_ref().map(|excerpt| excerpt.before.trim()).unwrap_or_default();
+    let begin = excerpt.char_indices().rev().nth(EXCERPT_LETTERS - 1).map_or(0, |(at, _)| at);
+    let message = if error.message.starts_with(END) { ENDED } else { &error.message };
+    let near = excerpt.get(begin..).filter(|text| !text.is_empty() && !message.contains(text));
+    let near = near.map(|text| format!(", behind '{text}'")).unwrap_or_default();
+    format!("{place}{message}{near}{}", remedy(&error.cause))
+}
+
+/// What to do, with what stands before it.
+fn remedy(cause: &Cause) -> String {
+    let installed =
+        |package: &str| format!("; the package {package} of Debian brings it, which is not installed");
+    match cause {
+        Cause::MissingFile(name) => match package_of_file(name) {
+            Some(package) => installed(package),
+            None => "; put it beside the template, in one archive".to_owned(),
+        },
+        Cause::MissingFont(name) => package_of_font(name)
+            .or_else(|| package_of_file(&format!("{name}.tfm")))
+            .map(installed)
+            .unwrap_or_default(),
+        Cause::Character(_) => "; lualatex has it (formatOpts.engine)".to_owned(),
+        Cause::WantsShell => {
+            "; a document starts no programs here, so do what it wants of them beforehand".to_owned()
+        }
+        Cause::Capacity => "; look for what nests or repeats without an end".to_owned(),
+        Cause::UndefinedCommand(_) => "; look for a slip, or for the package that defines it".to_owned(),
+        Cause::Other => String::new(),
+    }
+}
+
+/// What the author should know of a document that was made.
+pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl Iterator<Item = String> + 'r {
+    let is_seen = |warning: &&Warning| match warning.kind {
+        Kind::TooWide(points) | Kind::TooHigh(points) => points >= SEEN_POINTS,
+        Kind::MissingCharacter { .. }
+        | Kind::UndefinedReference(_)
+        | Kind::UndefinedCitation(_)
+        | Kind::DuplicateLabel(_)
+        | Kind::FontSubstituted { .. }
+        | Kind::Other { .. } => true,
+    };
+    report.warnings.iter().filter(is_seen).map(|warning| match (&warning.file, warning.line) {
+        (Some(file), Some(line)) => format!("{}:{line}: {}", name(file, folder), warning.kind),
+        (Some(file), None) => format!("{}: {}", name(file, folder), warning.kind),
+        (None, _) => warning.kind.to_string(),
+    })
+}
+
+/// A file's name as its author knows it: what TeX reads first leads to the entry.
+fn name<'n>(file: &'n str, folder: &'n Folder<'_>) -> &'n str {
+    if file == opening::name() { folder.entry() } else { folder.shown(file) }
+}
+
+fn last_part(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}

@@ -1,0 +1,87 @@
+//! What must be installed, what of the machine TeX may read, and what it is told by its environment.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::domain::format_opts::TexProgram;
+use crate::engines::requirement::{Part, Requirement};
+use crate::workers::Profile;
+
+/// The folder of a job in which lualatex keeps what it has read of fonts. Relative, for it refuses to write an absolute
+/// path when it may write below its own folder only.
+pub(super) const CACHE: &str = "texmf-var";
+
+const PDFLATEX: Requirement = program("pdflatex", &["/usr/bin/pdflatex"], "texlive-latex-recommended");
+const LUALATEX: Requirement = program("lualatex", &["/usr/bin/lualatex"], "texlive-luatex");
+const XELATEX: Requirement = program("xelatex", &["/usr/bin/xelatex"], "texlive-xetex");
+/// Makes the PDF of what xelatex writes.
+pub(super) const XDVIPDFMX: Requirement = program("xdvipdfmx", &["/usr/bin/xdvipdfmx"], "texlive-binaries");
+
+/// What documents need that do not ask for another one. Who asks for xelatex is told where that is missing.
+pub(super) const NEEDS: &[Requirement] = &[PDFLATEX, LUALATEX];
+
+/// What the programs are made of.
+const EXECUTE: [&str; 5] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+/// TeX's tree with its settings and formats, fonts of the machine, and what tells the paper and the time.
+const READ: [&str; 13] = [
+    "/usr/bin",
+    "/usr/share",
+    "/usr/local/share/texmf",
+    "/usr/local/share/fonts",
+    "/var/lib/texmf",
+    "/var/cache/fontconfig",
+    "/etc/texmf",
+    "/etc/fonts",
+    "/etc/papersize",
+    "/etc/paperspecs",
+    "/etc/libpaper.d",
+    "/etc/localtime",
+    "/dev/urandom",
+];
+
+/// Nothing but its folder may be read or written by name, nothing is started, no font is made of its outlines by scripts;
+/// and the log has whole lines, which TeX would break. The two widths are the largest that it takes.
+const ENVIRONMENT: [(&str, &str); 11] = [
+    ("PATH", "/usr/bin"),
+    ("openin_any", "p"),
+    ("openout_any", "p"),
+    ("shell_escape", "f"),
+    ("MKTEXTFM", "0"),
+    ("MKTEXPK", "0"),
+    ("MKTEXMF", "0"),
+    ("MKTEXFMT", "0"),
+    ("max_print_line", "1000000"),
+    ("error_line", "254"),
+    ("half_error_line", "238"),
+];
+
+const fn program(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
+    Requirement { name, part: Part::Program, paths, version: None, package, command: "scripts/setup --latex" }
+}
+
+/// What a program needs.
+pub(super) fn of(program: TexProgram) -> &'static Requirement {
+    match program {
+        TexProgram::Pdflatex => &PDFLATEX,
+        TexProgram::Lualatex => &LUALATEX,
+        TexProgram::Xelatex => &XELATEX,
+    }
+}
+
+/// Where it lies; where it is not installed, where it would be.
+pub(super) fn path_of(requirement: &Requirement) -> PathBuf {
+    let installed = requirement.installed().map(Path::to_owned);
+    installed.unwrap_or_else(|| PathBuf::from(requirement.paths.first().copied().unwrap_or_default()))
+}
+
+/// What a run may reach.
+pub(super) fn profile() -> Profile {
+    let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
+    Profile { execute: paths(&EXECUTE), read: paths(&READ), yields: true, ..Profile::default() }
+}
+
+/// What a run is told; `zone` is where it is the day that `\today` prints.
+pub(super) fn environment(zone: &str) -> BTreeMap<String, String> {
+    let own = [("TZ", zone), ("TEXMFVAR", CACHE), ("TEXMFCACHE", CACHE)];
+    ENVIRONMENT.into_iter().chain(own).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
