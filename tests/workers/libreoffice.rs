@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::io::{Cursor, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
