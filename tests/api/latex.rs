@@ -100,6 +100,13 @@ async fn letters_that_pdflatex_lacks_are_made_by_another_one_which_is_told() {
     assert_eq!(view["success"], json!(true), "{view}");
     assert!(view["warnings"][0].as_str().unwrap().contains("so lualatex made it"), "{view}");
     assert!(app.text_of(&pdf).contains("(Ωμέγα 漢字類金 かな 한국어 Привет é 😀)"), "{}", app.text_of(&pdf));
+    // A sign that only a coloured font has is a picture.
+    let (view, _) = app.typeset("pdf", source.clone(), (json!({"text": "🎉"}), json!({}))).await;
+    assert_eq!(
+        (&view["success"], view["warnings"].as_array().map(Vec::len)),
+        (&json!(true), Some(1)),
+        "{view}"
+    );
     let (view, _) = app.typeset("pdf", source, (data, json!({"engine": "pdflatex"}))).await;
     assert_eq!(view["errorCode"], json!("template_error"), "who asks for it gets no other one: {view}");
     assert!(view["error"].as_str().unwrap().contains("index.tex:4: "), "{view}");

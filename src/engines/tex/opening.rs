@@ -9,9 +9,17 @@ use crate::domain::format_opts::{Metadata, TexProgram};
 const ENCODING: &str = include_str!("../../../assets/tex/encoding.tex");
 const LETTERS: &str = include_str!("../../../assets/tex/letters.tex");
 
+/// What lualatex does first of all.
+pub(super) const START: &str = include_str!("../../../assets/tex/start.lua");
+
 /// Its name in the folder of a job, where no template's file lies.
 pub(super) fn name() -> String {
     format!("{CACHE}/opening.tex")
+}
+
+/// The same of [`START`].
+pub(super) fn start_name() -> String {
+    format!("{CACHE}/start.lua")
 }
 
 /// What is read before the file `name` of `source`, and that. `is_instead`: pdflatex could not make it.

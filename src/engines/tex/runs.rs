@@ -65,7 +65,11 @@ impl Runs<'_> {
         cache: &[(String, Bytes)],
     ) -> Result<Made, TexError> {
         let files = self.folder.files().into_iter().chain(cache.iter().cloned());
-        let files = files.chain([(opening::name(), Bytes::from(opening))]);
+        let own = [
+            (opening::name(), Bytes::from(opening)),
+            (opening::start_name(), Bytes::from_static(opening::START.as_bytes())),
+        ];
+        let files = files.chain(own);
         let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
         let first = ProgramRun { inputs, ..self.tex(program)? };
         let mut finished = self.programs.run(first).await.map_err(|error| self.fault(&error))?;
@@ -186,11 +190,11 @@ async fn end_of(output: Output) -> std::io::Result<Vec<u8>> {
 
 /// The arguments of a run.
 fn arguments(program: TexProgram, name: &str) -> Vec<String> {
-    let own: &[&str] = match program {
-        TexProgram::Pdflatex => &["-no-parse-first-line"],
-        TexProgram::Lualatex => &["--nosocket"],
-        TexProgram::Xelatex => &["-no-pdf", "-no-parse-first-line"],
+    let own = match program {
+        TexProgram::Pdflatex => vec!["-no-parse-first-line".to_owned()],
+        TexProgram::Lualatex => vec!["--nosocket".to_owned(), format!("--lua={}", opening::start_name())],
+        TexProgram::Xelatex => vec!["-no-pdf".to_owned(), "-no-parse-first-line".to_owned()],
     };
-    let fixed = own.iter().chain(&ARGUMENTS).map(|&argument| argument.to_owned());
+    let fixed = own.into_iter().chain(ARGUMENTS.map(str::to_owned));
     fixed.chain([format!("-jobname={name}"), format!("\\input{{{}}}", opening::name())]).collect()
 }
