@@ -41,6 +41,8 @@ pub enum Given {
 /// Longest header; a job lists the names of its files there.
 pub(super) const HEADER_LIMIT_BYTES: u32 = 16 << 20;
 
+/// So much is passed on at once.
+const PASSED_BYTES: usize = 64 << 10;
 const PREFIX_BYTES: usize = 12;
 
 /// A frame could not be read.
@@ -91,6 +93,41 @@ pub fn read<H: DeserializeOwned>(mut source: impl Read) -> Result<(H, Vec<u8>), 
     let header = exactly(&mut source, u64::from(header_length))?;
     let body = exactly(&mut source, body_length)?;
     Ok((parse(&header)?, body))
+}
+
+/// Reads a frame on the child's side into two files, header and body, which `open` makes when there is one; `Err` inside: what
+/// could not be written, with the frame read all the same. Nothing of it stays in this process' memory.
+///
+/// # Errors
+/// When the pipe breaks.
+pub fn pass<W: Write>(
+    mut source: impl Read,
+    open: impl FnOnce() -> io::Result<[W; 2]>,
+) -> io::Result<io::Result<()>> {
+    let mut prefix = [0; PREFIX_BYTES];
+    source.read_exact(&mut prefix)?;
+    let (header_length, body_length) = lengths(prefix);
+    let mut buffer = vec![0; PASSED_BYTES];
+    let (mut files, mut written) = match open() {
+        Ok(files) => (Some(files), Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    for (number, mut left) in [u64::from(header_length), body_length].into_iter().enumerate() {
+        let mut file = files.as_mut().and_then(|files| files.get_mut(number));
+        while left > 0 {
+            let most = usize::try_from(left).unwrap_or(PASSED_BYTES).min(PASSED_BYTES);
+            let Some(part) = buffer.get_mut(..most) else { break };
+            source.read_exact(part)?;
+            left = left.saturating_sub(most as u64);
+            if let Some(file) = file.as_mut().filter(|_| written.is_ok()) {
+                written = file.write_all(part);
+            }
+        }
+    }
+    buffer.fill(0);
+    // What is written and never read again need not be written at all, for the compiler.
+    std::hint::black_box(&buffer);
+    Ok(written)
 }
 
 /// Sends a frame from the service's side; the parts of the body are sent one after the other.
@@ -187,6 +224,28 @@ mod tests {
         let (given, body) = read::<Given>(&sent[..]).unwrap();
         assert!(matches!(given, Given::File { made_bytes: 2 }));
         assert_eq!(body, b"abc");
+    }
+
+    #[test]
+    fn a_frame_is_passed_on_and_the_next_one_begins_behind_it_whatever_becomes_of_it() {
+        let body = vec![7; 3 * PASSED_BYTES + 1];
+        let frames = [frame(&Saying::Done(7), &body), frame(&Saying::Done(8), b"next")].concat();
+        let (mut rest, mut passed) = (&frames[..], (Vec::new(), Vec::new()));
+        pass(&mut rest, || Ok([&mut passed.0, &mut passed.1])).unwrap().unwrap();
+        assert_eq!((passed.0.as_slice(), passed.1 == body), (&br#"{"done":7}"#[..], true));
+        let mut lost = &frames[..];
+        let refused = || Err::<[Vec<u8>; 2], _>(io::ErrorKind::StorageFull.into());
+        assert_eq!(pass(&mut lost, refused).unwrap().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        let mut short = [0; 4];
+        let mut narrow = &mut short[..];
+        assert!(
+            pass(&frames[..], || Ok([Box::new(io::sink()) as Box<dyn Write>, Box::new(&mut narrow)]))
+                .unwrap()
+                .is_err()
+        );
+        for mut rest in [rest, lost] {
+            assert_eq!(read::<Saying<u8>>(&mut rest).unwrap().1, b"next");
+        }
     }
 
     #[tokio::test]

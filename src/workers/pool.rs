@@ -299,7 +299,8 @@ impl Pool {
             Some(quarters) => {
                 let furnished =
                     timeout(settings.start_timeout, quarters.furnish(settings.spec.clone())).await;
-                let furnished = furnished.map_err(io::Error::from).flatten();
+                let furnished =
+                    furnished.map_err(|_| io::Error::other("no place for it came free in time")).flatten();
                 let (spec, house) = furnished.map_err(|error| WorkerFault::NotStarted(error.to_string()))?;
                 (spec, Some(house))
             }

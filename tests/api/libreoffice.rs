@@ -143,8 +143,13 @@ async fn options_of_a_pdf_are_heeded_promises_kept_and_what_does_nothing_is_told
         let (_, pdf) = app.converted("docx", pages(1), options).await;
         assert!(told("pdfinfo", &[], &pdf).contains(&format!("Tagged:          {tagged}")));
     }
-    let (view, _) = app.converted("docx", pages(1), json!({"pdfua": true})).await;
-    assert!(view["warnings"][0].as_str().is_some_and(|warning| warning.contains("has no title")), "{view}");
+    for metadata in [json!({}), json!({"author": "A"})] {
+        let (view, _) = app.converted("docx", pages(1), json!({"pdfua": true, "metadata": metadata})).await;
+        assert!(
+            view["warnings"][0].as_str().is_some_and(|warning| warning.contains("has no title")),
+            "{view}"
+        );
+    }
     let options = json!({"pdfua": true, "metadata": {"title": "Called"}});
     let (view, pdf) = app.converted("docx", pages(1), options).await;
     assert_eq!(view["warnings"], json!([]), "{view}");

@@ -213,8 +213,6 @@ async fn previews_are_both_or_neither_and_count_nothing() {
     let (_, after) = app.get("/v1/jobs").await;
     let made = after["items"].as_array().unwrap().len() - before;
     assert!(made <= 2 && after["items"].as_array().unwrap()[..made].iter().all(|job| job["success"] != true));
-    let (status, answer) = app.post(&path, &json!({"type": "latex", "data": {}})).await;
-    assert_eq!((status, answer["code"].as_str()), (422, Some("unsupported_conversion")));
     assert!(app.command(&["account", "list"]).contains("documents=0/1"), "they count nothing");
     app.command(&["account", "set", "test", "--status", "canceled"]);
     let (status, answer) = app.post(&path, &good).await;

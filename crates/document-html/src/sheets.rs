@@ -9,7 +9,7 @@ use crate::drawings::is_drawing;
 use crate::grid::{ALIKE, Grid, Veiled, cells, is_covered};
 use crate::html::{Declarations, escaped};
 use crate::limits::Error;
-use crate::look::Look;
+use crate::look::{Look, side};
 use crate::writer::{Writer, text_of};
 use crate::xml::{attribute, name};
 
@@ -27,9 +27,9 @@ impl Writer<'_, '_> {
                 continue;
             }
             let title = escaped(attribute(sheet, "table", "name").unwrap_or_default());
-            let from_right =
-                self.styles.property("table", style, "table-properties", ("style", "writing-mode"));
-            let direction = if from_right == Some("rl-tb") { " dir=\"rtl\"" } else { "" };
+            let mode = self.styles.property("table", style, "table-properties", ("style", "writing-mode"));
+            self.from_right = mode == Some("rl-tb");
+            let direction = if self.from_right { " dir=\"rtl\"" } else { "" };
             let _ = writeln!(
                 out,
                 "<section{direction}>\n<h1 style=\"font-size:14pt;margin:12pt 0 6pt\">{title}</h1>"
@@ -138,10 +138,12 @@ impl Writer<'_, '_> {
         let mut style = Declarations::default();
         for (name, value) in &look.css {
             let padding = name.starts_with("padding");
-            if self.base.css.get(name) != Some(value)
+            let value = if *name == "text-align" { side(value) } else { value };
+            let is_usual = value == "left" && !self.from_right;
+            if self.base.css.get(name).map(String::as_str) != Some(value)
                 && !padding
                 && *name != "white-space"
-                && *value != "start"
+                && !is_usual
             {
                 style.add(name, value);
             }

@@ -33,6 +33,8 @@ pub struct Writer<'a, 'p> {
     pub(crate) note_count: usize,
     /// In a table of contents, whose page numbers mean nothing here.
     pub(crate) in_index: bool,
+    /// In a sheet whose columns begin at the right.
+    pub(crate) from_right: bool,
     /// Pictures that are not shown.
     pub(crate) missing: usize,
     targets: HashMap<&'a str, usize>,
@@ -61,6 +63,7 @@ impl<'a, 'p> Writer<'a, 'p> {
             notes: String::new(),
             note_count: 0,
             in_index: false,
+            from_right: false,
             missing: 0,
             targets: targets(content),
             depth: 0,

@@ -77,20 +77,27 @@ fn charts_of_one_size_are_told_apart_wherever_cells_begin_and_columns_are_hidden
     assert_eq!(page.missing_pictures, 0);
 }
 
-/// A sheet with these columns and rows.
-fn sheet(inner: &str) -> String {
+/// The page of a sheet with these styles, columns and rows.
+fn page_of(styles: &str, inner: &str) -> String {
     let body = format!(
-        "<office:body><office:spreadsheet><table:table>{inner}</table:table></office:spreadsheet></office:body>"
+        "<office:automatic-styles>{styles}</office:automatic-styles><office:body><office:spreadsheet><table:table \
+         table:style-name=\"t\">{inner}</table:table></office:spreadsheet></office:body>"
     );
-    let spaces = ["office", "text", "table"]
-        .map(|name| format!("xmlns:{name}=\"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0\" "));
+    let spaces = [("office", ""), ("text", ""), ("table", ""), ("style", ""), ("fo", "xsl-fo-compatible")]
+        .map(|(name, last)| (name, if last.is_empty() { name } else { last }))
+        .map(|(name, last)| format!("xmlns:{name}=\"urn:oasis:names:tc:opendocument:xmlns:{last}:1.0\" "));
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file("content.xml", SimpleFileOptions::default()).unwrap();
     let spaces = spaces.concat();
     write!(zip, "<office:document-content {spaces}>{body}</office:document-content>").unwrap();
     let file = zip.finish().unwrap().into_inner();
-    let page = write(&file, Extras::default(), &Limits::default()).unwrap();
-    let (_, rows) = page.html.split_once("</colgroup>").unwrap();
+    write(&file, Extras::default(), &Limits::default()).unwrap().html
+}
+
+/// A sheet with these columns and rows.
+fn sheet(inner: &str) -> String {
+    let page = page_of("", inner);
+    let (_, rows) = page.split_once("</colgroup>").unwrap();
     let plain =
         rows.replace(" style=\"text-align:right\"", "").replace(" valign=\"bottom\"", "").replace('\n', "");
     plain.split("</table>").next().unwrap().to_owned()
@@ -130,4 +137,28 @@ fn a_merged_cell_whose_corner_is_hidden_is_shown_at_its_first_place() {
     );
     let all = sheet(&format!("{HIDDEN}{HIDDEN}{COLUMN}{}", row(&[merged(2, 1), covered(1), cell("c")])));
     assert_eq!(all, "<tr><td>c</td></tr>");
+}
+
+/// LibreOffice means left by `start`, also where the columns begin at the right.
+#[test]
+fn cells_are_aligned_to_the_side_that_libreoffice_means_in_either_direction() {
+    for (mode, align, shown) in [
+        ("lr-tb", "start", None),
+        ("lr-tb", "end", Some("right")),
+        ("rl-tb", "start", Some("left")),
+        ("rl-tb", "end", Some("right")),
+    ] {
+        let styles = format!(
+            "<style:style style:name=\"t\" style:family=\"table\"><style:table-properties style:writing-mode=\"{mode}\"/>\
+             </style:style><style:style style:name=\"c\" style:family=\"table-cell\"><style:paragraph-properties \
+             fo:text-align=\"{align}\"/></style:style>"
+        );
+        let cell = "<table:table-cell table:style-name=\"c\"><text:p>x</text:p></table:table-cell>";
+        let page =
+            page_of(&styles, &format!("<table:table-column/><table:table-row>{cell}</table:table-row>"));
+        let (before, _) = page.split_once(">x</t").unwrap();
+        let (_, cell) = before.rsplit_once('<').unwrap();
+        let side = cell.split_once("text-align:").map(|(_, side)| side.trim_end_matches(['"', ';']));
+        assert_eq!(side, shown, "{mode}, {align}: {cell}");
+    }
 }

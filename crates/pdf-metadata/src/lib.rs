@@ -35,10 +35,10 @@ pub fn pages(file: &[u8]) -> Option<u32> {
     objects::number(objects.dictionary(tree)?, "/Count")
 }
 
-/// Whether the file says what it is called; `None` where it is not as expected.
+/// Whether the file says what it is called, before an [`addition`]; `None` where it is not as expected.
 #[must_use]
 pub fn has_title(file: &[u8]) -> Option<bool> {
-    let objects = Objects::of(file)?;
+    let objects = Objects::of(file).or_else(|| Objects::of(before_addition(file)?))?;
     Some(objects.dictionary(objects.information)?.contains("/Title"))
 }
 

@@ -44,7 +44,7 @@ impl Conversion {
     /// Reads `pdfa`, `pdfua` and `updateFields`.
     pub(super) fn read(members: &mut Members<'_>) -> Self {
         let pdfua = members.flag("pdfua").unwrap_or_default();
-        if pdfua && members.flag("tagged") == Some(false) {
+        if pdfua && members.raw("tagged").is_some_and(|value| value.get() == "false") {
             members.fault("pdfua", "is a PDF with tags, and tagged is false; leave out one of them");
         }
         Self { pdfa: read_part(members), pdfua, update_fields: members.flag("updateFields") }

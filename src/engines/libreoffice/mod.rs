@@ -88,7 +88,8 @@ impl StepRunner for LibreOffice {
         if let Some(warning) = pages.and_then(|pages| cut(job.options, pages)) {
             job.warnings.push(&warning);
         }
-        if job.options.conversion.pdfua && pdf_metadata::has_title(&made) == Some(false) {
+        let is_given = job.options.extras.metadata.title.is_some();
+        if job.options.conversion.pdfua && !is_given && pdf_metadata::has_title(&made) == Some(false) {
             job.warnings.push(UNTITLED);
         }
         let mut sink = job.outlet.open().await?;

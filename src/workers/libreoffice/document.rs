@@ -15,7 +15,11 @@ use super::{ConvertJob, Converted, Remarks, ServerOrder, inherited, page};
 use crate::domain::format_opts::Metadata;
 use crate::workers::{cage, group};
 
-/// What a child leaves in its folder.
+/// What a child finds in its folder: what is to become of the document, and that.
+const JOB: &str = "job";
+const DOCUMENT: &str = "document";
+
+/// What it leaves there.
 const MADE: &str = "made";
 const SENTENCE: &str = "sentence";
 const REMARKS: &str = "remarks";
@@ -42,6 +46,7 @@ const UNANNOTATED: u8 = 5;
 const EXHAUSTED: u8 = 6;
 const UNTOLD: u8 = 7;
 const OUTSIDE: u8 = 8;
+const UNTAKEN: u8 = 9;
 
 /// Where a server works on documents, one after the other.
 pub(super) struct Bench {
@@ -61,29 +66,29 @@ impl Bench {
 
     /// Removes what the last document has left.
     pub fn clear(&self) -> io::Result<()> {
-        match fs::remove_dir_all(&self.work) {
+        [&self.work, &self.kept()].into_iter().try_for_each(|folder| match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
-        }
+        })
     }
 
-    /// The folder for a document, with the document in it.
-    fn set(&self, job: &ConvertJob<'_>, document: &[u8]) -> io::Result<PathBuf> {
+    /// The folder for a document, and the files in it for its job and itself.
+    pub fn set(&self) -> io::Result<[File; 2]> {
         self.make_folders()?;
-        // A field of the document may show its name.
-        let path = self.work.join(format!("document.{}", job.extension));
-        fs::write(&path, document)?;
-        Ok(path)
+        Ok([File::create_new(self.work.join(JOB))?, File::create_new(self.work.join(DOCUMENT))?])
     }
 
-    /// The same for another child: nothing that the last one has left is there, but the document, which LibreOffice does not
-    /// write to.
-    fn set_anew(&self, document: &Path) -> io::Result<()> {
-        let kept = self.work.with_file_name("kept");
-        fs::rename(document, &kept)?;
-        self.clear()?;
+    /// The same for another child: of what the last one has left only these are there, which LibreOffice does not write to.
+    fn set_anew(&self) -> io::Result<()> {
+        let kept = self.kept();
+        fs::rename(&self.work, &kept)?;
         self.make_folders()?;
-        fs::rename(kept, document)
+        [JOB, DOCUMENT].into_iter().try_for_each(|name| fs::rename(kept.join(name), self.work.join(name)))?;
+        fs::remove_dir_all(kept)
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.work.with_file_name("kept")
     }
 
     fn make_folders(&self) -> io::Result<()> {
@@ -123,19 +128,7 @@ impl Bench {
 }
 
 /// Has a child make the file.
-pub(super) fn convert(
-    kit: &Kit,
-    bench: &Bench,
-    job: &ConvertJob<'_>,
-    document: Vec<u8>,
-) -> (Converted, Option<(File, u64)>) {
-    let broken = |cause: io::Error| (Converted::Broken(cause.to_string()), None);
-    let path = match bench.set(job, &document) {
-        Ok(path) => path,
-        Err(error) => return broken(error),
-    };
-    // The child reads the file; this memory would be its own too.
-    drop(document);
+pub(super) fn convert(kit: &Kit, bench: &Bench) -> (Converted, Option<(File, u64)>) {
     let order = &bench.order;
     let (deadline, begun) = (Duration::from_millis(order.deadline_ms), Instant::now());
     let bounds = |left: Duration| Bounds {
@@ -148,7 +141,7 @@ pub(super) fn convert(
     let attempt = || {
         kit.in_child(&bounds(deadline.saturating_sub(begun.elapsed())), |kit| {
             inherited::give_up().map_err(|_| UNCAGED)?;
-            make(kit, bench, job, &path).map_err(|(code, sentence)| {
+            make(kit, bench).map_err(|(code, sentence)| {
                 let _ = fs::write(bench.work.join(SENTENCE), sentence);
                 code
             })
@@ -159,25 +152,35 @@ pub(super) fn convert(
     for _ in 1..ATTEMPTS {
         if is_still(&ended) {
             let _ = writeln!(io::stderr(), "a child stood still; another one takes the document");
-            ended = bench.set_anew(&path).and_then(|()| attempt());
+            ended = bench.set_anew().and_then(|()| attempt());
         }
     }
     match ended {
         Ok(ended) => outcome(&ended, bench),
-        Err(error) => broken(error),
+        Err(error) => (Converted::Broken(error.to_string()), None),
     }
 }
 
 /// In the child.
-fn make(kit: &Kit, bench: &Bench, job: &ConvertJob<'_>, path: &Path) -> Result<(), (u8, String)> {
+fn make(kit: &Kit, bench: &Bench) -> Result<(), (u8, String)> {
     // Opened while it may be.
     let account = Account::open().map_err(|error| (UNCAGED, error.to_string()))?;
     let write = [bench.work.clone(), PathBuf::from("/dev/null")];
     cage::narrow(&bench.read, &write).map_err(|sentence| (UNCAGED, sentence))?;
-    work(kit, bench, job, path).map_err(|(code, sentence)| {
+    let (job, path) = take(bench).map_err(|error| (UNTAKEN, error.to_string()))?;
+    work(kit, bench, &job, &path).map_err(|(code, sentence)| {
         let is_exhausted = account.grown_bytes() > enough(bench.order.memory_bytes);
         (if is_exhausted { EXHAUSTED } else { code }, sentence)
     })
+}
+
+/// What is to become of which file.
+fn take(bench: &Bench) -> io::Result<(ConvertJob<'static>, PathBuf)> {
+    let job: ConvertJob<'static> = serde_json::from_slice(&fs::read(bench.work.join(JOB))?)?;
+    // LibreOffice goes by the name, and a field of the document may show it.
+    let path = bench.work.join(format!("{DOCUMENT}.{}", job.extension));
+    fs::hard_link(bench.work.join(DOCUMENT), &path)?;
+    Ok((job, path))
 }
 
 /// Where it has taken so much of the memory that it may have, what fails fails for want of it.

@@ -125,7 +125,9 @@ pub fn server_child(binary: PathBuf, order: &ServerOrder) -> ChildSpec {
         .variable("LANG", "C.UTF-8")
         .variable("TZ", "UTC")
         // What threads free goes to where the main one finds it, and a child copies less.
-        .variable("MALLOC_ARENA_MAX", "2");
+        .variable("MALLOC_ARENA_MAX", "2")
+        // Threads of one document; it has as many cores as are paid for, and one.
+        .variable("MAX_CONCURRENCY", "2");
     // Started as such, for LibreOffice reads its environment where C keeps it.
     ChildSpec { binary: Some(binary), ..spec }
 }

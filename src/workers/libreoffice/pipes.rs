@@ -1,23 +1,23 @@
 //! A server's two pipes to the service, out of LibreOffice's way: that prints what it likes to standard output.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io;
 
 use nix::unistd::{dup2_stdin, dup2_stdout};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::fcntl_dupfd_cloexec;
 use serde::Serialize;
 
-use crate::workers::frame::{self, FrameError, Saying};
+use crate::workers::frame::{self, Saying};
 
-use super::{ConvertJob, Converted};
+use super::Converted;
 
 /// Standard streams are 0, 1 and 2; ours lie behind them.
 const FIRST: i32 = 3;
 
 /// The pipes to the service.
 pub(super) struct Pipes {
-    input: BufReader<File>,
+    input: File,
     output: File,
 }
 
@@ -28,7 +28,7 @@ impl Pipes {
         let output = File::from(fcntl_dupfd_cloexec(io::stdout(), FIRST)?);
         dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
         dup2_stdout(io::stderr())?;
-        Ok(Self { input: BufReader::new(input), output })
+        Ok(Self { input, output })
     }
 
     /// Everything is loaded.
@@ -36,9 +36,10 @@ impl Pipes {
         frame::write(&self.output, &Saying::<()>::Ready, &[])
     }
 
-    /// The next document.
-    pub fn next(&mut self) -> Result<(ConvertJob<'static>, Vec<u8>), FrameError> {
-        frame::read(&mut self.input)
+    /// The next document: what is to become of it, and itself. Hazard: what this process holds, children have, also those of
+    /// later documents, which may be of others. So it goes from the pipe into files.
+    pub fn next(&mut self, open: impl FnOnce() -> io::Result<[File; 2]>) -> io::Result<io::Result<()>> {
+        frame::pass(&mut self.input, open)
     }
 
     /// What came of it, with the file that was made.

@@ -16,10 +16,9 @@ use std::process::ExitCode;
 
 use lok::{Kit, Place};
 
-use super::ServerOrder;
 use super::document::{Bench, convert};
 use super::pipes::Pipes;
-use crate::workers::frame::FrameError;
+use super::{Converted, ServerOrder};
 
 const SETTINGS: &str = include_str!("../../../assets/libreoffice/settings.xcu");
 
@@ -110,12 +109,15 @@ fn list_folders(root: &Path, below: &Path, folders: &mut Vec<PathBuf>) -> io::Re
 fn work_on(kit: &Kit, bench: &Bench, mut pipes: Pipes) -> Result<(), String> {
     loop {
         pipes.say_ready().map_err(|error| error.to_string())?;
-        let (job, document) = match pipes.next() {
-            Ok(next) => next,
-            Err(FrameError::Broken(error)) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+        let taken = match pipes.next(|| bench.set()) {
+            Ok(taken) => taken,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
-        let (converted, made) = convert(kit, bench, &job, document);
+        let (converted, made) = match taken {
+            Ok(()) => convert(kit, bench),
+            Err(cause) => (Converted::Broken(cause.to_string()), None),
+        };
         pipes.answer(&converted, made).map_err(|error| error.to_string())?;
         bench.clear().map_err(|error| format!("cannot remove a document's folder: {error}"))?;
     }

@@ -84,11 +84,11 @@ fn macros_are_left_out_and_templates_and_shows_become_plain_files() {
          </Relationships>"
     );
     let parts = [("_rels/main.xml.rels", relations.as_str()), ("vbaProject.bin", "macros")];
-    for (main, family, plain, extension) in [
-        ("ms-excel.sheet.macroEnabled", Family::Excel, WORKBOOK, ".xlsx"),
-        ("ms-excel.template.macroEnabled", Family::Excel, WORKBOOK, ".xlsx"),
-        ("ms-powerpoint.slideshow.macroEnabled", Family::PowerPoint, SLIDES, ".pptx"),
-        ("openxmlformats-officedocument.presentationml.template", Family::PowerPoint, SLIDES, ".pptx"),
+    for (main, family, plain) in [
+        ("ms-excel.sheet.macroEnabled", Family::Excel, WORKBOOK),
+        ("ms-excel.template.macroEnabled", Family::Excel, WORKBOOK),
+        ("ms-powerpoint.slideshow.macroEnabled", Family::PowerPoint, SLIDES),
+        ("openxmlformats-officedocument.presentationml.template", Family::PowerPoint, SLIDES),
     ] {
         let taken = unfilled(file(main, &parts), family, &limits()).expect("it is taken");
         let names: Vec<_> = entries(&taken.file).into_iter().map(|(name, _)| name).collect();
@@ -100,7 +100,7 @@ fn macros_are_left_out_and_templates_and_shows_become_plain_files() {
         );
         assert!(!part(&taken.file, "_rels/main.xml.rels").contains("vba"));
         let [warning] = &taken.warnings[..] else { panic!("{:?}", taken.warnings) };
-        assert!(warning.contains("macros") && warning.ends_with(extension), "{warning}");
+        assert!(warning.contains("macros") && warning.ends_with("no document has any"), "{warning}");
     }
 }
 
