@@ -42,7 +42,8 @@
     '\u2010': '-',
     '\u2011': '\\mbox{-}',
     '\u202f': '\\,',
-    '\u2212': '\\textminus{}',
+    // Numbers stand in formulas, too, where the one of texts is nothing.
+    '\u2212': '{\\ifmmode-\\else\\textminus\\fi}',
   };
   const SIGN = /[\\{},$%&#_^~<>|"'`[\]*\-\u00a0\u00ad\u2007\u2009\u200b\u2010\u2011\u202f\u2212]/g;
   const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;

@@ -113,6 +113,27 @@ async fn letters_that_pdflatex_lacks_are_made_by_another_one_which_is_told() {
 }
 
 #[actix_web::test]
+async fn numbers_stand_in_formulas_long_values_on_a_line_and_what_nobody_makes_is_told() {
+    let app = TestApp::start().await;
+    let body = "$<%= sum %>$ and <%= sum %>. <%= 'word '.repeat(60000) %>";
+    let text = app.typeset_text(document("", body), json!({"sum": "\u{2212}5"})).await;
+    assert!(
+        text.contains("\u{2212}5 and \u{2212}5.") && text.matches("word").count() == 60_000,
+        "{}",
+        &text[..200]
+    );
+    let preamble = "\\usepackage{makeidx}\\makeindex";
+    let body = "\\index{a}\\cite{b}\\bibliographystyle{plain}\\bibliography{all}\\printindex";
+    let (view, _) = app.typeset("pdf", document(preamble, body), (json!({}), json!({}))).await;
+    let warnings = view["warnings"].to_string();
+    for file in ["index.ind is missing: makeindex", "index.bbl is missing: BibTeX"] {
+        assert!(warnings.contains(file), "{warnings}");
+    }
+    let (view, _) = app.typeset("pdf", document("\\pdfoutput=0", "x"), (json!({}), json!({}))).await;
+    assert_eq!(view["errorCode"], json!("template_error"), "{view}");
+}
+
+#[actix_web::test]
 async fn references_are_right_when_the_document_is_made() {
     let app = TestApp::start().await;
     let body = "\\tableofcontents\\newpage See \\ref{end} on page \\pageref{end}.\\newpage\\section{First}\\section{Last \

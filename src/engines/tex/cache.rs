@@ -53,13 +53,14 @@ impl FontCache {
         if program != TexProgram::Lualatex {
             return &[];
         }
-        let make = || async {
-            made(tex).await.unwrap_or_else(|cause| {
-                tracing::warn!(error = cause, "lualatex reads its fonts in each document");
-                Vec::new()
-            })
-        };
-        self.0.get_or_init(make).await
+        // Where it fails, the next document tries again.
+        match self.0.get_or_try_init(|| made(tex)).await {
+            Ok(cache) => cache,
+            Err(cause) => {
+                tracing::warn!(error = cause, "lualatex reads its fonts in the document itself");
+                &[]
+            }
+        }
     }
 }
 

@@ -62,6 +62,12 @@ pub(super) fn no_pages() -> StepFault {
     JobFault::new(FaultCode::TemplateInvalid, sentence).into()
 }
 
+/// A run that went well and left no PDF.
+pub(super) fn no_file() -> StepFault {
+    let sentence = "TeX wrote no PDF; look for what has it write something else, such as \\pdfoutput=0";
+    JobFault::new(FaultCode::TemplateError, sentence).into()
+}
+
 /// A program that a document asks for and that is not here.
 pub(super) fn missing(program: TexProgram) -> StepFault {
     let lack = Lack::Missing(needs::of(program));

@@ -11,6 +11,24 @@ const NAME_LIMIT_BYTES: usize = 100;
 const USUAL: &str = "document";
 /// The directory is listed at every look for a file, so a source lies at its top.
 const EXTENSION: &str = "tex";
+/// What TeX makes itself, by the extension: of an earlier run it is stale, and may be taken for this one's.
+const PRODUCTS: [&str; 15] = [
+    "aux",
+    "dvi",
+    "fdb_latexmk",
+    "fls",
+    "lof",
+    "log",
+    "lot",
+    "nav",
+    "out",
+    "pdf",
+    "snm",
+    "synctex.gz",
+    "toc",
+    "vrb",
+    "xdv",
+];
 
 /// The folder of a job, before it is made.
 pub(super) struct Folder<'a> {
@@ -46,11 +64,20 @@ impl<'a> Folder<'a> {
         if name == self.source_name() { self.site.entry() } else { name }
     }
 
+    /// Whether the template brings this file.
+    pub fn brings(&self, name: &str) -> bool {
+        self.site.get(name).is_some()
+    }
+
     /// The files by their names.
     pub fn files(&self) -> Vec<(String, Bytes)> {
         let entry = self.site.entry();
         let is_cache = |path: &str| path.split('/').next() == Some(CACHE);
-        let others = self.site.paths().filter(|path| *path != entry && !is_cache(path));
+        let is_product = |path: &str| {
+            let extension = path.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix('.'));
+            extension.is_some_and(|extension| PRODUCTS.contains(&extension))
+        };
+        let others = self.site.paths().filter(|path| *path != entry && !is_cache(path) && !is_product(path));
         let mut files: Vec<_> =
             others.filter_map(|path| Some((path.to_owned(), self.site.get(path)?.clone()))).collect();
         files.push((self.source_name(), self.site.page().cloned().unwrap_or_default()));
@@ -94,6 +121,13 @@ mod tests {
             assert_eq!(files.len(), others.len() + 1);
             assert_eq!(files.last().unwrap(), &(format!("{name}.tex"), Bytes::from_static(b"source")));
         }
+    }
+
+    #[test]
+    fn what_an_earlier_run_made_is_left_out_but_not_what_other_programs_made() {
+        let site = site("main.tex", &["main.aux", "main.pdf", "main.bbl", "a.aux", "figures/main.pdf"]);
+        let names: Vec<_> = Folder::of(&site).files().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a.aux", "figures/main.pdf", "main.bbl", "main.tex"]);
     }
 
     #[test]

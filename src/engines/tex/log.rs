@@ -1,6 +1,6 @@
 //! What a run left in its log, in the words that its author is told.
 
-use tex_log::{Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
+use tex_log::{Bibliography, Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
 
 use super::folder::Folder;
 use super::opening;
@@ -76,6 +76,30 @@ pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl I
         (Some(file), None) => format!("{}: {}", name(file, folder), warning.kind),
         (None, _) => warning.kind.to_string(),
     })
+}
+
+/// What other programs would have to make of what this run wrote, and nobody does here.
+pub(super) fn undone(report: &Report, folder: &Folder<'_>) -> Vec<String> {
+    let made = |file: &str, extension: &str| {
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        format!("{stem}.{extension}")
+    };
+    let bibliography = report.needs.bibliography.map(|program| {
+        let program = match program {
+            Bibliography::Bibtex => "BibTeX",
+            Bibliography::Biber => "Biber",
+        };
+        (program, format!("{}.bbl", folder.name))
+    });
+    let index = report.needs.indexes.iter().map(|file| ("makeindex", made(file, "ind")));
+    let glossary = report.needs.glossaries.iter().map(|file| ("makeglossaries", made(file, "gls")));
+    let wanted = bibliography.into_iter().chain(index).chain(glossary);
+    wanted
+        .filter(|(_, file)| !folder.brings(file))
+        .map(|(program, file)| {
+            format!("{file} is missing: {program} is not run here; make it beforehand and put it beside the template")
+        })
+        .collect()
 }
 
 /// A file's name as its author knows it: what TeX reads first leads to the entry.

@@ -28,7 +28,7 @@ use super::{Basis, Engine};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
-use crate::workers::{Bounds, Profile};
+use crate::workers::{Bounds, OutputError, Profile};
 
 const NAME: &str = "tex";
 /// What is told where another program than the usual one made the document.
@@ -78,7 +78,8 @@ impl StepRunner for Tex {
         warn_of_strangers(&source, job);
         let _slot = self.steps.slot(job, 1).await;
         let made = self.make(job, &folder, &source).await.map_err(|error| errors::told(error, &folder))?;
-        for warning in log::warnings(&made.report, &folder) {
+        let undone = log::undone(&made.report, &folder);
+        for warning in log::warnings(&made.report, &folder).chain(undone) {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
@@ -88,7 +89,11 @@ impl StepRunner for Tex {
             ));
         }
         let pages = made.report.pages.filter(|pages| *pages > 0).ok_or_else(errors::no_pages)?;
-        output(&made.finished, &format!("{}.pdf", folder.name), &job.outlet, (kind, Some(pages))).await
+        let name = format!("{}.pdf", folder.name);
+        if matches!(made.finished.open(&name, u64::MAX), Err(OutputError::Missing)) {
+            return Err(errors::no_file());
+        }
+        output(&made.finished, &name, &job.outlet, (kind, Some(pages))).await
     }
 }
 

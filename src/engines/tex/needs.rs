@@ -41,7 +41,7 @@ const READ: [&str; 13] = [
 
 /// Nothing but its folder may be read or written by name, nothing is started, no font is made of its outlines by scripts;
 /// and the log has whole lines, which TeX would break. The two widths are the largest that it takes.
-const ENVIRONMENT: [(&str, &str); 11] = [
+const ENVIRONMENT: [(&str, &str); 12] = [
     ("PATH", "/usr/bin"),
     ("openin_any", "p"),
     ("openout_any", "p"),
@@ -53,6 +53,8 @@ const ENVIRONMENT: [(&str, &str); 11] = [
     ("max_print_line", "1000000"),
     ("error_line", "254"),
     ("half_error_line", "238"),
+    // The longest line: a value may be a whole text.
+    ("buf_size", "10000000"),
 ];
 
 const fn program(name: &'static str, paths: &'static [&'static str], package: &'static str) -> Requirement {
