@@ -138,7 +138,7 @@ impl Pool {
         let levels = Levels { working: level("working"), waiting: level("waiting") };
         let places = Places::new((settings.processes, settings.share), settings.waiting, levels);
         let shelf = Mutex::default();
-        // One more than there are in all, which is ready in the place of another before that ends.
+        // One is replaced by another that is ready before it ends.
         let count = settings.processes.max(settings.spares).saturating_add(1);
         let quarters = housing.map(|housing| Quarters::new(housing, count));
         let pool = Self {

@@ -306,7 +306,7 @@ impl<'a, 'i> Grid<'a, 'i> {
         self.with_merged(Area { first, last: (last.0.max(first.0), last.1.max(first.1)) })
     }
 
-    /// The area with all of the merged cells that it begins in.
+    /// The area with all of each merged cell that it touches.
     fn with_merged(&self, area: Area) -> Area {
         let over = self.merged.iter().filter(|merged| merged.meets(&area));
         over.fold(area, |area, merged| Area {

@@ -1,9 +1,12 @@
 //! What other threads of this process do to a fork.
 //!
-//! Hazard: a fork copies a lock that another thread holds at that moment, and the copy is never released: a child that needs
-//! it waits for ever. LibreOffice's own threads hold some for a moment. So a fork waits until all other threads sleep. One may
-//! wake up between the look and the fork, and a sleeping one may hold a lock: a child whose own threads all sleep and use no
-//! processor time is ended long before its deadline, and the next one does not meet the lock. A document that only takes long computes, or waits for a disk, which is no sleep.
+//! Hazard: a fork copies a lock that another thread holds at that moment. Nobody releases the copy, and a child that needs it
+//! waits for ever.
+//!
+//! So a fork waits until all other threads sleep. That is not all: one may wake up between the look and the fork, or hold a
+//! lock in its sleep. A child that sleeps with all its threads and uses no processor time is therefore ended long before its
+//! deadline, and the next one takes the document. A document that only takes long computes, or waits for a disk, which the
+//! system does not call sleep.
 
 use std::fs;
 use std::path::{Path, PathBuf};

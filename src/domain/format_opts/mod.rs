@@ -2,9 +2,9 @@
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
-//! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF become pictures (`raster`), which warnings
-//! make a job fail (`fail_on`), who may open a PDF and do what with it (`protection`), what is heeded or refused
-//! (`promises`). The rest is here.
+//! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
+//! become pictures (`raster`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it
+//! (`protection`), what is heeded or refused (`promises`). The rest is here.
 
 mod conversion;
 mod extras;

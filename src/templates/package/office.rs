@@ -137,8 +137,8 @@ pub(super) fn check_start(format: OfficeFormat, bytes: &[u8]) -> Result<(), Pack
     }
     let (what, place) = (format.described(), if format.is_present() { "its" } else { "not its" });
     Err(fault(format!(
-        "the file is {what}, and an entry 'mimetype' is {place} first one, as another program has packed it; open it in its \
-         program and save it anew"
+        "the file is {what}, and an entry 'mimetype' is {place} first one, by which it would be taken for something else; open it \
+         in its program and save it anew"
     )))
 }
 

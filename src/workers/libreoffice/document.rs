@@ -183,7 +183,7 @@ fn take(bench: &Bench) -> io::Result<(ConvertJob<'static>, PathBuf)> {
     Ok((job, path))
 }
 
-/// Where it has taken so much of the memory that it may have, what fails fails for want of it.
+/// A document that has taken so much of its memory and then fails is thought to fail for want of the rest.
 fn enough(memory_bytes: u64) -> u64 {
     memory_bytes / 4 * 3
 }
