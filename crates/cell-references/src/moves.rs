@@ -1,0 +1,355 @@
+//! Where the cells of one sheet are after its blocks were repeated or dropped.
+
+use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
+use crate::axis::{Axis, Spec, Spot};
+use crate::error::Error;
+
+/// Which way a block grows, and what it consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// Whole rows: everything below moves down.
+    Rows(Lines),
+    /// Whole columns: everything to the right moves right.
+    Columns(Lines),
+    /// Some cells: what is below them, in their columns, moves down; the cells beside them stay.
+    Cells(Range),
+}
+
+/// What is repeated, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Where it is in the template.
+    pub area: Area,
+    /// The place of the block around it in the list of blocks: an earlier one, of the same kind; cells have the same columns. Blocks of rows
+    /// and blocks of columns cross each other (a matrix) and are not within one another. Rows within rows may be the same rows, as a condition
+    /// on a repeated row is.
+    pub parent: Option<usize>,
+    /// How often it is repeated, for each turn of the block around it, in their order: for the turns of an inner one, first all within the first
+    /// turn of its outer block, then those within the second. Without a parent it is one number. 0 drops the block.
+    pub counts: Vec<u32>,
+}
+
+/// Where the cells of one sheet are after its blocks were repeated or dropped.
+///
+/// A cell of a block is in as many places as the block has turns. Which of them a reference means depends on the [`Place`] of who refers:
+///
+/// * From within a turn, the blocks around both it and the cell mean the same turn.
+/// * Of all other blocks the cell is in, all turns are meant, and what lies between them: the smallest range that holds all.
+///
+/// Where only some columns moved ([`Area::Cells`]), the smallest range that holds all that became of the cells.
+#[derive(Debug, Clone)]
+pub struct Moves {
+    columns: Axis,
+    bands: Vec<Band>,
+}
+
+/// Columns (of the template) whose cells all move alike.
+#[derive(Debug, Clone)]
+struct Band {
+    columns: Lines,
+    rows: Axis,
+}
+
+/// Where a formula or an object stands: in which turn of which blocks. The default is outside of all blocks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place {
+    /// The band's number, and the spot there.
+    rows: Option<(usize, Spot)>,
+    columns: Option<Spot>,
+}
+
+impl Default for Moves {
+    /// Everything stays.
+    fn default() -> Self {
+        let columns = Axis::still(Lines::ALL_COLUMNS);
+        Self {
+            columns,
+            bands: vec![Band { columns: Lines::ALL_COLUMNS, rows: Axis::still(Lines::ALL_ROWS) }],
+        }
+    }
+}
+
+impl Moves {
+    /// Lays out the blocks of a sheet whose used cells end at `used` (its last row and last column, before anything moves).
+    ///
+    /// # Errors
+    /// [`Error::Rows`] and [`Error::Columns`] where the used cells would not fit into a sheet any more; the others where the blocks are none
+    /// that can be expanded, each naming the blocks by their place in the list.
+    pub fn new(blocks: &[Block], used: Cell) -> Result<Self, Error> {
+        check(blocks)?;
+        let columns = Axis::new(Lines::ALL_COLUMNS, &specs(blocks, |block| block.area.columns_to_repeat()))?;
+        let mut bands = Vec::new();
+        for band in bands_of(blocks) {
+            let rows = |block: &Block| block.area.rows_to_repeat(band);
+            bands.push(Band { columns: band, rows: Axis::new(Lines::ALL_ROWS, &specs(blocks, rows))? });
+        }
+        let end = |axis: &Axis, used: u32| axis.end(used.max(axis.last_of_blocks()));
+        let needed = end(&columns, used.column);
+        if needed > u64::from(LAST_COLUMN) {
+            return Err(Error::Columns { needed });
+        }
+        let needed = bands.iter().map(|band| end(&band.rows, used.row)).max().unwrap_or_default();
+        if needed > u64::from(LAST_ROW) {
+            return Err(Error::Rows { needed });
+        }
+        Ok(Self { columns, bands })
+    }
+
+    /// Goes into a turn (from 0) of a block, within the turn of the block around it that `place` is in. None where there is no such turn.
+    #[must_use]
+    pub fn turn(&self, place: Place, block: usize, turn: u32) -> Option<Place> {
+        if let Some(spot) = self.columns.enter(place.columns, block, turn) {
+            return Some(Place { columns: Some(spot), ..place });
+        }
+        let mut bands = (0..).zip(&self.bands);
+        bands.find_map(|(number, band)| {
+            let spot = band.rows.enter(self.spot_in(place, number), block, turn)?;
+            Some(Place { rows: Some((number, spot)), ..place })
+        })
+    }
+
+    /// Where a cell is, seen from a place: within its own turn usually. None if it was dropped. Of several, the last one.
+    #[must_use]
+    pub fn cell(&self, cell: Cell, place: Place) -> Option<Cell> {
+        let range = self.range(cell.into(), place)?;
+        Some(Cell { row: range.rows.last, column: range.columns.last })
+    }
+
+    /// What a range became, seen from a place. None if all its cells were dropped.
+    #[must_use]
+    pub fn range(&self, range: Range, place: Place) -> Option<Range> {
+        self.find(range, place, [None; 4])
+    }
+
+    /// What each turn made of a range that stands for itself, as merged cells, a hyperlink, a comment and a drawing's anchor do: a copy for each
+    /// turn of the innermost blocks around all of it, grown by the blocks within it.
+    pub fn copies(&self, range: Range) -> impl Iterator<Item = Range> {
+        let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
+        let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
+        let rows = self.bands[number].rows.copies(range.rows, &|id| met().all(|band| band.rows.has(id)));
+        let columns = self.columns.copies(range.columns, &|_| true);
+        let places = rows.flat_map(move |row| {
+            let rows = row.map(|spot| (number, spot));
+            columns.clone().map(move |columns| Place { rows, columns })
+        });
+        places.filter_map(move |place| self.range(range, place))
+    }
+
+    /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that makes more than
+    /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
+    #[must_use]
+    pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
+        ranges.iter().flat_map(|range| self.areas_of(*range, at_most)).collect()
+    }
+
+    fn areas_of(&self, range: Range, at_most: usize) -> Vec<Range> {
+        let mut areas = Vec::new();
+        for band in &self.bands {
+            let Some(columns) = band.columns.common(range.columns) else { continue };
+            let rows = band.rows.parts(range.rows, at_most);
+            let columns = self.columns.parts(columns, at_most);
+            if areas.len() + rows.len() * columns.len() > at_most {
+                return self.range(range, Place::default()).into_iter().collect();
+            }
+            for columns in &columns {
+                areas.extend(rows.iter().filter_map(|rows| on_sheet(*rows, *columns)));
+            }
+        }
+        areas
+    }
+
+    /// What a reference became, seen from a place.
+    pub(crate) fn reference(&self, reference: &Reference, place: Place, single: Single) -> Option<Range> {
+        let range = reference.range();
+        let pin = |is_pinned: bool, line: u32| is_pinned.then_some(line);
+        let [rows, columns] = [reference.rows, reference.columns].map(|side| {
+            let pinned = side.map(|side| (side.first_is_fixed, side.last_is_fixed)).unwrap_or_default();
+            let lines = side.map_or(Lines { first: 0, last: 0 }, |side| side.lines);
+            [pin(pinned.0, lines.first), pin(pinned.1, lines.last)]
+        });
+        let found = self.find(range, place, [rows[0], rows[1], columns[0], columns[1]])?;
+        if !reference.is_single || single == Single::Grow {
+            return Some(found);
+        }
+        // A `$` within the own block means its first turn; of other blocks the last turn is meant.
+        let number = self.bands.iter().position(|band| band.columns.holds(range.columns)).unwrap_or_default();
+        let own_rows =
+            self.bands[number].rows.own_block(self.spot_in(place, number), range.rows.first).is_some();
+        let own_columns = self.columns.own_block(place.columns, range.columns.first).is_some();
+        let pick = |lines: Lines, is_first: bool| {
+            if is_first { Lines::new(lines.first, lines.first) } else { Lines::new(lines.last, lines.last) }
+        };
+        let is_first = |pinned: Option<u32>, is_own: bool| match single {
+            Single::First => true,
+            Single::Last => false,
+            Single::One | Single::Grow => pinned.is_some() && is_own,
+        };
+        Some(Range {
+            rows: pick(found.rows, is_first(rows[0], own_rows)),
+            columns: pick(found.columns, is_first(columns[0], own_columns)),
+        })
+    }
+
+    /// The smallest range that holds what is left. `pinned` are the lines with a `$`: first and last row, first and last column.
+    fn find(&self, range: Range, place: Place, pinned: [Option<u32>; 4]) -> Option<Range> {
+        let find = |axis: &Axis, lines: Lines, all: Lines, spot: Option<Spot>, pinned: [Option<u32>; 2]| {
+            if lines == all {
+                return Some(all);
+            }
+            let first = axis.first(lines, axis.view(spot, pinned[0]))?;
+            let last = axis.last(lines, axis.view(spot, pinned[1]))?;
+            Some(Lines { first, last })
+        };
+        let mut found = None::<Range>;
+        for (number, band) in self.bands.iter().enumerate() {
+            let Some(columns) = band.columns.common(range.columns) else { continue };
+            let columns =
+                find(&self.columns, columns, Lines::ALL_COLUMNS, place.columns, [pinned[2], pinned[3]]);
+            let spot = self.spot_in(place, number);
+            let rows = find(&band.rows, range.rows, Lines::ALL_ROWS, spot, [pinned[0], pinned[1]]);
+            let part = rows.zip(columns).and_then(|(rows, columns)| on_sheet(rows, columns));
+            found = match (found, part) {
+                (Some(found), Some(part)) => Some(found.around(part)),
+                (found, part) => found.or(part),
+            };
+        }
+        found
+    }
+
+    /// The spot of a place in another band: blocks of whole rows are in all of them.
+    fn spot_in(&self, place: Place, band: usize) -> Option<Spot> {
+        let (number, spot) = place.rows?;
+        if number == band {
+            return Some(spot);
+        }
+        self.bands[band].rows.translate(&self.bands.get(number)?.rows, spot)
+    }
+}
+
+/// What is meant by a reference to one cell that is in several places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Single {
+    /// The last of them; with a `$`, in a block around the formula, the first one.
+    One,
+    /// All.
+    Grow,
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+/// What is beyond the sheet's end is cut off, as Excel does it when rows are inserted above a range that goes to the end.
+fn on_sheet(rows: Lines, columns: Lines) -> Option<Range> {
+    let rows = rows.common(Lines::ALL_ROWS)?;
+    Some(Range { rows, columns: columns.common(Lines::ALL_COLUMNS)? })
+}
+
+impl Area {
+    fn range(self) -> Range {
+        match self {
+            Self::Rows(rows) => Range { rows, columns: Lines::ALL_COLUMNS },
+            Self::Columns(columns) => Range { rows: Lines::ALL_ROWS, columns },
+            Self::Cells(range) => range,
+        }
+    }
+
+    fn is_columns(self) -> bool {
+        matches!(self, Self::Columns(_))
+    }
+
+    fn columns_to_repeat(self) -> Option<Lines> {
+        self.is_columns().then(|| self.range().columns)
+    }
+
+    fn rows_to_repeat(self, band: Lines) -> Option<Lines> {
+        let range = self.range();
+        (!self.is_columns() && range.columns.holds(band)).then_some(range.rows)
+    }
+
+    /// Whether the one is of the same kind and lies within the other. Cells grow with the same columns only.
+    fn is_within(self, outer: Self) -> bool {
+        let (inner, outer_range) = (self.range(), outer.range());
+        let holds = outer_range.rows.holds(inner.rows) && outer_range.columns.holds(inner.columns);
+        let is_alike = match (self, outer) {
+            (Self::Rows(_), Self::Rows(_)) | (Self::Columns(_), Self::Columns(_)) => true,
+            (Self::Cells(inner), Self::Cells(outer)) => inner.columns == outer.columns,
+            _ => false,
+        };
+        holds && is_alike
+    }
+}
+
+fn specs(blocks: &[Block], lines: impl Fn(&Block) -> Option<Lines>) -> Vec<Spec<'_>> {
+    let spec = |(id, block): (usize, _)| -> Option<Spec<'_>> {
+        let block: &Block = block;
+        Some(Spec { id, lines: lines(block)?, parent: block.parent, counts: &block.counts })
+    };
+    blocks.iter().enumerate().filter_map(spec).collect()
+}
+
+/// The columns between the edges of blocks of cells.
+fn bands_of(blocks: &[Block]) -> Vec<Lines> {
+    let mut starts = vec![1];
+    for block in blocks {
+        if let Area::Cells(Range { columns, .. }) = block.area {
+            starts.extend([columns.first, columns.last + 1]);
+        }
+    }
+    starts.sort_unstable();
+    starts.dedup();
+    starts.retain(|start| *start <= LAST_COLUMN);
+    let ends = starts.iter().skip(1).map(|start| start - 1).chain([LAST_COLUMN]);
+    starts.iter().zip(ends).map(|(first, last)| Lines { first: *first, last }).collect()
+}
+
+fn check(blocks: &[Block]) -> Result<(), Error> {
+    for (number, block) in blocks.iter().enumerate() {
+        let range = block.area.range();
+        let is_ordered = |lines: Lines, all: Lines| lines.first <= lines.last && all.holds(lines);
+        if !is_ordered(range.rows, Lines::ALL_ROWS) || !is_ordered(range.columns, Lines::ALL_COLUMNS) {
+            return Err(Error::Area { block: number });
+        }
+        if let Some(parent) = block.parent
+            && !blocks.iter().take(number).nth(parent).is_some_and(|outer| block.area.is_within(outer.area))
+        {
+            return Err(Error::Parent { block: number, parent });
+        }
+        // Turns take memory before it is known how many lines they have.
+        let needed = block.counts.iter().map(|count| u64::from(*count)).sum();
+        if block.area.is_columns() && needed > u64::from(LAST_COLUMN) {
+            return Err(Error::Columns { needed });
+        }
+        if needed > u64::from(LAST_ROW) {
+            return Err(Error::Rows { needed });
+        }
+        for (other, earlier) in blocks.iter().take(number).enumerate() {
+            check_pair((other, earlier), (number, block), blocks)?;
+        }
+    }
+    Ok(())
+}
+
+/// Two blocks must not share lines if neither is around the other, and none may be torn by one above it.
+fn check_pair(one: (usize, &Block), other: (usize, &Block), blocks: &[Block]) -> Result<(), Error> {
+    let (a, b) = (one.1.area.range(), other.1.area.range());
+    // Columns cross rows.
+    if one.1.area.is_columns() != other.1.area.is_columns() || !a.columns.meets(b.columns) {
+        return Ok(());
+    }
+    if a.rows.meets(b.rows) {
+        let outer = |block: &Block| block.parent;
+        let mut around = outer(other.1);
+        while around.is_some_and(|around| around > one.0) {
+            around = around.and_then(|around| blocks.get(around)).and_then(outer);
+        }
+        let is_around = around == Some(one.0);
+        return if is_around { Ok(()) } else { Err(Error::Overlap { first: one.0, second: other.0 }) };
+    }
+    let (above, below) = if a.rows.last < b.rows.first { (one, other) } else { (other, one) };
+    if above.1.area.range().columns.holds(below.1.area.range().columns) {
+        Ok(())
+    } else {
+        Err(Error::Torn { above: above.0, below: below.0 })
+    }
+}
