@@ -7,9 +7,11 @@
 //! ```
 //!
 //! Turns of a block are numbered through, whatever turn of the outer block they are in, so those of successive outer turns are successive, too,
-//! and "all turns of the inner block within these turns of the outer one" is a range of numbers. Each turn costs 16 bytes.
+//! and "all turns of the inner block within these turns of the outer one" is a range of numbers. A turn costs 8 bytes, and 8 more for each
+//! block in it.
 
-use std::ops::Range as Turns;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::address::Lines;
 use crate::error::Error;
@@ -20,9 +22,11 @@ pub(crate) struct Spec<'a> {
     pub lines: Lines,
     pub parent: Option<usize>,
     pub counts: &'a [u32],
+    /// It is laid out alike wherever it is: it has all columns.
+    pub is_alike: bool,
 }
 
-/// A block with its turns laid out; the first one is the sheet itself, with one turn.
+/// A block; the first one is the sheet itself, with one turn.
 #[derive(Debug, Clone)]
 struct Strip {
     /// None is the sheet.
@@ -31,12 +35,18 @@ struct Strip {
     parent: usize,
     /// From the first to the last; they do not overlap.
     children: Vec<usize>,
+    turns: Arc<Turns>,
+}
+
+/// The turns of a block, laid out.
+#[derive(Debug, Default)]
+struct Turns {
     /// Turns of this block before each turn of the outer one, and all of them at the end.
     runs: Vec<u32>,
     /// Which turn of the outer block each turn is in.
     outer: Vec<u32>,
-    /// The new line that each turn begins at. Beyond the sheet if the sheet is too small.
-    starts: Vec<u32>,
+    /// The new line that the first turn within each turn of the outer block begins at, or would begin at.
+    begins: Vec<u32>,
     /// Lines of all turns before each turn, and of all at the end.
     sizes: Vec<u32>,
 }
@@ -65,125 +75,108 @@ pub(crate) struct Axis {
 impl Axis {
     /// No block: everything stays.
     pub fn still(all: Lines) -> Self {
-        let sheet = Strip {
-            id: None,
-            lines: all,
-            parent: 0,
-            children: Vec::new(),
-            runs: vec![0, 1],
-            outer: vec![0],
-            starts: vec![all.first],
-            sizes: vec![0, all.last],
-        };
+        let turns =
+            Turns { runs: vec![0, 1], outer: vec![0], begins: vec![all.first], sizes: vec![0, all.last] };
+        let sheet = Strip { id: None, lines: all, parent: 0, children: Vec::new(), turns: Arc::new(turns) };
         Self { strips: vec![sheet] }
     }
 
-    /// Lays the blocks out; outer ones come before inner ones.
-    pub fn new(all: Lines, specs: &[Spec<'_>]) -> Result<Self, Error> {
+    /// Lays the blocks out; outer ones come before inner ones. Turns of a block that another direction has laid out alike are shared with it.
+    pub fn new(all: Lines, specs: &[Spec<'_>], alike: Option<&Self>) -> Result<Self, Error> {
         let mut axis = Self::still(all);
         for spec in specs {
-            axis.add(spec)?;
+            let known = alike.filter(|_| spec.is_alike).and_then(|alike| {
+                let index = alike.index(Some(spec.id))?;
+                Some(Arc::clone(&alike.strips[index].turns))
+            });
+            axis.add(spec, known)?;
         }
         axis.measure();
         axis.place();
         Ok(axis)
     }
 
-    fn add(&mut self, spec: &Spec<'_>) -> Result<(), Error> {
+    fn add(&mut self, spec: &Spec<'_>, known: Option<Arc<Turns>>) -> Result<(), Error> {
         let index = self.strips.len();
         let parent = self.index(spec.parent).unwrap_or_default();
-        let outer = &self.strips[parent];
-        if spec.counts.len() != outer.outer.len() {
-            let (counts, turns) = (spec.counts.len(), outer.outer.len());
+        let (outer, strips) = (&self.strips[parent], &self.strips);
+        if spec.counts.len() != outer.turns.outer.len() {
+            let (counts, turns) = (spec.counts.len(), outer.turns.outer.len());
             return Err(Error::Counts { block: spec.id, counts, turns });
         }
-        let strips = &self.strips;
-        if let Some(other) = outer.children.iter().find(|other| strips[**other].lines.meets(spec.lines)) {
-            return Err(Error::Overlap { first: strips[*other].id.unwrap_or_default(), second: spec.id });
-        }
         let at = outer.children.partition_point(|child| strips[*child].lines.last < spec.lines.first);
-        let (mut runs, mut outers) = (vec![0], Vec::new());
-        let mut turns = 0;
-        for (turn, count) in (0..).zip(spec.counts) {
-            turns += count;
-            runs.push(turns);
-            outers.extend((0..*count).map(|_| turn));
-        }
         self.strips[parent].children.insert(at, index);
         self.strips.push(Strip {
             id: Some(spec.id),
             lines: spec.lines,
             parent,
             children: Vec::new(),
-            runs,
-            outer: outers,
-            starts: Vec::new(),
-            sizes: Vec::new(),
+            turns: known.unwrap_or_else(|| Arc::new(Turns::new(spec.counts))),
         });
         Ok(())
     }
 
-    /// How many lines each turn has, from the innermost blocks outward.
+    /// How many lines each turn has, from the innermost blocks outward. What is shared was measured before.
     fn measure(&mut self) {
         for index in (0..self.strips.len()).rev() {
             let strip = &self.strips[index];
-            let mut sizes = Vec::with_capacity(strip.outer.len() + 1);
+            if index > 0 && !strip.turns.sizes.is_empty() {
+                continue;
+            }
+            let mut sizes = Vec::with_capacity(strip.turns.outer.len() + 1);
             let mut sum = 0u32;
             sizes.push(sum);
-            for turn in 0..strip.turns() {
-                let grown: i64 = strip.children.iter().map(|child| self.growth(*child, turn)).sum();
+            for turn in 0..strip.turns.count() {
+                let grown: i64 = strip.children.iter().map(|child| self.strips[*child].growth(turn)).sum();
                 let lines = i64::from(strip.lines.count()) + grown;
                 sum = sum.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
                 sizes.push(sum);
             }
-            self.strips[index].sizes = sizes;
+            self.strips[index].set(|turns| turns.sizes = sizes);
         }
     }
 
-    /// Where each turn begins, from the outermost blocks inward.
+    /// Where the turns begin, from the outermost blocks inward.
     fn place(&mut self) {
-        for index in 1..self.strips.len() {
+        for index in 0..self.strips.len() {
             let strip = &self.strips[index];
-            let mut starts = Vec::with_capacity(strip.outer.len());
-            for outer in 0..self.strips[strip.parent].turns() {
-                let run = strip.run(outer..outer + 1);
-                let first = self.position(strip.parent, outer, strip.lines.first);
-                let before = strip.sizes[run.start as usize];
-                starts.extend(
-                    run.map(|turn| first.saturating_add(strip.sizes[turn as usize].saturating_sub(before))),
-                );
+            let (first, turns) = (strip.lines.first, Arc::clone(&strip.turns));
+            let children = strip.children.clone();
+            let mut grown = vec![0i64; turns.outer.len()];
+            for child in children {
+                let child = &mut self.strips[child];
+                let mut begins = Vec::with_capacity(grown.len());
+                for (turn, grown) in (0..turns.count()).zip(&mut grown) {
+                    let old = i64::from(turns.begin(turn)) + i64::from(child.lines.first - first);
+                    begins.push(u32::try_from(old + *grown).unwrap_or(u32::MAX));
+                    *grown += child.growth(turn);
+                }
+                if child.turns.begins.is_empty() {
+                    child.set(|turns| turns.begins = begins);
+                }
             }
-            self.strips[index].starts = starts;
         }
     }
 
-    /// By how many lines a block is longer than it was, in a turn of the block around it.
-    fn growth(&self, child: usize, outer: u32) -> i64 {
-        let child = &self.strips[child];
-        let run = child.run(outer..outer + 1);
-        let lines = child.sizes[run.end as usize].saturating_sub(child.sizes[run.start as usize]);
-        i64::from(lines) - i64::from(child.lines.count())
-    }
-
-    /// Where a line is that is in no inner block (or would begin one), in a turn.
+    /// Where a line is that is in no inner block, in a turn.
     fn position(&self, strip: usize, turn: u32, line: u32) -> u32 {
         let strip = &self.strips[strip];
-        let above = strip.children.iter().take_while(|child| self.strips[**child].lines.last < line);
-        let grown: i64 = above.map(|child| self.growth(*child, turn)).sum();
-        let old = i64::from(strip.starts[turn as usize]) + i64::from(line - strip.lines.first);
-        u32::try_from(old + grown).unwrap_or(u32::MAX)
+        let above = strip.children.partition_point(|child| self.strips[*child].lines.last < line);
+        let (begin, after) = match above.checked_sub(1).and_then(|above| strip.children.get(above)) {
+            None => (strip.turns.begin(turn), strip.lines.first),
+            Some(child) => {
+                let child = &self.strips[*child];
+                let begin = child.turns.begins[turn as usize];
+                (begin.saturating_add(child.turns.lines_in(turn)), child.lines.last + 1)
+            }
+        };
+        begin.saturating_add(line - after)
     }
 
     /// The place of a line behind all blocks, or of the end of what is before it. May be beyond the sheet.
     pub fn end(&self, line: u32) -> u64 {
-        let sheet = &self.strips[0];
-        let grown =
-            sheet.children.iter().map(|child| &self.strips[*child]).filter(|it| it.lines.last <= line);
-        let grown: i64 = grown
-            .map(|strip| {
-                i64::from(strip.sizes.last().copied().unwrap_or_default()) - i64::from(strip.lines.count())
-            })
-            .sum();
+        let strips = self.strips[0].children.iter().map(|child| &self.strips[*child]);
+        let grown: i64 = strips.filter(|strip| strip.lines.last <= line).map(|strip| strip.growth(0)).sum();
         u64::try_from(i64::from(line) + grown).unwrap_or_default()
     }
 
@@ -206,7 +199,7 @@ impl Axis {
     pub fn enter(&self, spot: Option<Spot>, id: usize, turn: u32) -> Option<Spot> {
         let strip = self.index(Some(id))?;
         let outer = self.own_turn(spot, self.strips[strip].parent)?;
-        let run = self.strips[strip].run(outer..outer + 1);
+        let run = self.strips[strip].turns.run(outer..outer + 1);
         let turn = run.start.checked_add(turn).filter(|turn| *turn < run.end)?;
         Some(Spot { strip, turn })
     }
@@ -221,7 +214,7 @@ impl Axis {
     fn own_turn(&self, spot: Option<Spot>, strip: usize) -> Option<u32> {
         let Spot { strip: mut at, mut turn } = spot.unwrap_or(Spot { strip: 0, turn: 0 });
         while at > strip {
-            turn = self.strips[at].outer[turn as usize];
+            turn = self.strips[at].turns.outer[turn as usize];
             at = self.strips[at].parent;
         }
         (at == strip).then_some(turn)
@@ -256,16 +249,15 @@ impl Axis {
         self.last_in(0, 0..1, lines, view)
     }
 
-    fn first_in(&self, strip: usize, turns: Turns<u32>, lines: Lines, view: View) -> Option<u32> {
+    fn first_in(&self, strip: usize, turns: Range<u32>, lines: Lines, view: View) -> Option<u32> {
         if turns.is_empty() {
             return None;
         }
         let (mut line, mut found) = (lines.first, None::<u32>);
-        for child in self.strips[strip].children.iter().copied() {
+        let children = &self.strips[strip].children;
+        let from = children.partition_point(|child| self.strips[*child].lines.last < line);
+        for child in children.iter().skip(from).copied() {
             let inner = self.strips[child].lines;
-            if inner.last < line {
-                continue;
-            }
             if inner.first > line {
                 break;
             }
@@ -282,16 +274,15 @@ impl Axis {
         Some(found.map_or(own, |found| found.min(own)))
     }
 
-    fn last_in(&self, strip: usize, turns: Turns<u32>, lines: Lines, view: View) -> Option<u32> {
+    fn last_in(&self, strip: usize, turns: Range<u32>, lines: Lines, view: View) -> Option<u32> {
         if turns.is_empty() {
             return None;
         }
         let (mut line, mut found) = (lines.last, None::<u32>);
-        for child in self.strips[strip].children.iter().rev().copied() {
+        let children = &self.strips[strip].children;
+        let till = children.partition_point(|child| self.strips[*child].lines.first <= line);
+        for child in children.iter().take(till).rev().copied() {
             let inner = self.strips[child].lines;
-            if inner.first > line {
-                continue;
-            }
             if inner.last < line {
                 break;
             }
@@ -308,8 +299,8 @@ impl Axis {
     }
 
     /// The turns of an inner block that are meant, and how one looks on from there.
-    fn meant(&self, child: usize, outer: &Turns<u32>, view: View) -> (Turns<u32>, View) {
-        let all = self.strips[child].run(outer.clone());
+    fn meant(&self, child: usize, outer: &Range<u32>, view: View) -> (Range<u32>, View) {
+        let all = self.strips[child].turns.run(outer.clone());
         if view.open == Some(child) {
             return (all, View::default());
         }
@@ -333,7 +324,7 @@ impl Axis {
                 child.lines.holds(lines) && child.id.is_some_and(is_meant)
             });
         }
-        let turns = self.strips[strip].turns();
+        let turns = self.strips[strip].turns.count();
         (0..turns).map(move |turn| (strip > 0).then_some(Spot { strip, turn }))
     }
 
@@ -363,7 +354,7 @@ impl Axis {
             let inner = &self.strips[child];
             let Some(part) = inner.lines.common(Lines { first: line, last: lines.last }) else { continue };
             if !own(line, part.first - 1, found)
-                || !inner.run(turn..turn + 1).all(|turn| self.parts_in(child, turn, part, found))
+                || !inner.turns.run(turn..turn + 1).all(|turn| self.parts_in(child, turn, part, found))
             {
                 return false;
             }
@@ -377,12 +368,48 @@ impl Axis {
 }
 
 impl Strip {
-    fn turns(&self) -> u32 {
+    /// By how many lines this is longer than it was, in a turn of the block around it.
+    fn growth(&self, outer: u32) -> i64 {
+        i64::from(self.turns.lines_in(outer)) - i64::from(self.lines.count())
+    }
+
+    /// Changes turns that are not shared yet.
+    fn set(&mut self, change: impl FnOnce(&mut Turns)) {
+        if let Some(turns) = Arc::get_mut(&mut self.turns) {
+            change(turns);
+        }
+    }
+}
+
+impl Turns {
+    fn new(counts: &[u32]) -> Self {
+        let mut turns = Self { runs: vec![0], ..Self::default() };
+        for (outer, count) in (0..).zip(counts) {
+            turns.outer.extend((0..*count).map(|_| outer));
+            turns.runs.push(turns.count() + count);
+        }
+        turns
+    }
+
+    fn count(&self) -> u32 {
         self.runs.last().copied().unwrap_or_default()
     }
 
     /// The turns within some turns of the outer block.
-    fn run(&self, outer: Turns<u32>) -> Turns<u32> {
+    fn run(&self, outer: Range<u32>) -> Range<u32> {
         self.runs[outer.start as usize]..self.runs[outer.end as usize]
+    }
+
+    /// Lines of all turns within a turn of the outer block.
+    fn lines_in(&self, outer: u32) -> u32 {
+        let run = self.run(outer..outer + 1);
+        self.sizes[run.end as usize] - self.sizes[run.start as usize]
+    }
+
+    /// The new line that a turn begins at.
+    fn begin(&self, turn: u32) -> u32 {
+        let outer = self.outer[turn as usize] as usize;
+        let before = self.sizes[turn as usize] - self.sizes[self.runs[outer] as usize];
+        self.begins[outer].saturating_add(before)
     }
 }

@@ -8,6 +8,9 @@ pub const FORMULA_CHARACTERS: usize = 8_192;
 /// The most arguments that Excel gives to a function (Microsoft, "Excel specifications and limits").
 pub const ARGUMENTS: usize = 255;
 
+/// The most blocks of a sheet: each is compared with each, and cells side by side are laid out for themselves.
+pub const BLOCKS: usize = 1_000;
+
 /// Why blocks cannot be expanded, or a formula cannot be written. Blocks are named by their place in the list that the caller gave.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -22,6 +25,12 @@ pub enum Error {
     Columns {
         /// The last column that would be used.
         needed: u64,
+    },
+    /// More blocks than are looked at.
+    #[error("the sheet has {blocks} blocks that are repeated or dropped, and {BLOCKS} are allowed")]
+    Blocks {
+        /// How many it has.
+        blocks: usize,
     },
     /// An area that begins behind its end or lies outside of a sheet.
     #[error("block {block} has no area of a sheet")]

@@ -2,7 +2,7 @@
 
 use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
 use crate::axis::{Axis, Spec, Spot};
-use crate::error::Error;
+use crate::error::{BLOCKS, Error};
 
 /// Which way a block grows, and what it consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,11 +77,13 @@ impl Moves {
     /// that can be expanded, each naming the blocks by their place in the list.
     pub fn new(blocks: &[Block], used: Cell) -> Result<Self, Error> {
         check(blocks)?;
-        let columns = Axis::new(Lines::ALL_COLUMNS, &specs(blocks, |block| block.area.columns_to_repeat()))?;
-        let mut bands = Vec::new();
+        let to_repeat = |block: &Block| block.area.columns_to_repeat();
+        let columns = Axis::new(Lines::ALL_COLUMNS, &specs(blocks, to_repeat), None)?;
+        let mut bands: Vec<Band> = Vec::new();
         for band in bands_of(blocks) {
-            let rows = |block: &Block| block.area.rows_to_repeat(band);
-            bands.push(Band { columns: band, rows: Axis::new(Lines::ALL_ROWS, &specs(blocks, rows))? });
+            let to_repeat = specs(blocks, |block| block.area.rows_to_repeat(band));
+            let rows = Axis::new(Lines::ALL_ROWS, &to_repeat, bands.first().map(|first| &first.rows))?;
+            bands.push(Band { columns: band, rows });
         }
         let end = |axis: &Axis, used: u32| axis.end(used.max(axis.last_of_blocks()));
         let needed = end(&columns, used.column);
@@ -283,7 +285,13 @@ impl Area {
 fn specs(blocks: &[Block], lines: impl Fn(&Block) -> Option<Lines>) -> Vec<Spec<'_>> {
     let spec = |(id, block): (usize, _)| -> Option<Spec<'_>> {
         let block: &Block = block;
-        Some(Spec { id, lines: lines(block)?, parent: block.parent, counts: &block.counts })
+        Some(Spec {
+            id,
+            lines: lines(block)?,
+            parent: block.parent,
+            counts: &block.counts,
+            is_alike: matches!(block.area, Area::Rows(_)),
+        })
     };
     blocks.iter().enumerate().filter_map(spec).collect()
 }
@@ -304,6 +312,9 @@ fn bands_of(blocks: &[Block]) -> Vec<Lines> {
 }
 
 fn check(blocks: &[Block]) -> Result<(), Error> {
+    if blocks.len() > BLOCKS {
+        return Err(Error::Blocks { blocks: blocks.len() });
+    }
     for (number, block) in blocks.iter().enumerate() {
         let range = block.area.range();
         let is_ordered = |lines: Lines, all: Lines| lines.first <= lines.last && all.holds(lines);

@@ -53,6 +53,10 @@ fn a_sheet_may_be_full() {
 fn errors_name_the_limit() {
     let text = |blocks: &str| try_moves(blocks, Cell { row: 4, column: 4 }).unwrap_err().to_string();
     assert_eq!(text("3*1048575"), "the sheet would need 1048578 rows, and Excel allows 1048576");
+    assert_eq!(
+        text(&"3*1 ".repeat(1_001)),
+        "the sheet has 1001 blocks that are repeated or dropped, and 1000 are allowed"
+    );
     assert_eq!(text("C*16384"), "the sheet would need 16387 columns, and Excel allows 16384");
 }
 
