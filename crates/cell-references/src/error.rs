@@ -11,6 +11,9 @@ pub const ARGUMENTS: usize = 255;
 /// The most blocks of a sheet: each is compared with each, and cells side by side are laid out for themselves.
 pub const BLOCKS: usize = 1_000;
 
+/// The most turns of all blocks of a sheet together, eight for each row of a full sheet: each takes memory.
+pub const TURNS: u64 = 8 << 20;
+
 /// Why blocks cannot be expanded, or a formula cannot be written. Blocks are named by their place in the list that the caller gave.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -31,6 +34,12 @@ pub enum Error {
     Blocks {
         /// How many it has.
         blocks: usize,
+    },
+    /// More turns than memory is given for.
+    #[error("the blocks of the sheet are repeated {turns} times or more, and {TURNS} times are allowed")]
+    Turns {
+        /// How many turns were counted till then.
+        turns: u64,
     },
     /// An area that begins behind its end or lies outside of a sheet.
     #[error("block {block} has no area of a sheet")]

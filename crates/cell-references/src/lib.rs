@@ -54,7 +54,7 @@
 //!
 //! Rows and columns are counted from 1, turns and blocks from 0. A sheet has 1,048,576 rows and 16,384 columns; a formula has 8,192 characters, a
 //! function 255 arguments (Microsoft, "Excel specifications and limits"). A sheet may have 1,000
-//! blocks. Passing one of them is an [`Error`] that says so. A turn costs 8 bytes, and 8 more for each block in it; a
+//! blocks with 8,388,608 turns in all. Passing one of them is an [`Error`] that says so. A turn costs 8 bytes, and 8 more for each block in it; a
 //! formula is parsed once and then written without further memory than its text.
 
 mod address;
@@ -67,7 +67,7 @@ mod reader;
 mod workbook;
 
 pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
-pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS};
+pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS, TURNS};
 pub use formula::{Formula, Meaning};
 pub use moves::{Area, Block, Moves, Place};
 pub use workbook::{Origin, Sheet, SheetCopy, Workbook};

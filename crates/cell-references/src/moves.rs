@@ -2,7 +2,7 @@
 
 use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
 use crate::axis::{Axis, Spec, Spot};
-use crate::error::{BLOCKS, Error};
+use crate::error::{BLOCKS, Error, TURNS};
 
 /// Which way a block grows, and what it consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -315,6 +315,7 @@ fn check(blocks: &[Block]) -> Result<(), Error> {
     if blocks.len() > BLOCKS {
         return Err(Error::Blocks { blocks: blocks.len() });
     }
+    let mut turns = 0;
     for (number, block) in blocks.iter().enumerate() {
         let range = block.area.range();
         let is_ordered = |lines: Lines, all: Lines| lines.first <= lines.last && all.holds(lines);
@@ -327,12 +328,16 @@ fn check(blocks: &[Block]) -> Result<(), Error> {
             return Err(Error::Parent { block: number, parent });
         }
         // Turns take memory before it is known how many lines they have.
-        let needed = block.counts.iter().map(|count| u64::from(*count)).sum();
+        let needed: u64 = block.counts.iter().map(|count| u64::from(*count)).sum();
+        turns += needed;
         if block.area.is_columns() && needed > u64::from(LAST_COLUMN) {
             return Err(Error::Columns { needed });
         }
         if needed > u64::from(LAST_ROW) {
             return Err(Error::Rows { needed });
+        }
+        if turns > TURNS {
+            return Err(Error::Turns { turns });
         }
         for (other, earlier) in blocks.iter().take(number).enumerate() {
             check_pair((other, earlier), (number, block), blocks)?;

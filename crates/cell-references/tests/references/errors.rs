@@ -57,6 +57,11 @@ fn errors_name_the_limit() {
         text(&"3*1 ".repeat(1_001)),
         "the sheet has 1001 blocks that are repeated or dropped, and 1000 are allowed"
     );
+    let many: Vec<_> = (1..10).map(|row| format!("{row}*1000000")).collect();
+    assert_eq!(
+        text(&many.join(" ")),
+        "the blocks of the sheet are repeated 9000000 times or more, and 8388608 times are allowed"
+    );
     assert_eq!(text("C*16384"), "the sheet would need 16387 columns, and Excel allows 16384");
 }
 
