@@ -288,7 +288,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
         self.behind_sheet(start, end, target);
     }
 
-    /// `[1]Sheet!A1`, `[1]!Name`, or a structured reference within its own table: `[@Amount]`.
+    /// `[1]Sheet!A1`, `[1]!Name`, `[0]Sheet!A1` of this workbook itself (ECMA-376 part 1, 18.17.2.3), or a structured reference within its own table: `[@Amount]`.
     fn bracket(&mut self) {
         let (start, close) = (self.at, self.behind_brackets(self.at));
         let mut mark = self.behind_word(close);
@@ -296,7 +296,9 @@ impl<S: AsRef<str>> Reader<'_, S> {
             mark = self.behind_word(mark + 1);
         }
         if self.byte(mark) == Some(b'!') {
-            self.behind_sheet(start, mark, Target::Elsewhere);
+            let is_own = &self.text[start..close] == "[0]";
+            let target = if is_own { self.sheet(&self.text[close..mark]) } else { Target::Elsewhere };
+            self.behind_sheet(start, mark, target);
         } else {
             self.operand(close);
         }

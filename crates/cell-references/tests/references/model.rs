@@ -174,63 +174,131 @@ fn corner(row: (u32, bool), column: (u32, bool)) -> String {
     format!("{}{}{}{}", dollar(column.1), &cell[..split], dollar(row.1), &cell[split..])
 }
 
-fn check(seed: u64) {
-    let mut random = Random(seed | 1);
-    let mut sheet = random.sheet();
-    let moves = Moves::new(&sheet.blocks, Cell { row: ROWS.last, column: COLUMNS.last }).unwrap();
-    let rows = sheet.rows();
-    let columns = sheet.labels(COLUMNS, |area| matches!(area, Area::Columns(_)));
-    for _ in 0..8 {
-        let band = random.below(COLUMNS.last) as usize;
-        let row_path = path_of(&mut random, &rows[band]).to_vec();
-        let column_path = path_of(&mut random, &columns).to_vec();
-        let place = enter(&moves, enter(&moves, Place::default(), &row_path), &column_path);
+/// A sheet with what the model says of it.
+struct World {
+    sheet: Sheet,
+    moves: Moves,
+    /// The rows below each column of the template.
+    rows: Vec<Vec<Label>>,
+    columns: Vec<Label>,
+}
 
-        let (old_rows, old_columns) = (random.lines(ROWS), random.lines(COLUMNS));
-        // Where cells move, each column is asked for itself, and a `$` before one would make a difference that nobody needs.
-        let has_cells = sheet.blocks.iter().any(|block| matches!(block.area, Area::Cells(_)));
-        let pins =
-            [random.chance(), random.chance(), random.chance() && !has_cells, random.chance() && !has_cells];
-        let row_open =
-            [sheet.open(&row_path, old_rows.first, pins[0]), sheet.open(&row_path, old_rows.last, pins[1])];
-        let column_open = [
-            sheet.open(&column_path, old_columns.first, pins[2]),
-            sheet.open(&column_path, old_columns.last, pins[3]),
-        ];
-        // What becomes of each column's part; together the range around all of them.
-        let mut expected = None::<Range>;
-        for column in old_columns.first..=old_columns.last {
-            let part = if has_cells { Lines::new(column, column) } else { old_columns };
-            let labels = &rows[column as usize - 1];
-            let ends = (
-                meant(labels, old_rows, &row_path, row_open[0]).first().copied(),
-                meant(labels, old_rows, &row_path, row_open[1]).last().copied(),
-                meant(&columns, part, &column_path, column_open[0]).first().copied(),
-                meant(&columns, part, &column_path, column_open[1]).last().copied(),
-            );
-            let (Some(first), Some(last), Some(left), Some(right)) = ends else { continue };
-            let part = Range { rows: Lines { first, last }, columns: Lines { first: left, last: right } };
-            let around =
-                |one: Lines, other: Lines| Lines::new(one.first.min(other.first), one.last.max(other.last));
-            expected = Some(expected.map_or(part, |it| Range {
-                rows: around(it.rows, part.rows),
-                columns: around(it.columns, part.columns),
-            }));
-        }
+/// A reference to some lines, with or without `$` at its first and its last one, and where it stands.
+struct Ends {
+    lines: Lines,
+    pins: [bool; 2],
+    path: Vec<(usize, u32)>,
+    open: [Option<usize>; 2],
+}
+
+impl Ends {
+    fn new(sheet: &Sheet, path: &[(usize, u32)], lines: Lines, pins: [bool; 2]) -> Self {
+        let open = [sheet.open(path, lines.first, pins[0]), sheet.open(path, lines.last, pins[1])];
+        Self { lines, pins, path: path.to_vec(), open }
+    }
+
+    /// The first and the last line of what became of a part of them.
+    fn found(&self, labels: &[Label], part: Lines) -> Option<Lines> {
+        let first = *meant(labels, part, &self.path, self.open[0]).first()?;
+        Some(Lines { first, last: *meant(labels, part, &self.path, self.open[1]).last()? })
+    }
+}
+
+impl World {
+    fn new(random: &mut Random) -> Self {
+        let mut sheet = random.sheet();
+        let moves = Moves::new(&sheet.blocks, Cell { row: ROWS.last, column: COLUMNS.last }).unwrap();
+        let rows = sheet.rows();
+        let columns = sheet.labels(COLUMNS, |area| matches!(area, Area::Columns(_)));
+        Self { sheet, moves, rows, columns }
+    }
+
+    fn has_cells(&self) -> bool {
+        self.sheet.blocks.iter().any(|block| matches!(block.area, Area::Cells(_)))
+    }
+
+    /// What becomes of each column's part; together the range around all of them.
+    fn expected(&self, rows: &Ends, columns: &Ends) -> Option<Range> {
+        let around =
+            |one: Lines, other: Lines| Lines::new(one.first.min(other.first), one.last.max(other.last));
+        let part = |column: u32| {
+            let part = if self.has_cells() { Lines::new(column, column) } else { columns.lines };
+            Some(Range {
+                rows: rows.found(&self.rows[column as usize - 1], rows.lines)?,
+                columns: columns.found(&self.columns, part)?,
+            })
+        };
+        (columns.lines.first..=columns.lines.last).filter_map(part).reduce(|one, other| Range {
+            rows: around(one.rows, other.rows),
+            columns: around(one.columns, other.columns),
+        })
+    }
+
+    fn check_range(&self, place: Place, rows: &Ends, columns: &Ends) {
         let text = |range: Range| {
-            let first = corner((range.rows.first, pins[0]), (range.columns.first, pins[2]));
-            let last = corner((range.rows.last, pins[1]), (range.columns.last, pins[3]));
+            let first = corner((range.rows.first, rows.pins[0]), (range.columns.first, columns.pins[0]));
+            let last = corner((range.rows.last, rows.pins[1]), (range.columns.last, columns.pins[1]));
             format!("SUM({first}:{last})")
         };
-        let formula = text(Range { rows: old_rows, columns: old_columns });
-        let wanted = expected.map_or("SUM(#REF!)".to_owned(), text);
-        let found = written(&moves, place, &formula, Meaning::Value).0;
+        let formula = text(Range { rows: rows.lines, columns: columns.lines });
+        let wanted = self.expected(rows, columns).map_or("SUM(#REF!)".to_owned(), text);
+        let found = written(&self.moves, place, &formula, Meaning::Value).0;
         assert_eq!(
             found, wanted,
-            "seed {seed}: {formula} at {row_path:?} {column_path:?}, {:#?}",
-            sheet.blocks
+            "{formula} at {:?} {:?}, {:#?}",
+            rows.path, columns.path, self.sheet.blocks
         );
-        check_areas(&moves, Range { rows: old_rows, columns: old_columns }, (&rows, &columns));
+    }
+
+    /// One cell: in a sum all that it became; elsewhere the last, or with a `$` the first in the own block.
+    fn check_cell(&self, place: Place, rows: &Ends, columns: &Ends) {
+        let has_column = |id: &usize| match self.sheet.blocks[*id].area {
+            Area::Rows(_) | Area::Columns(_) => true,
+            Area::Cells(range) => {
+                range.columns.first <= columns.lines.first && columns.lines.last <= range.columns.last
+            }
+        };
+        let pick = |lines: Lines, open: Option<usize>| if open.is_some() { lines.first } else { lines.last };
+        let cell = |row: u32, column: u32| corner((row, rows.pins[0]), (column, columns.pins[0]));
+        let [one, all] = match self.expected(rows, columns) {
+            None => ["#REF!".to_owned(), "SUM(#REF!)".to_owned()],
+            Some(Range { rows: found, columns: across }) => {
+                let first = cell(found.first, across.first);
+                let last = cell(found.last, across.last);
+                let one = cell(pick(found, rows.open[0].filter(has_column)), pick(across, columns.open[0]));
+                [one, if first == last { format!("SUM({first})") } else { format!("SUM({first}:{last})") }]
+            }
+        };
+        let old = cell(rows.lines.first, columns.lines.first);
+        let found = |formula: &str| written(&self.moves, place, formula, Meaning::Value).0;
+        assert_eq!(found(&old), one, "{old} at {:?} {:?}, {:#?}", rows.path, columns.path, self.sheet.blocks);
+        assert_eq!(found(&format!("SUM({old})")), all, "{old}, {:#?}", self.sheet.blocks);
+    }
+}
+
+fn check(seed: u64) {
+    let mut random = Random(seed | 1);
+    let world = World::new(&mut random);
+    for _ in 0..8 {
+        let band = random.below(COLUMNS.last) as usize;
+        let row_path = path_of(&mut random, &world.rows[band]);
+        let column_path = path_of(&mut random, &world.columns);
+        let place = enter(&world.moves, enter(&world.moves, Place::default(), row_path), column_path);
+
+        let (rows, columns) = (random.lines(ROWS), random.lines(COLUMNS));
+        // Where cells move, each column is asked for itself, and a `$` before one would make a difference that nobody needs.
+        let mut pin = |may_be: bool| random.chance() && may_be;
+        let (row_pins, column_pins) =
+            ([pin(true), pin(true)], [pin(!world.has_cells()), pin(!world.has_cells())]);
+        let ends = |path, lines, pins| Ends::new(&world.sheet, path, lines, pins);
+        world.check_range(place, &ends(row_path, rows, row_pins), &ends(column_path, columns, column_pins));
+        let first = |lines: Lines| Lines::new(lines.first, lines.first);
+        world.check_cell(
+            place,
+            &ends(row_path, first(rows), [row_pins[0]; 2]),
+            &ends(column_path, first(columns), [column_pins[0]; 2]),
+        );
+        check_areas(&world.moves, Range { rows, columns }, (&world.rows, &world.columns));
     }
 }
 

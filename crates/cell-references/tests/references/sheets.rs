@@ -66,6 +66,7 @@ fn references_follow_other_sheets() {
         // Sheets that are not ours.
         ("[1]Data!A5+'[2]Data'!A5+[1]!Rate", "[1]Data!A5+'[2]Data'!A5+[1]!Rate"),
         ("'C:\\x\\[b.xlsx]Data'!A5", "'C:\\x\\[b.xlsx]Data'!A5"),
+        ("[0]Data!A5+[0]!Rate", "[0]Data!A7+[0]!Rate"),
         ("[1]Data:Sum!A5", "[1]Data:Sum!A5"),
         ("Other!A5", "Other!A5"),
         ("Other:Data!A5", "Other:Data!A5"),
