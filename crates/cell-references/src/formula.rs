@@ -7,6 +7,9 @@ use crate::moves::{Place, Single};
 use crate::reader::{Content, Role, Slot, Target, slots};
 use crate::workbook::{Origin, Sheet, SheetCopy, Workbook, push_sheets};
 
+/// What is written for a reference without cells.
+const LOST: &str = "#REF!";
+
 /// What a formula is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
@@ -65,7 +68,13 @@ impl Formula {
         let (begin, mut at, mut lost) = (out.len(), 0, 0);
         for slot in &self.slots {
             out.push_str(&self.text[at..slot.start]);
-            lost += usize::from(!self.write_slot(slot, workbook, origin, out)?);
+            let start = out.len();
+            if !self.write_slot(slot, workbook, origin, out)? {
+                // Excel would keep the sheet's name before it, which LibreOffice does not read.
+                out.truncate(start);
+                out.push_str(LOST);
+                lost += 1;
+            }
             at = slot.end;
         }
         out.push_str(&self.text[at..]);
@@ -85,11 +94,14 @@ impl Formula {
         let (mut out, mut at) = (String::with_capacity(self.text.len() + 8), 0);
         for slot in &self.slots {
             let Content::Reference(reference, _) = slot.content else { continue };
-            out.push_str(&self.text[at..slot.body]);
+            out.push_str(&self.text[at..slot.start]);
             match reference.shifted(rows, columns) {
-                Some(shifted) if shifted == reference => out.push_str(&self.text[slot.body..slot.end]),
-                Some(shifted) => shifted.write(&mut out),
-                None => out.push_str("#REF!"),
+                Some(shifted) if shifted == reference => out.push_str(&self.text[slot.start..slot.end]),
+                Some(shifted) => {
+                    out.push_str(&self.text[slot.start..slot.body]);
+                    shifted.write(&mut out);
+                }
+                None => out.push_str(LOST),
             }
             at = slot.end;
         }
@@ -128,10 +140,7 @@ impl Formula {
         if let (Content::Reference(reference, Role::List), [_, _, ..]) = (slot.content, &*sheet.copies) {
             return write_list(&reference, sheet, out);
         }
-        let Some(copy) = sheet.copies.last() else {
-            out.push_str("#REF!");
-            return Ok(false);
-        };
+        let Some(copy) = sheet.copies.last() else { return Ok(false) };
         self.write_sheet(slot, Some(sheet), copy, out);
         Ok(self.write_body(slot, copy, None, out))
     }
@@ -166,10 +175,7 @@ impl Formula {
     /// A reference over several sheets: from the first to the last that is left, to the smallest range that holds what it became on each.
     fn write_sheets(&self, slot: &Slot, sheets: &[Sheet], out: &mut String) -> bool {
         let copies = || sheets.iter().flat_map(|sheet| &sheet.copies);
-        let (Some(first), Some(last)) = (copies().next(), copies().next_back()) else {
-            out.push_str("#REF!");
-            return false;
-        };
+        let (Some(first), Some(last)) = (copies().next(), copies().next_back()) else { return false };
         let (old_first, old_last) = (sheets.first(), sheets.last());
         let is_same = |sheet: Option<&Sheet>, copy: &SheetCopy| sheet.is_some_and(|it| it.name == copy.name);
         if is_same(old_first, first) && is_same(old_last, last) {
@@ -201,7 +207,7 @@ fn write_reference(reference: &Reference, range: Option<Range>, old: &str, out: 
     match range {
         Some(range) if range == reference.range() => out.push_str(old),
         Some(range) => reference.at(range).write(out),
-        None => out.push_str("#REF!"),
+        None => {}
     }
     range.is_some()
 }
@@ -220,9 +226,5 @@ fn write_list(reference: &Reference, sheet: &Sheet, out: &mut String) -> Result<
         push_sheets(out, &copy.name, None);
         reference.at(range).write(out);
     }
-    if out.len() == begin {
-        out.push_str("#REF!");
-        return Ok(false);
-    }
-    Ok(true)
+    Ok(out.len() > begin)
 }

@@ -42,7 +42,7 @@
 //! | `E$3:E$3` in the own block | all turns within the outer one's | a share of the total |
 //! | `E$3` in the own block | the first turn; as an argument that takes ranges all turns | as a copied `$` stays |
 //! | to several cells, some of which are dropped | what is left | as Excel does when rows are deleted |
-//! | to cells that are all dropped | `#REF!`, and [`Formula::write`] counts it | as Excel does |
+//! | to cells that are all dropped | `#REF!`, and [`Formula::write`] counts it | as Excel does. Who wants `SUM` of an empty list to be 0 leaves one empty turn |
 //! | to a sheet that became several | from within a copy: that copy. `SUM(T!B9)` from outside: `SUM(North!B9,South!B9)`; elsewhere the last copy | as with rows |
 //! | `First:Last!A1` | from the first to the last that is left, the smallest range that holds the cell's places on all of them | a 3-D reference has one range for all sheets |
 //!
@@ -52,10 +52,10 @@
 //!
 //! # Units and limits
 //!
-//! Rows and columns are counted from 1, turns and blocks from 0. A sheet has 1,048,576 rows and 16,384 columns; a formula has 8,192 characters, a
-//! function 255 arguments (Microsoft, "Excel specifications and limits"). A sheet may have 1,000
-//! blocks with 8,388,608 turns in all. Passing one of them is an [`Error`] that says so. A turn costs 8 bytes, and 8 more for each block in it; a
-//! formula is parsed once and then written without further memory than its text.
+//! Rows and columns are counted from 1, turns and blocks from 0. A sheet has 1,048,576 rows and 16,384 columns, a formula 8,192 characters, a
+//! function 255 arguments (Microsoft, "Excel specifications and limits"); blocks and their turns are bounded by [`BLOCKS`] and [`TURNS`]. Passing one
+//! of them is an [`Error`] that says so. A turn costs 8 bytes, and 8 more for each block in it; a formula is parsed once and then written without
+//! further memory than its text.
 
 mod address;
 mod axis;

@@ -48,6 +48,7 @@ fn references_follow_other_sheets() {
         ("'It''s'!Rate", "'It''s me'!Rate"),
         ("'It''s'!#REF!", "'It''s me'!#REF!"),
         ("Gone!A1+SUM(Gone!A:A)", "#REF!+SUM(#REF!)"),
+        ("Data!A1048576+SUM('It''s'!A1048576)", "#REF!+SUM('It''s me'!A1048576)"),
         ("Gone!Rate", "#REF!"),
         // One of several sheets: the last; as one of any number of arguments all.
         ("Region!A5*2", "South!A8*2"),
