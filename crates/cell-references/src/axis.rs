@@ -62,9 +62,9 @@ pub(crate) struct Spot {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct View {
     /// Own turns are meant of the blocks around this.
-    pub spot: Option<Spot>,
+    spot: Option<Spot>,
     /// But of this block all turns.
-    open: Option<usize>,
+    pub open: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -328,10 +328,10 @@ impl Axis {
         (0..turns).map(move |turn| (strip > 0).then_some(Spot { strip, turn }))
     }
 
-    /// All that the lines became, without what came between: at most one more than `at_most` parts.
-    pub fn parts(&self, lines: Lines, at_most: usize) -> Vec<Lines> {
+    /// All that the lines became, seen from a spot, without what came between: at most one more than `at_most` parts.
+    pub fn parts(&self, lines: Lines, spot: Option<Spot>, at_most: usize) -> Vec<Lines> {
         let mut parts = Vec::new();
-        self.parts_in(0, 0, lines, &mut |part| {
+        self.parts_in((0, 0), lines, spot, &mut |part| {
             match parts.last_mut() {
                 Some(Lines { last, .. }) if *last + 1 == part.first => *last = part.last,
                 _ => parts.push(part),
@@ -341,8 +341,14 @@ impl Axis {
         parts
     }
 
-    /// False once it was told that enough was found.
-    fn parts_in(&self, strip: usize, turn: u32, lines: Lines, found: &mut impl FnMut(Lines) -> bool) -> bool {
+    /// Within a turn of a block. False once it was told that enough was found.
+    fn parts_in(
+        &self,
+        (strip, turn): (usize, u32),
+        lines: Lines,
+        spot: Option<Spot>,
+        found: &mut impl FnMut(Lines) -> bool,
+    ) -> bool {
         let mut line = lines.first;
         let own = |first: u32, last: u32, found: &mut dyn FnMut(Lines) -> bool| {
             first > last || {
@@ -350,12 +356,27 @@ impl Axis {
                 found(Lines { first: place, last: place.saturating_add(last - first) })
             }
         };
-        for child in self.strips[strip].children.iter().copied() {
+        let children = &self.strips[strip].children;
+        let from = children.partition_point(|child| self.strips[*child].lines.last < line);
+        for child in children.iter().skip(from).copied() {
             let inner = &self.strips[child];
-            let Some(part) = inner.lines.common(Lines { first: line, last: lines.last }) else { continue };
-            if !own(line, part.first - 1, found)
-                || !inner.turns.run(turn..turn + 1).all(|turn| self.parts_in(child, turn, part, found))
-            {
+            let Some(part) = inner.lines.common(Lines { first: line, last: lines.last }) else { break };
+            if !own(line, part.first - 1, found) {
+                return false;
+            }
+            let is_enough = match self.own_turn(spot, child) {
+                Some(turn) => !self.parts_in((child, turn), part, spot, found),
+                // All turns of a whole block follow each other.
+                None if part == inner.lines => {
+                    let (first, lines) = (inner.turns.begins[turn as usize], inner.turns.lines_in(turn));
+                    lines > 0 && !found(Lines { first, last: first.saturating_add(lines - 1) })
+                }
+                None => {
+                    let mut turns = inner.turns.run(turn..turn + 1);
+                    !turns.all(|turn| self.parts_in((child, turn), part, spot, found))
+                }
+            };
+            if is_enough {
                 return false;
             }
             line = inner.lines.last + 1;
@@ -364,6 +385,31 @@ impl Axis {
             }
         }
         own(line, lines.last, found)
+    }
+
+    /// Whether the lines are partly in a block around the spot, and partly not.
+    pub fn crosses(&self, lines: Lines, spot: Option<Spot>) -> bool {
+        let parent = |at: &usize| Some(self.strips[*at].parent);
+        let around = std::iter::successors(spot.map(|spot| spot.strip), parent).take_while(|at| *at > 0);
+        let mut blocks = around.map(|at| self.strips[at].lines);
+        blocks.any(|block| block.meets(lines) && !block.holds(lines))
+    }
+
+    /// Whether the lines stay together for sure: no block is among them but those around the spot.
+    pub fn is_plain(&self, lines: Lines, spot: Option<Spot>) -> bool {
+        let mut strip = 0;
+        loop {
+            let children = &self.strips[strip].children;
+            let at = children.partition_point(|child| self.strips[*child].lines.last < lines.first);
+            let Some(child) = children.get(at).copied().filter(|it| self.strips[*it].lines.meets(lines))
+            else {
+                return true;
+            };
+            if !self.strips[child].lines.holds(lines) || self.own_turn(spot, child).is_none() {
+                return false;
+            }
+            strip = child;
+        }
     }
 }
 

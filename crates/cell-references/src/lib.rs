@@ -36,13 +36,15 @@
 //! | to a cell outside of all blocks, from anywhere | that cell, where it is now | a rate or a lookup table is one, whoever asks; it does not move along from turn to turn as when Excel fills down |
 //! | within the own turn | the own turn's cell | `C3*D3` of a row |
 //! | a range, to a block one is not in | from the first turn to the last, with what lies between | as Excel does when rows are inserted within a range |
-//! | one cell, to a block one is not in, as a whole argument of a function that takes ranges (`SUM(E3)`) | the same range | an author sees one row and means the list |
+//! | the same as an argument of a function that takes any number of ranges (`SUM(E4:E4)`) | the cells without what lies between: `SUM(E4:E6,E9:E10)`. More than sixty ranges are one again, and [`Written::widened`] counts it | a sum over groups must not count their subtotals |
+//! | a range out of the own block, or through it (`SUM(E2:E3)`, `SUM(E$2:E3)`) | from the one cell to the other, with what lies between | a running total from the head on |
+//! | one cell, to a block one is not in, as a whole argument of a function that takes ranges (`SUM(E3)`) | as a range would | an author sees one row and means the list |
 //! | one cell, to a block one is not in, elsewhere (`E3*2`) | the last turn's cell | the closing balance; a range would be an error there |
 //! | `E$3:E3` in the own block | from the first turn to the own | a running total. `$` holds on to the first turn (as the begin of a range) or the last one (as its end) of the innermost block that holds formula and cell |
 //! | `E$3:E$3` in the own block | all turns within the outer one's | a share of the total |
 //! | `E$3` in the own block | the first turn; as an argument that takes ranges all turns | as a copied `$` stays |
 //! | to several cells, some of which are dropped | what is left | as Excel does when rows are deleted |
-//! | to cells that are all dropped | `#REF!`, and [`Formula::write`] counts it | as Excel does. Who wants `SUM` of an empty list to be 0 leaves one empty turn |
+//! | to cells that are all dropped | `#REF!`, and [`Written::lost`] counts it | as Excel does. Who wants `SUM` of an empty list to be 0 leaves one empty turn |
 //! | to a sheet that became several | from within a copy: that copy. `SUM(T!B9)` from outside: `SUM(North!B9,South!B9)`; elsewhere the last copy | as with rows |
 //! | `First:Last!A1` | from the first to the last that is left, the smallest range that holds the cell's places on all of them | a 3-D reference has one range for all sheets |
 //!
@@ -68,6 +70,6 @@ mod workbook;
 
 pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
 pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS, TURNS};
-pub use formula::{Formula, Meaning};
+pub use formula::{Formula, Meaning, Written};
 pub use moves::{Area, Block, Moves, Place};
 pub use workbook::{Origin, Sheet, SheetCopy, Workbook};

@@ -141,34 +141,73 @@ impl Moves {
     /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
     #[must_use]
     pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
-        ranges.iter().flat_map(|range| self.areas_of(*range, at_most)).collect()
+        let around = |range: Range| self.range(range, Place::default()).into_iter().collect();
+        let areas = |range: &Range| {
+            self.areas_of(*range, Place::default(), at_most).unwrap_or_else(|| around(*range))
+        };
+        ranges.iter().flat_map(areas).collect()
     }
 
-    fn areas_of(&self, range: Range, at_most: usize) -> Vec<Range> {
-        let mut areas = Vec::new();
-        for band in &self.bands {
+    /// What a range became, seen from a place, without the cells that came between. None if these are more than so many ranges.
+    fn areas_of(&self, range: Range, place: Place, at_most: usize) -> Option<Vec<Range>> {
+        let parts = |axis: &Axis, lines: Lines, all: Lines, spot: Option<Spot>| {
+            if lines == all { vec![all] } else { axis.parts(lines, spot, at_most) }
+        };
+        let mut areas: Vec<Range> = Vec::new();
+        for (number, band) in self.bands.iter().enumerate() {
             let Some(columns) = band.columns.common(range.columns) else { continue };
-            let rows = band.rows.parts(range.rows, at_most);
-            let columns = self.columns.parts(columns, at_most);
-            if areas.len() + rows.len() * columns.len() > at_most {
-                return self.range(range, Place::default()).into_iter().collect();
-            }
-            for columns in &columns {
-                areas.extend(rows.iter().filter_map(|rows| on_sheet(*rows, *columns)));
+            let rows = parts(&band.rows, range.rows, Lines::ALL_ROWS, self.spot_in(place, number));
+            for columns in parts(&self.columns, columns, Lines::ALL_COLUMNS, place.columns) {
+                for area in rows.iter().filter_map(|rows| on_sheet(*rows, columns)) {
+                    let is_beside =
+                        |it: &Range| it.rows == area.rows && it.columns.last + 1 == area.columns.first;
+                    match areas.iter().position(is_beside) {
+                        Some(beside) => areas[beside].columns.last = area.columns.last,
+                        None if areas.len() < at_most => areas.push(area),
+                        None => return None,
+                    }
+                }
             }
         }
-        areas
+        Some(areas)
+    }
+
+    /// What a reference became, seen from a place, where any number of ranges may stand. One that leads out of a block around the place, or by a
+    /// `$` to other turns of it, goes from there to there, and stays one range.
+    pub(crate) fn list(&self, reference: &Reference, place: Place, at_most: usize) -> List {
+        let Some(around) = self.reference(reference, place, Single::Grow) else { return List::Lost };
+        let (range, [rows, columns]) = (reference.range(), pins(reference));
+        let is_one = |axis: &Axis, lines: Lines, spot: Option<Spot>, pins: [Option<u32>; 2]| {
+            axis.crosses(lines, spot) || pins.iter().any(|pin| axis.view(spot, *pin).open.is_some())
+        };
+        let bands = (0..).zip(&self.bands).filter(|(_, band)| band.columns.meets(range.columns));
+        let mut met = bands.map(|(number, band)| (&band.rows, self.spot_in(place, number)));
+        let is_plain = self.columns.is_plain(range.columns, place.columns)
+            && met.clone().count() == 1
+            && met.clone().all(|(axis, spot)| axis.is_plain(range.rows, spot));
+        if is_plain
+            || is_one(&self.columns, range.columns, place.columns, columns)
+            || met.any(|(axis, spot)| is_one(axis, range.rows, spot, rows))
+        {
+            return List::One(around);
+        }
+        match self.areas_of(range, place, at_most) {
+            None => List::Around(around),
+            // Parts of rows are no whole rows.
+            Some(areas)
+                if reference.columns.is_none() && areas.iter().any(|it| it.columns != around.columns) =>
+            {
+                List::Around(around)
+            }
+            Some(areas) if areas.len() > 1 => List::Many(areas),
+            Some(_) => List::One(around),
+        }
     }
 
     /// What a reference became, seen from a place.
     pub(crate) fn reference(&self, reference: &Reference, place: Place, single: Single) -> Option<Range> {
         let range = reference.range();
-        let pin = |is_pinned: bool, line: u32| is_pinned.then_some(line);
-        let [rows, columns] = [reference.rows, reference.columns].map(|side| {
-            let pinned = side.map(|side| (side.first_is_fixed, side.last_is_fixed)).unwrap_or_default();
-            let lines = side.map_or(Lines { first: 0, last: 0 }, |side| side.lines);
-            [pin(pinned.0, lines.first), pin(pinned.1, lines.last)]
-        });
+        let [rows, columns] = pins(reference);
         let found = self.find(range, place, [rows[0], rows[1], columns[0], columns[1]])?;
         if !reference.is_single || single == Single::Grow {
             return Some(found);
@@ -239,6 +278,26 @@ pub(crate) enum Single {
     First,
     /// The last.
     Last,
+}
+
+/// What became of a reference where any number of ranges may stand.
+pub(crate) enum List {
+    /// Nothing is left.
+    Lost,
+    One(Range),
+    Many(Vec<Range>),
+    /// These would be too many; this range is around them, and what is between them.
+    Around(Range),
+}
+
+/// The first and last row and the first and last column, where they have a `$`.
+fn pins(reference: &Reference) -> [[Option<u32>; 2]; 2] {
+    [reference.rows, reference.columns].map(|side| {
+        side.map_or([None; 2], |side| {
+            let first = side.first_is_fixed.then_some(side.lines.first);
+            [first, side.last_is_fixed.then_some(side.lines.last)]
+        })
+    })
 }
 
 /// What is beyond the sheet's end is cut off, as Excel does it when rows are inserted above a range that goes to the end.

@@ -34,7 +34,11 @@ const ROWS: &[Case] = &[
     ("3*3", "", "MIN(E2:E4)", "MIN(E2:E6)"),
     ("3*3", "", "SUM(E1:E2)", "SUM(E1:E2)"),
     ("3*3", "", "SUM(E7,E8)", "SUM(E9,E10)"),
-    ("4-5*6", "", "SUM(E4:E4)", "SUM(E4:E14)"),
+    ("4-5*3", "", "SUM(E4:E4,1)", "SUM(E4:E4,E6:E6,E8:E8,1)"),
+    ("4-5*3", "", "SUM($E$4)", "SUM($E$4,$E$6,$E$8)"),
+    ("4-5*3", "", "SUMIF(E4:E4,1)", "SUMIF(E4:E8,1)"),
+    ("4-5*3", "", "SUM((E4:E4))", "SUM((E4:E8))"),
+    ("4-5*61", "", "SUM(E4:E4)", "SUM(E4:E124)"),
     ("4-5*6", "", "SUM(E4:E5)", "SUM(E4:E15)"),
     ("4-5*6", "", "SUM(E5:E4)", "SUM(E4:E15)"),
     ("3*3", "", "SUM($E$3:$E$3)", "SUM($E$3:$E$5)"),
@@ -95,7 +99,7 @@ const ROWS: &[Case] = &[
 
 const NESTED: &[Case] = &[
     // A group with a head (3), rows (4) and a foot (5), twice: with three rows and with two.
-    ("3-5*2 /0:4*3,2", "", "SUM(E4:E4)", "SUM(E4:E10)"),
+    ("3-5*2 /0:4*3,2", "", "SUM(E4:E4)+ROWS(E4:E4)", "SUM(E4:E6,E9:E10)+ROWS(E4:E10)"),
     ("3-5*2 /0:4*3,2", "", "E6", "E12"),
     ("3-5*2 /0:4*3,2", "0.0", "SUM(E4)", "SUM(E4:E6)"),
     ("3-5*2 /0:4*3,2", "0.1", "SUM(E4)", "SUM(E9:E10)"),
@@ -113,15 +117,21 @@ const NESTED: &[Case] = &[
     ("3-5*2 /0:4*0,2", "", "SUM(E4:E4)", "SUM(E6:E7)"),
     ("3-5*2 /0:4*2,0", "", "E4", "E5"),
     ("3-5*2 /0:4*0,0", "", "E4+E6", "#REF!+E7"),
+    // A sum of the groups' sums.
+    ("3-5*2 /0:4*3,2", "", "SUM(E5)", "SUM(E7,E11)"),
+    ("3-5*2 /0:4*3,2", "0.1", "E5/SUM(E$5:E$5)", "E11/SUM(E$7:E$11)"),
+    ("3-5*2 /0:4*3,2", "", "SUBTOTAL(9,E4:E5)", "SUBTOTAL(9,E4:E7,E9:E11)"),
+    // Out of the own block and through it: one range.
+    ("3-5*2 /0:4*3,2", "0.1", "SUM(E2:E6)", "SUM(E2:E12)"),
     // A condition on a repeated row: the second of three is left out.
     ("3*3 /0:3*1,0,1", "", "SUM(E3:E3)+E4", "SUM(E3:E4)+E5"),
     ("3*3 /0:3*1,0,1", "0.2 1.0", "D3*E3", "D4*E4"),
     // Three levels.
-    ("2-6*2 /0:3-5*2,1 /1:4*1,2,3", "", "SUM(A4)+A7", "SUM(A4:A15)+A18"),
+    ("2-6*2 /0:3-5*2,1 /1:4*1,2,3", "", "SUM(A4)+A7", "SUM(A4,A7:A8,A13:A15)+A18"),
     ("2-6*2 /0:3-5*2,1 /1:4*1,2,3", "0.0 1.1", "SUM(A4:A4)", "SUM(A7:A8)"),
     ("2-6*2 /0:3-5*2,1 /1:4*1,2,3", "0.1 1.0 2.1", "A2+A3+A4+A5+A6", "A11+A12+A14+A16+A17"),
     // What an inner block has first is not what comes first: the first turn has no row 4.
-    ("3-5*2 /0:4*0,1", "", "SUM(E4:E5)", "SUM(E4:E7)"),
+    ("3-5*2 /0:4*0,1", "", "SUM(E4:E5)+ROWS(E4:E5)", "SUM(E4:E4,E6:E7)+ROWS(E4:E7)"),
 ];
 
 const COLUMNS_AND_CELLS: &[Case] = &[
@@ -148,8 +158,8 @@ const COLUMNS_AND_CELLS: &[Case] = &[
     ("A3:B3*4", "", "A5+B5+C5", "A8+B8+C5"),
     ("A3:B3*4", "", "SUM(A3)+SUM(C3)", "SUM(A3:A6)+SUM(C3)"),
     ("A3:B3*4", "0.2", "A3*B3+C3", "A5*B5+C3"),
-    ("A3:B3*4", "", "SUM(A3:C3)", "SUM(A3:C6)"),
-    ("A3:B3*4", "", "SUM(B5:C5)", "SUM(B5:C8)"),
+    ("A3:B3*4", "", "SUM(A3:C3)", "SUM(A3:B6,C3:C3)"),
+    ("A3:B3*4", "", "SUM(B5:C5)+ROWS(B5:C5)", "SUM(B8:B8,C5:C5)+ROWS(B5:C8)"),
     ("A3:B3*0", "", "SUM(A3:C3)+A3", "SUM(C3:C3)+#REF!"),
     ("A3:B3*4", "", "SUM(5:5)", "SUM(5:8)"),
     ("A3:B3*4 D3:E3*2", "0.3", "A3+SUM(D3)+D4", "A6+SUM(D3:D4)+D5"),
@@ -162,9 +172,9 @@ const COLUMNS_AND_CELLS: &[Case] = &[
 fn check(cases: &[Case]) {
     for (blocks, at, formula, expected) in cases {
         let moves = moves(blocks);
-        let (out, lost) = written(&moves, place(&moves, at), formula, Meaning::Value);
+        let (out, told) = written(&moves, place(&moves, at), formula, Meaning::Value);
         assert_eq!(out, *expected, "{formula} at {at:?} with {blocks:?}");
-        assert_eq!(lost, expected.matches("#REF!").count(), "lost of {formula}");
+        assert_eq!(told.lost, expected.matches("#REF!").count(), "lost of {formula}");
     }
 }
 
@@ -181,6 +191,16 @@ fn references_follow_blocks_in_blocks() {
 #[test]
 fn references_follow_columns_and_cells() {
     check(COLUMNS_AND_CELLS);
+}
+
+#[test]
+fn a_sum_of_too_many_parts_is_told() {
+    let told = |blocks: &str| {
+        written(&moves(blocks), cell_references::Place::default(), "SUM(E4,E5)", Meaning::Value)
+    };
+    assert_eq!(told("4-5*60").1.widened, 0);
+    let (out, told) = told("4-5*61");
+    assert_eq!((out.as_str(), told.widened, told.lost), ("SUM(E4:E124,E5:E125)", 2, 0));
 }
 
 #[test]

@@ -238,10 +238,10 @@ impl World {
         let text = |range: Range| {
             let first = corner((range.rows.first, rows.pins[0]), (range.columns.first, columns.pins[0]));
             let last = corner((range.rows.last, rows.pins[1]), (range.columns.last, columns.pins[1]));
-            format!("SUM({first}:{last})")
+            format!("ROWS({first}:{last})")
         };
         let formula = text(Range { rows: rows.lines, columns: columns.lines });
-        let wanted = self.expected(rows, columns).map_or("SUM(#REF!)".to_owned(), text);
+        let wanted = self.expected(rows, columns).map_or("ROWS(#REF!)".to_owned(), text);
         let found = written(&self.moves, place, &formula, Meaning::Value).0;
         assert_eq!(
             found, wanted,
@@ -250,7 +250,36 @@ impl World {
         );
     }
 
-    /// One cell: in a sum all that it became; elsewhere the last, or with a `$` the first in the own block.
+    /// A sum covers all cells that are meant, each once, and no other, if these are not too many ranges, and it does
+    /// not lead out of an own block.
+    fn check_sum(&self, place: Place, rows: &Ends, columns: &Ends) {
+        let formula = format!("SUM({})", Range { rows: rows.lines, columns: columns.lines });
+        let (out, told) = written(&self.moves, place, &formula, Meaning::Value);
+        let mut expected = BTreeSet::new();
+        for column in columns.lines.first..=columns.lines.last {
+            let labels = &self.rows[column as usize - 1];
+            let rows = meant(labels, rows.lines, &rows.path, None);
+            for column in meant(&self.columns, Lines::new(column, column), &columns.path, None) {
+                expected.extend(rows.iter().map(|row| (*row, column)));
+            }
+        }
+        let crosses = |ends: &Ends| {
+            ends.path.iter().map(|step| self.sheet.lines(step.0)).any(|block| {
+                let is_in = |line: u32| (block.first..=block.last).contains(&line);
+                let is_met = block.first <= ends.lines.last && ends.lines.first <= block.last;
+                is_met && !(is_in(ends.lines.first) && is_in(ends.lines.last))
+            })
+        };
+        if told.widened > 0 || crosses(rows) || crosses(columns) {
+            return;
+        }
+        let list = out.strip_prefix("SUM(").and_then(|rest| rest.strip_suffix(')')).unwrap();
+        let ranges: Vec<_> = list.split(',').filter_map(Range::parse).collect();
+        assert_eq!(ranges.is_empty(), out == "SUM(#REF!)", "{out}");
+        assert_eq!(cells(&ranges), expected, "{formula} became {out}, {:#?}", self.sheet.blocks);
+    }
+
+    /// One cell: where a function takes a range all that it became; elsewhere the last, or with a `$` the first in the own block.
     fn check_cell(&self, place: Place, rows: &Ends, columns: &Ends) {
         let has_column = |id: &usize| match self.sheet.blocks[*id].area {
             Area::Rows(_) | Area::Columns(_) => true,
@@ -261,18 +290,18 @@ impl World {
         let pick = |lines: Lines, open: Option<usize>| if open.is_some() { lines.first } else { lines.last };
         let cell = |row: u32, column: u32| corner((row, rows.pins[0]), (column, columns.pins[0]));
         let [one, all] = match self.expected(rows, columns) {
-            None => ["#REF!".to_owned(), "SUM(#REF!)".to_owned()],
+            None => ["#REF!".to_owned(), "ROWS(#REF!)".to_owned()],
             Some(Range { rows: found, columns: across }) => {
                 let first = cell(found.first, across.first);
                 let last = cell(found.last, across.last);
                 let one = cell(pick(found, rows.open[0].filter(has_column)), pick(across, columns.open[0]));
-                [one, if first == last { format!("SUM({first})") } else { format!("SUM({first}:{last})") }]
+                [one, if first == last { format!("ROWS({first})") } else { format!("ROWS({first}:{last})") }]
             }
         };
         let old = cell(rows.lines.first, columns.lines.first);
         let found = |formula: &str| written(&self.moves, place, formula, Meaning::Value).0;
         assert_eq!(found(&old), one, "{old} at {:?} {:?}, {:#?}", rows.path, columns.path, self.sheet.blocks);
-        assert_eq!(found(&format!("SUM({old})")), all, "{old}, {:#?}", self.sheet.blocks);
+        assert_eq!(found(&format!("ROWS({old})")), all, "{old}, {:#?}", self.sheet.blocks);
     }
 }
 
@@ -292,6 +321,7 @@ fn check(seed: u64) {
             ([pin(true), pin(true)], [pin(!world.has_cells()), pin(!world.has_cells())]);
         let ends = |path, lines, pins| Ends::new(&world.sheet, path, lines, pins);
         world.check_range(place, &ends(row_path, rows, row_pins), &ends(column_path, columns, column_pins));
+        world.check_sum(place, &ends(row_path, rows, [false; 2]), &ends(column_path, columns, [false; 2]));
         let first = |lines: Lines| Lines::new(lines.first, lines.first);
         world.check_cell(
             place,
@@ -311,15 +341,20 @@ fn check_areas(moves: &Moves, range: Range, (rows, columns): (&[Vec<Label>], &[L
             expected.extend(rows.into_iter().map(|row| (row, new_column)));
         }
     }
-    let mut found = BTreeSet::new();
-    for area in moves.areas(&[range], usize::MAX) {
-        for row in area.rows.first..=area.rows.last {
-            for column in area.columns.first..=area.columns.last {
-                assert!(found.insert((row, column)), "{range} covers a cell twice");
+    assert_eq!(cells(&moves.areas(&[range], usize::MAX)), expected, "areas of {range}");
+}
+
+/// The cells of ranges that do not overlap.
+fn cells(ranges: &[Range]) -> BTreeSet<(u32, u32)> {
+    let mut cells = BTreeSet::new();
+    for range in ranges {
+        for row in range.rows.first..=range.rows.last {
+            for column in range.columns.first..=range.columns.last {
+                assert!(cells.insert((row, column)), "{ranges:?} cover a cell twice");
             }
         }
     }
-    assert_eq!(found, expected, "areas of {range}");
+    cells
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use cell_references::{
     Area, Block, Cell, Error, Formula, LAST_COLUMN, LAST_ROW, Lines, Meaning, Moves, Origin, Place, Range,
-    Workbook,
+    Workbook, Written,
 };
 
 /// Reads blocks: `3-5*2` rows 3 to 5 twice, `C-D*3` columns, `A3:B4*2` cells; `/0` before one says that it is within block 0, and then
@@ -53,13 +53,13 @@ pub fn place(moves: &Moves, text: &str) -> Place {
     })
 }
 
-/// The formula in a workbook of one sheet, and how many references are lost.
-pub fn written(moves: &Moves, place: Place, text: &str, meaning: Meaning) -> (String, usize) {
+/// The formula in a workbook of one sheet, and what there is to say of it.
+pub fn written(moves: &Moves, place: Place, text: &str, meaning: Meaning) -> (String, Written) {
     let workbook = Workbook::of_one("Sheet1", moves.clone());
     let mut out = String::new();
     let origin = Origin { place, ..Origin::default() };
-    let lost = Formula::parse(text, &["Sheet1"], meaning).write(&workbook, Some(origin), &mut out).unwrap();
-    (out, lost)
+    let told = Formula::parse(text, &["Sheet1"], meaning).write(&workbook, Some(origin), &mut out).unwrap();
+    (out, told)
 }
 
 pub fn range(text: &str) -> Range {
