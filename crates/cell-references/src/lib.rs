@@ -61,6 +61,7 @@
 
 mod address;
 mod axis;
+mod blocks;
 mod error;
 mod formula;
 mod functions;
@@ -69,7 +70,8 @@ mod reader;
 mod workbook;
 
 pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
+pub use blocks::{Area, Block};
 pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS, TURNS};
 pub use formula::{Formula, Meaning, Written};
-pub use moves::{Area, Block, Moves, Place};
+pub use moves::{Moves, Place};
 pub use workbook::{Origin, Sheet, SheetCopy, Workbook};
