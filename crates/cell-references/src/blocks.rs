@@ -11,7 +11,8 @@ pub enum Area {
     Rows(Lines),
     /// Whole columns: everything to the right moves right.
     Columns(Lines),
-    /// Some cells: what is below them, in their columns, moves down; the cells beside them stay.
+    /// Some cells: what is below them, in their columns, moves down; the cells beside them stay. Blocks below them must have no other columns, for
+    /// they would be torn ([`Error::Torn`]): whole rows may be repeated above them only.
     Cells(Range),
 }
 

@@ -26,7 +26,7 @@ pub enum Meaning {
     Cells,
 }
 
-/// A formula without its `=`, read once: what may change in it is known, and it can be written for any place.
+/// A formula, with or without the `=` before it, read once: what may change in it is known, and it can be written for any place.
 ///
 /// Everything but the references that moved is written byte for byte as it was.
 #[derive(Debug, Clone)]

@@ -27,6 +27,8 @@ struct Band {
 }
 
 /// Where a formula or an object stands: in which turn of which blocks. The default is outside of all blocks.
+///
+/// It belongs to the [`Moves`] that made it ([`Moves::turn`]); with those of another sheet it means nothing, and may panic.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Place {
     /// The band's number, and the spot there.

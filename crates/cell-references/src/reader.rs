@@ -140,6 +140,8 @@ impl<S: AsRef<str>> Reader<'_, S> {
                 self.begin(self.at + 1);
             }
             b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+            // Some writers keep the sign that a formula is typed with.
+            b'=' if self.at == 0 => self.begin(1),
             b'$' => self.word(),
             _ if is_word(byte) => self.word(),
             _ => {

@@ -210,6 +210,7 @@ fn a_formula_for_cells_means_all_that_a_cell_became() {
     assert_eq!(cells("Sheet1!$B$3"), "Sheet1!$B$3:$B$5");
     assert_eq!(cells("Sheet1!$C$3:$C$3"), "Sheet1!$C$3:$D$5");
     assert_eq!(cells("Sheet1!$A:$A,Sheet1!$1:$3"), "Sheet1!$A:$A,Sheet1!$1:$5");
+    assert_eq!(cells("=$B$3"), "=$B$3:$B$5");
     assert_eq!(cells("$B$3+1"), "$B$5+1");
 }
 
