@@ -241,13 +241,19 @@ impl Copies {
     }
 }
 
-/// Reads what makeindex wrote into its log: a place, and below it what is wrong there.
+/// Reads what makeindex wrote into its log and printed: a place, and below it what is wrong there.
 #[must_use]
 pub fn of_makeindex(log: &[u8]) -> Vec<Remark> {
     let mut remarks = Remarks::default();
     let mut lines = Lines::new(log);
     while let Some(line) = lines.next() {
         let line = decoded(line);
+        let style = line
+            .strip_prefix("Index style file ")
+            .and_then(|rest| rest.trim_end().strip_suffix(" not found."));
+        if let Some(style) = style {
+            remarks.add(Remark::missing_file(style));
+        }
         let Some(at) = ["!! ", "** ", "## Warning"].iter().find_map(|begin| line.find(begin)) else {
             continue;
         };

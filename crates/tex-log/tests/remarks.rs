@@ -72,6 +72,8 @@ fn makeindex_names_the_entry() {
                   book.idx:2: Conflicting entries: multiple encaps for the same page under same key\n\
                   book.idx:4: Unmatched range opening operator (\n";
     assert_eq!(told(&of_makeindex(include_bytes!("remarks/makeindex.txt"))), wanted);
+    let remarks = of_makeindex(b"Index style file nope.ist not found.\nUsage: makeindex [-ilqrcgLT]\n");
+    assert_eq!(remarks[0].about, About::MissingFile("nope.ist".to_owned()));
 }
 
 /// A document may have them print what it likes, in files and names of its own.
