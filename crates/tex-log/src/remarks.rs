@@ -182,8 +182,9 @@ pub fn of_biber(printed: &[u8]) -> Vec<Remark> {
     remarks.0
 }
 
-/// Warnings that only follow from an error.
-const BIBER_ECHOES: [(&str, &str); 3] = [
+/// Warnings that only follow from an error, or that TeX gives as well.
+const BIBER_ECHOES: [(&str, &str); 4] = [
+    ("The file '", "' does not contain any citations"),
     ("Data source '", "' is empty, ignoring"),
     ("Entry with key '", "cited and found but not created"),
     ("BibTeX subsystem: ", "characters of junk seen at toplevel"),

@@ -13,7 +13,7 @@ use crate::engines::requirement::{Lack, Requirement};
 use crate::engines::step::StepFault;
 use crate::workers::{Excess, Finished, ProgramError};
 
-/// So much of what a program printed at its end is told.
+/// So much of what a program printed is told.
 const SAID_LETTERS: usize = 200;
 
 /// Why there is no document.
@@ -76,10 +76,10 @@ pub(super) fn unlisted(sentence: &str) -> StepFault {
     JobFault::new(FaultCode::TemplateError, sentence).into()
 }
 
-/// A program that made no list and did not say why; the end of what it printed may.
+/// A program that made no list, for a reason that is not known; the first that it printed may tell.
 pub(super) fn silent_list(name: &str, finished: &Finished) -> StepFault {
     let said = String::from_utf8_lossy(&finished.stderr);
-    let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let said: String = said.chars().filter(|letter| !letter.is_control()).take(SAID_LETTERS).collect();
     let sentence = format!("{name} ended without a list ({}) {said}", finished.status);
     JobFault::new(FaultCode::TemplateError, sentence.trim_end()).into()

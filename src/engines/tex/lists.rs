@@ -119,9 +119,15 @@ impl Maker {
     }
 
     /// A run in the program's own cage: that of TeX does for what is TeX's.
-    fn caged(self, run: ProgramRun, zone: &str) -> ProgramRun {
+    fn caged(self, mut run: ProgramRun, zone: &str) -> ProgramRun {
         match self {
-            Self::Bibtex | Self::Makeindex => run,
+            Self::Bibtex => run,
+            Self::Makeindex => {
+                // Its styles lie in TeX's tree, where it finds them by whole paths and would refuse these. It opens nothing
+                // else than what it is told to, of which all is in the folder.
+                run.environment.insert("openin_any".to_owned(), "r".to_owned());
+                run
+            }
             Self::Biber => ProgramRun {
                 profile: Arc::new(needs::biber_profile()),
                 environment: needs::biber_environment(zone),
@@ -162,7 +168,9 @@ async fn remarks(maker: Maker, list: &str, finished: &Finished) -> Vec<Remark> {
 /// is told, once.
 pub(super) fn warnings(remarks: &[Remark], report: &mut Report, folder: &Folder<'_>) -> Vec<String> {
     let mut told = Vec::new();
-    for remark in remarks {
+    // What is wrong in TeX's own styles is none of the author's concern.
+    let is_foreign = |remark: &&Remark| remark.file.as_ref().is_some_and(|file| file.starts_with('/'));
+    for remark in remarks.iter().filter(|remark| !is_foreign(remark)) {
         if let About::MissingEntry(key) = &remark.about {
             let mut is_cited = false;
             for warning in &mut report.warnings {
