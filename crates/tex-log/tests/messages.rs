@@ -1,6 +1,6 @@
 //! Messages that no small document brings about here, as the programs write them.
 
-use tex_log::{Bibliography, Cause, Kind, package_of_file, package_of_font, read};
+use tex_log::{Cause, Kind, package_of_file, package_of_font, read};
 
 /// A log with this in a file that is open.
 fn log(text: &str) -> String {
@@ -71,12 +71,19 @@ fn what_asks_for_another_run_is_no_warning() {
 }
 
 #[test]
-fn biber_is_wanted_where_biblatex_says_so() {
-    let text = "No file main.bbl.\n\nPackage biblatex Warning: Please (re)run Biber on the file:\n(biblatex)                main\n(biblatex)                and rerun LaTeX afterwards.\n";
-    let needs = read(log(text).as_bytes()).needs;
-    assert_eq!(needs.bibliography, Some(Bibliography::Biber));
-    assert!(!needs.rerun, "Biber comes first");
-    assert_eq!(read(log("No file main.bbl.").as_bytes()).needs.bibliography, Some(Bibliography::Bibtex));
+fn what_other_programs_have_to_make_is_named() {
+    let text = "No file main.bbl.\n\nPackage biblatex Warning: Please (re)run Biber on the file:\n(biblatex)                main\n(biblatex)                and rerun LaTeX afterwards.\n\nNo file one.bbl.\nNo file main.bbl.";
+    let report = read(log(text).as_bytes());
+    assert_eq!(report.needs.bibliographies, ["main.bbl", "one.bbl"]);
+    assert!(!report.needs.rerun && report.warnings.is_empty(), "the bibliography comes first");
+    let text = "Package imakeidx Warning: Remember to run (pdf)latex again after calling\n(imakeidx)                `makeindex -s fancy.ist main.idx'\n(imakeidx)                or call (pdf)latex with -shell-escape.\n";
+    let report = read(log(text).as_bytes());
+    assert_eq!(
+        (report.needs.index_calls, report.warnings),
+        (vec!["makeindex -s fancy.ist main.idx".to_owned()], vec![])
+    );
+    let report = read(log(&text.replace("makeindex -s fancy.ist", "texindy")).as_bytes());
+    assert_eq!((report.needs.index_calls.len(), report.warnings.len()), (0, 1), "nobody calls another one");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a run left in its log, in the words that its author is told.
 
-use tex_log::{Bibliography, Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
+use tex_log::{Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
 
 use super::folder::Folder;
 use super::opening;
@@ -39,13 +39,8 @@ pub(super) fn sentence(error: &Error, folder: &Folder<'_>) -> String {
 
 /// What to do, with what stands before it.
 fn remedy(cause: &Cause) -> String {
-    let installed =
-        |package: &str| format!("; the package {package} of Debian brings it, which is not installed");
     match cause {
-        Cause::MissingFile(name) => match package_of_file(name) {
-            Some(package) => installed(package),
-            None => "; put it beside the template, in one archive".to_owned(),
-        },
+        Cause::MissingFile(name) => where_from(name),
         Cause::MissingFont(name) => package_of_font(name)
             .or_else(|| package_of_file(&format!("{name}.tfm")))
             .map(installed)
@@ -60,6 +55,16 @@ fn remedy(cause: &Cause) -> String {
     }
 }
 
+/// Where a file comes from that is not there.
+pub(super) fn where_from(name: &str) -> String {
+    let beside = || "; put it beside the template, in one archive".to_owned();
+    package_of_file(name).map_or_else(beside, installed)
+}
+
+fn installed(package: &str) -> String {
+    format!("; the package {package} of Debian brings it, which is not installed")
+}
+
 /// What the author should know of a document that was made.
 pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl Iterator<Item = String> + 'r {
     let is_seen = |warning: &&Warning| match warning.kind {
@@ -67,6 +72,7 @@ pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl I
         Kind::MissingCharacter { .. }
         | Kind::UndefinedReference(_)
         | Kind::UndefinedCitation(_)
+        | Kind::MissingEntry(_)
         | Kind::DuplicateLabel(_)
         | Kind::FontSubstituted { .. }
         | Kind::Other { .. } => true,
@@ -76,30 +82,6 @@ pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl I
         (Some(file), None) => format!("{}: {}", name(file, folder), warning.kind),
         (None, _) => warning.kind.to_string(),
     })
-}
-
-/// What other programs would have to make of what this run wrote, and nobody does here.
-pub(super) fn undone(report: &Report, folder: &Folder<'_>) -> Vec<String> {
-    let made = |file: &str, extension: &str| {
-        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        format!("{stem}.{extension}")
-    };
-    let bibliography = report.needs.bibliography.map(|program| {
-        let program = match program {
-            Bibliography::Bibtex => "BibTeX",
-            Bibliography::Biber => "Biber",
-        };
-        (program, format!("{}.bbl", folder.name))
-    });
-    let index = report.needs.indexes.iter().map(|file| ("makeindex", made(file, "ind")));
-    let glossary = report.needs.glossaries.iter().map(|file| ("makeglossaries", made(file, "gls")));
-    let wanted = bibliography.into_iter().chain(index).chain(glossary);
-    wanted
-        .filter(|(_, file)| !folder.brings(file))
-        .map(|(program, file)| {
-            format!("{file} is missing: {program} is not run here; make it beforehand and put it beside the template")
-        })
-        .collect()
 }
 
 /// A file's name as its author knows it: what TeX reads first leads to the entry.

@@ -1,9 +1,12 @@
 //! TeX: a source of LaTeX becomes a PDF. Programs of the system's in the cage, in a folder that one document has.
 
+mod bibliography;
 mod cache;
 mod choice;
 mod errors;
 mod folder;
+mod index;
+mod lists;
 mod log;
 mod needs;
 mod opening;
@@ -29,6 +32,8 @@ use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
 use crate::workers::{Bounds, OutputError, Profile};
+
+pub use self::needs::EXTRAS;
 
 const NAME: &str = "tex";
 /// What is told where another program than the usual one made the document.
@@ -77,9 +82,10 @@ impl StepRunner for Tex {
         let source = site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default();
         warn_of_strangers(&source, job);
         let _slot = self.steps.slot(job, 1).await;
-        let made = self.make(job, &folder, &source).await.map_err(|error| errors::told(error, &folder))?;
-        let undone = log::undone(&made.report, &folder);
-        for warning in log::warnings(&made.report, &folder).chain(undone) {
+        let mut made =
+            self.make(job, &folder, &source).await.map_err(|error| errors::told(error, &folder))?;
+        let of_lists = lists::warnings(&made.remarks, &mut made.report, &folder);
+        for warning in log::warnings(&made.report, &folder).chain(of_lists) {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
-use tex_log::Report;
+use tex_log::{Remark, Report};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
 use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
+use super::lists::{Left, Lists};
 use super::needs;
 use super::opening;
 use crate::config::TexConfig;
@@ -52,6 +53,8 @@ pub(super) struct Made {
     pub finished: Finished,
     /// What the log of the last run says.
     pub report: Report,
+    /// What is to be said of bibliographies and indexes.
+    pub remarks: Vec<Remark>,
     /// Whether another run would have changed something.
     pub is_unsettled: bool,
 }
@@ -73,7 +76,7 @@ impl Runs<'_> {
         let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
         let first = ProgramRun { inputs, ..self.tex(program)? };
         let mut finished = self.programs.run(first).await.map_err(|error| self.fault(&error))?;
-        let (mut references, mut count) = (Vec::new(), 1);
+        let (mut references, mut count, mut lists) = (Vec::new(), 1, Lists::default());
         loop {
             let mut report = self.report(&finished).await?;
             if !finished.status.success() {
@@ -84,14 +87,17 @@ impl Runs<'_> {
                 ));
             }
             let now = self.references(&finished).await;
-            let is_unsettled = self.is_unsettled(&finished, &report, count, (&references, &now));
+            let left = Left { folder: self.folder, finished: &finished, report: &report, aux: &now };
+            let wanted = lists.wanted(&left).await;
+            let is_unsettled =
+                !wanted.is_empty() || self.is_unsettled(&finished, &report, count, (&references, &now));
             if !is_unsettled || count >= self.config.runs_limit {
                 let finished = self.converted(program, finished).await?;
-                return Ok(Made { finished, report, is_unsettled });
+                return Ok(Made { finished, report, remarks: lists.into_remarks(), is_unsettled });
             }
+            finished = lists.make(self, finished, wanted).await?;
             (references, count) = (now, count + 1);
-            let again = self.tex(program)?;
-            finished = self.programs.run_on(finished, again).await.map_err(|error| self.fault(&error))?;
+            finished = self.then(finished, self.tex(program)?).await?;
         }
     }
 
@@ -103,7 +109,7 @@ impl Runs<'_> {
         let name = &self.folder.name;
         let arguments = ["-q", "-E", "-o", &format!("{name}.pdf"), &format!("{name}.xdv")];
         let run = self.run(needs::path_of(&needs::XDVIPDFMX), arguments.map(str::to_owned).to_vec())?;
-        let finished = self.programs.run_on(finished, run).await.map_err(|error| self.fault(&error))?;
+        let finished = self.then(finished, run).await?;
         if finished.status.success() {
             return Ok(finished);
         }
@@ -114,7 +120,13 @@ impl Runs<'_> {
         self.run(needs::path_of(needs::of(program)), arguments(program, &self.folder.name))
     }
 
-    fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
+    /// A further run in the folder of one that has ended.
+    pub async fn then(&self, finished: Finished, run: ProgramRun) -> Result<Finished, TexError> {
+        self.programs.run_on(finished, run).await.map_err(|error| self.fault(&error))
+    }
+
+    /// A run of a program with what is left of the time.
+    pub fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left == Duration::ZERO {
             return Err(errors::too_late(self.config).into());
