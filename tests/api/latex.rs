@@ -22,7 +22,7 @@ fn document(preamble: &str, body: &str) -> String {
 
 impl TestApp {
     /// What becomes of a template of LaTeX.
-    async fn typeset(
+    pub async fn typeset(
         &self,
         target: &str,
         template: impl Into<Vec<u8>>,

@@ -26,6 +26,8 @@ mod idempotency;
 mod intl;
 mod lanes;
 mod latex;
+mod latex_samples;
+mod latex_values;
 mod libreoffice;
 mod lint;
 mod list;

@@ -15,7 +15,7 @@ mod report;
 mod text;
 mod warning;
 
-pub use error::{Cause, Error, Excerpt};
+pub use error::{Cause, Error, Excerpt, Program};
 pub use needs::{Bibliography, Needs};
 pub use packages::{package_of_file, package_of_font};
 pub use report::{Report, read};
