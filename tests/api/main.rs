@@ -27,6 +27,8 @@ mod intl;
 mod lanes;
 mod latex;
 mod latex_lists;
+mod latex_samples;
+mod latex_values;
 mod libreoffice;
 mod lint;
 mod list;

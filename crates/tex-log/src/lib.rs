@@ -17,7 +17,7 @@ mod report;
 mod text;
 mod warning;
 
-pub use error::{Cause, Error, Excerpt};
+pub use error::{Cause, Error, Excerpt, Program};
 pub use needs::Needs;
 pub use packages::{package_of_file, package_of_font};
 pub use remarks::{About, Remark, of_biber, of_bibtex, of_makeindex};

@@ -1,6 +1,6 @@
 //! Messages that no small document brings about here, as the programs write them.
 
-use tex_log::{Cause, Kind, package_of_file, package_of_font, read};
+use tex_log::{Cause, Kind, Program, package_of_file, package_of_font, read};
 
 /// A log with this in a file that is open.
 fn log(text: &str) -> String {
@@ -140,4 +140,43 @@ fn files_and_fonts_have_their_packages() {
     assert_eq!(package_of_font("TeX Gyre Termes"), Some("fonts-texgyre"));
     assert_eq!(package_of_font("TeXGyreTermes"), Some("fonts-texgyre"));
     assert_eq!((package_of_font("No Such Face"), package_of_font(" ")), (None, None));
+}
+
+#[test]
+fn what_wants_another_program_is_known() {
+    for (message, wanted) in [
+        (
+            "a.sty:45: Fatal Package fontspec Error: The fontspec package requires either XeTeX or\n(fontspec)  LuaTeX.\n",
+            Some(Program::Luatex),
+        ),
+        (
+            "a.sty:51: Package luacode Error: LuaTeX is required for this package. Aborting..\n",
+            Some(Program::Luatex),
+        ),
+        (
+            "a.sty:40: Package unicode-math Error: Cannot be run with pdftex!\n(unicode-math)  Use XeLaTeX or LuaLaTeX \
+             instead.\n",
+            Some(Program::Luatex),
+        ),
+        (
+            "a.tex:22: Package pgf Error: You need to run LuaTeX to use the graph drawing library.\n",
+            Some(Program::Luatex),
+        ),
+        ("a.sty:35: Package lua-ul Error: LuaLaTeX required\n", Some(Program::Luatex)),
+        ("a.sty:10: Emergency stop.\n<read *> \n         \nl.10 \\RequireXeTeX\n", Some(Program::Xetex)),
+        (
+            "a.sty:113: LaTeX Error: *** this package currently works only with XeTeX ***\n",
+            Some(Program::Xetex),
+        ),
+        ("a.sty:55: Undefined control sequence.\nl.55 \\ifnum\\luatexversion\n", Some(Program::Luatex)),
+        ("a.tex:5: Undefined control sequence.\nl.5 \\XeTeX\n", None),
+        ("a.tex:5: LaTeX Error: Something's wrong--perhaps a missing \\item.\n", None),
+    ] {
+        let report = read(log(message).as_bytes());
+        let found = report.errors.first().map(|error| match error.cause {
+            Cause::Program(program) => Some(program),
+            _ => None,
+        });
+        assert_eq!(found, Some(wanted), "{message}: {report:?}");
+    }
 }

@@ -20,6 +20,8 @@ const SAID_LETTERS: usize = 200;
 pub(super) enum TexError {
     /// TeX ended the run at an error of the document.
     Document(Box<tex_log::Error>),
+    /// So did another program, which was tried for what the first one lacks.
+    Both([(TexProgram, Box<tex_log::Error>); 2]),
     /// Anything else.
     Step(StepFault),
 }
@@ -36,6 +38,10 @@ pub(super) fn told(error: TexError, folder: &Folder<'_>) -> StepFault {
         TexError::Step(fault) => fault,
         TexError::Document(error) => {
             JobFault::new(FaultCode::TemplateError, log::sentence(&error, folder)).into()
+        }
+        TexError::Both([(first, before), (second, error)]) => {
+            let sentence = log::sentence_of_both((first, &before), (second, &error), folder);
+            JobFault::new(FaultCode::TemplateError, sentence).into()
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What a run left in its log, in the words that its author is told.
 
-use tex_log::{Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
+use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
 use super::folder::Folder;
 use super::opening;
+use crate::domain::format_opts::TexProgram;
 
 /// A line that is too wide by less is nobody's concern.
 const SEEN_POINTS: f64 = 2.0;
@@ -12,16 +13,45 @@ const EXCERPT_LETTERS: usize = 60;
 /// What TeX says last, and first where Lua ends it.
 const END: &str = "==> Fatal error";
 const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
-/// What fontspec says where pdflatex reads it.
-const OTHER_PROGRAM: &str = "requires either XeTeX or LuaTeX";
-
-/// Whether the document needs a TeX that knows all letters.
-pub(super) fn lacks_letters(error: &Error) -> bool {
-    matches!(error.cause, Cause::Character(_)) || error.message.contains(OTHER_PROGRAM)
-}
-
 /// The error: file and line of the author's, what is wrong, and what to do.
 pub(super) fn sentence(error: &Error, folder: &Folder<'_>) -> String {
+    format!("{}{}", finding(error, folder), remedy(&error.cause))
+}
+
+/// The same of two programs, of which the second was tried for what the first one lacks.
+pub(super) fn sentence_of_both(
+    (first, before): (TexProgram, &Error),
+    (second, error): (TexProgram, &Error),
+    folder: &Folder<'_>,
+) -> String {
+    format!(
+        "{} (said {}, which was tried because {} said: {})",
+        sentence(error, folder),
+        second.name(),
+        first.name(),
+        finding(before, folder)
+    )
+}
+
+/// What is told where `second` made what `first` could not.
+pub(super) fn instead(first: TexProgram, before: &Error, second: TexProgram, folder: &Folder<'_>) -> String {
+    let second = second.name();
+    let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
+    match before.cause {
+        Cause::Character(_) => format!(
+            "{} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them",
+            first.name()
+        ),
+        _ => format!(
+            "{second} made the document, for {} said: {}; {ask}",
+            first.name(),
+            finding(before, folder)
+        ),
+    }
+}
+
+/// The place and what is wrong.
+fn finding(error: &Error, folder: &Folder<'_>) -> String {
     let place = match (&error.own_file, &error.file, error.line) {
         // In a class or a package of TeX's, to which the author's file led.
         (Some(own), Some(file), _) => format!("{} (in {}): ", name(own, folder), last_part(file)),
@@ -34,7 +64,7 @@ pub(super) fn sentence(error: &Error, folder: &Folder<'_>) -> String {
     let message = if error.message.starts_with(END) { ENDED } else { &error.message };
     let near = excerpt.get(begin..).filter(|text| !text.is_empty() && !message.contains(text));
     let near = near.map(|text| format!(", behind '{text}'")).unwrap_or_default();
-    format!("{place}{message}{near}{}", remedy(&error.cause))
+    format!("{place}{message}{near}")
 }
 
 /// What to do, with what stands before it.
@@ -51,6 +81,8 @@ fn remedy(cause: &Cause) -> String {
         }
         Cause::Capacity => "; look for what nests or repeats without an end".to_owned(),
         Cause::UndefinedCommand(_) => "; look for a slip, or for the package that defines it".to_owned(),
+        Cause::Program(Program::Luatex) => "; lualatex reads it (formatOpts.engine)".to_owned(),
+        Cause::Program(Program::Xetex) => "; xelatex reads it (formatOpts.engine)".to_owned(),
         Cause::Other => String::new(),
     }
 }
@@ -67,15 +99,16 @@ fn installed(package: &str) -> String {
 
 /// What the author should know of a document that was made.
 pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl Iterator<Item = String> + 'r {
-    let is_seen = |warning: &&Warning| match warning.kind {
-        Kind::TooWide(points) | Kind::TooHigh(points) => points >= SEEN_POINTS,
+    let is_seen = |warning: &&Warning| match &warning.kind {
+        Kind::TooWide(points) | Kind::TooHigh(points) => *points >= SEEN_POINTS,
         Kind::MissingCharacter { .. }
         | Kind::UndefinedReference(_)
         | Kind::UndefinedCitation(_)
         | Kind::MissingEntry(_)
         | Kind::DuplicateLabel(_)
-        | Kind::FontSubstituted { .. }
-        | Kind::Other { .. } => true,
+        | Kind::FontSubstituted { .. } => true,
+        // It says that no program may be started, whether the document would start one or not.
+        Kind::Other { by, .. } => by != "shellesc",
     };
     report.warnings.iter().filter(is_seen).map(|warning| match (&warning.file, warning.line) {
         (Some(file), Some(line)) => format!("{}:{line}: {}", name(file, folder), warning.kind),

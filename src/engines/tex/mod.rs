@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use tex_log::Cause;
 
 use self::cache::FontCache;
 use self::choice::Choice;
@@ -36,9 +37,6 @@ use crate::workers::{Bounds, OutputError, Profile};
 pub use self::needs::EXTRAS;
 
 const NAME: &str = "tex";
-/// What is told where another program than the usual one made the document.
-const INSTEAD: &str = "pdflatex lacks letters of the document, so lualatex made it, which takes longer; ask for that by \
-                       formatOpts.engine or % !TeX program = lualatex, with fonts that have them";
 /// Documents at once, for one account.
 const SLOTS: usize = 2;
 
@@ -114,37 +112,55 @@ impl Tex {
         }
     }
 
-    /// The document by the program that is asked for, or needed.
+    /// The document by the program that is asked for, or needed; its time begins here, where it has its slot.
     async fn make(
         &self,
         job: &mut StepContext<'_>,
         folder: &Folder<'_>,
         source: &str,
     ) -> Result<Made, TexError> {
-        let Choice { program, is_free } = Choice::of(job.options.tex, source);
+        let choice = Choice::of(job.options.tex, source);
+        let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
+        let order = Order { folder, source, deadline };
+        let before = match self.make_by(job, choice.program, false, &order).await {
+            Err(TexError::Document(error)) => error,
+            done => return done,
+        };
+        let Some(other) =
+            choice.other(&before.cause).filter(|program| needs::of(*program).installed().is_some())
+        else {
+            return Err(TexError::Document(before));
+        };
+        let is_for_letters = matches!(before.cause, Cause::Character(_));
+        match self.make_by(job, other, is_for_letters, &order).await {
+            Ok(made) => {
+                job.warnings.push(&log::instead(choice.program, &before, other, folder));
+                Ok(made)
+            }
+            Err(TexError::Document(error)) => Err(TexError::Both([(choice.program, before), (other, error)])),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same by this program; `is_for_letters`: another one lacks some.
+    async fn make_by(
+        &self,
+        job: &StepContext<'_>,
+        program: TexProgram,
+        is_for_letters: bool,
+        &Order { folder, source, deadline }: &Order<'_>,
+    ) -> Result<Made, TexError> {
         if needs::of(program).installed().is_none() {
             return Err(errors::missing(program).into());
         }
-        let name = folder.source_name();
-        let metadata = &job.options.extras.metadata;
-        let before = |program, is_instead| opening(program, is_instead, (&name, source), metadata);
-        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone);
+        let asked = Instant::now();
         let cache = self.fonts.files(self, program).await;
-        let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
-        let runs = self.runs(zone, folder, deadline);
-        match runs.make(program, before(program, false), cache).await {
-            Err(TexError::Document(error)) if is_free && log::lacks_letters(&error) => {
-                let program = TexProgram::Lualatex;
-                let asked = Instant::now();
-                let cache = self.fonts.files(self, program).await;
-                // What is read of fonts for all documents is nobody's time.
-                let runs = self.runs(zone, folder, deadline + asked.elapsed());
-                let made = runs.make(program, before(program, true), cache).await?;
-                job.warnings.push(INSTEAD);
-                Ok(made)
-            }
-            done => done,
-        }
+        // What is read of fonts for all documents is nobody's time.
+        let deadline = deadline + asked.elapsed();
+        let metadata = &job.options.extras.metadata;
+        let opening = opening(program, is_for_letters, (&folder.source_name(), source), metadata);
+        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone);
+        self.runs(zone, folder, deadline).make(program, opening, cache).await
     }
 
     fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
@@ -160,6 +176,13 @@ impl Tex {
         let profile = Arc::clone(&self.profile);
         Runs { programs: self.steps.programs(), config, bounds, profile, folder, zone, deadline }
     }
+}
+
+/// A document to be made.
+struct Order<'a> {
+    folder: &'a Folder<'a>,
+    source: &'a str,
+    deadline: Instant,
 }
 
 /// A program that the file names and that is none of ours is left out.

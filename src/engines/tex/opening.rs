@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::choice::preamble_has;
 use super::needs::CACHE;
 use crate::domain::format_opts::{Metadata, TexProgram};
 
+const VALUES: &str = include_str!("../../../assets/tex/values.tex");
 const ENCODING: &str = include_str!("../../../assets/tex/encoding.tex");
 const LETTERS: &str = include_str!("../../../assets/tex/letters.tex");
 
 /// What lualatex does first of all.
 pub(super) const START: &str = include_str!("../../../assets/tex/start.lua");
+/// What it does where letters of many scripts are.
+pub(super) const SCRIPTS: &str = include_str!("../../../assets/tex/letters.lua");
 
 /// Its name in the folder of a job, where no template's file lies.
 pub(super) fn name() -> String {
@@ -22,6 +24,11 @@ pub(super) fn start_name() -> String {
     format!("{CACHE}/start.lua")
 }
 
+/// The same of [`SCRIPTS`].
+pub(super) fn scripts_name() -> String {
+    format!("{CACHE}/letters.lua")
+}
+
 /// What is read before the file `name` of `source`, and that. `is_instead`: pdflatex could not make it.
 pub(super) fn opening(
     program: TexProgram,
@@ -30,11 +37,17 @@ pub(super) fn opening(
     metadata: &Metadata,
 ) -> String {
     let set = match program {
-        TexProgram::Pdflatex if !preamble_has(source, "fontenc") => ENCODING,
-        TexProgram::Lualatex if is_instead => LETTERS,
-        TexProgram::Pdflatex | TexProgram::Lualatex | TexProgram::Xelatex => "",
+        TexProgram::Pdflatex => ENCODING,
+        TexProgram::Lualatex if is_instead || source.contains(is_foreign) => LETTERS,
+        TexProgram::Lualatex | TexProgram::Xelatex => "",
     };
-    format!("{set}{}\\input{{{name}}}\n", said(metadata))
+    format!("{VALUES}{set}{}\\input{{{name}}}\n", said(metadata))
+}
+
+/// Whether TeX's usual fonts lack the letter: Greek and what comes behind it, but signs and punctuation.
+fn is_foreign(letter: char) -> bool {
+    matches!(letter, '\u{370}'..='\u{1fff}' | '\u{2e80}'..='\u{faff}' | '\u{fb07}'..='\u{fdff}' | '\u{fe20}'..='\u{10ffff}')
+        && letter != '\u{feff}'
 }
 
 /// What is said of the document, behind all that it says itself. Where hyperref is loaded, that writes it: by macros whose
@@ -79,14 +92,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_encoding_is_set_where_none_is_chosen() {
+    fn each_program_gets_what_it_lacks() {
         let of =
             |program, instead, source| opening(program, instead, ("a.tex", source), &Metadata::default());
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
-        assert!(plain.starts_with(ENCODING) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
-        assert_eq!(of(TexProgram::Pdflatex, false, "\\usepackage[OT1]{fontenc}"), "\\input{a.tex}\n");
-        assert_eq!(of(TexProgram::Lualatex, false, ""), "\\input{a.tex}\n");
-        assert!(of(TexProgram::Lualatex, true, "").starts_with(LETTERS));
+        assert!(plain.contains(ENCODING) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
+        assert_eq!(of(TexProgram::Lualatex, false, "\u{feff}ß – €"), format!("{VALUES}\\input{{a.tex}}\n"));
+        for (instead, source) in [(true, ""), (false, "漢"), (false, "Ω"), (false, "שלום"), (false, "😀")]
+        {
+            assert!(of(TexProgram::Lualatex, instead, source).contains(LETTERS), "{source}");
+        }
     }
 
     #[test]

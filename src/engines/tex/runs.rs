@@ -71,6 +71,7 @@ impl Runs<'_> {
         let own = [
             (opening::name(), Bytes::from(opening)),
             (opening::start_name(), Bytes::from_static(opening::START.as_bytes())),
+            (opening::scripts_name(), Bytes::from_static(opening::SCRIPTS.as_bytes())),
         ];
         let files = files.chain(own);
         let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
