@@ -3,6 +3,7 @@
 use tex_log::{Bibliography, Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
 
 use super::folder::Folder;
+use super::formats::Halt;
 use super::opening;
 
 /// A line that is too wide by less is nobody's concern.
@@ -76,6 +77,15 @@ pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl I
         (Some(file), None) => format!("{}: {}", name(file, folder), warning.kind),
         (None, _) => warning.kind.to_string(),
     })
+}
+
+/// What keeps the preamble of `entry` from being read ahead.
+pub(super) fn halted(halt: Halt, entry: &str) -> String {
+    let Halt { line, packages } = halt;
+    format!(
+        "{entry}:{line}: behind this template code, {packages} packages are loaded for each document anew; put it behind \
+         them, and they are loaded once for all"
+    )
 }
 
 /// What other programs would have to make of what this run wrote, and nobody does here.

@@ -4,6 +4,7 @@ mod cache;
 mod choice;
 mod errors;
 mod folder;
+mod formats;
 mod log;
 mod needs;
 mod opening;
@@ -13,11 +14,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 
 use self::cache::FontCache;
 use self::choice::Choice;
 use self::errors::TexError;
 use self::folder::Folder;
+use self::formats::{Ahead, Beginning, Formats, Wish};
 use self::opening::opening;
 use self::runs::{Made, Runs};
 use super::document::{Document, DocumentKind};
@@ -28,7 +31,8 @@ use super::{Basis, Engine};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
-use crate::workers::{Bounds, OutputError, Profile};
+use crate::domain::site::Site;
+use crate::workers::{Bounds, OutputError, Profile, SharedFile};
 
 const NAME: &str = "tex";
 /// What is told where another program than the usual one made the document.
@@ -62,6 +66,8 @@ struct Tex {
     /// Where no job says another one.
     zone: String,
     fonts: FontCache,
+    formats: Formats,
+    ahead: Ahead,
 }
 
 #[async_trait(?Send)]
@@ -105,6 +111,8 @@ impl Tex {
             config: basis.config.tex.clone(),
             zone: basis.config.assemble.timezone.clone(),
             fonts: FontCache::default(),
+            formats: Formats::default(),
+            ahead: Ahead::new(basis.config.tex.formats_limit_mb << 20, basis.metrics.tex.clone()),
         }
     }
 
@@ -119,21 +127,31 @@ impl Tex {
         if needs::of(program).installed().is_none() {
             return Err(errors::missing(program).into());
         }
-        let name = folder.source_name();
-        let metadata = &job.options.extras.metadata;
-        let before = |program, is_instead| opening(program, is_instead, (&name, source), metadata);
-        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone);
+        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone).to_owned();
         let cache = self.fonts.files(self, program).await;
+        let base = self.base(program).await;
         let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
-        let runs = self.runs(zone, folder, deadline);
-        match runs.make(program, before(program, false), cache).await {
+        let metadata = job.options.extras.metadata.clone();
+        let before = |set| opening(set, &folder.source_name(), &metadata);
+        let set = opening::set(program, false, source);
+        let made = match self.beginning(program, job, (folder.site(), source), (set, base.as_ref())) {
+            Some((format, left)) => {
+                let site = folder.site().clone().with_page(left);
+                let folder = Folder::of(&site);
+                let runs = self.runs(&zone, &folder, deadline).with(Some(format));
+                runs.make(program, before(opening::BEHIND), cache).await
+            }
+            None => self.runs(&zone, folder, deadline).with(base).make(program, before(set), cache).await,
+        };
+        match made {
             Err(TexError::Document(error)) if is_free && log::lacks_letters(&error) => {
                 let program = TexProgram::Lualatex;
                 let asked = Instant::now();
                 let cache = self.fonts.files(self, program).await;
+                let base = self.base(program).await;
                 // What is read of fonts for all documents is nobody's time.
-                let runs = self.runs(zone, folder, deadline + asked.elapsed());
-                let made = runs.make(program, before(program, true), cache).await?;
+                let runs = self.runs(&zone, folder, deadline + asked.elapsed()).with(base);
+                let made = runs.make(program, before(opening::set(program, true, source)), cache).await?;
                 job.warnings.push(INSTEAD);
                 Ok(made)
             }
@@ -141,18 +159,62 @@ impl Tex {
         }
     }
 
-    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+    /// The format that a document begins with whose preamble has been read ahead, and what is left of its source.
+    fn beginning(
+        &self,
+        program: TexProgram,
+        job: &mut StepContext<'_>,
+        (site, source): (&Site, &str),
+        (set, base): (&'static str, Option<&Arc<SharedFile>>),
+    ) -> Option<(Arc<SharedFile>, Bytes)> {
+        if program != TexProgram::Pdflatex {
+            return None;
+        }
+        let wish = Wish {
+            account: job.meter.account(),
+            site,
+            source,
+            set,
+            programs: self.steps.programs(),
+            profile: &self.profile,
+            bounds: self.bounds(),
+            base,
+        };
+        let beginning = self.ahead.beginning(&wish);
+        let is_ahead = matches!(beginning, Beginning::Read(..));
+        tracing::Span::current().record("tex.format", if is_ahead { "preamble" } else { "own" });
+        match beginning {
+            Beginning::Read(format, left) => Some((format, left)),
+            Beginning::Halted(halt) => {
+                job.warnings.push(&log::halted(halt, site.entry()));
+                None
+            }
+            Beginning::Usual => None,
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
         let config = &self.config;
-        let bounds = Bounds {
+        Bounds {
             memory_bytes: config.memory_limit_mb << 20,
             processor_s: config.processor_limit_s,
             scratch_bytes: config.files_limit_mb << 20,
             scratch_files: config.files_limit,
             printed_bytes: config.printed_limit_bytes,
             ..self.steps.bounds()
-        };
+        }
+    }
+
+    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+        let config = &self.config;
+        let bounds = self.bounds();
         let profile = Arc::clone(&self.profile);
-        Runs { programs: self.steps.programs(), config, bounds, profile, folder, zone, deadline }
+        let programs = self.steps.programs();
+        Runs { programs, config, bounds, profile, format: None, folder, zone, deadline }
+    }
+
+    async fn base(&self, program: TexProgram) -> Option<Arc<SharedFile>> {
+        self.formats.base(self.steps.programs(), program).await
     }
 }
 

@@ -8,6 +8,8 @@ use crate::domain::format_opts::{Metadata, TexProgram};
 
 const ENCODING: &str = include_str!("../../../assets/tex/encoding.tex");
 const LETTERS: &str = include_str!("../../../assets/tex/letters.tex");
+/// What is set where a preamble was read ahead.
+pub(super) const BEHIND: &str = include_str!("../../../assets/tex/behind.tex");
 
 /// What lualatex does first of all.
 pub(super) const START: &str = include_str!("../../../assets/tex/start.lua");
@@ -22,18 +24,17 @@ pub(super) fn start_name() -> String {
     format!("{CACHE}/start.lua")
 }
 
-/// What is read before the file `name` of `source`, and that. `is_instead`: pdflatex could not make it.
-pub(super) fn opening(
-    program: TexProgram,
-    is_instead: bool,
-    (name, source): (&str, &str),
-    metadata: &Metadata,
-) -> String {
-    let set = match program {
+/// What is set before the author's `source`. `is_instead`: pdflatex could not make it.
+pub(super) fn set(program: TexProgram, is_instead: bool, source: &str) -> &'static str {
+    match program {
         TexProgram::Pdflatex if !preamble_has(source, "fontenc") => ENCODING,
         TexProgram::Lualatex if is_instead => LETTERS,
         TexProgram::Pdflatex | TexProgram::Lualatex | TexProgram::Xelatex => "",
-    };
+    }
+}
+
+/// What is read before the file `name`, and that.
+pub(super) fn opening(set: &str, name: &str, metadata: &Metadata) -> String {
     format!("{set}{}\\input{{{name}}}\n", said(metadata))
 }
 
@@ -81,7 +82,7 @@ mod tests {
     #[test]
     fn an_encoding_is_set_where_none_is_chosen() {
         let of =
-            |program, instead, source| opening(program, instead, ("a.tex", source), &Metadata::default());
+            |program, instead, source| opening(set(program, instead, source), "a.tex", &Metadata::default());
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
         assert!(plain.starts_with(ENCODING) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
         assert_eq!(of(TexProgram::Pdflatex, false, "\\usepackage[OT1]{fontenc}"), "\\input{a.tex}\n");
