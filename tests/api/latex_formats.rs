@@ -5,23 +5,19 @@ use serde_json::{Value, json};
 use crate::app::TestApp;
 use crate::unfilled::packed;
 
-/// A bill whose packages take far longer to read than its page to make.
-fn bill(title: &str) -> String {
-    format!(
-        "\\documentclass{{article}}\n\\usepackage{{longtable}}\n\\usepackage{{xcolor}}\n\\usepackage{{siunitx}}\n\
-         \\usepackage{{hyperref}}\n{title}\n\\begin{{document}}\n\\section{{Bill for <%= name %>}}\\label{{bill}}\n\
-         See \\ref{{bill}} of \\today. \\textcolor{{red}}{{Due}}: \\num{{<%= sum %>}}\n\
-         <% if (locals.broken) {{ %>\\nosuchcommand<% }} %>\n\\end{{document}}\n"
-    )
-}
+/// A bill whose packages take far longer to read than its page to make. What stands before them is read behind them.
+const BILL: &str = "\\documentclass{article}\n\\title{Bill for <%= name %>}\n\\usepackage{longtable}\n\\usepackage{xcolor}\n\
+                    \\usepackage{siunitx}\n\\usepackage{hyperref}\n\\hypersetup{pdftitle={<%= name %>}}\n\\begin{document}\n\
+                    \\maketitle\\section{To pay}\\label{bill}\nSee \\ref{bill} of \\today. \\textcolor{red}{Due}: \
+                    \\num{<%= sum %>}\n<%- more %>\n\\end{document}\n";
 
 impl TestApp {
     /// What is counted as `outcome` of formats.
     async fn formats(&self, outcome: &str) -> u64 {
-        self.counted(&format!("platen_tex_formats_total{{outcome=\"{outcome}\"}}")).await
+        self.metric_of(&format!("platen_tex_formats_total{{outcome=\"{outcome}\"}}")).await
     }
 
-    async fn counted(&self, series: &str) -> u64 {
+    async fn metric_of(&self, series: &str) -> u64 {
         let answer = self.client.get(format!("{}/metrics", self.base)).send().await.unwrap();
         let text = answer.text().await.unwrap();
         let line =
@@ -67,22 +63,21 @@ impl TestApp {
 #[actix_web::test]
 async fn a_template_that_comes_again_is_read_ahead_and_makes_the_same_page_of_other_data() {
     let app = TestApp::start().await;
-    let template = bill("\\title{<%= name %>}\\hypersetup{pdftitle={<%= name %>}}");
-    let ada = json!({"name": "Ada", "sum": 1234.5});
-    let (_, first) = app.bound(template.clone(), &ada).await;
+    let ada = json!({"name": "Ada", "sum": 1234.5, "more": "."});
+    let (_, first) = app.bound(BILL, &ada).await;
     assert_eq!(app.formats("made").await, 0, "once is not again");
-    let (_, second) = app.bound(template.clone(), &ada).await;
+    let (_, second) = app.bound(BILL, &ada).await;
     app.settled(1).await;
     assert_eq!((app.formats("made").await, app.formats("used").await), (1, 0));
-    assert!(app.counted("platen_tex_format_bytes").await > 1 << 20);
-    let (view, third) = app.bound(template.clone(), &ada).await;
+    assert!(app.metric_of("platen_tex_format_bytes").await > 1 << 20);
+    let (view, third) = app.bound(BILL, &ada).await;
     assert_eq!((&view["warnings"], app.formats("used").await), (&json!([]), 1), "{view}");
     for other in [&second, &third] {
         assert_eq!(app.text_of(&first), app.text_of(other));
         assert!(app.drawn(&first) == app.drawn(other), "it looks otherwise");
     }
     // Nothing of one document's data is in another's, nor is its day.
-    let (view, pdf) = app.bound(template.clone(), &json!({"name": "Zoë", "sum": 7})).await;
+    let (view, pdf) = app.bound(BILL, &json!({"name": "Zoë", "sum": 7, "more": "."})).await;
     let text = app.text_of(&pdf);
     assert!(
         text.contains("Bill for Zoë") && !text.contains("Ada") && !text.contains("2001"),
@@ -91,9 +86,9 @@ async fn a_template_that_comes_again_is_read_ahead_and_makes_the_same_page_of_ot
     let told = crate::libreoffice::told("pdfinfo", &[], &pdf);
     assert!(told.contains("Zoë") && !told.contains("Ada"), "{told}");
     // An error is told with its line, as without.
-    let (view, _) = app.bound(template, &json!({"name": "x", "sum": 1, "broken": true})).await;
+    let (view, _) = app.bound(BILL, &json!({"name": "x", "sum": 1, "more": "\\nosuchcommand"})).await;
     let sentence = view["error"].as_str().unwrap_or_default();
-    assert!(sentence.contains("index.tex:10:") && sentence.contains("nosuchcommand"), "{view}");
+    assert!(sentence.contains("index.tex:11:") && sentence.contains("nosuchcommand"), "{view}");
     assert_eq!(app.formats("used").await, 3);
 }
 
@@ -102,31 +97,36 @@ async fn nobody_has_a_format_of_another_account_or_of_files_that_have_changed() 
     let mut app = TestApp::start().await;
     let main = "\\documentclass{article}\n\\usepackage{house}\n\\begin{document}\n\\house: <%= name %>\n\\end{document}\n";
     let archive = |house: &str| packed(&[("main.tex", main.as_bytes()), ("house.sty", house.as_bytes())]);
-    // What a format does when it is loaded comes of the preamble.
-    let old = archive(
-        "\\newcommand\\house{Old house}\\everyjob{\\def\\house{Taken house}\\AtBeginDocument{Taken}}",
-    );
     let data = json!({"name": "Ada"});
+    // It waits until nobody tries it any more, and takes over each document that begins with its format: those of its own.
+    let hostile = archive(
+        "\\newcommand\\house{Old house}\\everyjob\\expandafter{\\the\\everyjob\\ifnum\\year>2024 \
+         \\AtBeginDocument{Taken }\\fi}",
+    );
     for _ in 0..2 {
-        assert!(app.bound_text(old.clone(), &data).await.contains("Old house: Ada"));
+        let text = app.bound_text(hostile.clone(), &data).await;
+        assert!(text.contains("Old house: Ada") && !text.contains("Taken"), "{text}");
     }
     app.settled(1).await;
-    // It would say something else with a format, so there is none.
-    assert!(app.bound_text(old.clone(), &data).await.contains("Old house: Ada"));
-    assert_eq!((app.formats("refused").await, app.formats("used").await), (1, 0));
+    assert!(app.bound_text(hostile.clone(), &data).await.contains("Taken"), "it is used");
+    assert_eq!(app.formats("used").await, 1);
     let house = archive("\\newcommand\\house{First house}");
     for _ in 0..2 {
         assert!(app.bound_text(house.clone(), &data).await.contains("First house: Ada"));
     }
     app.settled(2).await;
-    assert!(app.bound_text(house.clone(), &data).await.contains("First house: Ada"));
-    assert_eq!(app.formats("used").await, 1);
+    let text = app.bound_text(house.clone(), &data).await;
+    assert!(text.contains("First house: Ada") && !text.contains("Taken"), "{text}");
+    assert_eq!(app.formats("used").await, 2);
     let changed = archive("\\newcommand\\house{Second house}");
     assert!(app.bound_text(changed, &data).await.contains("Second house: Ada"));
     app.command(&["account", "create", "other"]);
     app.token = app.command(&["token", "create", "--account", "other"]);
-    assert!(app.bound_text(house, &data).await.contains("First house: Ada"));
-    assert_eq!(app.formats("used").await, 1, "the same files are another account's");
+    for (files, words) in [(house, "First house: Ada"), (hostile, "Old house: Ada")] {
+        let text = app.bound_text(files, &data).await;
+        assert!(text.contains(words) && !text.contains("Taken"), "{text}");
+    }
+    assert_eq!(app.formats("used").await, 2, "the same files are another account's");
 }
 
 #[actix_web::test]
@@ -152,13 +152,13 @@ async fn what_a_format_would_lose_is_read_each_time_and_the_bound_holds() {
             app.bound_text(template.clone(), &data).await;
         }
         app.settled(1 + count).await;
-        assert!(app.counted("platen_tex_format_bytes").await <= 50 << 20);
+        assert!(app.metric_of("platen_tex_format_bytes").await <= 50 << 20);
     }
     assert_eq!((app.formats("made").await, app.formats("evicted").await), (3, 1));
     app.bound_text(article("\\newcommand\\which{3}"), &data).await;
     assert_eq!(app.formats("used").await, 1);
-    // Template code before the packages is told of at the second document, once.
-    let late = "\\documentclass{article}\n\\title{<%= name %>}\n\\usepackage{array,xcolor}\n\\usepackage{longtable}\n\
+    // Code before the packages that does more than fill a macro is told of at the second document, once.
+    let late = "\\documentclass{article}\n\\newcommand{\\who}{<%- name %>}\n\\usepackage{array,xcolor}\n\\usepackage{longtable}\n\
                 \\begin{document}\nx\n\\end{document}\n";
     let mut told = Vec::new();
     for _ in 0..3 {

@@ -21,7 +21,7 @@ use crate::telemetry::TexMetrics;
 use crate::workers::{Bounds, Profile, Programs, SharedFile};
 
 /// Until a format is made and tried.
-const TIMEOUT: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// A template with more of what a preamble may read is read with each document.
 const READ_BYTES: usize = 8 << 20;
 /// What changes when TeX, or something that it may load, is installed anew.
@@ -80,10 +80,11 @@ impl Ahead {
         let Some(text) = template.page().and_then(|page| std::str::from_utf8(page).ok()) else {
             return Beginning::Usual;
         };
+        let text = text.trim_start_matches('\u{feff}');
         let Some(preamble) = preamble::of(text, wish.source) else {
             return self.halted(wish, text);
         };
-        let Some(key) = key(wish, preamble.text, &readable(&Folder::of(&template))) else {
+        let Some(key) = key(wish, preamble.head_of(text), &readable(&Folder::of(&template))) else {
             return Beginning::Usual;
         };
         let turn = Arc::clone(&self.turn).try_acquire_owned().ok();
@@ -94,7 +95,7 @@ impl Ahead {
                 return Beginning::Read(format, preamble.left_of(wish.source).into());
             }
             (Found::Wanted, Some(turn)) => {
-                let order = self.order(wish, template.clone(), preamble);
+                let order = self.order(wish, (template.clone(), text), preamble);
                 let (table, metrics) = (Arc::clone(&self.table), self.metrics.clone());
                 tokio::spawn(async move {
                     settle(&table, &metrics, key, order).await;
@@ -120,7 +121,7 @@ impl Ahead {
         Beginning::Halted(halt)
     }
 
-    fn order(&self, wish: &Wish<'_>, site: Site, preamble: Preamble<'_>) -> Order {
+    fn order(&self, wish: &Wish<'_>, (site, template): (Site, &str), preamble: Preamble) -> Order {
         Order {
             programs: wish.programs.clone(),
             profile: Arc::clone(wish.profile),
@@ -128,7 +129,8 @@ impl Ahead {
             timeout: TIMEOUT,
             site,
             set: wish.set,
-            text: preamble.text.to_owned(),
+            template: template.to_owned(),
+            preamble,
             base: wish.base.cloned(),
             limit_bytes: self.limit_bytes,
         }
@@ -162,9 +164,9 @@ async fn settle(table: &Mutex<Table<SharedFile>>, metrics: &TexMetrics, key: Key
     metrics.format_bytes.set(i64::try_from(table.bytes()).unwrap_or(i64::MAX));
 }
 
-/// Everything that a format is made of. The account is part of it, also where two have sent the same: what one account's
+/// Everything that a format is made of, and by which it was tried up to where the preamble ends. The account is part of it, also where two have sent the same: what one account's
 /// template has made of TeX, no other one's document runs.
-fn key(wish: &Wish<'_>, text: &str, read: &[(String, Bytes)]) -> Option<Key> {
+fn key(wish: &Wish<'_>, head: &str, read: &[(String, Bytes)]) -> Option<Key> {
     if read.iter().map(|(_, content)| content.len()).sum::<usize>() > READ_BYTES {
         return None;
     }
@@ -175,7 +177,7 @@ fn key(wish: &Wish<'_>, text: &str, read: &[(String, Bytes)]) -> Option<Key> {
     }
     hash.add(Folder::of(wish.site).name.as_bytes());
     hash.add(wish.set.as_bytes());
-    hash.add(text.as_bytes());
+    hash.add(head.as_bytes());
     for (name, content) in read {
         hash.add(name.as_bytes());
         hash.add(content);

@@ -46,10 +46,12 @@ pub(super) struct Order {
     pub timeout: Duration,
     /// The template, without a page of any job.
     pub site: Site,
+    /// Its text.
+    pub template: String,
     /// What is set before the author's file.
     pub set: &'static str,
-    /// What is read ahead.
-    pub text: String,
+    /// What is read ahead of it.
+    pub preamble: Preamble,
     /// What the program begins with otherwise.
     pub base: Option<Arc<SharedFile>>,
     /// The longest that is kept.
@@ -82,7 +84,7 @@ impl Order {
         if read.iter().any(|(_, content)| preamble::is_lost(&String::from_utf8_lossy(content))) {
             return Err(Refusal::Lost);
         }
-        let first = format!("{}{AHEAD}{}{DUMP}", self.set, self.text);
+        let first = format!("{}{AHEAD}{}{DUMP}", self.set, self.preamble.text);
         let own = ["-ini".to_owned(), "-progname=pdflatex".to_owned()];
         let last = ["&pdflatex".to_owned()];
         let dump = self.run(&folder, (own.into(), last.into()), (read, first), (DUMP_DAY, until));
@@ -93,19 +95,17 @@ impl Order {
         let written =
             self.programs.share(base::EXTENSION, move |file| base::unpack(packed.file, file, limit_bytes));
         let format = written.await.map_err(Refusal::Unwritten)?;
-        let template = self.site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default();
-        let sample = preamble::sample(template.trim_start_matches('\u{feff}'));
-        let sources = [format!("{}{PAGE}", self.text), sample];
-        let mut is_tried = false;
-        for source in sources.into_iter().filter(|source| source.starts_with(&self.text)) {
-            is_tried |= self.is_same(&format, source, until).await?;
-        }
+        let Self { template, preamble, .. } = self;
+        let of_ours = format!("{}{PAGE}", preamble.sample(preamble.head_of(template)));
+        // Only the template's own page tells whether it matters that a line is read later than it stands.
+        let is_tried = self.is_same(&format, of_ours, until).await? && !preamble.is_reordered();
+        let is_tried = self.is_same(&format, preamble.sample(template), until).await? || is_tried;
         if is_tried { Ok(format) } else { Err(Refusal::Untried) }
     }
 
     /// Makes the page `source` with and without the format; false where it cannot be made without.
     async fn is_same(&self, format: &SharedFile, source: String, until: Instant) -> Result<bool, Refusal> {
-        let left = Preamble { text: &self.text }.left_of(&source);
+        let left = self.preamble.left_of(&source);
         let Some(without) = self.page(self.base.as_deref(), (self.set, source), until).await? else {
             return Ok(false);
         };
