@@ -55,6 +55,11 @@ impl<'a> Folder<'a> {
         Self { site, name }
     }
 
+    /// What is put into it.
+    pub fn site(&self) -> &'a Site {
+        self.site
+    }
+
     /// The source's name there.
     pub fn source_name(&self) -> String {
         format!("{}.{EXTENSION}", self.name)

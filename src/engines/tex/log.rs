@@ -3,6 +3,7 @@
 use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
 use super::folder::Folder;
+use super::formats::Halt;
 use super::opening;
 use crate::domain::format_opts::TexProgram;
 
@@ -115,6 +116,15 @@ pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl I
         (Some(file), None) => format!("{}: {}", name(file, folder), warning.kind),
         (None, _) => warning.kind.to_string(),
     })
+}
+
+/// What keeps the preamble of `entry` from being read ahead.
+pub(super) fn halted(halt: Halt, entry: &str) -> String {
+    let Halt { line, packages } = halt;
+    format!(
+        "{entry}:{line}: behind this template code, {packages} packages are loaded for each document anew; put it behind \
+         them, and they are loaded once for all"
+    )
 }
 
 /// A file's name as its author knows it: what TeX reads first leads to the entry.

@@ -5,6 +5,7 @@ mod cache;
 mod choice;
 mod errors;
 mod folder;
+mod formats;
 mod index;
 mod lists;
 mod log;
@@ -16,12 +17,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use tex_log::Cause;
 
 use self::cache::FontCache;
 use self::choice::Choice;
 use self::errors::TexError;
 use self::folder::Folder;
+use self::formats::{Ahead, Beginning, Formats, Wish};
 use self::opening::opening;
 use self::runs::{Made, Runs};
 use super::document::{Document, DocumentKind};
@@ -32,7 +35,8 @@ use super::{Basis, Engine};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
-use crate::workers::{Bounds, OutputError, Profile};
+use crate::domain::site::Site;
+use crate::workers::{Bounds, OutputError, Profile, SharedFile};
 
 pub use self::needs::EXTRAS;
 
@@ -65,6 +69,8 @@ struct Tex {
     /// Where no job says another one.
     zone: String,
     fonts: FontCache,
+    formats: Formats,
+    ahead: Ahead,
 }
 
 #[async_trait(?Send)]
@@ -109,6 +115,8 @@ impl Tex {
             config: basis.config.tex.clone(),
             zone: basis.config.assemble.timezone.clone(),
             fonts: FontCache::default(),
+            formats: Formats::default(),
+            ahead: Ahead::new(basis.config.tex.formats_limit_mb << 20, basis.metrics.tex.clone()),
         }
     }
 
@@ -145,7 +153,7 @@ impl Tex {
     /// The same by this program; `is_for_letters`: another one lacks some.
     async fn make_by(
         &self,
-        job: &StepContext<'_>,
+        job: &mut StepContext<'_>,
         program: TexProgram,
         is_for_letters: bool,
         &Order { folder, source, deadline }: &Order<'_>,
@@ -155,26 +163,80 @@ impl Tex {
         }
         let asked = Instant::now();
         let cache = self.fonts.files(self, program).await;
-        // What is read of fonts for all documents is nobody's time.
+        let base = self.base(program).await;
+        // What is read of fonts and formats for all documents is nobody's time.
         let deadline = deadline + asked.elapsed();
-        let metadata = &job.options.extras.metadata;
-        let opening = opening(program, is_for_letters, (&folder.source_name(), source), metadata);
-        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone);
-        self.runs(zone, folder, deadline).make(program, opening, cache).await
+        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone).to_owned();
+        let metadata = job.options.extras.metadata.clone();
+        let before = |set| opening(set, &folder.source_name(), &metadata);
+        let set = opening::set(program, is_for_letters, source);
+        match self.beginning(program, job, (folder.site(), source), (set, base.as_ref())) {
+            Some((format, left)) => {
+                let site = folder.site().clone().with_page(left);
+                let folder = Folder::of(&site);
+                let runs = self.runs(&zone, &folder, deadline).with(Some(format));
+                runs.make(program, before(opening::BEHIND), cache).await
+            }
+            None => self.runs(&zone, folder, deadline).with(base).make(program, before(set), cache).await,
+        }
     }
 
-    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+    /// The format that a document begins with whose preamble has been read ahead, and what is left of its source.
+    fn beginning(
+        &self,
+        program: TexProgram,
+        job: &mut StepContext<'_>,
+        (site, source): (&Site, &str),
+        (set, base): (&'static str, Option<&Arc<SharedFile>>),
+    ) -> Option<(Arc<SharedFile>, Bytes)> {
+        if program != TexProgram::Pdflatex {
+            return None;
+        }
+        let wish = Wish {
+            account: job.meter.account(),
+            site,
+            source,
+            set,
+            programs: self.steps.programs(),
+            profile: &self.profile,
+            bounds: self.bounds(),
+            base,
+        };
+        let beginning = self.ahead.beginning(&wish);
+        let is_ahead = matches!(beginning, Beginning::Read(..));
+        tracing::Span::current().record("tex.format", if is_ahead { "preamble" } else { "own" });
+        match beginning {
+            Beginning::Read(format, left) => Some((format, left)),
+            Beginning::Halted(halt) => {
+                job.warnings.push(&log::halted(halt, site.entry()));
+                None
+            }
+            Beginning::Usual => None,
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
         let config = &self.config;
-        let bounds = Bounds {
+        Bounds {
             memory_bytes: config.memory_limit_mb << 20,
             processor_s: config.processor_limit_s,
             scratch_bytes: config.files_limit_mb << 20,
             scratch_files: config.files_limit,
             printed_bytes: config.printed_limit_bytes,
             ..self.steps.bounds()
-        };
+        }
+    }
+
+    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+        let config = &self.config;
+        let bounds = self.bounds();
         let profile = Arc::clone(&self.profile);
-        Runs { programs: self.steps.programs(), config, bounds, profile, folder, zone, deadline }
+        let programs = self.steps.programs();
+        Runs { programs, config, bounds, profile, format: None, folder, zone, deadline }
+    }
+
+    async fn base(&self, program: TexProgram) -> Option<Arc<SharedFile>> {
+        self.formats.base(self.steps.programs(), program).await
     }
 }
 

@@ -5,9 +5,16 @@ use std::fmt::Write as _;
 use super::needs::CACHE;
 use crate::domain::format_opts::{Metadata, TexProgram};
 
+/// That values are themselves also in formulas, for each program.
 const VALUES: &str = include_str!("../../../assets/tex/values.tex");
-const ENCODING: &str = include_str!("../../../assets/tex/encoding.tex");
-const LETTERS: &str = include_str!("../../../assets/tex/letters.tex");
+/// The same, and an encoding for pdflatex.
+const ENCODED_VALUES: &str =
+    concat!(include_str!("../../../assets/tex/values.tex"), include_str!("../../../assets/tex/encoding.tex"));
+/// The same, and letters of all scripts for lualatex.
+const VALUES_AND_LETTERS: &str =
+    concat!(include_str!("../../../assets/tex/values.tex"), include_str!("../../../assets/tex/letters.tex"));
+/// What is set where a preamble was read ahead.
+pub(super) const BEHIND: &str = include_str!("../../../assets/tex/behind.tex");
 
 /// What lualatex does first of all.
 pub(super) const START: &str = include_str!("../../../assets/tex/start.lua");
@@ -29,19 +36,18 @@ pub(super) fn scripts_name() -> String {
     format!("{CACHE}/letters.lua")
 }
 
-/// What is read before the file `name` of `source`, and that. `is_instead`: pdflatex could not make it.
-pub(super) fn opening(
-    program: TexProgram,
-    is_instead: bool,
-    (name, source): (&str, &str),
-    metadata: &Metadata,
-) -> String {
-    let set = match program {
-        TexProgram::Pdflatex => ENCODING,
-        TexProgram::Lualatex if is_instead || source.contains(is_foreign) => LETTERS,
-        TexProgram::Lualatex | TexProgram::Xelatex => "",
-    };
-    format!("{VALUES}{set}{}\\input{{{name}}}\n", said(metadata))
+/// What is set before the author's `source`; `is_instead`: pdflatex could not make it.
+pub(super) fn set(program: TexProgram, is_instead: bool, source: &str) -> &'static str {
+    match program {
+        TexProgram::Pdflatex => ENCODED_VALUES,
+        TexProgram::Lualatex if is_instead || source.contains(is_foreign) => VALUES_AND_LETTERS,
+        TexProgram::Lualatex | TexProgram::Xelatex => VALUES,
+    }
+}
+
+/// What is read before the file `name`, and that.
+pub(super) fn opening(set: &str, name: &str, metadata: &Metadata) -> String {
+    format!("{set}{}\\input{{{name}}}\n", said(metadata))
 }
 
 /// Whether TeX's usual fonts lack the letter: Greek and what comes behind it, but signs and punctuation.
@@ -94,13 +100,13 @@ mod tests {
     #[test]
     fn each_program_gets_what_it_lacks() {
         let of =
-            |program, instead, source| opening(program, instead, ("a.tex", source), &Metadata::default());
+            |program, instead, source| opening(set(program, instead, source), "a.tex", &Metadata::default());
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
-        assert!(plain.contains(ENCODING) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
+        assert!(plain.contains(ENCODED_VALUES) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
         assert_eq!(of(TexProgram::Lualatex, false, "\u{feff}ß – €"), format!("{VALUES}\\input{{a.tex}}\n"));
         for (instead, source) in [(true, ""), (false, "漢"), (false, "Ω"), (false, "שלום"), (false, "😀")]
         {
-            assert!(of(TexProgram::Lualatex, instead, source).contains(LETTERS), "{source}");
+            assert!(of(TexProgram::Lualatex, instead, source).contains(VALUES_AND_LETTERS), "{source}");
         }
     }
 

@@ -13,6 +13,7 @@ use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
+use super::formats;
 use super::lists::{Left, Lists};
 use super::needs;
 use super::opening;
@@ -20,7 +21,9 @@ use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::step::StepFault;
 use crate::engines::thread;
-use crate::workers::{Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs};
+use crate::workers::{
+    Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs, SharedFile,
+};
 
 /// So much of a log's end is read: what ended a run stands there.
 const LOG_BYTES: u64 = 8 << 20;
@@ -41,6 +44,8 @@ pub(super) struct Runs<'a> {
     pub config: &'a TexConfig,
     pub bounds: Bounds,
     pub profile: Arc<Profile>,
+    /// What TeX begins with, where that is not what it finds itself.
+    pub format: Option<Arc<SharedFile>>,
     pub folder: &'a Folder<'a>,
     /// Where it is the day that is printed.
     pub zone: &'a str,
@@ -60,6 +65,13 @@ pub(super) struct Made {
 }
 
 impl Runs<'_> {
+    /// The same that begin with `format`, which they may read.
+    pub fn with(self, format: Option<Arc<SharedFile>>) -> Self {
+        let Some(format) = format else { return self };
+        let profile = Arc::new(formats::profile(&self.profile, &format));
+        Self { profile, format: Some(format), ..self }
+    }
+
     /// Runs `program` behind `opening` until the references are right; `cache` is what it finds of fonts.
     pub async fn make(
         &self,
@@ -118,7 +130,9 @@ impl Runs<'_> {
     }
 
     fn tex(&self, program: TexProgram) -> Result<ProgramRun, TexError> {
-        self.run(needs::path_of(needs::of(program)), arguments(program, &self.folder.name))
+        let format = self.format.iter().flat_map(|format| formats::arguments(program, format));
+        let arguments = format.chain(arguments(program, &self.folder.name)).collect();
+        self.run(needs::path_of(needs::of(program)), arguments)
     }
 
     /// A further run in the folder of one that has ended.
