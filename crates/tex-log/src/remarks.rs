@@ -132,7 +132,10 @@ fn bibtex_warning(text: &str, place: Option<(&str, u32)>) -> Remark {
         return Remark::missing_entry(text.split('"').nth(1).unwrap_or_default());
     }
     let remark = Remark::new(false, &spoken("BibTeX", text));
-    place.map_or(remark.clone(), |(file, line)| remark.at(file, Some(line)))
+    match place {
+        Some((file, line)) => remark.at(file, Some(line)),
+        None => remark,
+    }
 }
 
 /// An error; where it is in what TeX wrote down for BibTeX, that is no file of the author's.
@@ -199,7 +202,10 @@ fn biber_remark(is_error: bool, text: &str, copies: &mut Copies) -> Remark {
         return match placed {
             Some((path, line, said)) => {
                 let remark = Remark::new(is_error, said.split(" (skipping to next").next().unwrap_or(said));
-                copies.source_of(path).map_or(remark.clone(), |file| remark.at(file, Some(line)))
+                match copies.source_of(path) {
+                    Some(file) => remark.at(file, Some(line)),
+                    None => remark,
+                }
             }
             None => Remark::new(is_error, said),
         };

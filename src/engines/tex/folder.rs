@@ -87,7 +87,7 @@ impl<'a> Folder<'a> {
     }
 
     fn has_databases(&self) -> bool {
-        self.site.paths().any(|path| path.ends_with(".bib"))
+        self.site.paths().any(|path| path.strip_suffix(".bib").is_some())
     }
 
     /// The files by their names.

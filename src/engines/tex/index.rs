@@ -92,7 +92,7 @@ fn glossaries(aux: &str, name: &str) -> Vec<Wanted> {
         let mut lines = aux.lines().filter_map(|line| line.strip_prefix(command));
         lines.find_map(|rest| rest.strip_suffix('}'))
     };
-    let Some(style) = value(STYLE).filter(|style| style.ends_with(".ist") && is_inside(style)) else {
+    let Some(style) = value(STYLE).filter(|style| style.strip_suffix(".ist").is_some_and(is_inside)) else {
         return Vec::new();
     };
     let flags = aux.lines().any(|line| line == ORDER_BY_LETTERS).then_some("-l");
@@ -118,7 +118,7 @@ pub(super) async fn remarks(list: &str, finished: &Finished) -> Vec<Remark> {
     let mut remarks = tex_log::of_makeindex(&[&*log, &*finished.stderr].concat());
     for remark in &mut remarks {
         let (Some(file), Some(line)) = (&remark.file, remark.line) else { continue };
-        if !is_inside(file) || file.ends_with(".ist") {
+        if !is_inside(file) || file.strip_suffix(".ist").is_some() {
             continue;
         }
         let entries = finished.read(file, ENTRIES_BYTES).await.unwrap_or_default();

@@ -17,9 +17,11 @@ const XELATEX: Requirement = program("xelatex", &["/usr/bin/xelatex"], "texlive-
 /// Makes the PDF of what xelatex writes.
 pub(super) const XDVIPDFMX: Requirement = program("xdvipdfmx", &["/usr/bin/xdvipdfmx"], "texlive-binaries");
 
-/// Make bibliographies of `.aux` and of `.bcf`, and indexes.
+/// Makes bibliographies of what an `.aux` cites.
 pub(super) const BIBTEX: Requirement = program("bibtex", &["/usr/bin/bibtex"], "texlive-binaries");
+/// Makes those of biblatex.
 pub(super) const BIBER: Requirement = program("biber", &["/usr/bin/biber"], "biber");
+/// Makes indexes and glossaries.
 pub(super) const MAKEINDEX: Requirement = program("makeindex", &["/usr/bin/makeindex"], "texlive-binaries");
 
 /// What only some documents need, and what these are.
