@@ -32,7 +32,8 @@ local function within(ranges, letter)
   end
 end
 
--- What each file of the document has letters for.
+-- What the document's files have letters for.
+local seen = {}
 local function wanted_in(folder, wanted, depth)
   for name in lfs.dir(folder) do
     local path = folder .. "/" .. name
@@ -44,10 +45,11 @@ local function wanted_in(folder, wanted, depth)
       local text = file and file:read("a") or ""
       if file then file:close() end
       for letter in text:gmatch("[\xCD-\xF4][\x80-\xBF]+") do
-        local code = utf8.len(letter) == 1 and utf8.codepoint(letter) or 0
-        local font, country = within(FONTS, code), within(EASTERN, code)
-        if font then wanted[font] = true end
-        if country then wanted[country] = true end
+        if not seen[letter] and utf8.len(letter) == 1 then
+          local code = utf8.codepoint(letter)
+          wanted[within(FONTS, code) or within(EASTERN, code) or "none"] = true
+        end
+        seen[letter] = true
       end
     end
   end
@@ -56,7 +58,7 @@ end
 
 -- The fonts of one weight, under a name for fontspec.
 local function add_fallbacks(name, wanted, weight)
-  local found, seen = {}, {}
+  local found, added = {}, {}
   local function add(font, script)
     if not luaotfload.aux.resolve_fontname(font) then return false end
     table.insert(found, ("%s%s:mode=harf;%s"):format(font, weight, script and "script=" .. script .. ";" or ""))
@@ -64,8 +66,8 @@ local function add_fallbacks(name, wanted, weight)
   end
   for _, range in ipairs(FONTS) do
     local font = range[3]
-    if wanted[font] and not seen[font] then
-      seen[font] = true
+    if wanted[font] and not added[font] then
+      added[font] = true
       local family, script = font:match("([^:]+):?(.*)")
       add("Noto " .. family, script ~= "" and script or nil)
     end
@@ -256,7 +258,8 @@ local function set(letters)
   for _, letter in utf8.codes(letters) do made[letter] = true end
   return made
 end
-local NO_BEGIN = set("、。，．・：；？！）］｝」』】〉》〕”’…‥ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ,.:;?!)]}")
+local NO_BEGIN = set("、。，．・：；？！）］｝」』】〉》〕”’…‥ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎ"
+  .. "ァィゥェォッャュョヮヵヶ,.:;?!)]}")
 local NO_END = set("（［｛「『【〈《〔“‘([{")
 -- A line that is a little too short may be drawn out.
 local STRETCH = 0.05
