@@ -103,7 +103,10 @@ async fn scripts_run_their_way_and_lines_end_between_signs() {
     };
     // It tells of letters that run from right to left one by one.
     let (first, second) = (left("ש"), left("ע"));
-    assert!(first.len() >= 4 && first.iter().zip(&second).all(|(one, two)| one > two), "{first:?} {second:?}");
+    assert!(
+        first.len() >= 4 && first.iter().zip(&second).all(|(one, two)| one > two),
+        "{first:?} {second:?}"
+    );
     let number = left("1");
     assert!(number.iter().any(|at| *at > first[0]), "a heading begins at the right: {places}");
     let text = app.text_of(&pdf);

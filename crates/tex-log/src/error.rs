@@ -150,7 +150,9 @@ pub(crate) fn is_end(message: &str) -> bool {
 /// Whether macros wrote the message: `LaTeX Error: …`, `Package siunitx Error: …`.
 fn is_of_a_package(message: &str) -> bool {
     message.split_once("rror: ").or_else(|| message.split_once("rror:")).is_some_and(|(who, _)| {
-        ["LaTeX", "Package ", "Class ", "Module ", "Critical ", "Fatal "].iter().any(|begin| who.starts_with(begin))
+        ["LaTeX", "Package ", "Class ", "Module ", "Critical ", "Fatal "]
+            .iter()
+            .any(|begin| who.starts_with(begin))
     })
 }
 
