@@ -6,8 +6,7 @@ local HLIST, LOCAL_PAR = node.id("hlist"), node.id("local_par")
 
 -- ----- Fonts -----
 
--- From letter to letter: Noto's font, and the script that HarfBuzz must be told, or it joins nothing. By what is in the
--- document, for each font that has none of its letters takes time.
+-- From letter to letter: Noto's font, and the script that HarfBuzz must be told, or it joins nothing.
 local FONTS = {
   { 0x0370, 0x03FF, "Serif" }, { 0x0400, 0x052F, "Serif" }, { 0x1F00, 0x1FFF, "Serif" },
   { 0x0530, 0x058F, "Serif Armenian:armn" }, { 0x0590, 0x05FF, "Serif Hebrew:hebr" },
@@ -32,56 +31,106 @@ local function within(ranges, letter)
   end
 end
 
--- What each file of the document has letters for.
-local function wanted_in(folder, wanted, depth)
+-- Whose forms those are: of Japan where there are its syllables, of Korea where there are its own. Of the document's files, for
+-- at the first sign nobody knows what comes.
+local function country_of(folder, depth)
+  local found
   for name in lfs.dir(folder) do
     local path = folder .. "/" .. name
     local kind = lfs.attributes(path, "mode")
+    local country
     if kind == "directory" and depth > 0 and not name:find("^%.") then
-      wanted_in(path, wanted, depth - 1)
+      country = country_of(path, depth - 1)
     elseif kind == "file" and name:find("%.tex$") then
       local file = io.open(path)
       local text = file and file:read("a") or ""
       if file then file:close() end
-      for letter in text:gmatch("[\xCD-\xF4][\x80-\xBF]+") do
-        local code = utf8.len(letter) == 1 and utf8.codepoint(letter) or 0
-        local font, country = within(FONTS, code), within(EASTERN, code)
-        if font then wanted[font] = true end
-        if country then wanted[country] = true end
+      country = text:find("\xE3[\x81-\x83][\x80-\xBF]") and "JP" or text:find("[\xEA-\xED][\xB0-\xBF][\x80-\xBF]") and "KR"
+    end
+    if country == "JP" then return country end
+    found = found or country
+  end
+  return found
+end
+
+local country
+-- The fonts to try for a letter, each with its script.
+local function fonts_for(letter)
+  local names = {}
+  local family, script = (within(FONTS, letter) or ""):match("([^:]+):?(.*)")
+  if family then table.insert(names, { "Noto " .. family, script }) end
+  if within(EASTERN, letter) then
+    country = country or country_of(".", 4) or "SC"
+    table.insert(names, { "Noto Serif CJK " .. country, "" })
+    table.insert(names, { "Noto Sans CJK " .. country, "" })
+  end
+  table.insert(names, { "DejaVu Sans", "" })
+  table.insert(names, { "Noto Color Emoji", "" })
+  return names
+end
+
+-- By name, weight and size; false where it is not installed.
+local made = {}
+local function font_of(name, script, weight, size)
+  local asked = name .. weight .. "@" .. size
+  if made[asked] == nil then
+    made[asked] = false
+    if luaotfload.aux.resolve_fontname(name) then
+      local features = ":mode=harf;" .. (script ~= "" and "script=" .. script .. ";" or "")
+      local read = luaotfload.define_font(name .. weight .. features, size)
+      made[asked] = type(read) == "table" and font.define(read) or read or false
+      if type(read) == "table" then fonts.definers.register(read, made[asked]) end
+    end
+  end
+  return made[asked]
+end
+
+-- For each font and letter the other font that has it.
+local others = {}
+local function other_font(id, letter)
+  local known = others[id]
+  if not known then
+    known = {}
+    others[id] = known
+  end
+  if known[letter] == nil then
+    known[letter] = false
+    local own = font.getfont(id)
+    if own and own.characters and not own.characters[letter] then
+      local face = tostring(own.psname or own.name):lower()
+      local bold, italic = face:find("bold") and "B" or "", face:find("italic") and "I" or ""
+      for _, wanted in ipairs(fonts_for(letter)) do
+        local name = wanted[1]
+        local weight = "/" .. (name:find("Emoji") and "" or bold) .. (name == "Noto Serif" and italic or "")
+        local other = font_of(name, wanted[2], weight == "/" and "" or weight, own.size)
+        if other and font.getfont(other).characters[letter] then
+          known[letter] = other
+          break
+        end
       end
     end
   end
-  return wanted
+  return known[letter]
 end
 
--- The fonts of one weight, under a name for fontspec.
-local function add_fallbacks(name, wanted, weight)
-  local found, seen = {}, {}
-  local function add(font, script)
-    if not luaotfload.aux.resolve_fontname(font) then return false end
-    table.insert(found, ("%s%s:mode=harf;%s"):format(font, weight, script and "script=" .. script .. ";" or ""))
-    return true
-  end
-  for _, range in ipairs(FONTS) do
-    local font = range[3]
-    if wanted[font] and not seen[font] then
-      seen[font] = true
-      local family, script = font:match("([^:]+):?(.*)")
-      add("Noto " .. family, script ~= "" and script or nil)
+-- What belongs to the sign before it: joiners, forms, accents, colours of skin.
+local JOINED = { { 0x0300, 0x036F, true }, { 0x200C, 0x200D, true }, { 0x20D0, 0x20FF, true }, { 0xFE00, 0xFE0F, true },
+  { 0x1F3FB, 0x1F3FF, true } }
+
+-- Each letter that a font of letters lacks is one of a font that has it. Only those that documents use are read, in the
+-- sizes that they use: one of all Chinese signs takes a second.
+local function with_fonts(head)
+  local before
+  for glyph in node.traverse_id(GLYPH, head) do
+    if glyph.char >= 0x300 then
+      local other = before and within(JOINED, glyph.char) and before or other_font(glyph.font, glyph.char)
+      if other then glyph.font = other end
+      before = other or nil
+    else
+      before = nil
     end
   end
-  local country = wanted.JP and "JP" or wanted.KR and "KR" or wanted.SC and "SC"
-  if country and not add("Noto Serif CJK " .. country) then add("Noto Sans CJK " .. country) end
-  add("DejaVu Sans")
-  weight = ""
-  add("Noto Color Emoji")
-  luaotfload.add_fallback(name, found)
-end
-
-local function fallbacks()
-  local wanted = wanted_in(".", {}, 4)
-  add_fallbacks("platen", wanted, "")
-  add_fallbacks("platenbold", wanted, "/B")
+  return head
 end
 
 -- ----- Readers of the PDF -----
@@ -256,7 +305,8 @@ local function set(letters)
   for _, letter in utf8.codes(letters) do made[letter] = true end
   return made
 end
-local NO_BEGIN = set("、。，．・：；？！）］｝」』】〉》〕”’…‥ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ,.:;?!)]}")
+local NO_BEGIN = set("、。，．・：；？！）］｝」』】〉》〕”’…‥ー々〻ゝゞヽヾぁぃぅぇぉっゃゅょゎ"
+  .. "ァィゥェォッャュョヮヵヶ,.:;?!)]}")
 local NO_END = set("（［｛「『【〈《〔“‘([{")
 -- A line that is a little too short may be drawn out.
 local STRETCH = 0.05
@@ -290,16 +340,13 @@ local function add(callback, way, name, before)
   luatexbase.declare_callback_rule(callback, name, "before", before)
 end
 
-return {
-  fallbacks = fallbacks,
-  start = function()
-    add("finish_pdffile", tell_plain, "platen", "luaotfload.harf.finalize_unicode")
-    -- Before letters become glyphs.
-    local shaped = "luaotfload.node_processor"
-    add("pre_linebreak_filter", with_ends, "platen.ends", shaped)
-    local rules = bidi()
-    if not rules then return end
-    add("pre_linebreak_filter", directed_paragraph(rules), "platen.direction", shaped)
-    add("hpack_filter", directed_box(rules), "platen.direction", shaped)
-  end,
-}
+add("finish_pdffile", tell_plain, "platen", "luaotfload.harf.finalize_unicode")
+-- Before letters become glyphs.
+local shaped = "luaotfload.node_processor"
+for _, callback in ipairs({ "pre_linebreak_filter", "hpack_filter" }) do add(callback, with_fonts, "platen.fonts", shaped) end
+add("pre_linebreak_filter", with_ends, "platen.ends", shaped)
+local rules = bidi()
+if rules then
+  add("pre_linebreak_filter", directed_paragraph(rules), "platen.direction", shaped)
+  add("hpack_filter", directed_box(rules), "platen.direction", shaped)
+end

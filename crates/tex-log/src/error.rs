@@ -150,7 +150,9 @@ pub(crate) fn is_end(message: &str) -> bool {
 /// Whether macros wrote the message: `LaTeX Error: …`, `Package siunitx Error: …`.
 fn is_of_a_package(message: &str) -> bool {
     message.split_once("rror: ").or_else(|| message.split_once("rror:")).is_some_and(|(who, _)| {
-        ["LaTeX", "Package ", "Class ", "Module ", "Critical "].iter().any(|begin| who.starts_with(begin))
+        ["LaTeX", "Package ", "Class ", "Module ", "Critical ", "Fatal "]
+            .iter()
+            .any(|begin| who.starts_with(begin))
     })
 }
 
@@ -231,6 +233,7 @@ fn spoken(message: &str) -> String {
         return message;
     };
     let who = who.strip_suffix(['E', 'e']).unwrap_or(who).trim();
+    let who = ["Critical ", "Fatal "].iter().find_map(|word| who.strip_prefix(word)).unwrap_or(who);
     match who.split_once(' ') {
         Some(("Package" | "Class" | "Module", name)) => format!("{}: {text}", name.trim_matches('\'')),
         _ => text.to_owned(),

@@ -146,31 +146,31 @@ fn files_and_fonts_have_their_packages() {
 fn what_wants_another_program_is_known() {
     for (message, wanted) in [
         (
-            "a.sty:45: Fatal Package fontspec Error: The fontspec package requires either XeTeX or\n(fontspec)  LuaTeX.\n",
+            "./a.sty:45: Fatal Package fontspec Error: The fontspec package requires either XeTeX or\n(fontspec)  LuaTeX.\n",
             Some(Program::Luatex),
         ),
         (
-            "a.sty:51: Package luacode Error: LuaTeX is required for this package. Aborting..\n",
+            "./a.sty:51: Package luacode Error: LuaTeX is required for this package. Aborting..\n",
             Some(Program::Luatex),
         ),
         (
-            "a.sty:40: Package unicode-math Error: Cannot be run with pdftex!\n(unicode-math)  Use XeLaTeX or LuaLaTeX \
+            "./a.sty:40: Package unicode-math Error: Cannot be run with pdftex!\n(unicode-math)  Use XeLaTeX or LuaLaTeX \
              instead.\n",
             Some(Program::Luatex),
         ),
         (
-            "a.tex:22: Package pgf Error: You need to run LuaTeX to use the graph drawing library.\n",
+            "./main.tex:22: Package pgf Error: You need to run LuaTeX to use the graph drawing library.\n",
             Some(Program::Luatex),
         ),
-        ("a.sty:35: Package lua-ul Error: LuaLaTeX required\n", Some(Program::Luatex)),
-        ("a.sty:10: Emergency stop.\n<read *> \n         \nl.10 \\RequireXeTeX\n", Some(Program::Xetex)),
+        ("./a.sty:35: Package lua-ul Error: LuaLaTeX required\n", Some(Program::Luatex)),
+        ("./a.sty:10: Emergency stop.\n<read *> \n         \nl.10 \\RequireXeTeX\n", Some(Program::Xetex)),
         (
-            "a.sty:113: LaTeX Error: *** this package currently works only with XeTeX ***\n",
+            "./a.sty:113: LaTeX Error: *** this package currently works only with XeTeX ***\n",
             Some(Program::Xetex),
         ),
-        ("a.sty:55: Undefined control sequence.\nl.55 \\ifnum\\luatexversion\n", Some(Program::Luatex)),
-        ("a.tex:5: Undefined control sequence.\nl.5 \\XeTeX\n", None),
-        ("a.tex:5: LaTeX Error: Something's wrong--perhaps a missing \\item.\n", None),
+        ("./a.sty:55: Undefined control sequence.\nl.55 \\ifnum\\luatexversion\n", Some(Program::Luatex)),
+        ("./main.tex:5: Undefined control sequence.\nl.5 \\XeTeX\n", None),
+        ("./main.tex:5: LaTeX Error: Something's wrong--perhaps a missing \\item.\n", None),
     ] {
         let report = read(log(message).as_bytes());
         let found = report.errors.first().map(|error| match error.cause {

@@ -39,10 +39,8 @@ impl Choice {
         let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
         let needed =
             || NEEDS.iter().find(|(word, _)| preamble_has(source, word)).map(|(_, program)| *program);
-        match asked.or_else(needed) {
-            Some(program) => Self { program, is_free: false },
-            None => Self { program: TexProgram::Pdflatex, is_free: true },
-        }
+        let program = asked.or_else(needed).unwrap_or(TexProgram::Pdflatex);
+        Self { program, is_free: asked.is_none() }
     }
 
     /// Which one may do what this one could not, for an error's cause.
