@@ -8,7 +8,7 @@ use crate::unfilled::packed;
 /// A bill whose packages take far longer to read than its page to make. What stands before them is read behind them.
 const BILL: &str = "\\documentclass{article}\n\\title{Bill for <%= name %>}\n\\usepackage{longtable}\n\\usepackage{xcolor}\n\
                     \\usepackage{siunitx}\n\\usepackage{hyperref}\n\\hypersetup{pdftitle={<%= name %>}}\n\\begin{document}\n\
-                    \\maketitle\\section{To pay}\\label{bill}\nSee \\ref{bill} of \\today. \\textcolor{red}{Due}: \
+                    \\author{Us}\\maketitle\\section{To pay}\\label{bill}\nSee \\ref{bill} of \\today. \\textcolor{red}{Due}: \
                     \\num{<%= sum %>}\n<%- more %>\n\\end{document}\n";
 
 impl TestApp {
