@@ -2,6 +2,7 @@
 //! the document may take, and what it leaves behind.
 
 mod bounds;
+mod pandoc;
 mod tries;
 
 use std::fs::Permissions;
