@@ -28,7 +28,7 @@ const ARTICLE: &str = r"\documentclass{article}
 Siehe \ref{end}, \autoref{dot}, Tabelle~\ref{table}, \eqref{two} und \cite{knuth}: <%= text %>. \house
 \begin{align} a &= b \label{one} \\ c &= d \label{two} \end{align}
 \begin{figure}\centering\includegraphics[width=2cm]{dot}\caption{Ein Punkt}\label{dot}\end{figure}
-\begin{table}\begin{tabular}{lr} Wort & Zahl \\ eins & 1 \end{tabular}\caption{Werte}\label{table}\end{table}
+\begin{table}\begin{tabular}{lS} Wort & Zahl \\ eins & \fbox{1} \end{tabular}\caption{Werte}\label{table}\end{table}
 \section{Ende}\label{end}
 \input{part}
 \bibliographystyle{plainnat}
@@ -107,6 +107,7 @@ async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
         "(1)<br />",
         "<figcaption>Abbildung\u{a0}1: Ein Punkt</figcaption>",
         "<caption>Tabelle\u{a0}1: Werte</caption>",
+        "<td style=\"text-align: right;\">1</td>",
         "src=\"data:image/png;base64,iVBOR",
         "&lt;script&gt;alert(1)&lt;/script&gt; 5 % of $x_1$. Unser Haus.",
         "Ein Teil mit",

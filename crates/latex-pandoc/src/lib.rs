@@ -11,11 +11,13 @@ mod known;
 mod language;
 mod log;
 mod notice;
+mod prepare;
 mod source;
 mod texts;
 
 pub use error::{Error, error};
 pub use log::notices;
 pub use notice::{Notice, What};
+pub use prepare::prepare;
 pub use source::{Citations, Facts};
 pub use texts::{Place, Texts};

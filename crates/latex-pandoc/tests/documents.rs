@@ -1,6 +1,6 @@
 //! What is read of sources, logs and errors, in the words that pandoc 3.9 has for them.
 
-use latex_pandoc::{Citations, Error, Facts, Place, Texts, error, notices};
+use latex_pandoc::{Citations, Error, Facts, Place, Texts, error, notices, prepare};
 
 const SOURCE: &str = "\\documentclass{article}\n\\begin{document}\n\\index{a} \\centering\n\\begin{tikzpicture}\n\\draw (0,0);\n\
                       \\end{tikzpicture}\n% \\cite{k}\n\\cite{k} \\ref{x} $\\strange{x}$ \\index{b}\n\\includegraphics{http://a/b.png}\n";
@@ -95,5 +95,26 @@ fn facts_of_a_document_are_read_without_its_comments() {
         ("", Citations::ByYear),
     ] {
         assert_eq!(of(source).citations, citations, "{source}");
+    }
+}
+
+#[test]
+fn columns_that_pandoc_does_not_know_become_such_that_it_knows() {
+    for (source, prepared) in [
+        (r"\begin{tabular}{|l|S[table-format=3.2]r@{x}s}a", r"\begin{tabular}{|l|rr@{x}r}a"),
+        (
+            r"\begin{longtable}[c]{p{3cm}D{.}{,}{2}>{\bfseries}c}",
+            r"\begin{longtable}[c]{p{3cm}r>{\bfseries}c}",
+        ),
+        (
+            r"\begin{tabularx}{\textwidth}{XYL{2cm}C*{3}{l}}",
+            r"\begin{tabularx}{\textwidth}{Xlp{2cm}c*{3}{l}}",
+        ),
+        (r"\begin{tabular}{w{c}{3cm}}", r"\begin{tabular}{l}"),
+        (r"\begin{description}[leftmargin=1cm]\item[a]", r"\begin{description}\item[a]"),
+        (r"\begin{itemize}[x] \begin{tabular}{", r"\begin{itemize}[x] \begin{tabular}{"),
+        ("\\begin{tabular}{S\nl}", "\\begin{tabular}{S\nl}"),
+    ] {
+        assert_eq!(prepare(source), prepared);
     }
 }

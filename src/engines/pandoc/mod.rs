@@ -79,6 +79,7 @@ impl StepRunner for Pandoc {
         let scene = &job.options.scene;
         let order = Order {
             site: &site,
+            texts: &texts,
             kind,
             facts: &Facts::of(source),
             locale: scene.locale.as_deref().unwrap_or(&self.locale),

@@ -2,7 +2,7 @@
 //! the rest. Nothing of a template or of data is on a command line.
 
 use bytes::Bytes;
-use latex_pandoc::{Citations, Facts};
+use latex_pandoc::{Citations, Facts, prepare};
 use serde_json::json;
 
 use crate::domain::format_opts::Metadata;
@@ -59,6 +59,8 @@ const INPUTS: [&str; 2] = ["platen-own/prelude.tex", SOURCE];
 /// One document on its way through pandoc.
 pub(super) struct Order<'a> {
     pub site: &'a Site,
+    /// The sources among its files, by the names that pandoc has for them.
+    pub texts: &'a [(String, String)],
     pub kind: FileKind,
     pub facts: &'a Facts,
     /// Of the document, where it does not say one itself.
@@ -93,20 +95,20 @@ impl Order<'_> {
     pub fn inputs(&self) -> Vec<Input> {
         let entry = self.site.entry();
         let is_own = |path: &str| path.split('/').next() == Some(OWN);
-        let others = self.site.paths().filter(|path| *path != entry && !is_own(path));
+        let is_read = |path: &str| self.texts.iter().any(|(name, _)| name == path);
+        let others = self.site.paths().filter(|path| *path != entry && !is_own(path) && !is_read(path));
         let brought = others.filter_map(|path| Some(Input::bytes(path, self.site.get(path)?.clone())));
+        let texts = self.texts.iter().map(|(name, text)| Input::bytes(name, prepare(text).into()));
         let ours = FILES.iter().map(|(name, content)| {
             Input::bytes(format!("{OWN}/{name}"), Bytes::from_static(content.as_bytes()))
         });
-        let source = self.site.page().cloned().unwrap_or_default();
         let reference = self.site.get(OWN_REFERENCE).cloned().unwrap_or(Bytes::from_static(REFERENCE));
         let own = [
-            Input::bytes(SOURCE, source),
             Input::bytes(METADATA, self.said()),
             Input::bytes(format!("{OWN}/{OWN_REFERENCE}"), reference),
             Input::bytes(format!("{OWN}/numeric.csl"), style_of(self.facts.citations)),
         ];
-        brought.chain(ours).chain(own).collect()
+        brought.chain(texts).chain(ours).chain(own).collect()
     }
 
     /// What is said of the document; what it says itself goes before this.
