@@ -3,21 +3,21 @@
 
 local names = {
   de = { figure = 'Abbildung', table = 'Tabelle', section = 'Abschnitt', chapter = 'Kapitel', equation = 'Gleichung',
-    references = 'Literatur' },
+    references = 'Literatur', contents = 'Inhalt' },
   en = { figure = 'Figure', table = 'Table', section = 'Section', chapter = 'Chapter', equation = 'Equation',
-    references = 'References' },
+    references = 'References', contents = 'Contents' },
   es = { figure = 'Figura', table = 'Tabla', section = 'Sección', chapter = 'Capítulo', equation = 'Ecuación',
-    references = 'Referencias' },
+    references = 'Referencias', contents = 'Índice' },
   fr = { figure = 'Figure', table = 'Tableau', section = 'Section', chapter = 'Chapitre', equation = 'Équation',
-    references = 'Références' },
+    references = 'Références', contents = 'Table des matières' },
   it = { figure = 'Figura', table = 'Tabella', section = 'Sezione', chapter = 'Capitolo', equation = 'Equazione',
-    references = 'Riferimenti bibliografici' },
+    references = 'Riferimenti bibliografici', contents = 'Indice' },
   nl = { figure = 'Figuur', table = 'Tabel', section = 'Sectie', chapter = 'Hoofdstuk', equation = 'Vergelijking',
-    references = 'Referenties' },
+    references = 'Referenties', contents = 'Inhoudsopgave' },
   pl = { figure = 'Rysunek', table = 'Tabela', section = 'Rozdział', chapter = 'Rozdział', equation = 'Równanie',
-    references = 'Literatura' },
+    references = 'Literatura', contents = 'Spis treści' },
   pt = { figure = 'Figura', table = 'Tabela', section = 'Seção', chapter = 'Capítulo', equation = 'Equação',
-    references = 'Referências' },
+    references = 'Referências', contents = 'Sumário' },
 }
 local numbered = {
   equation = 'one', multline = 'one', align = 'rows', gather = 'rows', eqnarray = 'rows', flalign = 'rows', alignat = 'rows',
@@ -108,30 +108,29 @@ local function formula(math)
   if name == 'alignat' then body = body:gsub('^%s*{%d*}', '') end
   local rows = way == 'rows' and rows_of(body) or { way and name ~= 'multline' and body or math.text }
   if #rows > 1 and rows[#rows]:match('^%s*$') then rows[#rows] = nil end
-  local numbers, signs, ids = {}, pandoc.Inlines {}, {}
+  local numbers, signs, ids, has_number = {}, pandoc.Inlines {}, {}, false
   for at, row in ipairs(rows) do
     numbers[at] = number_of(row, way and star == '')
-    if numbers[at] then
-      if #signs > 0 then signs:insert(pandoc.LineBreak()) end
-      signs:insert(pandoc.Str('(' .. numbers[at] .. ')'))
-    end
+    has_number = has_number or numbers[at] ~= nil
+    -- One a row, also where it has none: they stand below each other as the rows do.
+    signs:insert(pandoc.Span(numbers[at] and '(' .. numbers[at] .. ')' or ''))
   end
   for label in math.text:gmatch('\\label%s*{([^}]*)}') do ids[#ids + 1] = label end
   math.text = without_marks(math.text)
   local is_array = way == 'rows'
-  if FORMAT == 'docx' and (is_array or #signs > 0 or #ids > 0) then
+  if FORMAT == 'docx' and (is_array or has_number or #ids > 0) then
     for at, row in ipairs(rows) do
       row = without_marks(row)
       rows[at] = is_array and row:gsub('([^\\])&', '%1'):gsub('^&', '') or row
     end
     return in_word(rows, numbers, ids), false
   end
-  if #signs == 0 and #ids == 0 then return math end
+  if not has_number and #ids == 0 then return math end
   local anchors = pandoc.Inlines {}
   for at = 2, #ids do anchors:insert(pandoc.Span({}, { id = ids[at] })) end
-  local marks = pandoc.Span(anchors .. signs, { class = 'equation-number' })
   -- Not to be walked into: the formula in it would be numbered again, without an end.
-  return pandoc.Span({ math, marks }, { id = ids[1] or '', class = 'equation' }), false
+  local marks = pandoc.Span(signs, { class = 'equation-number' })
+  return pandoc.Span(pandoc.Inlines { math, marks } .. anchors, { id = ids[1] or '', class = 'equation' }), false
 end
 
 local function named(caption, kind, number)
@@ -266,6 +265,7 @@ function Pandoc(document)
   words = names[tag:match('^%a+')] or names.en
   has_chapters = meta['platen-chapters'] == true
   meta['platen-chapters'] = nil
+  meta['toc-title'] = words.contents
   meta['reference-section-title'] = meta['reference-section-title'] or words.references
   document = document:walk(count)
   document = document:walk { Link = refer, Cite = cite }

@@ -104,7 +104,7 @@ async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
         "(Knuth 1984)",
         "Donald E. 1984. <em>The TeXbook</em>",
         "<math display=\"block\"",
-        "(1)<br />",
+        "<span>(1)</span><span>(2)</span>",
         "<figcaption>Abbildung\u{a0}1: Ein Punkt</figcaption>",
         "<caption>Tabelle\u{a0}1: Werte</caption>",
         "<td style=\"text-align: right;\">1</td>",
