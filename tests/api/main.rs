@@ -28,6 +28,7 @@ mod lanes;
 mod latex;
 mod latex_formats;
 mod latex_lists;
+mod latex_pandoc;
 mod latex_samples;
 mod latex_values;
 mod libreoffice;

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod lists;
+mod pandoc;
 mod tries;
 
 use std::fs::Permissions;
