@@ -7,7 +7,7 @@
 //                       argument that it stands in
 //   lines(value)        the same, with each line of it on a line of its own
 //   paragraphs(value)   the same, with a paragraph for what stands between empty lines
-//   prepare(text)       the text with <%= … %> for each \VAR{…}
+//   prepare(text, seen)  the text with <%= … %> for each \VAR{…} that is no text itself; which these are
 (function () {
   'use strict';
 
@@ -104,27 +104,57 @@
     return before % 2 === 1;
   }
 
-  function prepare(source) {
+  // Where \VAR is no tag, as TeX would not run it either: in a comment, and where characters are printed as they are.
+  const COMMENT = /(?:^|[^\\])(?:\\\\)*%/;
+  const PRINTED = /\\(begin|end)\{(?:verbatim|Verbatim|BVerbatim|alltt|lstlisting|minted|comment)\*?\}/g;
+  const VERB = /\\(?:verb|lstinline)\*?([^a-zA-Z\s*])([^\n]*)$/;
+
+  // What `before` was for the text up to here, behind `text`, which has no tags in it.
+  function contextBehind(before, text) {
+    const line = text.slice(text.lastIndexOf('\n') + 1);
+    const isComment = (before.isComment && line.length === text.length) || COMMENT.test(line);
+    const last = [...text.matchAll(PRINTED)].at(-1);
+    const [, sign, rest] = VERB.exec(line) ?? [];
+    return {
+      isComment,
+      isPrinted: last === undefined ? before.isPrinted : last[1] === 'begin',
+      isVerb: sign !== undefined && !rest.includes(sign),
+    };
+  }
+
+  // In `seen` are put, as places in what is made, the beginnings of tags, and the first that has no end.
+  function prepare(source, seen = { tags: new Set(), unclosed: null }) {
     let made = '';
     let from = 0;
+    let context = { isComment: false, isPrinted: false, isVerb: false };
+    const pass = (to) => {
+      const text = source.slice(from, to);
+      context = contextBehind(context, text);
+      made += text;
+      from = to;
+    };
     let at = source.indexOf(VARIABLE);
     while (at !== -1) {
       const tag = source.indexOf('<%', from);
       if (tag !== -1 && tag < at) {
         const end = source.indexOf('%>', tag + 2);
         if (end === -1) break;
-        made += source.slice(from, end + 2);
+        pass(tag);
+        made += source.slice(tag, end + 2);
         from = end + 2;
         if (at < from) at = source.indexOf(VARIABLE, from);
         continue;
       }
+      pass(at);
       const start = at + VARIABLE.length;
-      const end = isSecond(source, at) ? -1 : closing(source, start);
+      const isTag = !isSecond(source, at) && !context.isComment && !context.isPrinted && !context.isVerb;
+      const end = isTag ? closing(source, start) : -1;
       if (end === -1) {
-        made += source.slice(from, start);
-        from = start;
+        if (isTag) seen.unclosed ??= made.length;
+        pass(start);
       } else {
-        made += `${source.slice(from, at)}<%=${source.slice(start, end)}%>`;
+        seen.tags.add(made.length);
+        made += `<%=${source.slice(start, end)}%>`;
         from = end + 1;
       }
       at = source.indexOf(VARIABLE, from);

@@ -26,6 +26,7 @@ mod idempotency;
 mod intl;
 mod lanes;
 mod latex;
+mod latex_faults;
 mod libreoffice;
 mod lint;
 mod list;

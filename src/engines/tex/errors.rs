@@ -2,9 +2,9 @@
 
 use std::process::ExitStatus;
 
-use super::folder::Folder;
 use super::log;
 use super::needs;
+use super::origin::Origins;
 use crate::config::TexConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::TexProgram;
@@ -28,11 +28,11 @@ impl From<StepFault> for TexError {
 }
 
 /// The error as the job ends with it.
-pub(super) fn told(error: TexError, folder: &Folder<'_>) -> StepFault {
+pub(super) fn told(error: TexError, origins: &Origins<'_>) -> StepFault {
     match error {
         TexError::Step(fault) => fault,
         TexError::Document(error) => {
-            JobFault::new(FaultCode::TemplateError, log::sentence(&error, folder)).into()
+            JobFault::new(FaultCode::TemplateError, log::sentence(&error, origins)).into()
         }
     }
 }

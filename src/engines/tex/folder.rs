@@ -58,6 +58,11 @@ impl<'a> Folder<'a> {
         self.site.entry()
     }
 
+    /// The template's files.
+    pub fn site(&self) -> &'a Site {
+        self.site
+    }
+
     /// A file's name as its author knows it.
     pub fn shown<'n>(&'n self, name: &'n str) -> &'n str {
         let name = name.strip_prefix("./").unwrap_or(name);

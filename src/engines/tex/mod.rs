@@ -7,6 +7,7 @@ mod folder;
 mod log;
 mod needs;
 mod opening;
+mod origin;
 mod runs;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use self::choice::Choice;
 use self::errors::TexError;
 use self::folder::Folder;
 use self::opening::opening;
+use self::origin::Origins;
 use self::runs::{Made, Runs};
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
@@ -74,12 +76,13 @@ impl StepRunner for Tex {
     ) -> Result<Document, StepFault> {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
-        let source = site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default();
-        warn_of_strangers(&source, job);
+        let origins = Origins::of(&folder);
+        warn_of_strangers(origins.source(), job);
         let _slot = self.steps.slot(job, 1).await;
-        let made = self.make(job, &folder, &source).await.map_err(|error| errors::told(error, &folder))?;
+        let made = self.make(job, &folder, origins.source()).await;
+        let made = made.map_err(|error| errors::told(error, &origins))?;
         let undone = log::undone(&made.report, &folder);
-        for warning in log::warnings(&made.report, &folder).chain(undone) {
+        for warning in log::warnings(&made.report, &origins).into_iter().chain(undone) {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
