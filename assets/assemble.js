@@ -4,7 +4,8 @@
 // ask the service for a file while a template runs: what it may include is given before, and a run that wants more is
 // void and done again with it. It makes these functions; what they take and give are strings and numbers:
 //
-//   speak(language)          for templates that are not HTML: how their values are escaped and their texts are read (latex.js)
+//   speak(language)          for templates that are not HTML: how their values are escaped and their texts are read
+//                            (latex.js), and what notes where a text comes from (lines.js)
 //   begin(job)               the JSON of the entry's path, of all paths, of the limits, of the process' time zone
 //   give(path, text, script) a file that is there, its script where one is kept, else ''; without a text it has none
 //   mentioned()              the JSON of the paths that the given files include by a literal and that are not there
@@ -50,8 +51,10 @@
   // Scripts are made for later jobs, and none is run.
   let ahead = false;
   let depth = 0;
-  // {escape, prepare}; null for HTML.
+  // {escape, prepare, lines}; null for HTML. Without `lines` nobody asks where a text comes from.
   let language = null;
+  // By the text that EJS reads: which of its tags were written in another way, {tags, unclosed} of latex.js.
+  const written = new Map();
   // The template that EJS compiles at this moment: {name, text}.
   let compiling = null;
   // The last error seen and the places it came through, innermost first: {error, message, places}.
@@ -166,7 +169,7 @@
     const { name, text } = compiling;
     let run;
     try {
-      run = new Function(parameters, code);
+      run = language?.lines ? language.lines.made(parameters, code, name) : new Function(parameters, code);
     } catch (error) {
       const found = locateSyntax(error, code, text);
       fault = { error, message: found.message, places: [{ name: name.slice(1), line: found.line }] };
@@ -236,16 +239,20 @@
     return { line: found === null ? text.split('\n').length : found.line, message };
   }
 
-  // The tags of a template in order: {open, code, line}.
+  // The tags of a template in order: {open, code, line, closed, shown}.
   function* tags(text) {
     const tokens = new ejs.Template(text, Object.create(null)).parseTemplateText();
+    const variables = written.get(text)?.tags;
     let line = 1;
+    let begin = 0;
     for (let at = 0; at < tokens.length; at += 1) {
       const open = tokens[at];
       if (open.startsWith('<%') && open !== '<%%') {
         const closed = /^[-_]?%>$/.test(tokens[at + 2]);
-        yield { open, code: tokens[at + 1] || '', line, closed };
+        const code = tokens[at + 1] || '';
+        yield { open, code, line, closed, shown: variables?.has(begin) ? `\\VAR{${code}}` : `${open}${code}%>` };
       }
+      begin += open.length;
       line += open.split('\n').length - 1;
     }
   }
@@ -260,7 +267,7 @@
       } catch (error) {
         const last = code.split('\n').length - 1;
         const inside = Math.min(Math.max(syntaxLine(error), 0), last);
-        return { line: tag.line + inside, message: `${messageOf(error)} in '${short(`<%=${tag.code}%>`)}'` };
+        return { line: tag.line + inside, message: `${messageOf(error)} in '${short(tag.shown)}'` };
       }
     }
     return null;
@@ -465,7 +472,11 @@
   // As EJS reads it.
   function textOf(original) {
     const text = withoutMark(original);
-    return language === null ? text : language.prepare(text);
+    if (language === null) return text;
+    const seen = { tags: new Set(), unclosed: null };
+    const read = language.prepare(text, seen);
+    if (seen.tags.size > 0 || seen.unclosed !== null) written.set(read, seen);
+    return read;
   }
 
   // Only these options: nothing of the data is one.
@@ -506,6 +517,8 @@
 
   function speak(spoken) {
     language = spoken;
+    const { prototype } = ejs.Template;
+    if (language.lines) prototype.scanLine = language.lines.appended(prototype.scanLine);
   }
 
   function begin(order) {
@@ -584,10 +597,17 @@
 
   function shownTags(text) {
     const told = [...tags(text)].filter(({ open }) => open !== '<%#');
-    return told.map(({ open, code, line }) => {
+    return told.map(({ open, line, shown }) => {
       const kind = open === '<%=' || open === '<%-' ? 'value' : 'code';
-      return { line, kind, tag: short(`${open}${code}%>`) };
+      return { line, kind, tag: short(shown) };
     });
+  }
+
+  // TeX itself says that it does not know the command.
+  function unclosedVariable(text) {
+    const at = written.get(text)?.unclosed ?? null;
+    if (at === null) return null;
+    return { line: text.slice(0, at).split('\n').length, message: "the tag '\\VAR{' is never closed with '}'" };
   }
 
   function inspect(name) {
@@ -607,6 +627,7 @@
     } finally {
       compiling = null;
     }
+    found ??= unclosedVariable(text);
     return stringify({ tags: shownTags(text), fault: found, source: found === null ? template.source : null });
   }
 

@@ -10,7 +10,8 @@
 //   formula(value)      for formulas: a number as TeX sets numbers there, anything else as upright text
 //   url(value)          an address for \href and \url of hyperref
 //   key(value)          a name for \label, \ref and \cite, another one for each value; a plain one stays what it is
-//   prepare(text)       the text as EJS shall read it: <%= … %> for each \VAR{…}, and no end of a tag but where one was begun
+//   prepare(text, seen)  the text as EJS shall read it: <%= … %> for each \VAR{…} that is no text itself, and no end of a tag but
+//                        where one was begun; which these are is put in `seen`
 (function () {
   'use strict';
 
@@ -172,38 +173,73 @@
   // A command's name ends before the value, whatever letter that begins with.
   const NAME = /(?:^|[^\\])(?:\\\\)*\\[A-Za-z]+$/;
 
-  function prepare(source) {
+  // Where \VAR is no tag, as TeX would not run it either: in a comment, and where characters are printed as they are.
+  const COMMENT = /(?:^|[^\\])(?:\\\\)*%/;
+  const PRINTED = /\\(begin|end)\{(?:verbatim|Verbatim|BVerbatim|alltt|lstlisting|minted|comment)\*?\}/g;
+  const VERB = /\\(?:verb|lstinline)\*?([^a-zA-Z\s*])([^\n]*)$/;
+  const VERBS = /\\(?:verb|lstinline)\*?([^a-zA-Z\s*])[^\n]*?\1/g;
+
+  // What `before` was for the text up to here, behind `text`, which has no tags in it.
+  function contextBehind(before, text) {
+    const line = text.slice(text.lastIndexOf('\n') + 1);
+    const isSameLine = line.length === text.length;
+    const last = [...text.matchAll(PRINTED)].at(-1);
+    const begun = VERB.exec(line.replace(VERBS, ''))?.[1] ?? '';
+    const isGoingOn = isSameLine && before.verb !== '' && !line.includes(before.verb);
+    return {
+      isComment: (isSameLine && before.isComment) || COMMENT.test(line),
+      isPrinted: last === undefined ? before.isPrinted : last[1] === 'begin',
+      verb: isGoingOn ? before.verb : begun,
+    };
+  }
+
+  // In `seen` are put, as places in what is made, the beginnings of tags, and the first that has no end.
+  function prepare(source, seen = { tags: new Set(), unclosed: null }) {
     let made = '';
     let from = 0;
-    const add = (end, tag) => {
-      made += source.slice(from, end);
-      if (tag.startsWith('<%=') && NAME.test(made.slice(-100))) made += ' ';
+    let context = { isComment: false, isPrinted: false, verb: '' };
+    const passText = (to) => {
+      const text = source.slice(from, to);
+      context = contextBehind(context, text);
+      made += text;
+      from = to;
+    };
+    const passTag = (tag, end) => {
+      const isValue = tag.startsWith('<%=');
+      if (isValue && NAME.test(made.slice(-100))) made += ' ';
+      const at = made.length;
       made += tag;
+      from = end;
+      // Behind a question mark it would be a sign of Spanish.
+      if (isValue && source[end] === '`') made += '\\mbox{}';
+      return at;
     };
     for (;;) {
       MARK.lastIndex = from;
       const found = MARK.exec(source);
       if (found === null) return made + source.slice(from);
       const at = found.index;
-      let end = at + 2;
-      let tag = source.slice(at, end);
-      if (tag === '%>') {
-        if (source[at - 1] !== '%' || at === from) tag = '%%>';
-      } else if (tag === '<%') {
-        if (source[end] === '%') end += 1;
-        else end = tagEnd(source, at);
+      if (found[0] === '%>') {
+        const isText = source[at - 1] === '%' && at > from;
+        passText(at + 2);
+        if (!isText) made = `${made.slice(0, -2)}%%>`;
+      } else if (found[0] === '<%') {
+        const isText = source[at + 2] === '%';
+        const end = isText ? at + 3 : tagEnd(source, at);
         if (end === -1) return made + source.slice(from);
-        tag = source.slice(at, end);
+        passText(isText ? end : at);
+        if (!isText) passTag(source.slice(at, end), end);
       } else {
+        passText(at);
         const start = at + VARIABLE.length;
-        const close = isSecond(source, at) ? -1 : closing(source, start);
-        end = close === -1 ? start : close + 1;
-        tag = close === -1 ? VARIABLE : `<%=${source.slice(start, close)}%>`;
+        const isTag = !isSecond(source, at) && !context.isComment && !context.isPrinted && context.verb === '';
+        const end = isTag ? closing(source, start) : -1;
+        if (end !== -1) seen.tags.add(passTag(`<%=${source.slice(start, end)}%>`, end + 1));
+        else {
+          if (isTag) seen.unclosed ??= made.length;
+          passText(start);
+        }
       }
-      add(at, tag);
-      from = end;
-      // Behind a question mark it would be a sign of Spanish.
-      if (tag.startsWith('<%=') && source[from] === '`') made += '\\mbox{}';
     }
   }
 

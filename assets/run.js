@@ -1,8 +1,8 @@
 // Runs the script that EJS generated of a template before, without EJS: most of what a job costs is loading that.
 //
-// Evaluated once, before the job is there. run(name, text, script, data, limit, timeZone, escape) takes the template's path, its text and its
+// Evaluated once, before the job is there. run(name, text, script, data, limit, timeZone, escape, made) takes the template's path, its text and its
 // script, the JSON of its data, the length of the largest page, the process' zone and, where that is not as in HTML, how values
-// are escaped; it gives 'p', then `part` gives the page. Whatever does not go well gives '': an
+// are escaped and what makes the script a function (lines.js); it gives 'p', then `part` gives the page. Whatever does not go well gives '': an
 // error, an include, a page that is too large. The job is then done again from the beginning, in a fresh machine with
 // EJS, which knows what to say of it.
 (function () {
@@ -27,7 +27,9 @@
   const escapeHtml = (value) =>
     value == undefined ? '' : String(value).replace(/[&<>'"]/g, (character) => ENTITIES[character] || character);
 
-  function run(name, text, script, json, limit, timeZone, escape = escapeHtml) {
+  const functionOf = (parameters, code) => new Function(parameters, code);
+
+  function run(name, text, script, json, limit, timeZone, escape = escapeHtml, made = functionOf) {
     try {
       // A zone that the engine does not know would be UTC without a word.
       if (timeZone !== 'UTC') new Intl.DateTimeFormat('en-US', { timeZone });
@@ -44,7 +46,7 @@
       };
       const before = `var __line = 1\n  , __lines = ${stringify(codeAt(text, 0) === 0xfeff ? slice(text, 1) : text)}\n  , __filename = ${stringify(name)};\ntry {\n`;
       const behind = '} catch (e) {\n  rethrow(e, __lines, __filename, __line, escapeFn);\n}\n';
-      const render = new Function('locals, escapeFn, include, rethrow', before + script + behind);
+      const render = made('locals, escapeFn, include, rethrow', before + script + behind, name);
       const html = render.call(undefined, locals, escape, fail, fail);
       if (!isWhole || typeof html !== 'string' || html.length > limit) return '';
       page = wellFormed(html);

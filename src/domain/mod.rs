@@ -9,6 +9,7 @@ pub mod json;
 pub mod kinds;
 pub mod lane;
 pub mod letters;
+pub mod lines;
 pub mod members;
 pub mod office_format;
 pub mod reach;

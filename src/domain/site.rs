@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 
 use super::encoding::{self, Doubt, Encoding, Form, UTF_8};
+use super::lines::Notes;
 use super::scripts::{Script, Scripts};
 
 /// Files by their path (`index.html`, `assets/logo.png`: relative, `/` between segments, no `.` or `..`).
@@ -19,6 +20,8 @@ pub struct Site {
     files: Arc<Files>,
     /// What stands in the entry's place: the page that the assembler made of it.
     page: Option<Bytes>,
+    /// Which lines of the files the page's come from, where anybody asks for that.
+    notes: Option<Notes>,
     /// For a site that further jobs will render: what EJS generates of it.
     scripts: Option<Arc<Scripts>>,
     /// What the entry's file is in; looked for once.
@@ -42,6 +45,7 @@ impl Site {
             entry: entry.into(),
             files: Arc::new(files),
             page: None,
+            notes: None,
             scripts: None,
             encoding: Arc::default(),
         }
@@ -57,7 +61,19 @@ impl Site {
     #[must_use]
     pub fn with_page(self, page: Bytes) -> Self {
         // What was made of the entry is not of this page.
-        Self { page: Some(page), scripts: None, ..self }
+        Self { page: Some(page), notes: None, scripts: None, ..self }
+    }
+
+    /// The same with what was noted of the page while it was made.
+    #[must_use]
+    pub fn with_notes(self, notes: Option<Notes>) -> Self {
+        Self { notes, ..self }
+    }
+
+    /// Which lines of the files the page's come from; `None` where it is the entry's own, or nobody knows.
+    #[must_use]
+    pub fn notes(&self) -> Option<&Notes> {
+        self.notes.as_ref()
     }
 
     /// The template as it was before a page was made of it: the same files, the entry's own among them.
@@ -74,7 +90,8 @@ impl Site {
         // What the files are in that say nothing of it, the present entry says.
         let _ = self.legacy_encoding();
         let encoding = Arc::clone(&self.encoding);
-        Self { entry: entry.into(), files: self.files.clone(), page: Some(text), scripts: None, encoding }
+        let files = self.files.clone();
+        Self { entry: entry.into(), files, page: Some(text), notes: None, scripts: None, encoding }
     }
 
     /// The same site with room for the scripts of its templates, for one who keeps it.
@@ -156,6 +173,12 @@ impl Site {
             decoded.map_or(UTF_8, |decoded| decoded.encoding)
         });
         Some(*found).filter(|&found| found != UTF_8 && found.is_ascii_compatible())
+    }
+
+    /// The file at `path` as its author wrote it, whatever stands in its place.
+    #[must_use]
+    pub fn original(&self, path: &str) -> Option<&Bytes> {
+        self.files.get(path)
     }
 
     /// The paths of all files, the entry included.

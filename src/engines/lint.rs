@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use memchr::memmem;
 
-use super::ejs::{TAG, entry_text};
+use super::ejs::{entry_text, has_tags};
 use super::office::{self, files::beside};
 use super::script::ScriptPool;
 use crate::config::Config;
@@ -18,7 +17,7 @@ use crate::domain::ids::AccountId;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Site;
 use crate::templates::variables::{Reading, VariableReader};
-use crate::workers::assemble::Order;
+use crate::workers::assemble::{Language, Order};
 use crate::workers::fill::FillLimits;
 use crate::workers::lint::{LintJob, LintReport, Linted};
 use crate::workers::{Asked, FileSource, WorkerFault};
@@ -92,11 +91,9 @@ impl Linter {
     ) -> Result<Option<(LintJob<'a>, Bytes)>, JobFault> {
         match kind {
             TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework => {
-                let body = entry_text(site, warnings).await?;
-                let entry = Cow::Borrowed(site.entry());
-                let job = LintJob::Page { entry, files: site.paths().map(Cow::Borrowed).collect() };
-                Ok(memmem::find(&body, TAG).map(|_| (job, body)))
+                Ok(page(Language::Html, site, entry_text(site, warnings).await?))
             }
+            TemplateKind::Latex => Ok(page(Language::Latex, site, site.page().cloned().unwrap_or_default())),
             TemplateKind::Docx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
@@ -105,9 +102,9 @@ impl Linter {
                 let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
                 Ok(Some((job, body)))
             }
-            TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => {
+            TemplateKind::Xlsx | TemplateKind::Pptx => {
                 let sentence = format!(
-                    "this version does not look through {} templates; it does through pages (HTML, EJS) and Word files",
+                    "this version does not look through {} templates; it does through pages (HTML, EJS), LaTeX and Word files",
                     kind.name()
                 );
                 Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
@@ -133,8 +130,12 @@ impl Linter {
 impl VariableReader for Linter {
     fn reads(&self, kind: TemplateKind) -> bool {
         match kind {
-            TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework | TemplateKind::Docx => true,
-            TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => false,
+            TemplateKind::Html
+            | TemplateKind::Ejs
+            | TemplateKind::Framework
+            | TemplateKind::Docx
+            | TemplateKind::Latex => true,
+            TemplateKind::Xlsx | TemplateKind::Pptx => false,
         }
     }
 
@@ -157,6 +158,13 @@ impl VariableReader for Linter {
             }
         }
     }
+}
+
+/// The order to look through a page, and its body; `None` for one without a tag.
+fn page(language: Language, site: &Site, body: Bytes) -> Option<(LintJob<'_>, Bytes)> {
+    let files = site.paths().map(Cow::Borrowed).collect();
+    let job = LintJob::Page { language, entry: Cow::Borrowed(site.entry()), files };
+    has_tags(language, &body).then_some((job, body))
 }
 
 /// What is in a page without a tag.

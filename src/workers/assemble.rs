@@ -105,6 +105,14 @@ pub struct Answer {
     /// Which of the files that the child asked for were included, by the order of asking: it asks for what a template
     /// may include too.
     pub included: Vec<usize>,
+    /// How many bytes behind the page are notes of where its lines come from ([`Notes`](crate::domain::lines::Notes)).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub notes_bytes: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(bytes: &usize) -> bool {
+    *bytes == 0
 }
 
 /// What came of a [`CompileJob`].

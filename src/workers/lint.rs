@@ -5,14 +5,17 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::assemble::Language;
 use super::fill::FillLimits;
 
 /// A template to look through; the body is its entry.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LintJob<'a> {
-    /// A page; what it includes, the child asks for.
+    /// A page, or a file of LaTeX; what it includes, the child asks for.
     Page {
+        /// What the files are written in.
+        language: Language,
         /// The path of the entry.
         entry: Cow<'a, str>,
         /// The paths of all files, the entry included.

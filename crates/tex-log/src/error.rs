@@ -31,8 +31,13 @@ pub struct Error {
     pub file: Option<String>,
     /// Where that is one of TeX's own: the author's file that led to it.
     pub own_file: Option<String>,
+    /// Likewise: the file of TeX's own that this one asked for, by which TeX came to that of the error.
+    pub entered: Option<String>,
     /// Its line, from 1.
     pub line: Option<u32>,
+    /// Where Lua code in the source failed: the line of that code, from 1. TeX's lines become spaces in it, but where a package
+    /// keeps them.
+    pub lua_line: Option<u32>,
     /// False where TeX had read on before it noticed: a class or package that is not there is asked for in a line before this one.
     pub line_is_exact: bool,
     /// What TeX shows of the line.
@@ -115,6 +120,7 @@ pub(crate) fn read(head: Header<'_>, lines: &mut Lines<'_>, files: &Files, runaw
     let message = match &cause {
         Cause::UndefinedCommand(name) => format!("{message} {name}"),
         Cause::Program(_) if message.starts_with(STOP) => format!("{message} at {}", read.trim()),
+        _ if head.lua_line.is_some() => format!("Lua: {message}"),
         _ => message,
     };
     // The file that ended is the one in which the argument was begun.
@@ -124,8 +130,20 @@ pub(crate) fn read(head: Header<'_>, lines: &mut Lines<'_>, files: &Files, runaw
         .or_else(|| if ended { files.closed().or(files.main()) } else { files.current() }.map(str::to_owned));
     let (line, excerpt) = if ended { (None, None) } else { (head.line.or(line), excerpt) };
     let file = file.map(|file| clean(&file));
-    let own_file = file.as_deref().filter(|file| is_foreign(file)).and_then(|_| files.own()).map(clean);
-    Error { message, cause, file, own_file, line, line_is_exact: line.is_some(), excerpt, runaway }
+    let is_foreign = file.as_deref().is_some_and(is_foreign);
+    let led = |file: Option<&str>| file.filter(|_| is_foreign).map(clean);
+    Error {
+        message,
+        cause,
+        file,
+        own_file: led(files.own()),
+        entered: led(files.entered()),
+        line,
+        lua_line: head.lua_line,
+        line_is_exact: line.is_some(),
+        excerpt,
+        runaway,
+    }
 }
 
 impl Error {
@@ -138,7 +156,7 @@ impl Error {
         // TeX looks behind the name of a package for a date, and finds the next line.
         self.line_is_exact = ![".sty", ".cls"].iter().any(|extension| name.ends_with(extension));
         self.excerpt = end.excerpt.filter(|_| self.line_is_exact);
-        (self.file, self.own_file, self.line) = (end.file, end.own_file, end.line);
+        (self.file, self.own_file, self.entered, self.line) = (end.file, end.own_file, end.entered, end.line);
     }
 }
 

@@ -53,6 +53,12 @@ impl Files {
         open.find(|name| !is_foreign(name)).or(self.main.as_ref()).map(String::as_str)
     }
 
+    /// The file that the one of [`own`](Self::own) has open.
+    pub(crate) fn entered(&self) -> Option<&str> {
+        let mut open = self.open.iter().rev().flatten();
+        open.by_ref().take_while(|name| is_foreign(name)).last().map(String::as_str)
+    }
+
     /// The file that was read to its end last.
     pub(crate) fn closed(&self) -> Option<&str> {
         self.closed.as_deref()

@@ -10,6 +10,8 @@ const PLACE_BYTES: usize = 300;
 pub(crate) struct Header<'line> {
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u32>,
+    /// Of a piece of Lua in the source: its own line.
+    pub(crate) lua_line: Option<u32>,
     pub(crate) message: &'line str,
 }
 
@@ -20,16 +22,22 @@ pub(crate) fn header<'line>(line: &'line str, files: &Files) -> Option<Header<'l
             || message
                 .split_once(" error")
                 .is_some_and(|(engine, _)| engine.ends_with("TeX") || engine == "luatex");
-        return is_error.then(|| Header { file: None, line: None, message: message.trim() });
+        return is_error.then(|| Header { file: None, line: None, lua_line: None, message: message.trim() });
     }
     let (name, number, message) = placed(line)?;
     // A line of code in Lua that a document brings is not one of a file.
     if name.starts_with("[\\") && name.ends_with(']') {
-        return Some(Header { file: None, line: None, message });
+        return Some(Header { file: None, line: None, lua_line: Some(number), message });
     }
     let is_file =
         ["./", "../", "/"].iter().any(|folder| name.starts_with(folder)) || files.is_open(&shown(name));
-    is_file.then(|| Header { file: Some(shown(name)), line: Some(number), message })
+    let is_lua = name.ends_with(".lua") && !name.contains(' ');
+    (is_file || is_lua).then(|| Header {
+        file: Some(shown(name)),
+        line: Some(number),
+        lua_line: None,
+        message,
+    })
 }
 
 /// Name, line and message of `name:line: message`.

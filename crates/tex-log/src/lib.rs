@@ -6,6 +6,7 @@
 //! Hazard: a document writes into its log what it likes. So a report may be wrong about a document that wants it to be, but
 //! never costs more than a pass over the log, nor more memory than some bounded lists.
 
+mod advice;
 mod error;
 mod files;
 mod header;
@@ -17,6 +18,7 @@ mod report;
 mod text;
 mod warning;
 
+pub use advice::advice;
 pub use error::{Cause, Error, Excerpt, Program};
 pub use needs::Needs;
 pub use packages::{package_of_file, package_of_font};

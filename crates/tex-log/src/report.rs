@@ -1,5 +1,7 @@
 //! The report of a run, and the pass over its log that makes it.
 
+use std::collections::HashMap;
+
 use crate::error::{self, Error};
 use crate::files::Files;
 use crate::header::header;
@@ -11,7 +13,7 @@ use crate::warning::{self, Kind, Message, Warning};
 /// Most errors that are kept.
 const ERRORS: usize = 20;
 /// Most warnings that are kept.
-const WARNINGS: usize = 100;
+const WARNINGS: usize = 1_000;
 /// Files that TeX writes in a run and reads in the next.
 const KEPT: [&str; 4] = [".aux", ".toc", ".lof", ".lot"];
 
@@ -49,6 +51,8 @@ struct Reader {
     files: Files,
     /// What was read as an argument that has no end; its error comes next.
     runaway: Option<String>,
+    /// Where the warnings are that are kept: by their sentence, file and line.
+    known: HashMap<(String, Option<String>, Option<u32>), usize>,
 }
 
 impl Reader {
@@ -104,10 +108,11 @@ impl Reader {
         let is_kept = |file: &str| KEPT.iter().any(|extension| file.ends_with(extension));
         let file = self.files.current().filter(|file| !is_kept(file)).or(self.files.main()).map(clean);
         let report = &mut self.report;
-        let same = |known: &&mut Warning| known.kind == kind && known.line == line && known.file == file;
-        if let Some(known) = report.warnings.iter_mut().find(same) {
+        let key = (kind.to_string(), file.clone(), line);
+        if let Some(known) = self.known.get(&key).and_then(|at| report.warnings.get_mut(*at)) {
             known.times = known.times.saturating_add(1);
         } else if report.warnings.len() < WARNINGS {
+            self.known.insert(key, report.warnings.len());
             report.warnings.push(Warning { kind, file, line, times: 1 });
         } else {
             report.more_warnings = report.more_warnings.saturating_add(1);

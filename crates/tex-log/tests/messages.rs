@@ -45,9 +45,9 @@ fn only_so_many_warnings_are_kept_and_each_once() {
     let line = |number: usize| {
         format!("Overfull \\hbox (12.5pt too wide) in paragraph at lines {number}--{number}\n[]\n []\n\n")
     };
-    let many: Vec<_> = (0..300).map(|number| line(number % 150)).collect();
+    let many: Vec<_> = (0..2_400).map(|number| line(number % 1_200)).collect();
     let report = read(log(&many.concat()).as_bytes());
-    assert_eq!((report.warnings.len(), report.more_warnings), (100, 100));
+    assert_eq!((report.warnings.len(), report.more_warnings), (1_000, 400));
     assert!(report.warnings.iter().all(|warning| warning.times == 2 && warning.kind == Kind::TooWide(12.5)));
 }
 
@@ -179,4 +179,23 @@ fn what_wants_another_program_is_known() {
         });
         assert_eq!(found, Some(wanted), "{message}: {report:?}");
     }
+}
+
+#[test]
+fn a_file_of_lua_and_code_in_the_source_are_told_by_their_lines() {
+    let stack = "stack traceback:\n\t[C]: in function 'error'\nl.4 \\directlua{require(\"x\")}\n\n";
+    let report = read(log(&format!("x.lua:2: in file\n{stack}")).as_bytes());
+    assert_eq!(report.errors[0].to_string(), "x.lua:2: in file");
+    let report = read(log(&format!("[\\directlua]:3: bad\n{stack}")).as_bytes());
+    assert_eq!(
+        (report.errors[0].to_string().as_str(), report.errors[0].lua_line),
+        ("main.tex:4: Lua: bad", Some(3))
+    );
+}
+
+#[test]
+fn an_error_while_a_package_is_read_knows_which_file_asked_for_which() {
+    let text = "(/t/a.sty (/t/b.sty\n/t/b.sty:7: Package b Error: No.\n\nl.7 \\x\n\n";
+    let error = read(log(text).as_bytes()).errors.swap_remove(0);
+    assert_eq!((error.own_file.as_deref(), error.entered.as_deref()), (Some("main.tex"), Some("/t/a.sty")));
 }

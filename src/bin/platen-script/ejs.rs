@@ -18,13 +18,13 @@ use crate::file::{File, ask, no_text};
 use crate::machine::{Machine, Thrown};
 use crate::memory::Memory;
 use crate::serve::bounded;
+use crate::speech::Speaking;
 
 const EJS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-ejs.js"));
 const EJS_UTILS: &str = include_str!(concat!(env!("OUT_DIR"), "/ejs-utils.js"));
 const RENDERER: &str = include_str!("../../../assets/assemble.js");
 const RUNNER: &str = include_str!("../../../assets/run.js");
 pub const LOCALE: &str = include_str!("../../../assets/template-locale.js");
-const LATEX: &str = include_str!("../../../assets/latex.js");
 const WARM_UP: &str = include_str!("../../../assets/warm-up.js");
 
 /// The default locale of the engine, whatever its environment says.
@@ -44,6 +44,7 @@ pub struct Engine {
     pub machine: Machine,
     runner: OnceCell<Runner>,
     functions: OnceCell<Functions>,
+    speaking: Speaking,
 }
 
 /// Ours in a machine that runs scripts; kept from before any template's code runs there.
@@ -111,7 +112,8 @@ pub fn renew(engine: &mut Option<Engine>) {
 
 impl Engine {
     fn new() -> Self {
-        Self { machine: Machine::new(), runner: OnceCell::new(), functions: OnceCell::new() }
+        let (runner, functions, speaking) = Default::default();
+        Self { machine: Machine::new(), runner, functions, speaking }
     }
 
     /// Makes ready what runs scripts, before one is there.
@@ -156,18 +158,12 @@ impl Engine {
         Ok(self.functions.get_or_init(|| functions))
     }
 
-    /// How a language is spoken that is not HTML. Only in a machine in which no template's code has run.
-    fn speech(&self, language: Language) -> Result<Option<Value>, Thrown> {
-        match language {
-            Language::Html => Ok(None),
-            Language::Latex => self.machine.evaluate(LATEX, "latex").map(Some),
-        }
-    }
-
-    /// Tells the renderer which language it is.
-    fn speak(&self, language: Language) -> Result<(), Thrown> {
-        let Some(speech) = self.speech(language)? else { return Ok(()) };
-        self.machine.call(&self.functions()?.speak, &[speech]).map(drop)
+    /// Tells the renderer which language it is; `is_run`: somebody asks where its text comes from. Only in a machine in which
+    /// no template's code has run.
+    pub fn speak(&self, language: Language, is_run: bool) -> Result<(), Thrown> {
+        let Some(speech) = self.speaking.of(language, &self.machine)? else { return Ok(()) };
+        let spoken = speech.spoken(&self.machine, is_run)?;
+        self.machine.call(&self.functions()?.speak, &[spoken]).map(drop)
     }
 
     /// Tells the renderer of its job, in JSON.
@@ -221,7 +217,7 @@ impl Engine {
 
     /// Generates scripts without running them: their JSON.
     pub fn compile(&self, job: &CompileJob<'_>, body: &[u8]) -> Result<String, Thrown> {
-        self.speak(job.language)?;
+        self.speak(job.language, true)?;
         let mut rest = body;
         let mut files = Vec::new();
         for (name, bytes) in &job.files {
@@ -279,7 +275,8 @@ impl Job<'_> {
     ) -> Result<(Answer, String), String> {
         let mut script = body.split_off(self.order.entry_bytes.min(body.len()));
         let data = Bytes::from_owned(script.split_off(self.order.source_bytes.min(script.len())));
-        let mut answer = Answer { outcome: Assembled::Page, generated: 0, included: Vec::new() };
+        let mut answer =
+            Answer { outcome: Assembled::Page, generated: 0, included: Vec::new(), notes_bytes: 0 };
         if let Some(sentence) = no_text(&self.order.entry, &body) {
             answer.outcome = Assembled::NotText(sentence);
             return Ok((answer, String::new()));
@@ -291,7 +288,7 @@ impl Job<'_> {
         };
         if may_run_alone(&entry) {
             if let Some(page) = self.run_script(ready(engine), &entry, &data) {
-                return Ok((answer, page));
+                return Ok(self.noted(ready(engine), answer, page));
             }
             // Whatever went wrong: EJS knows what to say of it, in a machine in which nothing has run.
             renew(engine);
@@ -323,10 +320,22 @@ impl Job<'_> {
                         .filter_map(|path| asked.get(path.trim_start_matches('/')).copied())
                         .collect();
                     answer.outcome = outcome;
-                    return Ok((answer, page));
+                    return Ok(self.noted(ready(engine), answer, page));
                 }
             }
         }
+    }
+
+    /// The answer with the notes of a page behind it, where both together are no longer than a page may be.
+    fn noted(&self, engine: &Engine, mut answer: Answer, mut page: String) -> (Answer, String) {
+        if self.order.language != Language::Html && answer.outcome == Assembled::Page {
+            let notes = engine
+                .speaking
+                .notes(&engine.machine, self.limits.output_bytes.saturating_sub(page.len() as u64));
+            answer.notes_bytes = notes.len();
+            page.push_str(&notes);
+        }
+        (answer, page)
     }
 
     /// The page of a script that is there, where all goes well: without EJS, whose loading is a third of a job.
@@ -334,9 +343,9 @@ impl Job<'_> {
         let (machine, limit_bytes) = (&engine.machine, self.limits.output_bytes);
         let runner = engine.runner().ok()?;
         self.localize(machine).ok()?;
-        let escape = match engine.speech(self.order.language).ok()? {
-            Some(speech) => Machine::member(&speech, "escape").ok()?,
-            None => machine.undefined(),
+        let [escape, made] = match engine.speaking.of(self.order.language, machine).ok()? {
+            Some(speech) => [speech.escape.clone(), Machine::member(&speech.lines, "made").ok()?],
+            None => [machine.undefined(), machine.undefined()],
         };
         let arguments = [
             machine.word(&format!("/{}", entry.path)),
@@ -346,6 +355,7 @@ impl Job<'_> {
             machine.number(limit_bytes),
             machine.word(&self.order.timezone),
             escape,
+            made,
         ];
         let made = machine.text_of(&runner.run, &arguments).ok()?;
         if made != "p" {
@@ -391,7 +401,7 @@ impl Job<'_> {
             "limit": self.limits.output_bytes,
             "timezone": self.order.timezone,
         });
-        engine.speak(self.order.language)?;
+        engine.speak(self.order.language, true)?;
         engine.begin(order.to_string())?;
         self.localize(&engine.machine)?;
         files.iter().try_for_each(|file| engine.give(file))

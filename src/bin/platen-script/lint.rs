@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use javascriptcore6::Value;
 use javascriptcore6::glib::Bytes;
 use office_template::{Delimiters, Error, Outline, Template};
+use platen::workers::assemble::Language;
 use platen::workers::fill::FillLimits;
 use platen::workers::lint::{LintFault, LintJob, LintName, LintReport, LintTag, Linted, Place};
 use serde::Deserialize;
@@ -36,7 +37,7 @@ pub fn lint(
     (job, body): (&LintJob<'_>, Vec<u8>),
 ) -> Result<(Linted, String), String> {
     let found = match job {
-        LintJob::Page { entry, files } => page(engine, (entry, files), body)?,
+        LintJob::Page { language, entry, files } => page(engine, (*language, entry, files), body)?,
         LintJob::Office { delimiters, limits } => {
             office(&engine.machine, (delimiters.as_ref(), limits), body)
         }
@@ -66,7 +67,7 @@ impl From<Thrown> for Fault {
 /// The report of a page. The outer error is one of the pipe.
 fn page(
     engine: &Engine,
-    (entry, files): (&str, &[Cow<'_, str>]),
+    (language, entry, files): (Language, &str, &[Cow<'_, str>]),
     body: Vec<u8>,
 ) -> Result<Result<String, Fault>, String> {
     if let Some(sentence) = no_text(entry, &body) {
@@ -74,7 +75,8 @@ fn page(
     }
     let order = json!({ "entry": entry, "files": files, "depth": 1, "limit": 1, "timezone": "UTC" });
     let entry_file = File::of_text(entry, body);
-    let begun = engine.begin(order.to_string()).and_then(|()| engine.give(&entry_file));
+    let begun = engine.speak(language, false).and_then(|()| engine.begin(order.to_string()));
+    let begun = begun.and_then(|()| engine.give(&entry_file));
     let lint = match begun.and_then(|()| functions(&engine.machine, engine.renderer()?)) {
         Ok(lint) => lint,
         Err(thrown) => return Ok(Err(thrown.into())),

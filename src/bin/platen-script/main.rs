@@ -8,6 +8,7 @@ mod machine;
 mod memory;
 mod office;
 mod serve;
+mod speech;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use super::recent::Recent;
 use crate::config::AssembleConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
+use crate::domain::lines::Notes;
 use crate::domain::scripts::Script;
 use crate::domain::site::{Site, SiteText};
 use crate::engines::script::ScriptPool;
@@ -35,7 +36,7 @@ pub struct Assembler {
 }
 
 /// What every tag begins with.
-pub(in crate::engines) const TAG: &[u8] = b"<%";
+const TAG: &[u8] = b"<%";
 
 /// What a further tag of LaTeX begins with.
 const LATEX_TAG: &[u8] = br"\VAR{";
@@ -100,11 +101,22 @@ impl Assembler {
         data: &Bytes,
         warnings: &mut Warnings,
     ) -> Result<Bytes, JobFault> {
+        self.noted(meter, site, data, warnings).await.map(|(page, _)| page)
+    }
+
+    /// The same, with what was noted of where the page's lines come from: where it has a tag, and is LaTeX.
+    pub(super) async fn noted(
+        &self,
+        meter: impl Into<CostMeter>,
+        site: &Site,
+        data: &Bytes,
+        warnings: &mut Warnings,
+    ) -> Result<(Bytes, Option<Notes>), JobFault> {
         let meter = meter.into();
         let data = object(data)?;
         let entry = &self.entry(site, warnings).await?;
         if !has_tags(self.language, entry) {
-            return Ok(entry.clone());
+            return Ok((entry.clone(), None));
         }
         self.script.check_size(entry.len() + data.len())?;
         // Not cloned otherwise: how many hold its scripts tells whether anybody keeps them.
@@ -112,8 +124,9 @@ impl Assembler {
             self.recent.scripts(meter.account(), site).map(|scripts| site.clone().with_scripts(scripts));
         let site = recent.as_ref().unwrap_or(site);
         let asked = Mutex::new(Vec::new());
-        let (Answer { outcome, generated, included }, page) =
+        let (Answer { outcome, generated, included, notes_bytes }, mut page) =
             self.run(&meter, site, [entry, &data], &asked).await?;
+        let notes = page.split_off(page.len().saturating_sub(notes_bytes));
         self.metrics.scripts.of(["in_job"]).inc_by(generated);
         let page = self.outcome(outcome, page)?;
         let asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +136,7 @@ impl Assembler {
         }
         let paths = read.into_keys().chain([site.entry().to_owned()]).collect();
         self.compile_ahead(meter.account(), site, &paths);
-        Ok(page)
+        Ok((page, Notes::new(notes)))
     }
 
     /// The header or footer that `template`, the text of the option `name`, makes beside the page of `site`: with the

@@ -7,7 +7,7 @@ mod recent;
 use async_trait::async_trait;
 
 pub use assembler::Assembler;
-pub(super) use assembler::{TAG, entry_text, has_tags, object};
+pub(super) use assembler::{entry_text, has_tags, object};
 
 use super::Engine;
 use super::document::{Document, DocumentKind, Page};
@@ -67,9 +67,9 @@ impl StepRunner for Assembler {
         let [header, footer] = BANNERS;
         let assembler = self.localized(scene.locale.as_deref(), scene.timezone.as_deref());
         if step.to == DocumentKind::Source {
-            let source =
-                assembler.of(Language::Latex).assemble(job.meter, &site, job.data, job.warnings).await?;
-            return Ok(Document::source(site.with_page(source)));
+            let (source, notes) =
+                assembler.of(Language::Latex).noted(job.meter, &site, job.data, job.warnings).await?;
+            return Ok(Document::source(site.with_page(source).with_notes(notes)));
         }
         let page = assembler.assemble(job.meter, &site, job.data, job.warnings).await?;
         let header = assembler.banner(job, &site, (header, extras.header.as_deref())).await?;

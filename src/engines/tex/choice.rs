@@ -73,7 +73,7 @@ pub(super) fn preamble_has(source: &str, word: &str) -> bool {
 }
 
 /// The line without its comment.
-fn code_of(line: &str) -> &str {
+pub(super) fn code_of(line: &str) -> &str {
     let mut is_escaped = false;
     for (at, character) in line.char_indices() {
         if character == '%' && !is_escaped {

@@ -2,9 +2,9 @@
 
 use std::process::ExitStatus;
 
-use super::folder::Folder;
 use super::log;
 use super::needs;
+use super::origin::Origins;
 use crate::config::TexConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::TexProgram;
@@ -33,14 +33,14 @@ impl From<StepFault> for TexError {
 }
 
 /// The error as the job ends with it.
-pub(super) fn told(error: TexError, folder: &Folder<'_>) -> StepFault {
+pub(super) fn told(error: TexError, origins: &Origins<'_>) -> StepFault {
     match error {
         TexError::Step(fault) => fault,
         TexError::Document(error) => {
-            JobFault::new(FaultCode::TemplateError, log::sentence(&error, folder)).into()
+            JobFault::new(FaultCode::TemplateError, log::sentence(&error, origins)).into()
         }
         TexError::Both([(first, before), (second, error)]) => {
-            let sentence = log::sentence_of_both((first, &before), (second, &error), folder);
+            let sentence = log::sentence_of_both((first, &before), (second, &error), origins);
             JobFault::new(FaultCode::TemplateError, sentence).into()
         }
     }

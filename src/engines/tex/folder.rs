@@ -55,11 +55,6 @@ impl<'a> Folder<'a> {
         Self { site, name }
     }
 
-    /// What is put into it.
-    pub fn site(&self) -> &'a Site {
-        self.site
-    }
-
     /// The source's name there.
     pub fn source_name(&self) -> String {
         format!("{}.{EXTENSION}", self.name)
@@ -68,6 +63,11 @@ impl<'a> Folder<'a> {
     /// The source's name as its author knows it.
     pub fn entry(&self) -> &str {
         self.site.entry()
+    }
+
+    /// The template's files.
+    pub fn site(&self) -> &'a Site {
+        self.site
     }
 
     /// A file's name as its author knows it.

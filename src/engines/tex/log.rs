@@ -1,41 +1,53 @@
 //! What a run left in its log, in the words that its author is told.
 
+use std::collections::HashMap;
+
 use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
-use super::folder::Folder;
 use super::formats::Halt;
-use super::opening;
+use super::origin::Origins;
 use crate::domain::format_opts::TexProgram;
 
 /// A line that is too wide by less is nobody's concern.
 const SEEN_POINTS: f64 = 2.0;
 /// So much of the line that TeX was in is told.
 const EXCERPT_LETTERS: usize = 60;
+/// And so much of the line as its author wrote it.
+const LINE_LETTERS: usize = 100;
+/// So many letters that fonts lack are looked for in the document.
+const LETTERS: usize = 50;
 /// What TeX says last, and first where Lua ends it.
 const END: &str = "==> Fatal error";
 const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
-/// The error: file and line of the author's, what is wrong, and what to do.
-pub(super) fn sentence(error: &Error, folder: &Folder<'_>) -> String {
-    format!("{}{}", finding(error, folder), remedy(&error.cause))
+
+/// The error: file and line of the author's, what is wrong, what to do, and the line as it was written.
+pub(super) fn sentence(error: &Error, origins: &Origins<'_>) -> String {
+    let Finding { said, line } = finding(error, origins);
+    format!("{said}{}{line}", remedy(error))
 }
 
 /// The same of two programs, of which the second was tried for what the first one lacks.
 pub(super) fn sentence_of_both(
     (first, before): (TexProgram, &Error),
     (second, error): (TexProgram, &Error),
-    folder: &Folder<'_>,
+    origins: &Origins<'_>,
 ) -> String {
     format!(
         "{} (said {}, which was tried because {} said: {})",
-        sentence(error, folder),
+        sentence(error, origins),
         second.name(),
         first.name(),
-        finding(before, folder)
+        finding(before, origins).said
     )
 }
 
 /// What is told where `second` made what `first` could not.
-pub(super) fn instead(first: TexProgram, before: &Error, second: TexProgram, folder: &Folder<'_>) -> String {
+pub(super) fn instead(
+    first: TexProgram,
+    before: &Error,
+    second: TexProgram,
+    origins: &Origins<'_>,
+) -> String {
     let second = second.name();
     let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
     match before.cause {
@@ -46,46 +58,70 @@ pub(super) fn instead(first: TexProgram, before: &Error, second: TexProgram, fol
         _ => format!(
             "{second} made the document, for {} said: {}; {ask}",
             first.name(),
-            finding(before, folder)
+            finding(before, origins).said
         ),
     }
 }
 
-/// The place and what is wrong.
-fn finding(error: &Error, folder: &Folder<'_>) -> String {
-    let place = match (&error.own_file, &error.file, error.line) {
-        // In a class or a package of TeX's, to which the author's file led.
-        (Some(own), Some(file), _) => format!("{} (in {}): ", name(own, folder), last_part(file)),
-        (_, Some(file), Some(line)) => format!("{}:{line}: ", name(file, folder)),
-        (_, Some(file), None) => format!("{}: ", name(file, folder)),
-        (_, None, _) => String::new(),
-    };
-    let excerpt = error.excerpt.as_ref().map(|excerpt| excerpt.before.trim()).unwrap_or_default();
+/// What is wrong.
+struct Finding {
+    /// Where, and TeX's words.
+    said: String,
+    /// The line as it was written, where that is known.
+    line: String,
+}
+
+fn finding(error: &Error, origins: &Origins<'_>) -> Finding {
+    let place = origins.of_error(error);
+    let inside = error.own_file.as_ref().and(error.file.as_deref());
+    let inside = inside.map(|file| format!(" (in {})", last_part(file))).unwrap_or_default();
+    let shown = place.as_ref().map(|place| format!("{place}{inside}: ")).unwrap_or_default();
+    let excerpt = error.excerpt.as_ref().filter(|_| error.own_file.is_none());
+    let excerpt = excerpt.map(|excerpt| excerpt.before.trim()).unwrap_or_default();
     let begin = excerpt.char_indices().rev().nth(EXCERPT_LETTERS - 1).map_or(0, |(at, _)| at);
     let message = if error.message.starts_with(END) { ENDED } else { &error.message };
     let near = excerpt.get(begin..).filter(|text| !text.is_empty() && !message.contains(text));
+    let line = place.and_then(|place| origins.text(&place));
+    // A line that TeX shows whole is not shown again.
+    let line = line.filter(|line| near.is_none_or(|near| near != line)).map(|line| short(&line));
     let near = near.map(|text| format!(", behind '{text}'")).unwrap_or_default();
-    format!("{place}{message}{near}")
+    let line = line.map(|line| format!("; the line is '{line}'")).unwrap_or_default();
+    Finding { said: format!("{shown}{message}{near}"), line }
+}
+
+fn short(line: &str) -> String {
+    match line.char_indices().nth(LINE_LETTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 /// What to do, with what stands before it.
-fn remedy(cause: &Cause) -> String {
-    match cause {
-        Cause::MissingFile(name) => where_from(name),
+fn remedy(error: &Error) -> String {
+    match &error.cause {
+        Cause::MissingFile(name) => match package_of_file(name) {
+            Some(package) => installed(package),
+            None => tex_log::advice(&error.message).map_or_else(
+                || "; put it beside the template, in one archive".to_owned(),
+                |advice| format!("; {advice}"),
+            ),
+        },
         Cause::MissingFont(name) => package_of_font(name)
             .or_else(|| package_of_file(&format!("{name}.tfm")))
-            .map(installed)
-            .unwrap_or_default(),
+            .map_or_else(|| advised(&error.message), installed),
         Cause::Character(_) => "; lualatex has it (formatOpts.engine)".to_owned(),
         Cause::WantsShell => {
             "; a document starts no programs here, so do what it wants of them beforehand".to_owned()
         }
-        Cause::Capacity => "; look for what nests or repeats without an end".to_owned(),
         Cause::UndefinedCommand(_) => "; look for a slip, or for the package that defines it".to_owned(),
         Cause::Program(Program::Luatex) => "; lualatex reads it (formatOpts.engine)".to_owned(),
         Cause::Program(Program::Xetex) => "; xelatex reads it (formatOpts.engine)".to_owned(),
-        Cause::Other => String::new(),
+        Cause::Capacity | Cause::Other => advised(&error.message),
     }
+}
+
+fn advised(message: &str) -> String {
+    tex_log::advice(message).map(|advice| format!("; {advice}")).unwrap_or_default()
 }
 
 /// Where a file comes from that is not there.
@@ -98,8 +134,8 @@ fn installed(package: &str) -> String {
     format!("; the package {package} of Debian brings it, which is not installed")
 }
 
-/// What the author should know of a document that was made.
-pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl Iterator<Item = String> + 'r {
+/// What the author should know of a document that was made: each once for a line of his, however often a loop repeats it.
+pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     let is_seen = |warning: &&Warning| match &warning.kind {
         Kind::TooWide(points) | Kind::TooHigh(points) => *points >= SEEN_POINTS,
         Kind::MissingCharacter { .. }
@@ -111,11 +147,50 @@ pub(super) fn warnings<'r>(report: &'r Report, folder: &'r Folder<'_>) -> impl I
         // It says that no program may be started, whether the document would start one or not.
         Kind::Other { by, .. } => by != "shellesc",
     };
-    report.warnings.iter().filter(is_seen).map(|warning| match (&warning.file, warning.line) {
-        (Some(file), Some(line)) => format!("{}:{line}: {}", name(file, folder), warning.kind),
-        (Some(file), None) => format!("{}: {}", name(file, folder), warning.kind),
-        (None, _) => warning.kind.to_string(),
-    })
+    let mut told: Vec<(Option<String>, Kind, u32)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for warning in report.warnings.iter().filter(is_seen) {
+        let letter = match &warning.kind {
+            Kind::MissingCharacter { character, .. } if told.len() < LETTERS => origins.of_letter(character),
+            _ => None,
+        };
+        let place = letter.or_else(|| Some(origins.place(warning.file.as_deref()?, warning.line)));
+        let place = place.map(|place| place.to_string());
+        let key = format!("{place:?} {}", without_points(&warning.kind));
+        match known.get(&key).and_then(|at| told.get_mut(*at)) {
+            Some((_, kind, times)) => {
+                *kind = larger(kind.clone(), &warning.kind);
+                *times = times.saturating_add(warning.times);
+            }
+            None => {
+                known.insert(key, told.len());
+                told.push((place, warning.kind.clone(), warning.times));
+            }
+        }
+    }
+    let line = |(place, kind, times): (Option<String>, Kind, u32)| {
+        let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+        let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
+        format!("{place}{kind}{times}")
+    };
+    told.into_iter().map(line).collect()
+}
+
+/// What two warnings of one line have in common: by how much a line is too wide depends on the data.
+fn without_points(kind: &Kind) -> String {
+    match kind {
+        Kind::TooWide(_) => Kind::TooWide(0.0).to_string(),
+        Kind::TooHigh(_) => Kind::TooHigh(0.0).to_string(),
+        kind => kind.to_string(),
+    }
+}
+
+fn larger(one: Kind, other: &Kind) -> Kind {
+    match (one, other) {
+        (Kind::TooWide(one), Kind::TooWide(other)) => Kind::TooWide(one.max(*other)),
+        (Kind::TooHigh(one), Kind::TooHigh(other)) => Kind::TooHigh(one.max(*other)),
+        (one, _) => one,
+    }
 }
 
 /// What keeps the preamble of `entry` from being read ahead.
@@ -125,11 +200,6 @@ pub(super) fn halted(halt: Halt, entry: &str) -> String {
         "{entry}:{line}: behind this template code, {packages} packages are loaded for each document anew; put it behind \
          them, and they are loaded once for all"
     )
-}
-
-/// A file's name as its author knows it: what TeX reads first leads to the entry.
-fn name<'n>(file: &'n str, folder: &'n Folder<'_>) -> &'n str {
-    if file == opening::name() { folder.entry() } else { folder.shown(file) }
 }
 
 fn last_part(file: &str) -> &str {

@@ -11,6 +11,7 @@ mod lists;
 mod log;
 mod needs;
 mod opening;
+mod origin;
 mod runs;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use self::errors::TexError;
 use self::folder::Folder;
 use self::formats::{Ahead, Beginning, Formats, Wish};
 use self::opening::opening;
+use self::origin::Origins;
 use self::runs::{Made, Runs};
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
@@ -83,13 +85,13 @@ impl StepRunner for Tex {
     ) -> Result<Document, StepFault> {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
-        let source = site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default();
-        warn_of_strangers(&source, job);
+        let origins = Origins::of(&folder);
+        warn_of_strangers(origins.source(), job);
         let _slot = self.steps.slot(job, 1).await;
-        let mut made =
-            self.make(job, &folder, &source).await.map_err(|error| errors::told(error, &folder))?;
+        let made = self.make(job, &folder, &origins).await;
+        let mut made = made.map_err(|error| errors::told(error, &origins))?;
         let of_lists = lists::warnings(&made.remarks, &mut made.report, &folder);
-        for warning in log::warnings(&made.report, &folder).chain(of_lists) {
+        for warning in log::warnings(&made.report, &origins).into_iter().chain(of_lists) {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
@@ -125,8 +127,9 @@ impl Tex {
         &self,
         job: &mut StepContext<'_>,
         folder: &Folder<'_>,
-        source: &str,
+        origins: &Origins<'_>,
     ) -> Result<Made, TexError> {
+        let source = origins.source();
         let choice = Choice::of(job.options.tex, source);
         let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
         let order = Order { folder, source, deadline };
@@ -142,7 +145,7 @@ impl Tex {
         let is_for_letters = matches!(before.cause, Cause::Character(_));
         match self.make_by(job, other, is_for_letters, &order).await {
             Ok(made) => {
-                job.warnings.push(&log::instead(choice.program, &before, other, folder));
+                job.warnings.push(&log::instead(choice.program, &before, other, origins));
                 Ok(made)
             }
             Err(TexError::Document(error)) => Err(TexError::Both([(choice.program, before), (other, error)])),

@@ -1,0 +1,156 @@
+// Notes which line of which file of a template wrote what of a text: TeX tells a line of the whole text, and its author
+// looks for his own.
+//
+// Evaluated in a machine in which no template's code has run. Templates are compiled with the line of each piece in the
+// call that appends it (`append`), for the line that EJS knows at that moment is the last turn's where a loop begins
+// again. Where a piece is appended only a number is kept, and only for the first piece of a line; what the text's lines
+// come of is worked out elsewhere, and only if TeX has something to say. It makes these functions:
+//
+//   appended(scan)                EJS' `scanLine`, whose appends say their lines: `7`, `-7` for a value that may have lines of its own, `7,1`
+//                                 for a text that ends on another line
+//   made(parameters, code, name)  the function of a template's code, which keeps notes
+//   told()                        of the last page: the JSON of the files' paths, a line break, and pairs of numbers: where a
+//                                 piece begins (in UTF-16), and the double of its file's number times LINES_LIMIT and its line,
+//                                 odd for a value
+(function () {
+  'use strict';
+
+  const { create } = Object;
+  const { stringify } = JSON;
+  const uncurried = (method) => Function.prototype.call.bind(method);
+  const indexOf = uncurried(String.prototype.indexOf);
+  const replace = uncurried(String.prototype.replace);
+  const slice = uncurried(String.prototype.slice);
+  const trim = uncurried(String.prototype.trim);
+  const join = uncurried(Array.prototype.join);
+
+  // Most notes of a page. What comes behind the last one is of no known line.
+  const NOTES_LIMIT = 100_000;
+  // Most includes whose text is waited for, and so many of them are looked for in vain in one piece.
+  const WAITING_LIMIT = 2_000;
+  const MISSES_LIMIT = 8;
+  const LINES_LIMIT = 2 ** 21;
+  const UNKNOWN = 0;
+
+  // ----- While a template is compiled -----
+
+  const APPEND = '    ; __append(';
+
+  function appended(scan) {
+    return function (token) {
+      const { truncate, currentLine: line } = this;
+      const from = this.source.length;
+      scan.call(this, token);
+      const made = slice(this.source, from);
+      if (!made.startsWith(APPEND)) {
+        // Behind code nobody knows which piece is the one before.
+        if (made !== '') this.last = 0;
+        return;
+      }
+      const isRaw = this.mode === 'raw';
+      // What is called may have appended pieces of other lines.
+      const isCall = this.mode === 'escaped' && token.includes('(');
+      const cut = truncate && !this.mode ? (/^\r?\n/.exec(token)?.[0].length ?? 0) : 0;
+      const at = line + (cut > 0 ? 1 : 0);
+      // The piece ends on another line than it begins: a loop may bring the same piece next.
+      const isLong = !this.mode && token.includes('\n', cut);
+      const isKnown = !isRaw && !isCall && !isLong && this.last === at;
+      this.last = isRaw || isCall || isLong ? 0 : at;
+      if (isKnown) return;
+      const told = `${isRaw ? -at : at}${isLong ? ',1' : ''}`;
+      // Where a token has line breaks, EJS writes the line of the next one behind the call.
+      const behind = this.currentLine === line ? '' : `    ; __line = ${this.currentLine}\n`;
+      const call = made.slice(0, made.length - behind.length - ')\n'.length);
+      this.source = `${this.source.slice(0, from)}${call},${told})\n${behind}`;
+    };
+  }
+
+  // ----- While it runs -----
+
+  const PLAIN = '  function __append(s) { if (s !== undefined && s !== null) __output += s }\n';
+  const NOTING =
+    '  var __at = 0; function __append(s, at, isLong) { if (s !== undefined && s !== null) { ' +
+    'if (at !== __at && at !== undefined) __at = __note(__output.length, at, s); __output += s; if (isLong) __at = 0 } }\n';
+
+  const paths = [];
+  const numbers = create(null);
+  let left = NOTES_LIMIT;
+  // Of the template that runs: {file, notes, waiting: what its includes made, outer}.
+  let run = null;
+  let page = [];
+
+  function add(notes, at, origin) {
+    if (left === 0) return;
+    left -= 1;
+    notes[notes.length] = at;
+    notes[notes.length] = left === 0 ? UNKNOWN : origin;
+  }
+
+  // Takes over the notes of the includes whose text is in `text`, which comes to stand at `at`.
+  function take(own, text, at, origin) {
+    const { waiting } = own;
+    const kept = [];
+    let misses = 0;
+    let from = 0;
+    for (let next = 0; next < waiting.length; next += 1) {
+      const { made, notes } = waiting[next];
+      const isAll = made === text;
+      const bare = isAll ? made : trim(made);
+      const found = isAll ? 0 : bare !== '' && misses < MISSES_LIMIT ? indexOf(text, bare, from) : -1;
+      if (found === -1) {
+        misses += 1;
+        kept[kept.length] = waiting[next];
+        continue;
+      }
+      const shift = isAll ? 0 : found - indexOf(made, bare);
+      for (let note = 0; note < notes.length; note += 2) {
+        const place = notes[note] + shift;
+        add(own.notes, at + (place < from ? from : place), notes[note + 1]);
+      }
+      from = found + bare.length;
+      add(own.notes, at + from, origin);
+    }
+    own.waiting = kept;
+  }
+
+  function numberOf(path) {
+    if (!(path in numbers)) {
+      numbers[path] = paths.length;
+      paths[paths.length] = path;
+    }
+    return numbers[path];
+  }
+
+  function made(parameters, code, name) {
+    const work = new Function(`${parameters}, __note`, replace(code, PLAIN, NOTING));
+    const base = numberOf(slice(name, 1)) * LINES_LIMIT * 2;
+    return function (locals, escape, include, rethrow) {
+      const own = { notes: [], waiting: [], outer: run };
+      const { notes } = own;
+      const note = (at, line, text) => {
+        const origin = base + (line > 0 ? line * 2 : 1 - line * 2);
+        add(notes, at, origin);
+        if (line > 0) return line;
+        if (own.waiting.length > 0 && typeof text === 'string') take(own, text, at, origin);
+        return 0;
+      };
+      run = own;
+      try {
+        const text = work.call(this, locals, escape, include, rethrow, note);
+        const { outer } = own;
+        if (outer === null) {
+          page = notes;
+        } else if (typeof text === 'string' && outer.waiting.length < WAITING_LIMIT) {
+          outer.waiting[outer.waiting.length] = { made: text, notes };
+        }
+        return text;
+      } finally {
+        run = own.outer;
+      }
+    };
+  }
+
+  const told = () => `${stringify(paths)}\n${join(page, ' ')}`;
+
+  return { appended, made, told };
+})

@@ -1,0 +1,281 @@
+//! Where that is in the author's files of which TeX tells a line.
+//!
+//! TeX reads the text with the data in it, so its lines are looked up in what was noted while that was made. Some lines TeX
+//! does not tell at all, or only one that it noticed too late: these are looked for by what it says.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::fmt;
+
+use tex_log::{Cause, Error};
+
+use super::choice::code_of;
+use super::folder::Folder;
+use super::opening;
+use crate::domain::lines::LineMap;
+
+/// What stands before the name of a package in the name of its file.
+const PREFIXES: [&str; 9] = [
+    "tikzlibrary",
+    "pgflibrary",
+    "beamertheme",
+    "beamercolortheme",
+    "beamerfonttheme",
+    "beamerinnertheme",
+    "beameroutertheme",
+    "tcb",
+    "lstlang",
+];
+/// So much of an argument without an end is looked for.
+const ARGUMENT_LETTERS: usize = 12;
+
+/// The author's files, and what their lines became.
+pub(super) struct Origins<'a> {
+    folder: &'a Folder<'a>,
+    source: Cow<'a, str>,
+    map: OnceCell<Option<LineMap>>,
+}
+
+/// A place in a file as its author knows it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub file: String,
+    /// Counted from 1.
+    pub line: Option<u32>,
+    /// The line is one of the text with the data in it: whose it is nobody knows.
+    is_of_text: bool,
+}
+
+impl<'a> Origins<'a> {
+    /// Those of the files in `folder`.
+    pub fn of(folder: &'a Folder<'a>) -> Self {
+        let page = folder.site().page();
+        let source = page.map(|page| String::from_utf8_lossy(page)).unwrap_or_default();
+        Self { folder, source, map: OnceCell::new() }
+    }
+
+    /// The text that TeX reads in the entry's place.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The place of a line as TeX tells it.
+    pub fn place(&self, file: &str, line: Option<u32>) -> Place {
+        let name = file.strip_prefix("./").unwrap_or(file);
+        // What TeX reads first leads to the entry.
+        if name == opening::name() {
+            return Place { file: self.folder.entry().to_owned(), line: None, is_of_text: false };
+        }
+        let map = if name == self.folder.source_name() { self.map() } else { None };
+        let origin = map.zip(line).map(|(map, line)| map.origin(line));
+        match origin {
+            Some(Some(origin)) => {
+                Place { file: origin.file.to_owned(), line: Some(origin.line), is_of_text: false }
+            }
+            unknown => {
+                Place { file: self.folder.shown(name).to_owned(), line, is_of_text: unknown.is_some() }
+            }
+        }
+    }
+
+    /// The place of an error: of one in TeX's own files the line that led there.
+    pub fn of_error(&self, error: &Error) -> Option<Place> {
+        if let Some(own) = &error.own_file {
+            let name = error.entered.as_ref().or(error.file.as_ref());
+            let line = name.and_then(|name| self.mention(own, &stem(name), None));
+            return Some(self.place(own, line));
+        }
+        let file = error.file.as_deref()?;
+        let line = match error.line {
+            Some(line) => self
+                .asked_for(error, file, line)
+                .or_else(|| self.of_lua(error, file, line))
+                .or_else(|| self.before(error, file, line))
+                .or(Some(line)),
+            None => self.of_argument(error, file),
+        };
+        Some(self.place(file, line))
+    }
+
+    /// The author's line at a place, as he wrote it.
+    pub fn text(&self, place: &Place) -> Option<String> {
+        if place.is_of_text {
+            return None;
+        }
+        let file = self.folder.site().original(&place.file)?;
+        let line =
+            file.split(|byte| *byte == b'\n').nth(usize::try_from(place.line?.checked_sub(1)?).ok()?)?;
+        let text = String::from_utf8_lossy(line).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The place where `letter` first stands in the document: TeX does not say where a font lacked it.
+    pub fn of_letter(&self, letter: &str) -> Option<Place> {
+        let body = self.source.find("\\begin{document}")?;
+        let at = body + self.source.get(body..)?.find(letter)?;
+        Some(self.place(&self.folder.source_name(), Some(line_at(&self.source, at))))
+    }
+
+    fn map(&self) -> Option<&LineMap> {
+        let read = || self.folder.site().notes()?.map(&self.source);
+        self.map.get_or_init(read).as_ref()
+    }
+
+    /// A file's text as TeX reads it.
+    fn text_of(&self, file: &str) -> Cow<'_, str> {
+        if file == self.folder.source_name() {
+            return Cow::Borrowed(&self.source);
+        }
+        self.folder.site().get(file).map(|text| String::from_utf8_lossy(text)).unwrap_or_default()
+    }
+
+    /// The last line up to `end` on which a command names `stem` in braces, without an end the first one.
+    fn mention(&self, file: &str, stem: &str, end: Option<u32>) -> Option<u32> {
+        let text = self.text_of(file);
+        let names = |line: &str| {
+            let code = code_of(line);
+            let is_part = |letter: Option<char>| {
+                letter.is_some_and(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '\\'))
+            };
+            code.match_indices(stem).any(|(at, _)| {
+                let (before, behind) = (&code[..at], &code[at + stem.len()..]);
+                !is_part(before.chars().next_back())
+                    && !is_part(behind.chars().next())
+                    && behind.contains('}')
+            })
+        };
+        let mut found = (1..).zip(text.lines()).filter(|(_, line)| names(line)).map(|(number, _)| number);
+        match end {
+            Some(end) => found.take_while(|number| *number <= end).last(),
+            None => found.next(),
+        }
+    }
+
+    /// The line that loads a package with which something is wrong: TeX has read on when it says so.
+    fn asked_for(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
+        let name = match &error.cause {
+            Cause::MissingFile(name) if !error.line_is_exact => name,
+            _ => error.message.strip_prefix("Option clash for package ")?,
+        };
+        self.mention(file, &stem(name), Some(line))
+    }
+
+    /// The line before one of which TeX had read nothing: a command looked whether more comes. An empty line that ends an argument
+    /// is itself what is wrong.
+    fn before(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
+        let excerpt = error.excerpt.as_ref()?;
+        if !excerpt.before.trim().is_empty() || error.message.starts_with("Paragraph ended") {
+            return None;
+        }
+        let text = self.text_of(file);
+        let lines = (1..line).zip(text.lines());
+        lines.filter(|(_, line)| !line.trim().is_empty()).last().map(|(number, _)| number)
+    }
+
+    /// The line of Lua code that a package reads line by line; TeX tells that of its end.
+    fn of_lua(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
+        let behind = error.lua_line.filter(|_| {
+            error.excerpt.as_ref().is_some_and(|excerpt| excerpt.before.trim_start().starts_with("\\end{lua"))
+        })?;
+        let text = self.text_of(file);
+        let begins = |(_, line): &(u32, &str)| line.trim_start().starts_with("\\begin{lua");
+        let (begin, _) = (1..=line).zip(text.lines()).filter(begins).last()?;
+        Some((begin + behind).min(line))
+    }
+
+    /// The line on which an argument begins that has no end.
+    fn of_argument(&self, error: &Error, file: &str) -> Option<u32> {
+        let (_, command) = error.message.split_once("scanning use of ")?;
+        let begin: String = error.runaway.as_deref()?.chars().take(ARGUMENT_LETTERS).collect();
+        let begin = begin.split(['\\', ' ']).next().filter(|begin| !begin.is_empty())?;
+        let text = self.text_of(file);
+        let at = text.find(&format!("{}{begin}", command.trim()))?;
+        Some(line_at(&text, at))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) if self.is_of_text => write!(to, "{} (line {line} with the data in it)", self.file),
+            Some(line) => write!(to, "{}:{line}", self.file),
+            None => to.write_str(&self.file),
+        }
+    }
+}
+
+/// The number of the line that the byte `at` is on.
+fn line_at(text: &str, at: usize) -> u32 {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// What an author calls a file of TeX's: `calc` for `tikzlibrarycalc.code.tex`.
+fn stem(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    let short =
+        PREFIXES.iter().find_map(|prefix| stem.strip_prefix(prefix)).filter(|short| !short.is_empty());
+    short.unwrap_or(stem).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::domain::lines::Notes;
+    use crate::domain::site::Site;
+
+    const SOURCE: &str = "\\documentclass{book}\n%\\usepackage{a}\n\\usepackage[x]{c,a}\n\\begin{document}\né中\n\\end{document}\n";
+
+    fn site(notes: &str) -> Site {
+        let file = ("main.tex".to_owned(), Bytes::from_static(b"one\ntwo\n  <%= three %> \n"));
+        let part =
+            ("part.tex".to_owned(), Bytes::from_static(b"x\n\\begin{luacode}\na\nb\n\\end{luacode}\n"));
+        Site::new("main.tex", [file, part].into())
+            .with_page(Bytes::from_static(SOURCE.as_bytes()))
+            .with_notes(Notes::new(Bytes::copy_from_slice(notes.as_bytes())))
+    }
+
+    fn error(log: &str) -> Error {
+        let log = format!("This is pdfTeX\n(./main.tex\n{log}\n");
+        tex_log::read(log.as_bytes()).errors.swap_remove(0)
+    }
+
+    #[test]
+    fn a_line_is_the_authors_and_of_his_own_files_it_stays() {
+        let site = site("[\"main.tex\"]\n0 6 60 0");
+        let folder = Folder::of(&site);
+        let origins = Origins::of(&folder);
+        let told = |file: &str, line| origins.place(file, line).to_string();
+        assert_eq!(told("./main.tex", Some(1)), "main.tex:3");
+        assert_eq!(told("main.tex", None), "main.tex");
+        assert_eq!(told("part.tex", Some(7)), "part.tex:7");
+        assert_eq!(told(&opening::name(), Some(7)), "main.tex");
+        assert_eq!(told("main.tex", Some(6)), "main.tex (line 6 with the data in it)");
+        assert_eq!(origins.text(&origins.place("main.tex", Some(1))).as_deref(), Some("<%= three %>"));
+        assert_eq!(origins.text(&origins.place("main.tex", Some(6))), None);
+    }
+
+    #[test]
+    fn what_tex_does_not_tell_is_looked_for() {
+        let site = site("");
+        let folder = Folder::of(&site);
+        let origins = Origins::of(&folder);
+        let of = |log: &str| origins.of_error(&error(log)).unwrap().to_string();
+        assert_eq!(of("(/t/a.sty (/t/b.sty\n/t/b.sty:7: Package b Error: No.\n\nl.7 x\n"), "main.tex:3");
+        assert_eq!(of("(/t/zz.sty\n/t/zz.sty:7: Package b Error: No.\n\nl.7 x\n"), "main.tex");
+        assert_eq!(of("(./part.tex\n[\\directlua]:2: bad\nl.5 \\end{luacode}\n\n"), "part.tex:4");
+        let runaway = "Runaway argument?\n{book}\n! File ended while scanning use of \\documentclass.\n";
+        assert_eq!(of(runaway), "main.tex:1");
+        assert_eq!(of("./part.tex:3: There's no line here to end.\n\nl.3 \n    a\n"), "part.tex:2");
+        assert_eq!(of("./part.tex:3: Paragraph ended before \\x was complete.\nl.3 \n    \n"), "part.tex:3");
+        assert_eq!(
+            of("./main.tex:4: LaTeX Error: Option clash for package c.\n\nl.4 \\begin\n  {document}\n"),
+            "main.tex:3"
+        );
+        assert_eq!(origins.of_letter("中").unwrap().line, Some(5));
+        assert_eq!((stem("/x/tikzlibrarycalc.code.tex"), stem("a.sty")), ("calc".to_owned(), "a".to_owned()));
+    }
+}
