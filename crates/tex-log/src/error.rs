@@ -103,10 +103,12 @@ pub(crate) fn read(head: Header<'_>, lines: &mut Lines<'_>, files: &Files, runaw
     }
     let (line, excerpt) = source.unzip();
     let (message, cause) = (spoken(&message), cause(&message, undefined));
-    let message = match &cause {
-        Cause::UndefinedCommand(name) => format!("{message} {name}"),
-        _ if head.lua_line.is_some() => format!("Lua: {message}"),
-        _ => message,
+    let message = if let Cause::UndefinedCommand(name) = &cause {
+        format!("{message} {name}")
+    } else if head.lua_line.is_some() {
+        format!("Lua: {message}")
+    } else {
+        message
     };
     // The file that ended is the one in which the argument was begun.
     let ended = message.starts_with("File ended");
