@@ -6,8 +6,8 @@
 // again. Where a piece is appended only a number is kept, and only for the first piece of a line; what the text's lines
 // come of is worked out elsewhere, and only if TeX has something to say. It makes these functions:
 //
-//   appended(scan)                EJS' `scanLine`, whose appends say their lines: `7`, `-7` for a value that may have lines of its own, `7,1`
-//                                 for a text that ends on another line
+//   appended(scan)                EJS' `scanLine`, whose appends say their lines: `7`, `-7` for a value that may have lines of its own; a text
+//                                 that ends on another line forgets which one it was
 //   made(parameters, code, name)  the function of a template's code, which keeps notes
 //   told()                        of the last page: the JSON of the files' paths, a line break, and pairs of numbers: where a
 //                                 piece begins (in UTF-16), and the double of its file's number times LINES_LIMIT and its line,
@@ -57,11 +57,11 @@
       const isKnown = !isRaw && !isCall && !isLong && this.last === at;
       this.last = isRaw || isCall || isLong ? 0 : at;
       if (isKnown) return;
-      const told = `${isRaw ? -at : at}${isLong ? ',1' : ''}`;
+      const told = isRaw ? -at : at;
       // Where a token has line breaks, EJS writes the line of the next one behind the call.
       const behind = this.currentLine === line ? '' : `    ; __line = ${this.currentLine}\n`;
       const call = made.slice(0, made.length - behind.length - ')\n'.length);
-      this.source = `${this.source.slice(0, from)}${call},${told})\n${behind}`;
+      this.source = `${this.source.slice(0, from)}${call},${told})${isLong ? ', __at = 0' : ''}\n${behind}`;
     };
   }
 
@@ -69,8 +69,8 @@
 
   const PLAIN = '  function __append(s) { if (s !== undefined && s !== null) __output += s }\n';
   const NOTING =
-    '  var __at = 0; function __append(s, at, isLong) { if (s !== undefined && s !== null) { ' +
-    'if (at !== __at && at !== undefined) __at = __note(__output.length, at, s); __output += s; if (isLong) __at = 0 } }\n';
+    '  var __at = 0; function __append(s, at) { if (s !== undefined && s !== null) { ' +
+    'if (at && at !== __at) __at = __note(__output.length, at, s); __output += s } }\n';
 
   const paths = [];
   const numbers = create(null);
@@ -82,8 +82,9 @@
   function add(notes, at, origin) {
     if (left === 0) return;
     left -= 1;
-    notes[notes.length] = at;
-    notes[notes.length] = left === 0 ? UNKNOWN : origin;
+    const { length } = notes;
+    notes[length] = at;
+    notes[length + 1] = left === 0 ? UNKNOWN : origin;
   }
 
   // Takes over the notes of the includes whose text is in `text`, which comes to stand at `at`.
@@ -128,10 +129,12 @@
       const own = { notes: [], waiting: [], outer: run };
       const { notes } = own;
       const note = (at, line, text) => {
-        const origin = base + (line > 0 ? line * 2 : 1 - line * 2);
-        add(notes, at, origin);
-        if (line > 0) return line;
-        if (own.waiting.length > 0 && typeof text === 'string') take(own, text, at, origin);
+        if (line > 0) {
+          add(notes, at, base + line * 2);
+          return line;
+        }
+        add(notes, at, base - line * 2 + 1);
+        if (own.waiting.length > 0 && typeof text === 'string') take(own, text, at, base - line * 2 + 1);
         return 0;
       };
       run = own;

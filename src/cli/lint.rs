@@ -31,7 +31,7 @@ use crate::workers::lint::{LintReport, Place as Spot};
 /// Arguments of `platen lint`. Of FILE and --data one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// The template: a page, a Word file, a zip archive, a folder
+    /// The template: a page, a file of LaTeX, a Word file, a zip archive, a folder
     #[arg(value_name = "FILE")]
     file: Place,
     /// As JSON, for programs

@@ -4,6 +4,8 @@
 //! unless TeX has something to say of a line. A template's code can forge them, so they are read as anything else from outside:
 //! what is wrong with them costs their own author the right line.
 
+use std::num::{ParseIntError, TryFromIntError};
+
 use bytes::Bytes;
 
 /// The longest notes that are taken.
@@ -55,6 +57,9 @@ struct Writer {
     is_value: bool,
 }
 
+/// These are no notes.
+struct Unreadable;
+
 impl Notes {
     /// Notes as they came; none where there are none, or more than are ever made.
     #[must_use]
@@ -69,7 +74,7 @@ impl Notes {
         let (files, notes) = notes.split_once('\n')?;
         let files: Vec<String> = serde_json::from_str(files).ok()?;
         let mut map = LineMap { files, runs: Vec::new() };
-        map.read(text, notes)?;
+        map.read(text, notes).ok()?;
         Some(map)
     }
 }
@@ -86,7 +91,7 @@ impl LineMap {
     }
 
     /// A line is of who first wrote onto it something that is seen; a blank one of who ended it.
-    fn read(&mut self, text: &str, notes: &str) -> Option<()> {
+    fn read(&mut self, text: &str, notes: &str) -> Result<(), Unreadable> {
         let mut notes = Notebook::new(notes);
         let mut writer = Writer { place: None, is_value: false };
         let (mut at, mut number) = (0, 1);
@@ -110,7 +115,7 @@ impl LineMap {
             writer = next;
         }
         self.add(number, owner.unwrap_or(writer.place));
-        Some(())
+        Ok(())
     }
 
     fn add(&mut self, number: u32, place: Option<Place>) {
@@ -142,8 +147,8 @@ impl<'n> Notebook<'n> {
         Self { numbers: notes.split(' '), next: None, is_begun: false }
     }
 
-    /// The next note of a piece that begins at `at` or before. The outer `None`: it is no note.
-    fn until(&mut self, at: u64) -> Option<Option<Writer>> {
+    /// The next note of a piece that begins at `at` or before.
+    fn until(&mut self, at: u64) -> Result<Option<Writer>, Unreadable> {
         if !self.is_begun {
             self.is_begun = true;
             self.next = self.read()?;
@@ -151,24 +156,36 @@ impl<'n> Notebook<'n> {
         match self.next {
             Some((begin, writer)) if begin <= at => {
                 self.next = self.read()?;
-                Some(Some(writer))
+                Ok(Some(writer))
             }
-            _ => Some(None),
+            _ => Ok(None),
         }
     }
 
-    fn read(&mut self) -> Option<Option<(u64, Writer)>> {
-        let Some(begin) = self.numbers.next().filter(|begin| !begin.is_empty()) else { return Some(None) };
-        let begin = begin.parse().ok()?;
-        let code: u64 = self.numbers.next()?.parse().ok()?;
+    fn read(&mut self) -> Result<Option<(u64, Writer)>, Unreadable> {
+        let Some(begin) = self.numbers.next().filter(|begin| !begin.is_empty()) else { return Ok(None) };
+        let begin = begin.parse()?;
+        let code: u64 = self.numbers.next().ok_or(Unreadable)?.parse()?;
         let (is_value, code) = (code % 2 == 1, code / 2);
         let place = if code == 0 { None } else { Some(place(code)?) };
-        Some(Some((begin, Writer { place, is_value })))
+        Ok(Some((begin, Writer { place, is_value })))
     }
 }
 
-fn place(code: u64) -> Option<Place> {
-    Some(Place { file: u32::try_from(code / LINES).ok()?, line: u32::try_from(code % LINES).ok()? })
+fn place(code: u64) -> Result<Place, Unreadable> {
+    Ok(Place { file: u32::try_from(code / LINES)?, line: u32::try_from(code % LINES)? })
+}
+
+impl From<ParseIntError> for Unreadable {
+    fn from(_: ParseIntError) -> Self {
+        Self
+    }
+}
+
+impl From<TryFromIntError> for Unreadable {
+    fn from(_: TryFromIntError) -> Self {
+        Self
+    }
 }
 
 #[cfg(test)]

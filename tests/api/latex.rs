@@ -174,7 +174,7 @@ async fn an_error_names_file_and_line() {
         (
             document("\\usepackage{nowhere}", ""),
             "template_error",
-            "index.tex:3: File 'nowhere.sty' not found; put it beside the template",
+            "index.tex:2: File 'nowhere.sty' not found; put it beside the template",
         ),
         (document("", "<%= name %>"), "template_error", "index.tex:4: 'name' is not defined"),
         (document("", ""), "template_invalid", "no pages"),

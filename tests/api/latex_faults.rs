@@ -116,7 +116,7 @@ fn elsewhere() -> Vec<(Vec<u8>, &'static [&'static str])> {
             &["part.tex:2: Undefined control sequence \\two"],
         ),
         (
-            with(text("", "<%- text %>\\input{part}"), "part.tex", b"one\ntw\xe4 x"),
+            with(text("", "<%- text %>\\input{part}"), "part.tex", b"one\ntw\xe4hrend x\nmore\n"),
             &["part.tex:2: ", "Invalid UTF-8 byte", "save the file as UTF-8"],
         ),
         (

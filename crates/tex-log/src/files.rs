@@ -55,8 +55,8 @@ impl Files {
 
     /// The file that the one of [`own`](Self::own) has open.
     pub(crate) fn entered(&self) -> Option<&str> {
-        let mut open = self.open.iter().rev().flatten();
-        open.by_ref().take_while(|name| is_foreign(name)).last().map(String::as_str)
+        let open = self.open.iter().rev().flatten();
+        open.take_while(|name| is_foreign(name)).last().map(String::as_str)
     }
 
     /// The file that was read to its end last.

@@ -31,7 +31,8 @@ pub(crate) fn header<'line>(line: &'line str, files: &Files) -> Option<Header<'l
     }
     let is_file =
         ["./", "../", "/"].iter().any(|folder| name.starts_with(folder)) || files.is_open(&shown(name));
-    let is_lua = name.ends_with(".lua") && !name.contains(' ');
+    let is_lua =
+        !name.contains(' ') && name.rsplit_once('.').is_some_and(|(_, extension)| extension == "lua");
     (is_file || is_lua).then(|| Header {
         file: Some(shown(name)),
         line: Some(number),

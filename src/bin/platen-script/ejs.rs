@@ -112,8 +112,8 @@ pub fn renew(engine: &mut Option<Engine>) {
 
 impl Engine {
     fn new() -> Self {
-        let (runner, functions, speaking) = Default::default();
-        Self { machine: Machine::new(), runner, functions, speaking }
+        let machine = Machine::new();
+        Self { machine, runner: OnceCell::new(), functions: OnceCell::new(), speaking: Speaking::default() }
     }
 
     /// Makes ready what runs scripts, before one is there.

@@ -150,22 +150,19 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     let mut told: Vec<(Option<String>, Kind, u32)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for warning in report.warnings.iter().filter(is_seen) {
-        let letter = match &warning.kind {
-            Kind::MissingCharacter { character, .. } if told.len() < LETTERS => origins.of_letter(character),
+        let letter = match letter_of(&warning.kind) {
+            Some(letter) if told.len() < LETTERS => origins.of_letter(letter),
             _ => None,
         };
         let place = letter.or_else(|| Some(origins.place(warning.file.as_deref()?, warning.line)));
         let place = place.map(|place| place.to_string());
         let key = format!("{place:?} {}", without_points(&warning.kind));
-        match known.get(&key).and_then(|at| told.get_mut(*at)) {
-            Some((_, kind, times)) => {
-                *kind = larger(kind.clone(), &warning.kind);
-                *times = times.saturating_add(warning.times);
-            }
-            None => {
-                known.insert(key, told.len());
-                told.push((place, warning.kind.clone(), warning.times));
-            }
+        if let Some((_, kind, times)) = known.get(&key).and_then(|at| told.get_mut(*at)) {
+            *kind = larger(kind.clone(), &warning.kind);
+            *times = times.saturating_add(warning.times);
+        } else {
+            known.insert(key, told.len());
+            told.push((place, warning.kind.clone(), warning.times));
         }
     }
     let line = |(place, kind, times): (Option<String>, Kind, u32)| {
@@ -176,12 +173,19 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     told.into_iter().map(line).collect()
 }
 
+/// The letter that a font lacks.
+fn letter_of(kind: &Kind) -> Option<&str> {
+    if let Kind::MissingCharacter { character, .. } = kind { Some(character) } else { None }
+}
+
 /// What two warnings of one line have in common: by how much a line is too wide depends on the data.
 fn without_points(kind: &Kind) -> String {
-    match kind {
-        Kind::TooWide(_) => Kind::TooWide(0.0).to_string(),
-        Kind::TooHigh(_) => Kind::TooHigh(0.0).to_string(),
-        kind => kind.to_string(),
+    if let Kind::TooWide(_) = kind {
+        Kind::TooWide(0.0).to_string()
+    } else if let Kind::TooHigh(_) = kind {
+        Kind::TooHigh(0.0).to_string()
+    } else {
+        kind.to_string()
     }
 }
 

@@ -153,10 +153,10 @@ impl<'a> Origins<'a> {
 
     /// The line that loads a package with which something is wrong: TeX has read on when it says so.
     fn asked_for(&self, error: &Error, file: &str, line: u32) -> Option<u32> {
-        let name = match &error.cause {
-            Cause::MissingFile(name) if !error.line_is_exact => name,
-            _ => error.message.strip_prefix("Option clash for package ")?,
-        };
+        let missing = if let Cause::MissingFile(name) = &error.cause { Some(name.as_str()) } else { None };
+        let name = missing
+            .filter(|_| !error.line_is_exact)
+            .or_else(|| error.message.strip_prefix("Option clash for package "))?;
         self.mention(file, &stem(name), Some(line))
     }
 
@@ -186,6 +186,10 @@ impl<'a> Origins<'a> {
     /// The line on which an argument begins that has no end.
     fn of_argument(&self, error: &Error, file: &str) -> Option<u32> {
         let (_, command) = error.message.split_once("scanning use of ")?;
+        if command.starts_with("\\UTFviii@") {
+            let text = self.text_of(file);
+            return text.find(char::REPLACEMENT_CHARACTER).map(|at| line_at(&text, at));
+        }
         let begin: String = error.runaway.as_deref()?.chars().take(ARGUMENT_LETTERS).collect();
         let begin = begin.split(['\\', ' ']).next().filter(|begin| !begin.is_empty())?;
         let text = self.text_of(file);
@@ -232,7 +236,7 @@ mod tests {
     fn site(notes: &str) -> Site {
         let file = ("main.tex".to_owned(), Bytes::from_static(b"one\ntwo\n  <%= three %> \n"));
         let part =
-            ("part.tex".to_owned(), Bytes::from_static(b"x\n\\begin{luacode}\na\nb\n\\end{luacode}\n"));
+            ("part.tex".to_owned(), Bytes::from_static(b"x\n\\begin{luacode}\na\nb\n\\end{luacode}\n\xe4\n"));
         Site::new("main.tex", [file, part].into())
             .with_page(Bytes::from_static(SOURCE.as_bytes()))
             .with_notes(Notes::new(Bytes::copy_from_slice(notes.as_bytes())))
@@ -269,6 +273,8 @@ mod tests {
         assert_eq!(of("(./part.tex\n[\\directlua]:2: bad\nl.5 \\end{luacode}\n\n"), "part.tex:4");
         let runaway = "Runaway argument?\n{book}\n! File ended while scanning use of \\documentclass.\n";
         assert_eq!(of(runaway), "main.tex:1");
+        let cut = "(./part.tex)\n! File ended while scanning use of \\UTFviii@three@octets.\n";
+        assert_eq!(of(cut), "part.tex:6");
         assert_eq!(of("./part.tex:3: There's no line here to end.\n\nl.3 \n    a\n"), "part.tex:2");
         assert_eq!(of("./part.tex:3: Paragraph ended before \\x was complete.\nl.3 \n    \n"), "part.tex:3");
         assert_eq!(
