@@ -93,9 +93,9 @@ mod tests {
     #[test]
     fn what_is_packed_and_what_is_not_become_the_same_within_the_limit() {
         let content = vec![7; 100_000];
-        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-        packer.write_all(&content).unwrap();
-        for stored in [packer.finish().unwrap(), content.clone()] {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&content).unwrap();
+        for stored in [encoder.finish().unwrap(), content.clone()] {
             let mut packed = tempfile::tempfile().unwrap();
             packed.write_all(&stored).unwrap();
             packed.rewind().unwrap();
