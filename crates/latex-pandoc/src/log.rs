@@ -15,7 +15,7 @@ const QUOTED_LETTERS: usize = 120;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Message {
+struct Entry {
     r#type: String,
     verbosity: String,
     contents: String,
@@ -37,7 +37,7 @@ enum Where<'m> {
 /// What the log says of the document `texts`; in the order of its lines. A log that is none says nothing.
 #[must_use]
 pub fn notices(log: &[u8], texts: &Texts<'_>) -> Vec<Notice> {
-    let messages: Vec<Message> = serde_json::from_slice(log).unwrap_or_default();
+    let messages: Vec<Entry> = serde_json::from_slice(log).unwrap_or_default();
     let begin = texts.preamble();
     // What stands in a caption is read twice.
     let mut seen = BTreeSet::new();
@@ -71,7 +71,7 @@ pub fn notices(log: &[u8], texts: &Texts<'_>) -> Vec<Notice> {
     notices
 }
 
-fn read<'m>(message: &'m Message, begin: Option<&Place>) -> Option<(What, Where<'m>)> {
+fn read<'m>(message: &'m Entry, begin: Option<&Place>) -> Option<(What, Where<'m>)> {
     let is_warning = message.verbosity == "WARNING";
     match &*message.r#type {
         "SkippedContent" => skipped(message, begin),
@@ -97,7 +97,7 @@ fn read<'m>(message: &'m Message, begin: Option<&Place>) -> Option<(What, Where<
 }
 
 /// What pandoc's reader does not know. `begin` is where the document begins behind its preamble.
-fn skipped<'m>(message: &'m Message, begin: Option<&Place>) -> Option<(What, Where<'m>)> {
+fn skipped<'m>(message: &'m Entry, begin: Option<&Place>) -> Option<(What, Where<'m>)> {
     let contents = message.contents.trim_end();
     // The line is the one on which a command ends, and an environment begins.
     let lines = if contents.starts_with("\\begin{") { 0 } else { contents.matches('\n').count() };
@@ -150,7 +150,7 @@ fn unknown_in(message: &str) -> Option<&str> {
     rest.split_whitespace().next()
 }
 
-fn place_of(message: &Message) -> Where<'static> {
+fn place_of(message: &Entry) -> Where<'static> {
     if message.line == 0 {
         return Where::Nowhere;
     }

@@ -103,7 +103,7 @@ impl StepRunner for Pandoc {
         if !finished.status.success() {
             return Err(told::failed(&finished, &site, &self.config));
         }
-        for warning in told::warnings(&finished, &site, texts).await? {
+        for warning in told::warnings(&finished, &site, Arc::clone(&texts)).await? {
             job.warnings.push(&warning);
         }
         output(&finished, &order.output(), &job.outlet, (kind, None)).await
