@@ -97,7 +97,7 @@ impl Linter {
                 let job = LintJob::Page { entry, files: site.paths().map(Cow::Borrowed).collect() };
                 Ok(memmem::find(&body, TAG).map(|_| (job, body)))
             }
-            TemplateKind::Docx => {
+            TemplateKind::Docx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
                     (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
@@ -105,9 +105,9 @@ impl Linter {
                 let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
                 Ok(Some((job, body)))
             }
-            TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => {
+            TemplateKind::Xlsx | TemplateKind::Latex => {
                 let sentence = format!(
-                    "this version does not look through {} templates; it does through pages (HTML, EJS) and Word files",
+                    "this version does not look through {} templates; it does through pages (HTML, EJS), Word and PowerPoint files",
                     kind.name()
                 );
                 Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
@@ -133,8 +133,12 @@ impl Linter {
 impl VariableReader for Linter {
     fn reads(&self, kind: TemplateKind) -> bool {
         match kind {
-            TemplateKind::Html | TemplateKind::Ejs | TemplateKind::Framework | TemplateKind::Docx => true,
-            TemplateKind::Xlsx | TemplateKind::Pptx | TemplateKind::Latex => false,
+            TemplateKind::Html
+            | TemplateKind::Ejs
+            | TemplateKind::Framework
+            | TemplateKind::Docx
+            | TemplateKind::Pptx => true,
+            TemplateKind::Xlsx | TemplateKind::Latex => false,
         }
     }
 
@@ -146,7 +150,7 @@ impl VariableReader for Linter {
     ) -> Reading {
         match self.lint_aside(account, template, limit).await {
             // Of an Office file whose tags cannot all be read, what can be is not all.
-            Ok(Some(report)) if template.0 != TemplateKind::Docx || report.faults.is_empty() => {
+            Ok(Some(report)) if !is_filled(template.0) || report.faults.is_empty() => {
                 report.variables.map_or(Reading::Untellable, Reading::Paths)
             }
             Ok(Some(_)) => Reading::Untellable,
@@ -157,6 +161,11 @@ impl VariableReader for Linter {
             }
         }
     }
+}
+
+/// Whether it is an Office file with tags.
+fn is_filled(kind: TemplateKind) -> bool {
+    matches!(kind, TemplateKind::Docx | TemplateKind::Pptx)
 }
 
 /// What is in a page without a tag.
@@ -174,7 +183,7 @@ struct Beside<'a> {
 impl FileSource for Beside<'_> {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         let text = || self.site.text(name).map(|text| text.content).or_else(|| self.site.get(name).cloned());
-        let content = if self.kind == TemplateKind::Docx {
+        let content = if is_filled(self.kind) {
             beside(self.site, name)?
         } else {
             text().ok_or_else(|| format!("there is no file '{name}'"))?

@@ -110,6 +110,17 @@ impl Collected {
         self.nest(&tags.all, first);
     }
 
+    /// How many steps there are outside of all sections.
+    pub(crate) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Makes the steps from here to there the body of a section that goes over `list`: the tag of this number.
+    pub(crate) fn nest_in(&mut self, steps: std::ops::Range<usize>, (tag, list): (usize, &Expression)) {
+        let body = self.steps.splice(steps.clone(), []).collect();
+        self.steps.insert(steps.start, Step { tag, body, ..of_expression("section", list) });
+    }
+
     /// The steps of a part's tags, the first of which has the number `first`. A section that is never closed goes on to the part's end.
     fn nest(&mut self, tags: &[Placed], first: usize) {
         let mut open: Vec<Step> = Vec::new();
@@ -149,6 +160,7 @@ fn kind(tag: &Tag) -> &'static str {
         Tag::Html(_) => "html",
         Tag::Xml(_) => "xml",
         Tag::Command(command, _) => command.name,
+        Tag::Slides(_) => "slides",
         Tag::Delimiters(_) => "delimiters",
     }
 }
@@ -167,7 +179,7 @@ fn steps(tag: &Tag) -> Vec<Step> {
         Tag::Command(command, arguments) => {
             arguments.iter().map(|text| of_text(command.name, text)).collect()
         }
-        Tag::End(_) | Tag::Delimiters(_) => Vec::new(),
+        Tag::End(_) | Tag::Slides(_) | Tag::Delimiters(_) => Vec::new(),
     }
 }
 

@@ -29,6 +29,7 @@ mod real;
 mod repeat;
 mod runs;
 mod shattered;
+mod slides;
 mod structure;
 mod support;
 mod ticks;
