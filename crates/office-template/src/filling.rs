@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
-use crate::powerpoint::{Repeats, renewed};
+use crate::powerpoint::{Repeats, renewed, spanned};
 use crate::{Filled, PartPlan, Template, word};
 
 /// What parts are filled with, and what came of it.
@@ -114,6 +114,6 @@ impl Filling<'_, '_, '_> {
         let mut filler = Filler::new(source, limit, (&mut self.package, &mut *self.files));
         let out = filler.part(&part.nodes, answers)?;
         self.faults.append(&mut filler.faults);
-        Ok(out)
+        if part.slide.is_some() { spanned(name, out) } else { Ok(out) }
     }
 }

@@ -14,6 +14,7 @@ mod picture;
 mod presentation;
 mod repeat;
 mod shape;
+mod spans;
 
 pub(crate) use deck::Deck;
 pub(crate) use groups::{grouped, renewed};
@@ -21,3 +22,4 @@ pub(crate) use link::write as link;
 pub(crate) use picture::write as picture;
 pub(crate) use repeat::Repeats;
 pub(crate) use shape::{check, frame, is_merged, list, on_slide, shape_of, text_box_of};
+pub(crate) use spans::spanned;

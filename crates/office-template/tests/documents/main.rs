@@ -14,6 +14,7 @@ mod containers;
 mod contents;
 mod corpus;
 mod costs;
+mod decks;
 mod fill;
 mod forms;
 mod html;

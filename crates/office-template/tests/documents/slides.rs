@@ -147,6 +147,37 @@ fn fault(shapes: &str, data: &str) -> String {
     }
 }
 
+/// A presentation as a program writes it, with tags: notes, a picture, a table, a hidden slide that is dropped.
+pub fn deck() -> Vec<u8> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/office_files/deck.pptx");
+    let mut files = entries(&std::fs::read(path).expect("the deck is there"));
+    let edits = [
+        ("The deck", "{title}"),
+        ("Subtitle with Ümläuts", "{%logo}"),
+        ("Say hello first.", "Say {name} of {title}."),
+        (">Points<", ">{name} {:slides items}{:link name 'https://a.example/'}<"),
+        ("Two &lt;b&gt;", "{#points}{.}{/points}"),
+        ("HIDDENSLIDE", "{:slides secret}"),
+        (">c10<", ">{#items}{name}<"),
+        (">c11<", ">{points | count}{/items}<"),
+    ];
+    for (name, content) in &mut files {
+        if let Ok(text) = String::from_utf8(content.clone())
+            && name.starts_with("ppt/")
+        {
+            // A picture that holds the place of one.
+            let text = text.replace("descr=\"image.png\"", "descr=\"{%logo}\"");
+            *content = edits.iter().fold(text, |text, (from, to)| text.replace(from, to)).into_bytes();
+        }
+    }
+    let files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    zipped(&files)
+}
+
+/// Its data.
+pub const DATA: &str = r#"{"title":"T & U","logo":"iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==",
+    "items":[{"name":"a","points":[1,2]},{"name":"b","points":[]},{"name":"c","points":["x"]}]}"#;
+
 #[test]
 fn texts_of_shapes_are_filled_in_the_style_of_their_tags() {
     let cut = shape(2, &["{na", "x"])
