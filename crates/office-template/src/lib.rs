@@ -282,9 +282,8 @@ impl Template {
         let steps = program::steps(&nodes, &tags.all, (first, &bodies.collect()));
         let forgotten = forgotten(&part, &tags);
         let part = PartPlan::new((name, is_main), part, nodes);
-        let repeat = tags.all.iter().enumerate().find_map(|(index, placed)| match &placed.tag {
-            Tag::Slides(list) => Some((first + index, list.clone())),
-            _ => None,
+        let repeat = tags.all.iter().enumerate().find_map(|(index, placed)| {
+            if let Tag::Slides(list) = &placed.tag { Some((first + index, list.clone())) } else { None }
         });
         Ok((PartPlan { first, tags: tags.all.len(), includes, forgotten, repeat, ..part }, steps))
     }

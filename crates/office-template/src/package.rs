@@ -175,12 +175,11 @@ impl<'a> Package<'a> {
             self.changed.insert(entry, content);
             return Ok(());
         }
-        match self.added_at.get(&lower).and_then(|&at| self.added.get_mut(at)) {
-            Some((_, held)) => *held = content,
-            None => {
-                self.added_at.insert(lower, self.added.len());
-                self.added.push((name.to_owned(), content));
-            }
+        if let Some((_, held)) = self.added_at.get(&lower).and_then(|&at| self.added.get_mut(at)) {
+            *held = content;
+        } else {
+            self.added_at.insert(lower, self.added.len());
+            self.added.push((name.to_owned(), content));
         }
         Ok(())
     }

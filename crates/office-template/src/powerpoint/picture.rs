@@ -154,7 +154,7 @@ impl<'a> Shape<'a> {
             width: number(extent, "cx")?,
             height: number(extent, "cy")?,
         };
-        let is_usable = |length: f64| length >= 1.0 && length <= LARGEST;
+        let is_usable = |length: f64| (1.0..=LARGEST).contains(&length);
         (is_usable(frame.width) && is_usable(frame.height)).then_some(frame)
     }
 
@@ -186,13 +186,9 @@ impl Written<'_> {
         let p = p.unwrap_or("p:");
         let own = shape.elements.iter().find(|one| one.name == "cNvPr");
         let value = |name: &str| attribute_text(own.map(|own| own.value(name)).unwrap_or_default());
-        let click = match link {
-            Some(id) => format!("<{a}hlinkClick r:id=\"{id}\"/>"),
-            None => {
-                let kept = own.and_then(|own| shape.within(own, "hlinkClick"));
-                kept.map(|kept| shape.text(kept).to_owned()).unwrap_or_default()
-            }
-        };
+        let kept = || Some(shape.text(shape.within(own?, "hlinkClick")?).to_owned());
+        let click =
+            link.map(|id| format!("<{a}hlinkClick r:id=\"{id}\"/>")).or_else(kept).unwrap_or_default();
         let place = shape.elements.iter().find(|one| one.name == "nvPr").map(|one| shape.text(one));
         let place = place.map_or_else(|| format!("<{p}nvPr/>"), str::to_owned);
         let group = if place.contains("ph ") || place.contains("ph/") { " noGrp=\"1\"" } else { "" };
@@ -200,7 +196,7 @@ impl Written<'_> {
         let mut sides = String::new();
         for (name, cut) in [("l", crop.left), ("t", crop.top), ("r", crop.right), ("b", crop.bottom)] {
             if cut > 0 {
-                sides.push_str(&format!(" {name}=\"{cut}\""));
+                sides.extend([" ", name, "=\"", &cut.to_string(), "\""]);
             }
         }
         let crop = if sides.is_empty() { String::new() } else { format!("<{a}srcRect{sides}/>") };
@@ -233,7 +229,7 @@ impl Written<'_> {
                 from = one.whole.end;
                 match one.name.as_str() {
                     "xfrm" => {}
-                    "prstGeom" | "custGeom" => geometry = shape.text(one).to_owned(),
+                    "prstGeom" | "custGeom" => shape.text(one).clone_into(&mut geometry),
                     _ => rest.push_str(shape.text(one)),
                 }
             }
@@ -266,7 +262,7 @@ impl Written<'_> {
         let rotation = (rotation + i64::from(turn.quarters) * QUARTER).rem_euclid(TURN);
         let mut attributes = String::new();
         if rotation != 0 {
-            attributes.push_str(&format!(" rot=\"{rotation}\""));
+            attributes.extend([" rot=\"", &rotation.to_string(), "\""]);
         }
         if is_set("flipH") != turn.mirrored {
             attributes.push_str(" flipH=\"1\"");

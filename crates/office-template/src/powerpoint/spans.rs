@@ -21,34 +21,39 @@ pub(crate) fn spanned(part: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
     for table in all.iter().filter(|entry| entry.name == "tbl") {
         let rows: Vec<Vec<&Entry>> =
             within(&all, &table.whole, "tr").map(|row| within(&all, &row.whole, "tc").collect()).collect();
-        let cell = |row: usize, at: usize| rows.get(row)?.get(at).copied();
-        let is_merged = |row: usize, at: usize| {
-            cell(row, at).is_some_and(|cell| matches!(cell.value("vMerge"), "1" | "true"))
-        };
-        for (number, row) in rows.iter().enumerate() {
-            for (at, cell) in row.iter().enumerate() {
-                let tag = xml.get(cell.tag.clone()).unwrap_or_default();
-                let place = |range: Range<usize>| cell.tag.start + range.start..cell.tag.start + range.end;
-                let told = cell.value("rowSpan").parse::<usize>().unwrap_or(1);
-                let merged = (number + 1..).take_while(|&row| is_merged(row, at)).count();
-                if is_merged(number, at) {
-                    // The cell above is gone with its row: this one is a cell of its own.
-                    let is_alone = !(0..number).rev().any(|row| !is_merged(row, at));
-                    let own = attribute(tag, "vMerge").filter(|_| is_alone);
-                    edits.extend(own.map(|own| (place(own.whole), String::new())));
-                } else if told != merged + 1
-                    && let Some(own) = attribute(tag, "rowSpan")
-                {
-                    edits.push((place(own.value), (merged + 1).to_string()));
-                } else if told != merged + 1 {
-                    let name = tag.iter().position(|byte| b" />\r\n\t".contains(byte)).unwrap_or_default();
-                    edits.push((place(name..name), format!(" rowSpan=\"{}\"", merged + 1)));
-                }
-            }
+        for at in 0..rows.iter().map(Vec::len).max().unwrap_or_default() {
+            column(&rows, at, &xml, &mut edits);
         }
     }
     edits.sort_by_key(|(range, _)| range.start);
     Ok(replaced(&xml, &edits))
+}
+
+/// The edits of a table's column, from its last cell to its first.
+fn column(rows: &[Vec<&Entry>], at: usize, xml: &[u8], edits: &mut Vec<(Range<usize>, String)>) {
+    let mut merged: Vec<&Entry> = Vec::new();
+    for cell in rows.iter().rev().filter_map(|row| row.get(at)) {
+        if matches!(cell.value("vMerge"), "1" | "true") {
+            merged.push(cell);
+            continue;
+        }
+        let rows = merged.len() + 1;
+        merged.clear();
+        if cell.value("rowSpan").parse().unwrap_or(1) == rows {
+            continue;
+        }
+        let tag = xml.get(cell.tag.clone()).unwrap_or_default();
+        let name = tag.iter().position(|byte| b" />\r\n\t".contains(byte)).unwrap_or_default();
+        let own = attribute(tag, "rowSpan").map(|own| (own.value, rows.to_string()));
+        let (range, written) = own.unwrap_or_else(|| (name..name, format!(" rowSpan=\"{rows}\"")));
+        edits.push((cell.tag.start + range.start..cell.tag.start + range.end, written));
+    }
+    // The cell above these is gone with its row: they are cells of their own.
+    for cell in merged {
+        let tag = xml.get(cell.tag.clone()).unwrap_or_default();
+        let own = attribute(tag, "vMerge").map(|own| own.whole);
+        edits.extend(own.map(|own| (cell.tag.start + own.start..cell.tag.start + own.end, String::new())));
+    }
 }
 
 /// The elements of this name in a range.
@@ -64,10 +69,12 @@ mod tests {
     use super::spanned;
 
     fn spans(rows: &[&[&str]]) -> String {
-        let row = |cells: &&[&str]| {
-            format!("<a:tr>{}</a:tr>", cells.iter().map(|cell| format!("<a:tc{cell}/>")).collect::<String>())
-        };
-        let xml = format!("<a:tbl>{}</a:tbl>", rows.iter().map(row).collect::<String>());
+        let mut xml = "<a:tbl>".to_owned();
+        for row in rows {
+            let cells = row.iter().flat_map(|cell| ["<a:tc", cell, "/>"]);
+            xml.extend(["<a:tr>"].into_iter().chain(cells).chain(["</a:tr>"]));
+        }
+        xml.push_str("</a:tbl>");
         String::from_utf8(spanned("x", xml.into_bytes()).expect("is read")).expect("UTF-8")
     }
 

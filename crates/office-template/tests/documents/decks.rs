@@ -86,13 +86,18 @@ fn charted(value: &Value) -> Value {
         Value::Object(members) if members.contains_key("datasets") => {
             let series = value["datasets"].as_array().into_iter().flatten();
             let series = series.map(|one| json!({"name": one["label"], "values": one["data"]}));
-            json!({"_type": "chart", "categories": {"names": value["labels"]}, "series": series.collect::<Vec<_>>()})
+            let mut names = json!({"names": value["labels"]});
+            let is_day = |label: &Value| label.as_str().is_some_and(|label| label.starts_with("20"));
+            if value["labels"].as_array().is_some_and(|labels| labels.iter().all(is_day)) {
+                names["formatCode"] = json!("m/d/yyyy");
+            }
+            json!({"_type": "chart", "categories": names, "series": series.collect::<Vec<_>>()})
         }
         Value::Object(members) => Value::Object(
             members.iter().map(|(name, value)| (name.clone(), charted(value))).collect::<Map<_, _>>(),
         ),
         Value::Array(items) => Value::Array(items.iter().map(charted).collect()),
-        other => other.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
 
@@ -100,7 +105,7 @@ fn charted(value: &Value) -> Value {
 fn translated(file: &[u8]) -> Vec<u8> {
     let mut files = entries(file);
     for (name, content) in &mut files {
-        if name.ends_with(".xml")
+        if Path::new(name.as_str()).extension().is_some_and(|end| end == "xml")
             && let Ok(text) = String::from_utf8(content.clone())
         {
             let paragraphs = text.split_inclusive("</a:p>").map(paragraph);
@@ -121,7 +126,8 @@ fn paragraph(xml: &str) -> String {
     }
     let mut written = before.to_owned();
     for (at, (_, behind)) in runs.iter().enumerate() {
-        written += &format!("<a:t>{}</a:t>{behind}", if at == 0 { tags(&whole) } else { String::new() });
+        let text = if at == 0 { tags(&whole) } else { String::new() };
+        written.extend(["<a:t>", &text, "</a:t>", behind]);
     }
     written
 }
@@ -129,25 +135,25 @@ fn paragraph(xml: &str) -> String {
 fn tags(text: &str) -> String {
     let mut written = String::new();
     for piece in text.split_inclusive("}}") {
-        let (before, tag) = piece.split_once("{{").unwrap_or((piece, ""));
-        let words: Vec<&str> = tag.trim_end_matches("}}").split_whitespace().collect();
+        let (before, inside) = piece.split_once("{{").unwrap_or((piece, ""));
+        let words: Vec<&str> = inside.trim_end_matches("}}").split_whitespace().collect();
         let value = |name: &str| {
             let found = words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
             found.unwrap_or_default().replace("&quot;", "\"")
         };
-        written += before;
-        written += &match words.first().copied() {
+        let tag = match words.first().copied() {
             None | Some("/pptxSlides") => String::new(),
             Some("pptxSlides" | "#pptxSlides") => format!("{{{{:slides {}}}}}", words[1]),
             Some("pptxChart") => format!("{{{{{}}}}}", value("data")),
             Some("pptxImage") => format!("{{{{%{} | height({})}}}}", value("src"), value("height")),
             Some(_) => format!("{{{{{}}}}}", words.join(" ")),
         };
+        written.extend([before, &tag]);
     }
     written
 }
 
-/// What the slides, notes, SmartArt and charts say; blank paragraphs are left out.
+/// What the slides, notes, charts and `SmartArt` say; blank paragraphs are left out.
 fn said(file: &[u8]) -> Said {
     let mut named: Vec<(String, usize, Vec<String>)> = Vec::new();
     for (name, content) in entries(file) {
@@ -158,7 +164,9 @@ fn said(file: &[u8]) -> Said {
         if !matches!(kind, "slides/slide" | "notesSlides/notesSlide" | "charts/chart" | "diagrams/data") {
             continue;
         }
+        // A break may have properties, which say nothing.
         let xml = String::from_utf8(content).expect("UTF-8");
+        let xml = xml.replace("<a:br>", "<a:br/><a:look>").replace("</a:br>", "</a:look>");
         let number = stem[kind.len()..].parse().unwrap_or_default();
         let texts = if kind == "charts/chart" {
             let values = xml.split("<c:v>").skip(1).filter_map(|value| value.split_once("</c:v>"));
