@@ -43,7 +43,7 @@ impl Template {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));
         }
-        if let Some(repeats) = repeats {
+        if let Some(repeats) = repeats.filter(|_| self.parts.iter().any(|part| part.tags > 0)) {
             repeats.finish(&mut package)?;
         }
         let warnings = std::mem::take(&mut package.warnings).lines();

@@ -20,6 +20,7 @@ pub(crate) use deck::Deck;
 pub(crate) use groups::{grouped, renewed};
 pub(crate) use link::write as link;
 pub(crate) use picture::write as picture;
+pub(crate) use presentation::untitled;
 pub(crate) use repeat::Repeats;
 pub(crate) use shape::{check, frame, is_merged, list, on_slide, shape_of, text_box_of};
 pub(crate) use spans::spanned;

@@ -12,9 +12,9 @@ use crate::files::Files;
 use crate::lexer::{self, Delimiters};
 use crate::limits::Limits;
 use crate::outline::Collected;
-use crate::powerpoint::Deck;
+use crate::powerpoint::{self, Deck};
 use crate::styles::Styles;
-use crate::word::{self, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
+use crate::word::{self, Dialect, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
 use crate::{container, package, plan};
 
 /// The most digits of a number, and one more.
@@ -97,7 +97,10 @@ pub(crate) fn parts(
             of_main = relationships;
         }
         let origin = Origin { dialect: text_part.dialect, addresses };
-        let xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
+        let mut xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
+        if family == Family::PowerPoint && text_part.dialect == Dialect::Properties {
+            xml = powerpoint::untitled(&text_part.name, &xml)?;
+        }
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
         let may_have_tags = are_given

@@ -25,8 +25,12 @@ pub(crate) fn grouped(
         for (part, (of_part, title, _)) in group.iter().zip(of_parts.by_ref()) {
             body.extend(of_part);
             match &part.repeat {
-                Some(_) if first.is_some() => reading.faults.push(Fault::new(&title, 0, "{:slides}", TWICE)),
-                Some((tag, list)) => first = Some((*tag, list)),
+                Some((_, list)) if first.is_some_and(|(_, first)| first != list) => {
+                    reading.faults.push(Fault::new(&title, 0, "{:slides}", TWICE));
+                }
+                Some((tag, list)) => {
+                    first.get_or_insert((*tag, list));
+                }
                 None => {}
             }
         }

@@ -19,8 +19,21 @@ type Made = BTreeMap<usize, Option<Vec<String>>>;
 
 pub(super) fn rewrite(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
     count(deck, made, package)?;
+    if made.values().all(|made| made.as_ref().is_some_and(Vec::is_empty)) {
+        return Ok(());
+    }
     list(deck, made, package)?;
     drop_slides(deck, made, package)
+}
+
+/// What a file tells of its slides' titles: they have tags, and are others when these are filled. PowerPoint writes them anew.
+const TITLES: [&str; 2] = ["HeadingPairs", "TitlesOfParts"];
+
+/// The properties in the part `name` without the titles of slides.
+pub(crate) fn untitled(name: &str, xml: &[u8]) -> Result<Vec<u8>, Error> {
+    let all = entries(name, xml)?.into_iter().filter(|entry| TITLES.contains(&entry.name.as_str()));
+    let edits: Vec<_> = all.map(|entry| (entry.whole, String::new())).collect();
+    Ok(replaced(xml, &edits))
 }
 
 /// Puts the copies behind their slides: in the list, in the sections, in the shows.
@@ -139,9 +152,10 @@ fn drop_slides(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<()
     Ok(())
 }
 
-/// The counts of slides, of notes and of hidden slides; the titles, which would be others now, are the program's to write anew.
+/// The counts of slides, of notes and of hidden slides; the titles go.
 fn count(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
     let Some(xml) = package.part(COUNTS)? else { return Ok(()) };
+    let xml = untitled(COUNTS, &xml)?;
     let (mut slides, mut notes, mut hidden) = (0_i64, 0_i64, 0_i64);
     for (&at, parts) in made {
         let Some(slide) = deck.slides.get(at) else { continue };
@@ -156,10 +170,6 @@ fn count(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Erro
             "Slides" => slides,
             "Notes" => notes,
             "HiddenSlides" => hidden,
-            "HeadingPairs" | "TitlesOfParts" => {
-                edits.push((entry.whole.clone(), String::new()));
-                continue;
-            }
             _ => continue,
         };
         let text = xml.get(entry.tag.end..entry.whole.end).unwrap_or_default();

@@ -58,9 +58,6 @@ impl<'d> Repeats<'d> {
 
     /// Tells the presentation what became of its slides.
     pub(crate) fn finish(self, package: &mut Package<'_>) -> Result<(), Error> {
-        if self.made.values().all(|made| made.as_ref().is_some_and(Vec::is_empty)) {
-            return Ok(());
-        }
         presentation::rewrite(self.deck, &self.made, package)
     }
 }

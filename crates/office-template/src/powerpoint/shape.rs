@@ -110,8 +110,15 @@ fn is_alone(part: &Part, shape: Id, (text, range): (usize, &std::ops::Range<usiz
 /// Looks whether each picture of a slide has a shape that it can take the place of, and whether the slide is repeated once.
 pub(crate) fn check(part: &Part, name: &str, tags: &mut Tags) {
     let mut faults = Vec::new();
-    let slides = tags.all.iter().enumerate().filter(|(_, placed)| matches!(placed.tag, Tag::Slides(_)));
-    faults.extend(slides.skip(1).map(|(index, _)| (index, super::deck::TWICE)));
+    let mut repeat = None;
+    for (index, placed) in tags.all.iter().enumerate() {
+        // A shape may stand twice, once for older versions.
+        if let Tag::Slides(list) = &placed.tag
+            && repeat.get_or_insert(list) != &list
+        {
+            faults.push((index, super::deck::TWICE));
+        }
+    }
     for (index, placed) in tags.all.iter().enumerate() {
         if placed.writing != Writing::Shape {
             continue;

@@ -99,7 +99,8 @@ fn pptx(slides: &[&str], notes: &str) -> Vec<u8> {
             format!(
                 "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default Extension=\"rels\" \
                  ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/><Override PartName=\"/ppt/presentation.xml\" \
-                 ContentType=\"{MAIN}.presentation.main+xml\"/>{types}</Types>"
+                 ContentType=\"{MAIN}.presentation.main+xml\"/><Override PartName=\"/docProps/app.xml\" \
+                 ContentType=\"application/vnd.openxmlformats-officedocument.extended-properties+xml\"/>{types}</Types>"
             ),
         ),
         ("_rels/.rels".to_owned(), links_of(&link("rId1", "officeDocument", "ppt/presentation.xml"))),
@@ -114,7 +115,7 @@ fn pptx(slides: &[&str], notes: &str) -> Vec<u8> {
         ("ppt/_rels/presentation.xml.rels".to_owned(), links_of(&links)),
         (
             "docProps/app.xml".to_owned(),
-            format!("<Properties><Slides>{count}</Slides><Notes>{count}</Notes><TitlesOfParts>x</TitlesOfParts></Properties>"),
+            format!("<Properties><Slides>{count}</Slides><Notes>{count}</Notes><TitlesOfParts><vt:vector><vt:lpstr>{{name}} {{:slides items}} {{#x}}</vt:lpstr></vt:vector></TitlesOfParts><Company>{{title | default(0)}}</Company></Properties>"),
         ),
     ]);
     let files: Vec<_> = files.iter().map(|(name, content)| (name.as_str(), content.as_bytes())).collect();
@@ -234,7 +235,7 @@ fn a_slide_is_repeated_with_what_belongs_to_it() {
     let types = part(&file, "[Content_Types].xml");
     assert!(types.contains("/ppt/slides/slide5.xml") && types.contains("/ppt/notesSlides/notesSlide5.xml"));
     let counts = part(&file, "docProps/app.xml");
-    assert_eq!(counts, "<Properties><Slides>5</Slides><Notes>5</Notes></Properties>");
+    assert_eq!(counts, "<Properties><Slides>5</Slides><Notes>5</Notes><Company>T</Company></Properties>");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn new_findings((name, end): &(String, &str), found: &Found) -> Vec<String> {
     of("filled").difference(of("template")).map(|finding| format!("  {name}: {finding}")).collect()
 }
 
-/// The Word templates that lie there with their data.
+/// The templates of Word and `PowerPoint` that lie there with their data.
 fn corpus(folder: &Path) -> Vec<Case> {
     let mut cases = Vec::new();
     for from in ["docxtemplater", "easy-template-x"] {
@@ -116,12 +116,16 @@ fn corpus(folder: &Path) -> Vec<Case> {
             if path.extension().is_none_or(|end| end != "json") {
                 continue;
             }
-            let Ok(file) = std::fs::read(path.with_extension("template.docx")) else { continue };
+            let file = |end: &'static str| {
+                Some((end, std::fs::read(path.with_extension(format!("template.{end}"))).ok()?))
+            };
+            let Some((end, file)) = file("docx").or_else(|| file("pptx")) else { continue };
             let json: Value =
                 serde_json::from_slice(&std::fs::read(&path).expect("is read")).expect("is JSON");
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let mut case = Case::new(&format!("{from}-{name}"), file, &json["data"].to_string());
             case.delimiters = delimiters(&json);
+            case.end = end;
             cases.push(case);
         }
     }
