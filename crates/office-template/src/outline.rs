@@ -37,7 +37,7 @@ pub struct Outline {
 /// A tag of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineTag {
-    /// The part's name, as `word/document.xml`.
+    /// The part's name, as `word/document.xml`; of a presentation which slide's it is, as `slide 3`.
     pub part: String,
     /// The paragraph in the part, counted from 1.
     pub paragraph: usize,
