@@ -45,6 +45,12 @@ impl Family {
         }
     }
 
+    /// Whose file it may be, for what is said of one that cannot be read.
+    pub(crate) fn likely(file: &[u8]) -> Self {
+        let is_deck = memchr::memmem::find(file, b"ppt/presentation.xml").is_some();
+        if is_deck { Self::PowerPoint } else { Self::Word }
+    }
+
     /// Where the program keeps the parts of a file.
     pub(crate) fn folder(self) -> &'static str {
         match self {

@@ -176,7 +176,9 @@ impl Template {
         files: &mut dyn Files,
     ) -> Result<Self, Error> {
         let mut reading = Reading::new(limits, files);
-        let template = Self::find(file, delimiters, limits, &mut reading)?;
+        let program = Family::likely(&file);
+        let template = Self::find(file, delimiters, limits, &mut reading)
+            .map_err(|error| unfilled::of_program(error, program))?;
         let faults = reading.faults;
         if !faults.is_empty() {
             let count = faults.len();

@@ -4,12 +4,14 @@ use serde::Serialize;
 
 use crate::Template;
 use crate::error::{Error, Faults};
+use crate::family::Family;
 use crate::files::Files;
 use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
 use crate::program::code;
 use crate::read::Reading;
 use crate::tags::{Placed, Tags, list};
+use crate::unfilled::of_program;
 
 /// So many tags are told; of the others only how many there are.
 const TAGS: usize = 5_000;
@@ -85,7 +87,9 @@ impl Template {
     ) -> Result<Outline, Error> {
         let mut reading = Reading::new(limits, files);
         reading.outline = Some(Collected::default());
-        let template = Self::find(file, delimiters, limits, &mut reading)?;
+        let program = Family::likely(&file);
+        let template =
+            Self::find(file, delimiters, limits, &mut reading).map_err(|error| of_program(error, program))?;
         let Collected { tags, count, steps } = reading.outline.unwrap_or_default();
         let steps = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         let more = count - tags.len();

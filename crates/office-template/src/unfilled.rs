@@ -60,7 +60,7 @@ fn read(file: Vec<u8>, family: Family, limits: &Limits) -> Result<Unfilled, Erro
 }
 
 /// What is said of a container says how Word remedies it.
-fn of_program(error: Error, family: Family) -> Error {
+pub(crate) fn of_program(error: Error, family: Family) -> Error {
     let own = |sentence: String| {
         let (program, no_file) = (family.program(), format!("no {} file", family.program()));
         sentence.replace("in Word", &format!("in {program}")).replace("no Word file", &no_file)

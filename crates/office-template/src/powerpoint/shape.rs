@@ -1,5 +1,7 @@
 //! Tags in the shapes of a slide: what they may be, and which shape one takes the place of.
 
+use std::collections::BTreeSet;
+
 use crate::lexer::Tag;
 use crate::tags::{Placed, Tags};
 use crate::word::attribute::attribute;
@@ -119,6 +121,7 @@ pub(crate) fn check(part: &Part, name: &str, tags: &mut Tags) {
             faults.push((index, super::deck::TWICE));
         }
     }
+    let mut taken = BTreeSet::new();
     for (index, placed) in tags.all.iter().enumerate() {
         if placed.writing != Writing::Shape {
             continue;
@@ -136,7 +139,7 @@ pub(crate) fn check(part: &Part, name: &str, tags: &mut Tags) {
             | Place::Address { .. }
             | Place::Tick(_) => text.text.get(placed.text.clone()) == Some(text.text.trim()),
         };
-        if shape.is_none() || !is_whole {
+        if !is_whole || !shape.is_some_and(|shape| taken.insert(shape)) {
             faults.push((index, ALONE));
         }
     }
