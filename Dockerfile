@@ -60,5 +60,16 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 USER 10001:10001
 
-# And whatever other engines come to need. The last stage is what is built where none is named.
+# pandoc, of which Debian's own is too old.
+FROM debian:trixie-slim AS pandoc
+# hadolint ignore=DL3008
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends ca-certificates python3-venv \
+ && rm -rf /var/lib/apt/lists/*
+COPY scripts/pandoc scripts/pandoc.txt /build/scripts/
+RUN /build/scripts/pandoc /pandoc
+
+# And what makes HTML and Word of LaTeX, and whatever other engines come to need. The last stage is what is built where none
+# is named.
 FROM office AS full
+COPY --from=pandoc /pandoc /usr/local/lib/platen

@@ -7,6 +7,7 @@ mod process;
 mod register;
 mod slots;
 mod templates;
+mod tex;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::time::SystemTime;
@@ -19,6 +20,7 @@ pub use parts::{
 pub use register::{Label, Labelled};
 pub use slots::{EngineSlotMetrics, GaugeGuard, SlotMetrics, SlotWait};
 pub use templates::TemplateMetrics;
+pub use tex::TexMetrics;
 
 use crate::config::{LogConfig, LogFormat};
 

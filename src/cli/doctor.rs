@@ -71,6 +71,7 @@ fn examine(config: &Config) -> Result<Vec<Finding>, CommandError> {
         let catalog = catalog(config, &starter).await;
         found.extend(fonts::of_office(&starter, &catalog).await);
         found.extend(engines::findings(&catalog));
+        found.extend(engines::extras(&catalog));
         found.extend(engines::slots(&catalog, &config.engines));
         found.extend(store::findings(config).await);
         found

@@ -14,6 +14,7 @@ mod log;
 mod metrics;
 mod office;
 mod outbound;
+mod pandoc;
 mod raster;
 mod s3;
 mod storage;
@@ -38,6 +39,7 @@ pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use office::{OfficeConfig, OfficeStart};
 pub use outbound::{Allowed, DeliveryReach, Opening, OutboundConfig};
+pub use pandoc::PandocConfig;
 pub use raster::RasterConfig;
 pub use storage::{Objects, StorageConfig};
 pub use templates::TemplatesConfig;
@@ -67,6 +69,8 @@ pub struct Config {
     pub raster: RasterConfig,
     /// Section `[tex]`.
     pub tex: TexConfig,
+    /// Section `[pandoc]`.
+    pub pandoc: PandocConfig,
     /// Section `[engines]`.
     pub engines: EnginesConfig,
     /// Section `[workers]`.
@@ -163,6 +167,7 @@ impl Config {
         self.office.validate(faults);
         self.raster.validate(faults);
         self.tex.validate(faults);
+        self.pandoc.validate(faults);
         self.engines.validate(faults);
         self.workers.validate(faults);
         self.templates.validate(faults);

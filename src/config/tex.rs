@@ -22,6 +22,8 @@ pub struct TexConfig {
     pub files_limit: u64,
     /// What a run may print beside its log.
     pub printed_limit_bytes: u64,
+    /// Formats of preambles that come again, all together; nought: none is made.
+    pub formats_limit_mb: u64,
 }
 
 impl TexConfig {
@@ -33,5 +35,6 @@ impl TexConfig {
         faults.within("tex.files_limit_mb", self.files_limit_mb, 16, 1 << 20);
         faults.within("tex.files_limit", self.files_limit, 64, 1_000_000);
         faults.within("tex.printed_limit_bytes", self.printed_limit_bytes, 1_024, 1 << 30);
+        faults.within("tex.formats_limit_mb", self.formats_limit_mb, 0, 1 << 20);
     }
 }

@@ -76,6 +76,12 @@ impl Site {
         self.notes.as_ref()
     }
 
+    /// The template as it was before a page was made of it: the same files, the entry's own among them.
+    #[must_use]
+    pub fn template(&self) -> Self {
+        Self { page: None, ..self.clone() }
+    }
+
     /// The same files with another entry, `text`, which lies as `name` beside the present one.
     #[must_use]
     pub fn with_entry(&self, name: &str, text: Bytes) -> Self {
@@ -199,6 +205,7 @@ mod tests {
         let other = site.clone().with_page(Bytes::from_static(b"page"));
         assert_eq!((site.folder(), site.page().unwrap().as_ref()), ("a", &b"entry"[..]));
         assert_eq!(other.get("a/index.html").unwrap().as_ref(), b"page");
+        assert_eq!(other.template().page().unwrap().as_ref(), b"entry");
         assert_eq!(other.get("a/x.css").unwrap().as_ptr(), site.get("a/x.css").unwrap().as_ptr());
         let kept = site.clone().keeping_scripts();
         assert!(kept.scripts().is_none(), "no file of it is a template");

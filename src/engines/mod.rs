@@ -11,6 +11,7 @@ pub mod libreoffice;
 pub mod lint;
 pub mod office;
 pub mod page;
+pub mod pandoc;
 pub mod plain;
 pub mod plan;
 pub mod program;
@@ -89,6 +90,7 @@ pub fn all() -> Vec<Engine> {
         office::ENGINE,
         libreoffice::ENGINE,
         tex::ENGINE,
+        pandoc::ENGINE,
         page::ENGINE,
         raster::ENGINE,
         qpdf::ENGINE,

@@ -4,7 +4,7 @@ use super::Engine;
 use super::document::DocumentKind;
 use super::step::{Step, StepKind};
 use crate::domain::format_opts::PageOptions;
-use crate::domain::kinds::{Target, TemplateKind};
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
 
 /// Most steps until the file is made; what finishes it comes on top, at most once an ability.
 const STEP_LIMIT: usize = 6;
@@ -81,6 +81,17 @@ impl Plan {
     }
 }
 
+impl Way {
+    /// Whether nothing is made of what it leads to. Of LaTeX pandoc keeps what is said and not how it looks: where TeX is
+    /// missing, a PDF by way of its Word document would be another document than the one that is asked for.
+    fn is_end(&self) -> bool {
+        let last = self.steps.last();
+        last.is_some_and(|step| {
+            step.from == DocumentKind::Source && step.to != DocumentKind::File(FileKind::Pdf)
+        })
+    }
+}
+
 /// The cheapest route by what `engines` can do, and behind it whatever finishes such a file and is asked for; of two
 /// routes that cost the same the one with fewer steps, then the one of the engine that stands first.
 pub(super) fn search<'a>(
@@ -93,7 +104,7 @@ pub(super) fn search<'a>(
     // After n rounds each is the cheapest of all ways of at most n steps; ways that lead nowhere end by themselves.
     for _ in 0..STEP_LIMIT {
         let mut next = known.clone();
-        for way in &known {
+        for way in known.iter().filter(|way| !way.is_end()) {
             for (engine, ability) in abilities(engines.clone(), way.to, options) {
                 extend(&mut next, way, engine, ability);
             }
@@ -135,7 +146,6 @@ fn step_of(engine: &Engine, ability: &Ability) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::kinds::FileKind;
     use crate::engines::step::StepRunner;
     use crate::engines::{Basis, ejs};
 
@@ -200,6 +210,19 @@ mod tests {
         options.extras.outline = true;
         assert_eq!(route(&engines, Target::Pdf, &options).unwrap(), "office > office > seal:finish");
         assert_eq!(route(&engines, Target::Png, &options).unwrap(), "office > office > office:raster");
+    }
+
+    #[test]
+    fn a_pdf_of_latex_is_never_one_of_its_word_document() {
+        const TEX: Ability = able(StepKind::Convert, (DocumentKind::Source, file(FileKind::Pdf)), 9);
+        let source = engine("ejs", &[able(StepKind::Assemble, (DOCX, DocumentKind::Source), 1)]);
+        let words =
+            engine("pandoc", &[able(StepKind::Convert, (DocumentKind::Source, file(FileKind::Docx)), 1)]);
+        let (office, tex) = (engine("office", &[CONVERT]), engine("tex", &[TEX, RASTER]));
+        let told = |engines: &[Engine], target| route(engines, target, &PageOptions::default());
+        assert_eq!(told(&[source, words, office], Target::Docx).unwrap(), "ejs > pandoc");
+        assert_eq!(told(&[source, words, office], Target::Pdf), None);
+        assert_eq!(told(&[source, words, office, tex], Target::Png).unwrap(), "ejs > tex > tex:raster");
     }
 
     #[test]

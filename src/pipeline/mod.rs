@@ -15,6 +15,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::config::TemplatesConfig;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
@@ -212,7 +213,7 @@ impl Progress<'_> {
     async fn step<T>(&self, step: Step, work: impl Future<Output = T>) -> T {
         self.present.set(step);
         let _timer = step.measured().map(|measured| self.metrics.begin(measured));
-        work.instrument(tracing::info_span!("step", step.name = step.name())).await
+        work.instrument(tracing::info_span!("step", step.name = step.name(), tex.format = Empty)).await
     }
 }
 

@@ -21,6 +21,7 @@ use super::process;
 use super::register::{Labelled, Register};
 use super::slots::SlotMetrics;
 use super::templates::TemplateMetrics;
+use super::tex::TexMetrics;
 
 /// A number that only grows.
 pub type Count = Counter;
@@ -46,6 +47,8 @@ pub struct Metrics {
     pub children: ChildMetrics,
     /// Documents that are filled.
     pub office: OfficeMetrics,
+    /// Documents of LaTeX.
+    pub tex: TexMetrics,
     /// What engines need of the machine.
     pub engines: EngineMetrics,
     /// Slots of engines that run heavy programs.
@@ -80,6 +83,7 @@ impl Metrics {
         let steps = StepMetrics::new(&mut register);
         let children = ChildMetrics::new(&mut register);
         let office = OfficeMetrics::new(&mut register);
+        let tex = TexMetrics::new(&mut register);
         let engines = EngineMetrics::new(&mut register);
         let slots = SlotMetrics::new(&mut register);
         let browser = BrowserMetrics::new(&mut register);
@@ -91,7 +95,21 @@ impl Metrics {
         register.info("platen_build", "version", "Which Platen this is", env!("CARGO_PKG_VERSION"));
         let (registry, table) = register.finish();
         let listed = Arc::new(Listed { registry, table });
-        Self { jobs, steps, children, office, engines, slots, browser, store, index, templates, http, listed }
+        Self {
+            jobs,
+            steps,
+            children,
+            office,
+            tex,
+            engines,
+            slots,
+            browser,
+            store,
+            index,
+            templates,
+            http,
+            listed,
+        }
     }
 
     /// All metrics as text, in the format of `OpenMetrics`, which Prometheus reads.

@@ -38,7 +38,7 @@ pub use exec::EXEC_FAILED;
 pub use housing::Housing;
 pub use pool::{Pool, PoolSettings};
 pub use priority::{processor_time, yield_processor};
-pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, ProgramRun, Programs};
+pub use program::{Bounds, Excess, Finished, Input, Profile, ProgramError, ProgramRun, Programs, SharedFile};
 pub use scratch::{Output, OutputError};
 pub use spec::{Cage, ChildSpec, Limits, Signals, User};
 pub use starter::{Starter, Streams, end, kill_group};

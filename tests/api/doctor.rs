@@ -66,7 +66,7 @@ fn the_matrix_says_what_is_there() {
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
         let cell = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
-        ["html       pdf", "html       html", "docx       docx", "latex      pdf", "latex      docx"]
+        ["html       pdf", "html       html", "docx       docx", "latex      pdf", "latex      xlsx"]
             .map(cell)
     };
     let [pdf, html, filled, latex, none] = cells(&[]);

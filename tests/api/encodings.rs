@@ -107,7 +107,9 @@ async fn a_saved_template_is_read_and_replaced_whatever_it_is_in() {
     let body = json!({"type": "html", "target": "pdf", "templateId": id, "data": {"name": "Ann"}});
     let (_, answer) = app.post("/v1/documents/immediate-render", &body).await;
     let (_, pdf) = app.fetch(&answer["url"]).await;
-    assert_eq!(lines(&app.text_of(&pdf))[..2], ["ページ für Ann", "Teil: Zoë & Ann"]);
+    // Fonts for Japanese differ in their widths, by which pdftotext tells where a word ends.
+    let found: String = app.text_of(&pdf).split_whitespace().collect();
+    assert!(found.starts_with("ページfürAnnTeil:Zoë&Ann"), "{found}");
 }
 
 #[tokio::test]

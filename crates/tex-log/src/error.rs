@@ -17,6 +17,8 @@ const MESSAGE_LINES: usize = 8;
 const CONTEXT_LINES: usize = 60;
 /// Most lines of advice.
 const ADVICE_LINES: usize = 12;
+/// How TeX says that it ends.
+const STOP: &str = "Emergency stop";
 
 /// One error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +61,19 @@ pub enum Cause {
     Capacity,
     /// A package would run a program.
     WantsShell,
+    /// Another TeX must make the document: a package says so, or a command that only that one has.
+    Program(Program),
     /// Anything else; the message says it.
     Other,
+}
+
+/// The kinds of TeX that a package may want.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// `lualatex`; also where either will do.
+    Luatex,
+    /// `xelatex`.
+    Xetex,
 }
 
 /// A line of the source, as far as TeX shows it.
@@ -102,13 +115,13 @@ pub(crate) fn read(head: Header<'_>, lines: &mut Lines<'_>, files: &Files, runaw
         message = told;
     }
     let (line, excerpt) = source.unzip();
-    let (message, cause) = (spoken(&message), cause(&message, undefined));
-    let message = if let Cause::UndefinedCommand(name) = &cause {
-        format!("{message} {name}")
-    } else if head.lua_line.is_some() {
-        format!("Lua: {message}")
-    } else {
-        message
+    let read = excerpt.as_ref().map(|excerpt| &*excerpt.before).unwrap_or_default();
+    let (message, cause) = (spoken(&message), cause(&message, undefined, read));
+    let message = match &cause {
+        Cause::UndefinedCommand(name) => format!("{message} {name}"),
+        Cause::Program(_) if message.starts_with(STOP) => format!("{message} at {}", read.trim()),
+        _ if head.lua_line.is_some() => format!("Lua: {message}"),
+        _ => message,
     };
     // The file that ended is the one in which the argument was begun.
     let ended = message.starts_with("File ended");
@@ -149,13 +162,15 @@ impl Error {
 
 /// Whether TeX only says that it ends.
 pub(crate) fn is_end(message: &str) -> bool {
-    message.starts_with("Emergency stop") || message.starts_with("==> Fatal error")
+    message.starts_with(STOP) || message.starts_with("==> Fatal error")
 }
 
 /// Whether macros wrote the message: `LaTeX Error: …`, `Package siunitx Error: …`.
 fn is_of_a_package(message: &str) -> bool {
     message.split_once("rror: ").or_else(|| message.split_once("rror:")).is_some_and(|(who, _)| {
-        ["LaTeX", "Package ", "Class ", "Module ", "Critical "].iter().any(|begin| who.starts_with(begin))
+        ["LaTeX", "Package ", "Class ", "Module ", "Critical ", "Fatal "]
+            .iter()
+            .any(|begin| who.starts_with(begin))
     })
 }
 
@@ -219,7 +234,7 @@ fn why_stopped(lines: Lines<'_>, message: &str) -> Option<String> {
         let reason = line.trim().strip_prefix("*** (")?;
         Some(format!("TeX stopped: {}", reason.trim_end_matches(')')))
     };
-    message.starts_with("Emergency stop").then(|| lines.take(ADVICE_LINES).find_map(reason)).flatten()
+    message.starts_with(STOP).then(|| lines.take(ADVICE_LINES).find_map(reason)).flatten()
 }
 
 /// The command at the end of the line on which TeX noticed it.
@@ -236,15 +251,19 @@ fn spoken(message: &str) -> String {
         return message;
     };
     let who = who.strip_suffix(['E', 'e']).unwrap_or(who).trim();
+    let who = ["Critical ", "Fatal "].iter().find_map(|word| who.strip_prefix(word)).unwrap_or(who);
     match who.split_once(' ') {
         Some(("Package" | "Class" | "Module", name)) => format!("{}: {text}", name.trim_matches('\'')),
         _ => text.to_owned(),
     }
 }
 
-fn cause(message: &str, undefined: Option<String>) -> Cause {
+fn cause(message: &str, undefined: Option<String>, read: &str) -> Cause {
     let message = clean(message);
     let small = message.to_lowercase();
+    if let Some(program) = undefined.as_deref().map_or_else(|| wanted(&message, &small, read), owner) {
+        return Cause::Program(program);
+    }
     if let Some(name) = undefined {
         return Cause::UndefinedCommand(name);
     }
@@ -263,6 +282,37 @@ fn cause(message: &str, undefined: Option<String>) -> Cause {
         return Cause::Other;
     }
     font(&message).or_else(|| file(&message)).unwrap_or(Cause::Other)
+}
+
+/// The one TeX that has the command.
+fn owner(command: &str) -> Option<Program> {
+    // \XeTeX by itself is the name in its own letters.
+    let is_longer = |begin: &str| command.strip_prefix(begin).is_some_and(|rest| !rest.is_empty());
+    if command == "\\directlua" || is_longer("\\luatex") {
+        Some(Program::Luatex)
+    } else if is_longer("\\XeTeX") {
+        Some(Program::Xetex)
+    } else {
+        None
+    }
+}
+
+/// The TeX that a package names: `LuaTeX is required for this package`; some only end at `\RequireXeTeX`.
+fn wanted(message: &str, small: &str, read: &str) -> Option<Program> {
+    let text = if message.starts_with(STOP) { read } else { small };
+    let says = ["require", "only with", "need", "cannot be run", "use ", "\\Require"];
+    if !says.iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    let text = text.to_lowercase();
+    let names = |words: [&str; 3]| words.iter().any(|word| text.contains(word));
+    if names(["luatex", "lualatex", "luahbtex"]) {
+        Some(Program::Luatex)
+    } else if names(["xetex", "xelatex", "xe(la)tex"]) {
+        Some(Program::Xetex)
+    } else {
+        None
+    }
 }
 
 /// `Unicode character 中 (U+4E2D) not set up for use with LaTeX`.

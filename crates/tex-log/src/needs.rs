@@ -3,7 +3,7 @@
 use crate::files::{Files, shown};
 use crate::text::{clean, number, quoted};
 
-/// Most indexes and glossaries of one document.
+/// Most lists of one kind in one document.
 const NAMED: usize = 16;
 /// What LaTeX looks for without a word when it is not there: the next run finds it.
 const LISTS: [&str; 7] = ["toc", "lof", "lot", "loa", "lol", "nav", "thm"];
@@ -17,21 +17,14 @@ pub struct Needs {
     /// References, outlines or tables were not settled, by the log's own words. What packages keep in files of theirs without a
     /// word is not in it: compare these files.
     pub rerun: bool,
-    /// The program that makes the bibliography: it is missing, or no longer the one of the citations.
-    pub bibliography: Option<Bibliography>,
+    /// Bibliographies that are read and not there (`book.bbl`).
+    pub bibliographies: Vec<String>,
     /// Files of entries that were written for indexes (`book.idx`).
     pub indexes: Vec<String>,
+    /// What imakeidx wants to be called (`makeindex -s book.ist names.idx`).
+    pub index_calls: Vec<String>,
     /// Files of entries that were written for glossaries (`book.glo`).
     pub glossaries: Vec<String>,
-}
-
-/// The programs that make a bibliography.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bibliography {
-    /// LaTeX's own, by the `.aux`.
-    Bibtex,
-    /// That of biblatex, by the `.bcf`.
-    Biber,
 }
 
 impl Needs {
@@ -54,19 +47,16 @@ impl Needs {
 
     /// Reads a warning's text; whether it only asks for another run.
     pub(crate) fn warned(&mut self, text: &str) -> bool {
+        let call = quoted(text, "again after calling ").filter(|call| call.starts_with("makeindex "));
+        if let Some(call) = call {
+            add(&mut self.index_calls, call);
+            return true;
+        }
         let small = text.to_lowercase();
         let asks = ["rerun", "(re)run", "re-run"].iter().any(|word| small.contains(word));
-        if !asks {
-            return false;
-        }
-        if small.contains("biber") {
-            self.bibliography = Some(Bibliography::Biber);
-        } else if small.contains("bibtex") {
-            self.bibliography = Some(Bibliography::Bibtex);
-        } else {
-            self.rerun = true;
-        }
-        true
+        // Who makes bibliographies sees by what they are made of whether they are to be made again.
+        self.rerun |= asks && !["biber", "bibtex"].iter().any(|program| small.contains(program));
+        asks
     }
 
     fn missing(&mut self, name: &str, files: &Files) {
@@ -74,7 +64,7 @@ impl Needs {
         let is_own = main.rsplit_once('.').map_or(main, |(stem, _)| stem).rsplit('/').next()
             == stem.rsplit('/').next();
         if extension == "bbl" {
-            self.bibliography = self.bibliography.or(Some(Bibliography::Bibtex));
+            add(&mut self.bibliographies, name);
         } else if is_own && LISTS.contains(&extension) {
             self.rerun = true;
         }
@@ -89,10 +79,15 @@ impl Needs {
         } else {
             return;
         };
-        let name = clean(&shown(name));
-        if list.len() < NAMED && !list.contains(&name) {
-            list.push(name);
-        }
+        add(list, name);
+    }
+}
+
+/// Adds what is not in a list of names that is not full.
+fn add(list: &mut Vec<String>, name: &str) {
+    let name = clean(&shown(name));
+    if list.len() < NAMED && !list.contains(&name) {
+        list.push(name);
     }
 }
 

@@ -43,6 +43,8 @@ pub enum Kind {
     UndefinedReference(String),
     /// An entry that no bibliography has.
     UndefinedCitation(String),
+    /// The same, where the program that made the bibliography says which entry it has not found.
+    MissingEntry(String),
     /// A label that is there twice.
     DuplicateLabel(String),
     /// A shape of a font that is not there, and the one in its place.
@@ -71,6 +73,9 @@ impl fmt::Display for Kind {
             }
             Self::UndefinedReference(name) => write!(to, "the reference '{name}' is not defined"),
             Self::UndefinedCitation(name) => write!(to, "the citation '{name}' is not defined"),
+            Self::MissingEntry(name) => {
+                write!(to, "the citation '{name}' is not defined: no database has an entry of that name")
+            }
             Self::DuplicateLabel(name) => write!(to, "the label '{name}' is defined more than once"),
             Self::FontSubstituted { asked, used } => write!(to, "there is no font {asked}: {used} was used"),
             Self::Other { by, text } => write!(to, "{by}: {text}"),

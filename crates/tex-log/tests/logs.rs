@@ -36,8 +36,8 @@ fn told(report: &Report) -> String {
     if needs.rerun {
         let _ = writeln!(text, "needs another run");
     }
-    if let Some(program) = needs.bibliography {
-        let _ = writeln!(text, "needs {program:?}");
+    for name in &needs.bibliographies {
+        let _ = writeln!(text, "needs {name}");
     }
     for name in needs.indexes.iter().chain(&needs.glossaries) {
         let _ = writeln!(text, "needs an index of {name}");

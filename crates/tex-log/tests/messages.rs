@@ -1,6 +1,6 @@
 //! Messages that no small document brings about here, as the programs write them.
 
-use tex_log::{Bibliography, Cause, Kind, package_of_file, package_of_font, read};
+use tex_log::{Cause, Kind, Program, package_of_file, package_of_font, read};
 
 /// A log with this in a file that is open.
 fn log(text: &str) -> String {
@@ -71,12 +71,19 @@ fn what_asks_for_another_run_is_no_warning() {
 }
 
 #[test]
-fn biber_is_wanted_where_biblatex_says_so() {
-    let text = "No file main.bbl.\n\nPackage biblatex Warning: Please (re)run Biber on the file:\n(biblatex)                main\n(biblatex)                and rerun LaTeX afterwards.\n";
-    let needs = read(log(text).as_bytes()).needs;
-    assert_eq!(needs.bibliography, Some(Bibliography::Biber));
-    assert!(!needs.rerun, "Biber comes first");
-    assert_eq!(read(log("No file main.bbl.").as_bytes()).needs.bibliography, Some(Bibliography::Bibtex));
+fn what_other_programs_have_to_make_is_named() {
+    let text = "No file main.bbl.\n\nPackage biblatex Warning: Please (re)run Biber on the file:\n(biblatex)                main\n(biblatex)                and rerun LaTeX afterwards.\n\nNo file one.bbl.\nNo file main.bbl.";
+    let report = read(log(text).as_bytes());
+    assert_eq!(report.needs.bibliographies, ["main.bbl", "one.bbl"]);
+    assert!(!report.needs.rerun && report.warnings.is_empty(), "the bibliography comes first");
+    let text = "Package imakeidx Warning: Remember to run (pdf)latex again after calling\n(imakeidx)                `makeindex -s fancy.ist main.idx'\n(imakeidx)                or call (pdf)latex with -shell-escape.\n";
+    let report = read(log(text).as_bytes());
+    assert_eq!(
+        (report.needs.index_calls, report.warnings),
+        (vec!["makeindex -s fancy.ist main.idx".to_owned()], vec![])
+    );
+    let report = read(log(&text.replace("makeindex -s fancy.ist", "texindy")).as_bytes());
+    assert_eq!((report.needs.index_calls.len(), report.warnings.len()), (0, 1), "nobody calls another one");
 }
 
 #[test]
@@ -133,6 +140,45 @@ fn files_and_fonts_have_their_packages() {
     assert_eq!(package_of_font("TeX Gyre Termes"), Some("fonts-texgyre"));
     assert_eq!(package_of_font("TeXGyreTermes"), Some("fonts-texgyre"));
     assert_eq!((package_of_font("No Such Face"), package_of_font(" ")), (None, None));
+}
+
+#[test]
+fn what_wants_another_program_is_known() {
+    for (message, wanted) in [
+        (
+            "./a.sty:45: Fatal Package fontspec Error: The fontspec package requires either XeTeX or\n(fontspec)  LuaTeX.\n",
+            Some(Program::Luatex),
+        ),
+        (
+            "./a.sty:51: Package luacode Error: LuaTeX is required for this package. Aborting..\n",
+            Some(Program::Luatex),
+        ),
+        (
+            "./a.sty:40: Package unicode-math Error: Cannot be run with pdftex!\n(unicode-math)  Use XeLaTeX or LuaLaTeX \
+             instead.\n",
+            Some(Program::Luatex),
+        ),
+        (
+            "./main.tex:22: Package pgf Error: You need to run LuaTeX to use the graph drawing library.\n",
+            Some(Program::Luatex),
+        ),
+        ("./a.sty:35: Package lua-ul Error: LuaLaTeX required\n", Some(Program::Luatex)),
+        ("./a.sty:10: Emergency stop.\n<read *> \n         \nl.10 \\RequireXeTeX\n", Some(Program::Xetex)),
+        (
+            "./a.sty:113: LaTeX Error: *** this package currently works only with XeTeX ***\n",
+            Some(Program::Xetex),
+        ),
+        ("./a.sty:55: Undefined control sequence.\nl.55 \\ifnum\\luatexversion\n", Some(Program::Luatex)),
+        ("./main.tex:5: Undefined control sequence.\nl.5 \\XeTeX\n", None),
+        ("./main.tex:5: LaTeX Error: Something's wrong--perhaps a missing \\item.\n", None),
+    ] {
+        let report = read(log(message).as_bytes());
+        let found = report.errors.first().map(|error| match error.cause {
+            Cause::Program(program) => Some(program),
+            _ => None,
+        });
+        assert_eq!(found, Some(wanted), "{message}: {report:?}");
+    }
 }
 
 #[test]

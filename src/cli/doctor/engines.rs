@@ -7,6 +7,7 @@ use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::Engine;
 use crate::engines::catalog::Catalog;
 use crate::engines::requirement::{Lack, Requirement};
+use crate::engines::tex;
 
 /// A finding for each thing that engines need, however many of them need it, and one for each engine that must be
 /// fenced and is not.
@@ -29,6 +30,17 @@ pub(super) fn findings(catalog: &Catalog) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A finding for each program that only some documents of an engine need; none where the engine itself is missing.
+pub(super) fn extras(catalog: &Catalog) -> Vec<Finding> {
+    if matches!(catalog.lack(tex::ENGINE.name), Some(Lack::Missing(_))) {
+        return Vec::new();
+    }
+    let found = |(requirement, without): &'static (Requirement, &str)| {
+        finding(requirement, None, || (*without).to_owned())
+    };
+    tex::EXTRAS.iter().map(found).collect()
 }
 
 /// What is wrong with `engines.slots`, with which no service starts.

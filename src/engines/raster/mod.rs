@@ -103,25 +103,9 @@ impl StepRunner for Raster {
 impl Raster {
     fn new(basis: &Basis<'_>) -> Self {
         let config = basis.config.raster.clone();
-        let limits = limits(&config);
-        let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
-        let settings = PoolSettings {
-            name: NAME,
-            spec: raster_child(&limits, user),
-            spares: count(config.spares),
-            kept: count(config.kept),
-            child_jobs: config.child_jobs,
-            processes: basis.budget.slot_count(NAME, SLOTS),
-            share: basis.share,
-            // Nothing is waited for that is elsewhere.
-            waiting: 1,
-            start_timeout: Duration::from_millis(config.start_timeout_ms),
-            undisturbed: Duration::from_millis(config.yield_after_ms),
-            deadline: Duration::from_millis(config.timeout_ms),
-            answer_limit_bytes: PART_LIMIT_BYTES as u64,
-            resident_limit_bytes: None,
-        };
-        let pool = Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone());
+        let settings = pool_settings(basis, NAME, basis.budget.slot_count(NAME, SLOTS));
+        let kept = PoolSettings { spares: count(config.spares), kept: count(config.kept), ..settings };
+        let pool = Pool::new(basis.starter.clone(), kept, basis.metrics.children.clone());
         Self { pool, slots: basis.budget.slots_of(NAME, SLOTS), config }
     }
 
@@ -137,6 +121,33 @@ impl Raster {
         let pages = whole.iter().chain(ranges).map(length).fold(0, u64::saturating_add).clamp(1, most.max(1));
         let more = self.config.page_timeout_ms.saturating_mul(pages);
         Duration::from_millis(self.config.timeout_ms.saturating_add(more))
+    }
+}
+
+/// Children for another engine, `name`, which wants pictures of what its documents bring; none of them waits for a job.
+pub(super) fn pool(basis: &Basis<'_>, name: &'static str, processes: usize) -> Pool {
+    let settings = pool_settings(basis, name, processes);
+    Pool::new(basis.starter.clone(), settings, basis.metrics.children.clone())
+}
+
+fn pool_settings(basis: &Basis<'_>, name: &'static str, processes: usize) -> PoolSettings {
+    let config = &basis.config.raster;
+    let user = nix::unistd::geteuid().is_root().then_some(User::NOBODY);
+    PoolSettings {
+        name,
+        spec: raster_child(&limits(config), user),
+        spares: 0,
+        kept: 0,
+        child_jobs: config.child_jobs,
+        processes,
+        share: basis.share,
+        // Nothing is waited for that is elsewhere.
+        waiting: 1,
+        start_timeout: Duration::from_millis(config.start_timeout_ms),
+        undisturbed: Duration::from_millis(config.yield_after_ms),
+        deadline: Duration::from_millis(config.timeout_ms),
+        answer_limit_bytes: PART_LIMIT_BYTES as u64,
+        resident_limit_bytes: None,
     }
 }
 

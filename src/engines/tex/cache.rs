@@ -12,7 +12,7 @@ use super::Tex;
 use super::errors::TexError;
 use super::folder::Folder;
 use super::needs::CACHE;
-use super::opening::opening;
+use super::opening;
 use crate::domain::format_opts::{Metadata, TexProgram};
 use crate::domain::site::Site;
 use crate::workers::Finished;
@@ -67,13 +67,15 @@ impl FontCache {
 async fn made(tex: &Tex) -> Result<Vec<(String, Bytes)>, String> {
     let site = Site::single(NAME, Bytes::from_static(DOCUMENT.as_bytes()));
     let folder = Folder::of(&site);
-    let opening = opening(TexProgram::Lualatex, true, (NAME, DOCUMENT), &Metadata::default());
-    let mut runs = tex.runs(&tex.zone, &folder, Instant::now() + TIMEOUT);
+    let set = opening::set(TexProgram::Lualatex, true, DOCUMENT);
+    let opening = opening::opening(set, NAME, &Metadata::default());
+    let base = tex.base(TexProgram::Lualatex).await;
+    let mut runs = tex.runs(&tex.zone, &folder, Instant::now() + TIMEOUT).with(base);
     runs.bounds.memory_bytes = runs.bounds.memory_bytes.max(MEMORY_BYTES);
     runs.bounds.processor_s = runs.bounds.processor_s.max(TIMEOUT.as_secs());
     runs.bounds.scratch_bytes = runs.bounds.scratch_bytes.max(SCRATCH_BYTES);
     let made = runs.make(TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
-        TexError::Document(error) => error.message,
+        TexError::Document(error) | TexError::Both([_, (_, error)]) => error.message,
         TexError::Step(fault) => format!("{fault:?}"),
     })?;
     Ok(kept(&made.finished).await)

@@ -1,14 +1,17 @@
 //! Which TeX makes a document: the one that the caller asks for, the one that the file names, or the one that it needs.
 
+use tex_log::{Cause, Program};
+
 use crate::domain::format_opts::TexProgram;
 
 /// The comment that names a program stands among so many first lines.
 const MAGIC_LINES: usize = 20;
 
 /// What only these know, by what a preamble has in it.
-const NEEDS: [(&str, TexProgram); 12] = [
+const NEEDS: [(&str, TexProgram); 13] = [
     ("xeCJK", TexProgram::Xelatex),
     ("xltxtra", TexProgram::Xelatex),
+    ("mathspec", TexProgram::Xelatex),
     ("fontspec", TexProgram::Lualatex),
     ("unicode-math", TexProgram::Lualatex),
     ("polyglossia", TexProgram::Lualatex),
@@ -36,10 +39,18 @@ impl Choice {
         let asked = asked.or_else(|| named(source).and_then(TexProgram::from_name));
         let needed =
             || NEEDS.iter().find(|(word, _)| preamble_has(source, word)).map(|(_, program)| *program);
-        match asked.or_else(needed) {
-            Some(program) => Self { program, is_free: false },
-            None => Self { program: TexProgram::Pdflatex, is_free: true },
-        }
+        let program = asked.or_else(needed).unwrap_or(TexProgram::Pdflatex);
+        Self { program, is_free: asked.is_none() }
+    }
+
+    /// Which one may do what this one could not, for an error's cause.
+    pub fn other(self, cause: &Cause) -> Option<TexProgram> {
+        let other = match cause {
+            Cause::Character(_) | Cause::Program(Program::Luatex) => TexProgram::Lualatex,
+            Cause::Program(Program::Xetex) => TexProgram::Xelatex,
+            _ => return None,
+        };
+        (self.is_free && other != self.program).then_some(other)
     }
 }
 

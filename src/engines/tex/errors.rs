@@ -9,14 +9,19 @@ use crate::config::TexConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::TexProgram;
 use crate::engines::program;
-use crate::engines::requirement::Lack;
+use crate::engines::requirement::{Lack, Requirement};
 use crate::engines::step::StepFault;
 use crate::workers::{Excess, Finished, ProgramError};
+
+/// So much of what a program printed is told.
+const SAID_LETTERS: usize = 200;
 
 /// Why there is no document.
 pub(super) enum TexError {
     /// TeX ended the run at an error of the document.
     Document(Box<tex_log::Error>),
+    /// So did another program, which was tried for what the first one lacks.
+    Both([(TexProgram, Box<tex_log::Error>); 2]),
     /// Anything else.
     Step(StepFault),
 }
@@ -33,6 +38,10 @@ pub(super) fn told(error: TexError, origins: &Origins<'_>) -> StepFault {
         TexError::Step(fault) => fault,
         TexError::Document(error) => {
             JobFault::new(FaultCode::TemplateError, log::sentence(&error, origins)).into()
+        }
+        TexError::Both([(first, before), (second, error)]) => {
+            let sentence = log::sentence_of_both((first, &before), (second, &error), origins);
+            JobFault::new(FaultCode::TemplateError, sentence).into()
         }
     }
 }
@@ -68,9 +77,28 @@ pub(super) fn no_file() -> StepFault {
     JobFault::new(FaultCode::TemplateError, sentence).into()
 }
 
+/// A list of which nothing came, for a fault of what it is made of.
+pub(super) fn unlisted(sentence: &str) -> StepFault {
+    JobFault::new(FaultCode::TemplateError, sentence).into()
+}
+
+/// A program that made no list, for a reason that is not known; the first that it printed may tell.
+pub(super) fn silent_list(name: &str, finished: &Finished) -> StepFault {
+    let said = String::from_utf8_lossy(&finished.stderr);
+    let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let said: String = said.chars().filter(|letter| !letter.is_control()).take(SAID_LETTERS).collect();
+    let sentence = format!("{name} ended without a list ({}) {said}", finished.status);
+    JobFault::new(FaultCode::TemplateError, sentence.trim_end()).into()
+}
+
 /// A program that a document asks for and that is not here.
 pub(super) fn missing(program: TexProgram) -> StepFault {
-    let lack = Lack::Missing(needs::of(program));
+    lacking(needs::of(program))
+}
+
+/// The same of any program.
+pub(super) fn lacking(requirement: &'static Requirement) -> StepFault {
+    let lack = Lack::Missing(requirement);
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string()).into()
 }
 

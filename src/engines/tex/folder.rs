@@ -12,15 +12,22 @@ const USUAL: &str = "document";
 /// The directory is listed at every look for a file, so a source lies at its top.
 const EXTENSION: &str = "tex";
 /// What TeX makes itself, by the extension: of an earlier run it is stale, and may be taken for this one's.
-const PRODUCTS: [&str; 15] = [
+const PRODUCTS: [&str; 22] = [
+    "acn",
     "aux",
+    "bcf",
+    "blg",
     "dvi",
     "fdb_latexmk",
     "fls",
+    "glo",
+    "idx",
+    "ilg",
     "lof",
     "log",
     "lot",
     "nav",
+    "nlo",
     "out",
     "pdf",
     "snm",
@@ -69,18 +76,29 @@ impl<'a> Folder<'a> {
         if name == self.source_name() { self.site.entry() } else { name }
     }
 
-    /// Whether the template brings this file.
-    pub fn brings(&self, name: &str) -> bool {
-        self.site.get(name).is_some()
+    /// Whether the template brings a bibliography and no database: there is nothing to make it of, so it is its author's own.
+    pub fn brings_bibliography(&self, name: &str) -> bool {
+        self.site.get(name).is_some() && !self.has_databases()
+    }
+
+    /// Whether the template brings an index and not the file that it was made of, so that it is no earlier run's.
+    pub fn brings_index(&self, name: &str, entries: &str) -> bool {
+        self.site.get(name).is_some() && self.site.get(entries).is_none()
+    }
+
+    fn has_databases(&self) -> bool {
+        self.site.paths().any(|path| path.strip_suffix(".bib").is_some())
     }
 
     /// The files by their names.
     pub fn files(&self) -> Vec<(String, Bytes)> {
         let entry = self.site.entry();
         let is_cache = |path: &str| path.split('/').next() == Some(CACHE);
+        let has_databases = self.has_databases();
         let is_product = |path: &str| {
             let extension = path.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix('.'));
-            extension.is_some_and(|extension| PRODUCTS.contains(&extension))
+            let is_stale = |extension| PRODUCTS.contains(&extension) || (extension == "bbl" && has_databases);
+            extension.is_some_and(is_stale)
         };
         let others = self.site.paths().filter(|path| *path != entry && !is_cache(path) && !is_product(path));
         let mut files: Vec<_> =
@@ -88,6 +106,12 @@ impl<'a> Folder<'a> {
         files.push((self.source_name(), self.site.page().cloned().unwrap_or_default()));
         files
     }
+}
+
+/// Whether a name that a document gives leads to a file in its folder, or in a folder there, and is nothing else on a
+/// command line.
+pub(super) fn is_inside(path: &str) -> bool {
+    path.split('/').all(is_plain)
 }
 
 /// Whether a name is nothing but a name on a command line and inside of TeX.
@@ -133,6 +157,44 @@ mod tests {
         let site = site("main.tex", &["main.aux", "main.pdf", "main.bbl", "a.aux", "figures/main.pdf"]);
         let names: Vec<_> = Folder::of(&site).files().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["a.aux", "figures/main.pdf", "main.bbl", "main.tex"]);
+    }
+
+    #[test]
+    fn a_bibliography_beside_its_database_is_stale() {
+        for (others, names, is_kept) in [
+            (&["main.bbl", "a.bib"][..], &["a.bib", "main.tex"][..], false),
+            (&["main.bbl"], &["main.bbl", "main.tex"], true),
+        ] {
+            let site = site("main.tex", others);
+            let folder = Folder::of(&site);
+            assert_eq!(folder.files().into_iter().map(|(name, _)| name).collect::<Vec<_>>(), names);
+            assert_eq!(folder.brings_bibliography("main.bbl"), is_kept);
+        }
+        let site = site("main.tex", &["main.ind", "names.ind", "names.idx"]);
+        let folder = Folder::of(&site);
+        let brings = |name: &str| folder.brings_index(&format!("{name}.ind"), &format!("{name}.idx"));
+        assert_eq!(["main", "names", "none"].map(brings), [true, false, false]);
+    }
+
+    #[test]
+    fn only_a_name_that_leads_down_is_inside() {
+        for (path, is) in [
+            ("main.aux", true),
+            ("parts/one-2.aux", true),
+            ("/etc/passwd", false),
+            ("../x", false),
+            ("parts/../../x", false),
+            ("-o", false),
+            ("parts/-o", false),
+            (".htaccess", false),
+            ("a b", false),
+            ("a\nb", false),
+            ("parts//x", false),
+            ("$(x)", false),
+            ("", false),
+        ] {
+            assert_eq!(is_inside(path), is, "{path}");
+        }
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use tex_log::{Bibliography, Cause, Error, Kind, Report, Warning, package_of_file, package_of_font};
+use tex_log::{Cause, Error, Kind, Program, Report, Warning, package_of_file, package_of_font};
 
-use super::folder::Folder;
+use super::formats::Halt;
 use super::origin::Origins;
+use crate::domain::format_opts::TexProgram;
 
 /// A line that is too wide by less is nobody's concern.
 const SEEN_POINTS: f64 = 2.0;
@@ -18,16 +19,59 @@ const LETTERS: usize = 50;
 /// What TeX says last, and first where Lua ends it.
 const END: &str = "==> Fatal error";
 const ENDED: &str = "TeX ended here without a word of its own, as it does at an error of Lua code";
-/// What fontspec says where pdflatex reads it.
-const OTHER_PROGRAM: &str = "requires either XeTeX or LuaTeX";
-
-/// Whether the document needs a TeX that knows all letters.
-pub(super) fn lacks_letters(error: &Error) -> bool {
-    matches!(error.cause, Cause::Character(_)) || error.message.contains(OTHER_PROGRAM)
-}
 
 /// The error: file and line of the author's, what is wrong, what to do, and the line as it was written.
 pub(super) fn sentence(error: &Error, origins: &Origins<'_>) -> String {
+    let Finding { said, line } = finding(error, origins);
+    format!("{said}{}{line}", remedy(error))
+}
+
+/// The same of two programs, of which the second was tried for what the first one lacks.
+pub(super) fn sentence_of_both(
+    (first, before): (TexProgram, &Error),
+    (second, error): (TexProgram, &Error),
+    origins: &Origins<'_>,
+) -> String {
+    format!(
+        "{} (said {}, which was tried because {} said: {})",
+        sentence(error, origins),
+        second.name(),
+        first.name(),
+        finding(before, origins).said
+    )
+}
+
+/// What is told where `second` made what `first` could not.
+pub(super) fn instead(
+    first: TexProgram,
+    before: &Error,
+    second: TexProgram,
+    origins: &Origins<'_>,
+) -> String {
+    let second = second.name();
+    let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
+    match before.cause {
+        Cause::Character(_) => format!(
+            "{} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them",
+            first.name()
+        ),
+        _ => format!(
+            "{second} made the document, for {} said: {}; {ask}",
+            first.name(),
+            finding(before, origins).said
+        ),
+    }
+}
+
+/// What is wrong.
+struct Finding {
+    /// Where, and TeX's words.
+    said: String,
+    /// The line as it was written, where that is known.
+    line: String,
+}
+
+fn finding(error: &Error, origins: &Origins<'_>) -> Finding {
     let place = origins.of_error(error);
     let inside = error.own_file.as_ref().and(error.file.as_deref());
     let inside = inside.map(|file| format!(" (in {})", last_part(file))).unwrap_or_default();
@@ -42,7 +86,7 @@ pub(super) fn sentence(error: &Error, origins: &Origins<'_>) -> String {
     let line = line.filter(|line| near.is_none_or(|near| near != line)).map(|line| short(&line));
     let near = near.map(|text| format!(", behind '{text}'")).unwrap_or_default();
     let line = line.map(|line| format!("; the line is '{line}'")).unwrap_or_default();
-    format!("{shown}{message}{near}{}{line}", remedy(error))
+    Finding { said: format!("{shown}{message}{near}"), line }
 }
 
 fn short(line: &str) -> String {
@@ -54,8 +98,6 @@ fn short(line: &str) -> String {
 
 /// What to do, with what stands before it.
 fn remedy(error: &Error) -> String {
-    let installed =
-        |package: &str| format!("; the package {package} of Debian brings it, which is not installed");
     match &error.cause {
         Cause::MissingFile(name) => match package_of_file(name) {
             Some(package) => installed(package),
@@ -72,6 +114,8 @@ fn remedy(error: &Error) -> String {
             "; a document starts no programs here, so do what it wants of them beforehand".to_owned()
         }
         Cause::UndefinedCommand(_) => "; look for a slip, or for the package that defines it".to_owned(),
+        Cause::Program(Program::Luatex) => "; lualatex reads it (formatOpts.engine)".to_owned(),
+        Cause::Program(Program::Xetex) => "; xelatex reads it (formatOpts.engine)".to_owned(),
         Cause::Capacity | Cause::Other => advised(&error.message),
     }
 }
@@ -80,16 +124,28 @@ fn advised(message: &str) -> String {
     tex_log::advice(message).map(|advice| format!("; {advice}")).unwrap_or_default()
 }
 
+/// Where a file comes from that is not there.
+pub(super) fn where_from(name: &str) -> String {
+    let beside = || "; put it beside the template, in one archive".to_owned();
+    package_of_file(name).map_or_else(beside, installed)
+}
+
+fn installed(package: &str) -> String {
+    format!("; the package {package} of Debian brings it, which is not installed")
+}
+
 /// What the author should know of a document that was made: each once for a line of his, however often a loop repeats it.
 pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
-    let is_seen = |warning: &&Warning| match warning.kind {
-        Kind::TooWide(points) | Kind::TooHigh(points) => points >= SEEN_POINTS,
+    let is_seen = |warning: &&Warning| match &warning.kind {
+        Kind::TooWide(points) | Kind::TooHigh(points) => *points >= SEEN_POINTS,
         Kind::MissingCharacter { .. }
         | Kind::UndefinedReference(_)
         | Kind::UndefinedCitation(_)
+        | Kind::MissingEntry(_)
         | Kind::DuplicateLabel(_)
-        | Kind::FontSubstituted { .. }
-        | Kind::Other { .. } => true,
+        | Kind::FontSubstituted { .. } => true,
+        // It says that no program may be started, whether the document would start one or not.
+        Kind::Other { by, .. } => by != "shellesc",
     };
     let mut told: Vec<(Option<String>, Kind, u32)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -141,28 +197,13 @@ fn larger(one: Kind, other: &Kind) -> Kind {
     }
 }
 
-/// What other programs would have to make of what this run wrote, and nobody does here.
-pub(super) fn undone(report: &Report, folder: &Folder<'_>) -> Vec<String> {
-    let made = |file: &str, extension: &str| {
-        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-        format!("{stem}.{extension}")
-    };
-    let bibliography = report.needs.bibliography.map(|program| {
-        let program = match program {
-            Bibliography::Bibtex => "BibTeX",
-            Bibliography::Biber => "Biber",
-        };
-        (program, format!("{}.bbl", folder.name))
-    });
-    let index = report.needs.indexes.iter().map(|file| ("makeindex", made(file, "ind")));
-    let glossary = report.needs.glossaries.iter().map(|file| ("makeglossaries", made(file, "gls")));
-    let wanted = bibliography.into_iter().chain(index).chain(glossary);
-    wanted
-        .filter(|(_, file)| !folder.brings(file))
-        .map(|(program, file)| {
-            format!("{file} is missing: {program} is not run here; make it beforehand and put it beside the template")
-        })
-        .collect()
+/// What keeps the preamble of `entry` from being read ahead.
+pub(super) fn halted(halt: Halt, entry: &str) -> String {
+    let Halt { line, packages } = halt;
+    format!(
+        "{entry}:{line}: behind this template code, {packages} packages are loaded for each document anew; put it behind \
+         them, and they are loaded once for all"
+    )
 }
 
 fn last_part(file: &str) -> &str {

@@ -1,9 +1,13 @@
 //! TeX: a source of LaTeX becomes a PDF. Programs of the system's in the cage, in a folder that one document has.
 
+mod bibliography;
 mod cache;
 mod choice;
 mod errors;
 mod folder;
+mod formats;
+mod index;
+mod lists;
 mod log;
 mod needs;
 mod opening;
@@ -14,11 +18,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
+use tex_log::Cause;
 
 use self::cache::FontCache;
 use self::choice::Choice;
 use self::errors::TexError;
 use self::folder::Folder;
+use self::formats::{Ahead, Beginning, Formats, Wish};
 use self::opening::opening;
 use self::origin::Origins;
 use self::runs::{Made, Runs};
@@ -30,12 +37,12 @@ use super::{Basis, Engine};
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::domain::kinds::FileKind;
-use crate::workers::{Bounds, OutputError, Profile};
+use crate::domain::site::Site;
+use crate::workers::{Bounds, OutputError, Profile, SharedFile};
+
+pub use self::needs::EXTRAS;
 
 const NAME: &str = "tex";
-/// What is told where another program than the usual one made the document.
-const INSTEAD: &str = "pdflatex lacks letters of the document, so lualatex made it, which takes longer; ask for that by \
-                       formatOpts.engine or % !TeX program = lualatex, with fonts that have them";
 /// Documents at once, for one account.
 const SLOTS: usize = 2;
 
@@ -64,6 +71,8 @@ struct Tex {
     /// Where no job says another one.
     zone: String,
     fonts: FontCache,
+    formats: Formats,
+    ahead: Ahead,
 }
 
 #[async_trait(?Send)]
@@ -79,10 +88,10 @@ impl StepRunner for Tex {
         let origins = Origins::of(&folder);
         warn_of_strangers(origins.source(), job);
         let _slot = self.steps.slot(job, 1).await;
-        let made = self.make(job, &folder, origins.source()).await;
-        let made = made.map_err(|error| errors::told(error, &origins))?;
-        let undone = log::undone(&made.report, &folder);
-        for warning in log::warnings(&made.report, &origins).into_iter().chain(undone) {
+        let made = self.make(job, &folder, &origins).await;
+        let mut made = made.map_err(|error| errors::told(error, &origins))?;
+        let of_lists = lists::warnings(&made.remarks, &mut made.report, &folder);
+        for warning in log::warnings(&made.report, &origins).into_iter().chain(of_lists) {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
@@ -108,55 +117,137 @@ impl Tex {
             config: basis.config.tex.clone(),
             zone: basis.config.assemble.timezone.clone(),
             fonts: FontCache::default(),
+            formats: Formats::default(),
+            ahead: Ahead::new(basis.config.tex.formats_limit_mb << 20, basis.metrics.tex.clone()),
         }
     }
 
-    /// The document by the program that is asked for, or needed.
+    /// The document by the program that is asked for, or needed; its time begins here, where it has its slot.
     async fn make(
         &self,
         job: &mut StepContext<'_>,
         folder: &Folder<'_>,
-        source: &str,
+        origins: &Origins<'_>,
     ) -> Result<Made, TexError> {
-        let Choice { program, is_free } = Choice::of(job.options.tex, source);
-        if needs::of(program).installed().is_none() {
-            return Err(errors::missing(program).into());
-        }
-        let name = folder.source_name();
-        let metadata = &job.options.extras.metadata;
-        let before = |program, is_instead| opening(program, is_instead, (&name, source), metadata);
-        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone);
-        let cache = self.fonts.files(self, program).await;
+        let source = origins.source();
+        let choice = Choice::of(job.options.tex, source);
         let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
-        let runs = self.runs(zone, folder, deadline);
-        match runs.make(program, before(program, false), cache).await {
-            Err(TexError::Document(error)) if is_free && log::lacks_letters(&error) => {
-                let program = TexProgram::Lualatex;
-                let asked = Instant::now();
-                let cache = self.fonts.files(self, program).await;
-                // What is read of fonts for all documents is nobody's time.
-                let runs = self.runs(zone, folder, deadline + asked.elapsed());
-                let made = runs.make(program, before(program, true), cache).await?;
-                job.warnings.push(INSTEAD);
+        let order = Order { folder, source, deadline };
+        let before = match self.make_by(job, choice.program, false, &order).await {
+            Err(TexError::Document(error)) => error,
+            done => return done,
+        };
+        let Some(other) =
+            choice.other(&before.cause).filter(|program| needs::of(*program).installed().is_some())
+        else {
+            return Err(TexError::Document(before));
+        };
+        let is_for_letters = matches!(before.cause, Cause::Character(_));
+        match self.make_by(job, other, is_for_letters, &order).await {
+            Ok(made) => {
+                job.warnings.push(&log::instead(choice.program, &before, other, origins));
                 Ok(made)
             }
-            done => done,
+            Err(TexError::Document(error)) => Err(TexError::Both([(choice.program, before), (other, error)])),
+            Err(error) => Err(error),
         }
     }
 
-    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+    /// The same by this program; `is_for_letters`: another one lacks some.
+    async fn make_by(
+        &self,
+        job: &mut StepContext<'_>,
+        program: TexProgram,
+        is_for_letters: bool,
+        &Order { folder, source, deadline }: &Order<'_>,
+    ) -> Result<Made, TexError> {
+        if needs::of(program).installed().is_none() {
+            return Err(errors::missing(program).into());
+        }
+        let asked = Instant::now();
+        let cache = self.fonts.files(self, program).await;
+        let base = self.base(program).await;
+        // What is read of fonts and formats for all documents is nobody's time.
+        let deadline = deadline + asked.elapsed();
+        let zone = job.options.scene.timezone.as_deref().unwrap_or(&self.zone).to_owned();
+        let metadata = job.options.extras.metadata.clone();
+        let before = |set| opening(set, &folder.source_name(), &metadata);
+        let set = opening::set(program, is_for_letters, source);
+        match self.beginning(program, job, (folder.site(), source), (set, base.as_ref())) {
+            Some((format, left)) => {
+                let site = folder.site().clone().with_page(left);
+                let folder = Folder::of(&site);
+                let runs = self.runs(&zone, &folder, deadline).with(Some(format));
+                runs.make(program, before(opening::BEHIND), cache).await
+            }
+            None => self.runs(&zone, folder, deadline).with(base).make(program, before(set), cache).await,
+        }
+    }
+
+    /// The format that a document begins with whose preamble has been read ahead, and what is left of its source.
+    fn beginning(
+        &self,
+        program: TexProgram,
+        job: &mut StepContext<'_>,
+        (site, source): (&Site, &str),
+        (set, base): (&'static str, Option<&Arc<SharedFile>>),
+    ) -> Option<(Arc<SharedFile>, Bytes)> {
+        if program != TexProgram::Pdflatex {
+            return None;
+        }
+        let wish = Wish {
+            account: job.meter.account(),
+            site,
+            source,
+            set,
+            programs: self.steps.programs(),
+            profile: &self.profile,
+            bounds: self.bounds(),
+            base,
+        };
+        let beginning = self.ahead.beginning(&wish);
+        let is_ahead = matches!(beginning, Beginning::Read(..));
+        tracing::Span::current().record("tex.format", if is_ahead { "preamble" } else { "own" });
+        match beginning {
+            Beginning::Read(format, left) => Some((format, left)),
+            Beginning::Halted(halt) => {
+                job.warnings.push(&log::halted(halt, site.entry()));
+                None
+            }
+            Beginning::Usual => None,
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
         let config = &self.config;
-        let bounds = Bounds {
+        Bounds {
             memory_bytes: config.memory_limit_mb << 20,
             processor_s: config.processor_limit_s,
             scratch_bytes: config.files_limit_mb << 20,
             scratch_files: config.files_limit,
             printed_bytes: config.printed_limit_bytes,
             ..self.steps.bounds()
-        };
-        let profile = Arc::clone(&self.profile);
-        Runs { programs: self.steps.programs(), config, bounds, profile, folder, zone, deadline }
+        }
     }
+
+    fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {
+        let config = &self.config;
+        let bounds = self.bounds();
+        let profile = Arc::clone(&self.profile);
+        let programs = self.steps.programs();
+        Runs { programs, config, bounds, profile, format: None, folder, zone, deadline }
+    }
+
+    async fn base(&self, program: TexProgram) -> Option<Arc<SharedFile>> {
+        self.formats.base(self.steps.programs(), program).await
+    }
+}
+
+/// A document to be made.
+struct Order<'a> {
+    folder: &'a Folder<'a>,
+    source: &'a str,
+    deadline: Instant,
 }
 
 /// A program that the file names and that is none of ours is left out.

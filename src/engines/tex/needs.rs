@@ -17,6 +17,21 @@ const XELATEX: Requirement = program("xelatex", &["/usr/bin/xelatex"], "texlive-
 /// Makes the PDF of what xelatex writes.
 pub(super) const XDVIPDFMX: Requirement = program("xdvipdfmx", &["/usr/bin/xdvipdfmx"], "texlive-binaries");
 
+/// Makes bibliographies of what an `.aux` cites.
+pub(super) const BIBTEX: Requirement = program("bibtex", &["/usr/bin/bibtex"], "texlive-binaries");
+/// Makes those of biblatex.
+pub(super) const BIBER: Requirement = program("biber", &["/usr/bin/biber"], "biber");
+/// Makes indexes and glossaries.
+pub(super) const MAKEINDEX: Requirement = program("makeindex", &["/usr/bin/makeindex"], "texlive-binaries");
+
+/// What only some documents need, and what these are.
+pub const EXTRAS: &[(Requirement, &str)] = &[
+    (XELATEX, "latex by xelatex"),
+    (BIBTEX, "latex with a bibliography of BibTeX"),
+    (BIBER, "latex with a bibliography of biblatex"),
+    (MAKEINDEX, "latex with an index or glossaries"),
+];
+
 /// What documents need that do not ask for another one. Who asks for xelatex is told where that is missing.
 pub(super) const NEEDS: &[Requirement] = &[PDFLATEX, LUALATEX];
 
@@ -38,6 +53,10 @@ const READ: [&str; 13] = [
     "/etc/localtime",
     "/dev/urandom",
 ];
+
+/// What biber is made of beside the libraries: it is written in Perl, whose modules lie in several places.
+const PERL: [&str; 2] = ["/usr/bin/perl", "/etc/perl"];
+const PERL_READ: [&str; 4] = ["/usr/share/perl", "/usr/share/perl5", "/etc/localtime", "/dev/urandom"];
 
 /// Nothing but its folder may be read or written by name, nothing is started, no font is made of its outlines by scripts;
 /// and the log has whole lines, which TeX would break. The two widths are the largest that it takes.
@@ -80,6 +99,20 @@ pub(super) fn path_of(requirement: &Requirement) -> PathBuf {
 pub(super) fn profile() -> Profile {
     let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
     Profile { execute: paths(&EXECUTE), read: paths(&READ), yields: true, ..Profile::default() }
+}
+
+/// What biber may reach. Hazard: it evaluates parts of a document as Perl (the replacements of source maps), which then does
+/// what it likes within the cage. So there is nothing of TeX's in it and nothing else to start, `kpsewhich` neither.
+pub(super) fn biber_profile() -> Profile {
+    let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+    let execute = [paths(&EXECUTE), paths(&PERL)].concat();
+    Profile { execute, read: paths(&PERL_READ), yields: true, ..Profile::default() }
+}
+
+/// What biber is told: texts are UTF-8, and there are no programs.
+pub(super) fn biber_environment(zone: &str) -> BTreeMap<String, String> {
+    let all = [("PATH", "/nonexistent"), ("LC_ALL", "C.UTF-8"), ("TZ", zone)];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// What a run is told; `zone` is where it is the day that `\today` prints.

@@ -2,15 +2,24 @@
 
 use std::fmt::Write as _;
 
-use super::choice::preamble_has;
 use super::needs::CACHE;
 use crate::domain::format_opts::{Metadata, TexProgram};
 
-const ENCODING: &str = include_str!("../../../assets/tex/encoding.tex");
-const LETTERS: &str = include_str!("../../../assets/tex/letters.tex");
+/// That values are themselves also in formulas, for each program.
+const VALUES: &str = include_str!("../../../assets/tex/values.tex");
+/// The same, and an encoding for pdflatex.
+const ENCODED_VALUES: &str =
+    concat!(include_str!("../../../assets/tex/values.tex"), include_str!("../../../assets/tex/encoding.tex"));
+/// The same, and letters of all scripts for lualatex.
+const VALUES_AND_LETTERS: &str =
+    concat!(include_str!("../../../assets/tex/values.tex"), include_str!("../../../assets/tex/letters.tex"));
+/// What is set where a preamble was read ahead.
+pub(super) const BEHIND: &str = include_str!("../../../assets/tex/behind.tex");
 
 /// What lualatex does first of all.
 pub(super) const START: &str = include_str!("../../../assets/tex/start.lua");
+/// What it does where letters of many scripts are.
+pub(super) const SCRIPTS: &str = include_str!("../../../assets/tex/letters.lua");
 
 /// Its name in the folder of a job, where no template's file lies.
 pub(super) fn name() -> String {
@@ -22,19 +31,29 @@ pub(super) fn start_name() -> String {
     format!("{CACHE}/start.lua")
 }
 
-/// What is read before the file `name` of `source`, and that. `is_instead`: pdflatex could not make it.
-pub(super) fn opening(
-    program: TexProgram,
-    is_instead: bool,
-    (name, source): (&str, &str),
-    metadata: &Metadata,
-) -> String {
-    let set = match program {
-        TexProgram::Pdflatex if !preamble_has(source, "fontenc") => ENCODING,
-        TexProgram::Lualatex if is_instead => LETTERS,
-        TexProgram::Pdflatex | TexProgram::Lualatex | TexProgram::Xelatex => "",
-    };
+/// The same of [`SCRIPTS`].
+pub(super) fn scripts_name() -> String {
+    format!("{CACHE}/letters.lua")
+}
+
+/// What is set before the author's `source`; `is_instead`: pdflatex could not make it.
+pub(super) fn set(program: TexProgram, is_instead: bool, source: &str) -> &'static str {
+    match program {
+        TexProgram::Pdflatex => ENCODED_VALUES,
+        TexProgram::Lualatex if is_instead || source.contains(is_foreign) => VALUES_AND_LETTERS,
+        TexProgram::Lualatex | TexProgram::Xelatex => VALUES,
+    }
+}
+
+/// What is read before the file `name`, and that.
+pub(super) fn opening(set: &str, name: &str, metadata: &Metadata) -> String {
     format!("{set}{}\\input{{{name}}}\n", said(metadata))
+}
+
+/// Whether TeX's usual fonts lack the letter: Greek and what comes behind it, but signs and punctuation.
+fn is_foreign(letter: char) -> bool {
+    matches!(letter, '\u{370}'..='\u{1fff}' | '\u{2e80}'..='\u{faff}' | '\u{fb07}'..='\u{fdff}' | '\u{fe20}'..='\u{10ffff}')
+        && letter != '\u{feff}'
 }
 
 /// What is said of the document, behind all that it says itself. Where hyperref is loaded, that writes it: by macros whose
@@ -79,14 +98,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_encoding_is_set_where_none_is_chosen() {
+    fn each_program_gets_what_it_lacks() {
         let of =
-            |program, instead, source| opening(program, instead, ("a.tex", source), &Metadata::default());
+            |program, instead, source| opening(set(program, instead, source), "a.tex", &Metadata::default());
         let plain = of(TexProgram::Pdflatex, false, "\\documentclass{article}");
-        assert!(plain.starts_with(ENCODING) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
-        assert_eq!(of(TexProgram::Pdflatex, false, "\\usepackage[OT1]{fontenc}"), "\\input{a.tex}\n");
-        assert_eq!(of(TexProgram::Lualatex, false, ""), "\\input{a.tex}\n");
-        assert!(of(TexProgram::Lualatex, true, "").starts_with(LETTERS));
+        assert!(plain.contains(ENCODED_VALUES) && plain.ends_with("\n\\input{a.tex}\n"), "{plain}");
+        assert_eq!(of(TexProgram::Lualatex, false, "\u{feff}ß – €"), format!("{VALUES}\\input{{a.tex}}\n"));
+        for (instead, source) in [(true, ""), (false, "漢"), (false, "Ω"), (false, "שלום"), (false, "😀")]
+        {
+            assert!(of(TexProgram::Lualatex, instead, source).contains(VALUES_AND_LETTERS), "{source}");
+        }
     }
 
     #[test]

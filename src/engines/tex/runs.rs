@@ -6,20 +6,24 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
-use tex_log::Report;
+use tex_log::{Remark, Report};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, SeekFrom};
 use tokio_util::io::ReaderStream;
 
 use super::errors::{self, TexError};
 use super::folder::Folder;
+use super::formats;
+use super::lists::{Left, Lists};
 use super::needs;
 use super::opening;
 use crate::config::TexConfig;
 use crate::domain::format_opts::TexProgram;
 use crate::engines::step::StepFault;
 use crate::engines::thread;
-use crate::workers::{Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs};
+use crate::workers::{
+    Bounds, Finished, Input, Output, OutputError, Profile, ProgramRun, Programs, SharedFile,
+};
 
 /// So much of a log's end is read: what ended a run stands there.
 const LOG_BYTES: u64 = 8 << 20;
@@ -40,6 +44,8 @@ pub(super) struct Runs<'a> {
     pub config: &'a TexConfig,
     pub bounds: Bounds,
     pub profile: Arc<Profile>,
+    /// What TeX begins with, where that is not what it finds itself.
+    pub format: Option<Arc<SharedFile>>,
     pub folder: &'a Folder<'a>,
     /// Where it is the day that is printed.
     pub zone: &'a str,
@@ -52,11 +58,20 @@ pub(super) struct Made {
     pub finished: Finished,
     /// What the log of the last run says.
     pub report: Report,
+    /// What is to be said of bibliographies and indexes.
+    pub remarks: Vec<Remark>,
     /// Whether another run would have changed something.
     pub is_unsettled: bool,
 }
 
 impl Runs<'_> {
+    /// The same that begin with `format`, which they may read.
+    pub fn with(self, format: Option<Arc<SharedFile>>) -> Self {
+        let Some(format) = format else { return self };
+        let profile = Arc::new(formats::profile(&self.profile, &format));
+        Self { profile, format: Some(format), ..self }
+    }
+
     /// Runs `program` behind `opening` until the references are right; `cache` is what it finds of fonts.
     pub async fn make(
         &self,
@@ -68,12 +83,13 @@ impl Runs<'_> {
         let own = [
             (opening::name(), Bytes::from(opening)),
             (opening::start_name(), Bytes::from_static(opening::START.as_bytes())),
+            (opening::scripts_name(), Bytes::from_static(opening::SCRIPTS.as_bytes())),
         ];
         let files = files.chain(own);
         let inputs = files.map(|(name, content)| Input::bytes(name, content)).collect();
         let first = ProgramRun { inputs, ..self.tex(program)? };
         let mut finished = self.programs.run(first).await.map_err(|error| self.fault(&error))?;
-        let (mut references, mut count) = (Vec::new(), 1);
+        let (mut references, mut count, mut lists) = (Vec::new(), 1, Lists::default());
         loop {
             let mut report = self.report(&finished).await?;
             if !finished.status.success() {
@@ -84,14 +100,17 @@ impl Runs<'_> {
                 ));
             }
             let now = self.references(&finished).await;
-            let is_unsettled = self.is_unsettled(&finished, &report, count, (&references, &now));
+            let left = Left { folder: self.folder, finished: &finished, report: &report, aux: &now };
+            let wanted = lists.wanted(&left).await;
+            let is_unsettled =
+                !wanted.is_empty() || self.is_unsettled(&finished, &report, count, (&references, &now));
             if !is_unsettled || count >= self.config.runs_limit {
                 let finished = self.converted(program, finished).await?;
-                return Ok(Made { finished, report, is_unsettled });
+                return Ok(Made { finished, report, remarks: lists.into_remarks(), is_unsettled });
             }
+            finished = lists.make(self, finished, wanted).await?;
             (references, count) = (now, count + 1);
-            let again = self.tex(program)?;
-            finished = self.programs.run_on(finished, again).await.map_err(|error| self.fault(&error))?;
+            finished = self.then(finished, self.tex(program)?).await?;
         }
     }
 
@@ -103,7 +122,7 @@ impl Runs<'_> {
         let name = &self.folder.name;
         let arguments = ["-q", "-E", "-o", &format!("{name}.pdf"), &format!("{name}.xdv")];
         let run = self.run(needs::path_of(&needs::XDVIPDFMX), arguments.map(str::to_owned).to_vec())?;
-        let finished = self.programs.run_on(finished, run).await.map_err(|error| self.fault(&error))?;
+        let finished = self.then(finished, run).await?;
         if finished.status.success() {
             return Ok(finished);
         }
@@ -111,10 +130,18 @@ impl Runs<'_> {
     }
 
     fn tex(&self, program: TexProgram) -> Result<ProgramRun, TexError> {
-        self.run(needs::path_of(needs::of(program)), arguments(program, &self.folder.name))
+        let format = self.format.iter().flat_map(|format| formats::arguments(program, format));
+        let arguments = format.chain(arguments(program, &self.folder.name)).collect();
+        self.run(needs::path_of(needs::of(program)), arguments)
     }
 
-    fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
+    /// A further run in the folder of one that has ended.
+    pub async fn then(&self, finished: Finished, run: ProgramRun) -> Result<Finished, TexError> {
+        self.programs.run_on(finished, run).await.map_err(|error| self.fault(&error))
+    }
+
+    /// A run of a program with what is left of the time.
+    pub fn run(&self, program: PathBuf, arguments: Vec<String>) -> Result<ProgramRun, TexError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left == Duration::ZERO {
             return Err(errors::too_late(self.config).into());

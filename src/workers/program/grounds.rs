@@ -38,6 +38,11 @@ impl Grounds {
         Ok(Self { seats: Arc::new(seats), place: Arc::new(place) })
     }
 
+    /// The folder of all folders.
+    pub fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place)
+    }
+
     /// A folder and whom it belongs to. Waits for one of the seats.
     pub async fn scratch(&self, seats: &Arc<Seats>) -> Result<Scratch, ProgramError> {
         let seat = Seats::take(seats).await.map_err(ProgramError::System)?;

@@ -11,6 +11,7 @@
 mod bounds;
 mod grounds;
 mod running;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -38,6 +39,7 @@ pub(super) use bounds::excess;
 pub use bounds::{Bounds, Excess};
 use grounds::Grounds;
 use running::Running;
+pub use shared::SharedFile;
 
 /// Why programs do not run as root without a capability.
 const UNSEEN: &str = "the service is root without CAP_SYS_PTRACE, so it cannot watch what programs of other users hold; \

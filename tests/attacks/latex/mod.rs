@@ -2,6 +2,8 @@
 //! the document may take, and what it leaves behind.
 
 mod bounds;
+mod lists;
+mod pandoc;
 mod tries;
 
 use std::fs::Permissions;
@@ -34,6 +36,11 @@ impl Planted {
             ("secret.tex", SECRET.to_owned()),
             ("secret.pdf", String::new()),
             ("secret.sty", format!("\\def\\secret{{{SECRET}}}")),
+            (
+                "secret.bib",
+                format!("@book{{secret, title = {{{SECRET}}}, author = {{{SECRET}}}, year = 2000}}"),
+            ),
+            ("secret.ist", format!("preamble \"{SECRET}\"")),
         ] {
             let path = planted.path().join(name);
             std::fs::write(&path, content).unwrap();
@@ -53,17 +60,23 @@ impl Planted {
         names.sort_unstable();
         let is_whole =
             std::fs::read_to_string(self.path().join("secret.tex")).is_ok_and(|text| text == SECRET);
-        let expected = ["secret.pdf", "secret.sty", "secret.tex"];
+        let expected = ["secret.bib", "secret.ist", "secret.pdf", "secret.sty", "secret.tex"];
         if names == expected && is_whole { Vec::new() } else { vec![format!("the folder has {names:?}")] }
     }
 }
 
 /// A document that is made of `code` by `engine`, and the file, if there is one.
 async fn made(app: &TestApp, engine: &str, source: &str) -> (Value, Vec<u8>) {
+    // As an archive, so that nothing of it is taken for a tag of templates but what is one.
+    made_of(app, engine, &[("main.tex", source)]).await
+}
+
+/// The same of several files.
+async fn made_of(app: &TestApp, engine: &str, files: &[(&str, &str)]) -> (Value, Vec<u8>) {
     let body = json!({"type": "latex", "target": "pdf", "data": {}, "formatOpts": {"engine": engine}});
     let job = app.init(body).await;
-    // As an archive, so that nothing of it is taken for a tag of templates but what is one.
-    let files = archive(&[("main.tex", source.as_bytes())]);
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let files = archive(&files);
     assert_eq!(app.put(&job.template_url.unwrap(), files).await, 200);
     let view = app.finish(&job.id).await;
     let Some(url) = view["output"]["data"]["url"].as_str() else { return (view, Vec::new()) };

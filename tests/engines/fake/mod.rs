@@ -81,9 +81,9 @@ pub const ABILITIES: &[Ability] = &[
 /// Programs at once, for one account.
 const SLOTS: usize = 1;
 
-/// Ours but the one that makes documents of LaTeX, whose place this one takes.
+/// Ours but those that make documents of LaTeX, whose place this one takes.
 pub fn others() -> Vec<Engine> {
-    platen::engines::all().into_iter().filter(|engine| engine.name != "tex").collect()
+    platen::engines::all().into_iter().filter(|engine| !["tex", "pandoc"].contains(&engine.name)).collect()
 }
 
 /// The engine. A constant, where a program's place is known when it is compiled.

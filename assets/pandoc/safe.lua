@@ -1,0 +1,107 @@
+-- What goes out is text, pictures of the template and links that lead somewhere: the attributes of a listing would become
+-- those of an element of HTML (onclick), a link may run script, and a picture may lie anywhere.
+
+local kept = { width = true, height = true, lang = true, dir = true, startFrom = true, ['custom-style'] = true }
+local schemes = { http = true, https = true, mailto = true, tel = true, ftp = true, doi = true }
+local formats = { 'pdf', 'png', 'jpg', 'jpeg', 'svg', 'gif', 'eps' }
+local shown = { png = true, jpg = true, jpeg = true, svg = true, gif = true, webp = true }
+local drawn_dpi = 200
+local folders = {}
+
+local function exists(path)
+  local file = io.open(path, 'rb')
+  if file then file:close() end
+  return file ~= nil
+end
+
+local function only_kept(element)
+  local attributes = {}
+  for name, value in pairs(element.attributes) do
+    if kept[name] then attributes[name] = value end
+  end
+  -- A colour that pandoc has read.
+  local style = element.attributes.style
+  if style and style:match('^%s*[%a%-]*color%s*:%s*#?[%w]+%s*;?%s*$') then attributes.style = style end
+  element.attributes = attributes
+  return element
+end
+
+-- The file of the template that a name means, as TeX looks for it.
+local function find(name)
+  local ending = name:match('%.(%w+)$')
+  for _, folder in ipairs(folders) do
+    if ending and exists(folder .. name) then return folder .. name, ending:lower() end
+    for _, format in ipairs(formats) do
+      local path = folder .. name .. '.' .. format
+      if exists(path) then return path, format end
+    end
+  end
+end
+
+-- As wide as the page of the PDF that it was drawn of.
+local function width_of(path)
+  local file = assert(io.open(path, 'rb'))
+  local size = pandoc.image.size(file:read('a'))
+  file:close()
+  return string.format('%.3fin', size.width / drawn_dpi)
+end
+
+local function image(element)
+  local name = element.src
+  local function without(kind)
+    pandoc.log.warn(kind .. ': ' .. name)
+    return pandoc.Inlines {}
+  end
+  if name:match('^%a[%w+.-]*:') or name:match('^//') then return without('remote') end
+  if name:match('^/') or ('/' .. name .. '/'):find('/../', 1, true) then return without('picture') end
+  local path, format = find(name)
+  if not path then return without('picture') end
+  local is_pdf = format == 'pdf'
+  if is_pdf then path, format = 'platen-own/' .. path .. '.png', 'png' end
+  if not shown[format] or not exists(path) then return without('format') end
+  if is_pdf and not element.attributes.width and not element.attributes.height then
+    element.attributes.width = width_of(path)
+  end
+  element.src = path
+  return only_kept(element)
+end
+
+local function link(element)
+  local target = element.target:gsub('[%c%s]', '')
+  local scheme = target:match('^([^/?#]*):')
+  if scheme and not schemes[scheme:lower()] then
+    pandoc.log.warn('link: ' .. element.target)
+    return element.content
+  end
+  return only_kept(element)
+end
+
+-- Nothing is raw but the stops of numbers.lua.
+local function raw(element)
+  return element.format == 'openxml' and element.text == '<w:r><w:tab/></w:r>' and element or {}
+end
+
+function Pandoc(document)
+  local meta = document.meta
+  folders = { '' }
+  for _, folder in ipairs(meta['platen-folders'] or {}) do folders[#folders + 1] = pandoc.utils.stringify(folder) end
+  meta['platen-folders'] = nil
+  local safe = {
+    RawBlock = raw, RawInline = raw, Image = image, Link = link,
+    Header = only_kept, Div = only_kept, Span = only_kept, Code = only_kept, CodeBlock = only_kept,
+    Figure = only_kept, Table = only_kept,
+  }
+  -- What the title and its kin are made of is in no block.
+  for name, value in pairs(meta) do
+    local kind = pandoc.utils.type(value)
+    if kind == 'Inlines' or kind == 'Blocks' then meta[name] = value:walk(safe) end
+    if kind == 'List' then
+      meta[name] = value:map(function(item)
+        local inner = pandoc.utils.type(item)
+        return (inner == 'Inlines' or inner == 'Blocks') and item:walk(safe) or item
+      end)
+    end
+  end
+  document.meta = meta
+  return document:walk(safe)
+end

@@ -1,0 +1,121 @@
+//! LaTeX: what a document costs in the service, with its preamble read ahead and without, beside the bare pdflatex and latexmk
+//! on the same source, already filled in: processor time and time of the clock.
+//!
+//! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench latex` takes some minutes, `-- quick`
+//! looks whether it runs. latexmk is left out where it is not installed. `benches/README.md` says how to read it.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+#[path = "../common"]
+#[expect(dead_code, reason = "the other benchmarks use the rest")]
+mod common {
+    pub mod program;
+    pub mod usage;
+}
+mod bare;
+mod documents;
+mod platen;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use documents::Document;
+
+/// Measurements of the same thing, taken in turn with the others: a machine is not the same twice.
+const ROUNDS: usize = 7;
+/// Documents of a measurement.
+const TIMES: usize = 10;
+
+/// Who makes PDFs of LaTeX.
+trait Way {
+    /// Its name in the table.
+    fn name(&self) -> &'static str;
+    /// Makes a PDF; what was there of an earlier one does not help.
+    fn make(&mut self, document: &Document) -> io::Result<Vec<u8>>;
+    /// Processor time so far: of TeX, and of all that is around it.
+    fn used(&self) -> [Duration; 2];
+    /// Waits until nothing is under way that an earlier document has begun.
+    fn rest(&self) {}
+    /// Whether it is more than TeX alone.
+    fn is_service(&self) -> bool {
+        false
+    }
+}
+
+/// One measurement, in ms a document.
+#[derive(Clone, Copy)]
+struct Taken {
+    tex: f64,
+    around: f64,
+    passed: f64,
+}
+
+fn main() -> io::Result<()> {
+    let is_quick = std::env::args().any(|word| word == "quick");
+    let (rounds, times) = if is_quick { (1, 2) } else { (ROUNDS, TIMES) };
+    let mut ways: Vec<Box<dyn Way>> =
+        vec![Box::new(bare::Pdflatex::once()?), Box::new(bare::Pdflatex::settled()?)];
+    match bare::Latexmk::find() {
+        Ok(latexmk) => ways.push(Box::new(latexmk)),
+        Err(error) => println!("left out: latexmk: {error}\n"),
+    }
+    ways.push(Box::new(platen::Service::start(platen::Preambles::EachTime)?));
+    ways.push(Box::new(platen::Service::start(platen::Preambles::Ahead)?));
+    println!(
+        "| document | way | CPU ms of TeX | × one run | CPU ms around it | ms of one client | of these not TeX's |"
+    );
+    println!("|---|:--|--:|--:|--:|--:|--:|");
+    for document in documents::all() {
+        // At the second one the service has a format made.
+        for way in &mut ways {
+            document.check(&way.make(&document)?)?;
+            document.check(&way.make(&document)?)?;
+            way.rest();
+        }
+        let mut taken = vec![Vec::new(); ways.len()];
+        for _ in 0..rounds {
+            for (way, taken) in ways.iter_mut().zip(&mut taken) {
+                taken.push(measure(way.as_mut(), &document, times)?);
+            }
+        }
+        print(&ways, &document, &taken);
+    }
+    Ok(())
+}
+
+fn measure(way: &mut dyn Way, document: &Document, times: usize) -> io::Result<Taken> {
+    let ([tex, around], begun) = (way.used(), Instant::now());
+    for _ in 0..times {
+        document.check(&way.make(document)?)?;
+    }
+    let (passed, [tex_now, around_now]) = (begun.elapsed(), way.used());
+    let a_document = |time: Duration| time.as_secs_f64() * 1_000.0 / count(times);
+    Ok(Taken {
+        tex: a_document(tex_now.saturating_sub(tex)),
+        around: a_document(around_now.saturating_sub(around)),
+        passed: a_document(passed),
+    })
+}
+
+fn print(ways: &[Box<dyn Way>], document: &Document, taken: &[Vec<Taken>]) {
+    let middle = |taken: &[Taken], of: fn(&Taken) -> f64| {
+        let mut figures: Vec<f64> = taken.iter().map(of).collect();
+        figures.sort_by(f64::total_cmp);
+        figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let once = taken.first().map_or(f64::NAN, |taken| middle(taken, |taken| taken.tex));
+    for (way, taken) in ways.iter().zip(taken) {
+        let (tex, passed) = (middle(taken, |taken| taken.tex), middle(taken, |taken| taken.passed));
+        let around = middle(taken, |taken| taken.around);
+        let own = if way.is_service() {
+            format!("{around:.1} | {passed:.0} | {:.1}", middle(taken, |taken| taken.passed - taken.tex))
+        } else {
+            format!("| {passed:.0} |")
+        };
+        println!("| {} | {} | {tex:.0} | {:.2} | {own} |", document.name, way.name(), tex / once);
+    }
+}
+
+fn count(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}

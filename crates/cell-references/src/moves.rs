@@ -1,0 +1,285 @@
+//! Where the cells of one sheet are after its blocks were repeated or dropped.
+
+use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
+use crate::axis::{Axis, Spot};
+use crate::blocks::{Block, bands_of, check, specs};
+use crate::error::Error;
+
+/// Where the cells of one sheet are after its blocks were repeated or dropped.
+///
+/// A cell of a block is in as many places as the block has turns. Which of them a reference means depends on the [`Place`] of who refers:
+///
+/// * From within a turn, the blocks around both it and the cell mean the same turn.
+/// * Of all other blocks the cell is in, all turns are meant, and what lies between them: the smallest range that holds all.
+///
+/// Where only some columns moved ([`Area::Cells`](crate::Area::Cells)), the smallest range that holds all that became of the cells.
+#[derive(Debug, Clone)]
+pub struct Moves {
+    columns: Axis,
+    bands: Vec<Band>,
+}
+
+/// Columns (of the template) whose cells all move alike.
+#[derive(Debug, Clone)]
+struct Band {
+    columns: Lines,
+    rows: Axis,
+}
+
+/// Where a formula or an object stands: in which turn of which blocks. The default is outside of all blocks.
+///
+/// It belongs to the [`Moves`] that made it ([`Moves::turn`]); with those of another sheet it means nothing, and may panic.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place {
+    /// The band's number, and the spot there.
+    rows: Option<(usize, Spot)>,
+    columns: Option<Spot>,
+}
+
+impl Default for Moves {
+    /// Everything stays.
+    fn default() -> Self {
+        let columns = Axis::still(Lines::ALL_COLUMNS);
+        Self {
+            columns,
+            bands: vec![Band { columns: Lines::ALL_COLUMNS, rows: Axis::still(Lines::ALL_ROWS) }],
+        }
+    }
+}
+
+impl Moves {
+    /// Lays out the blocks of a sheet whose used cells end at `used` (its last row and last column, before anything moves).
+    ///
+    /// # Errors
+    /// [`Error::Rows`] and [`Error::Columns`] where the used cells would not fit into a sheet any more; the others where the blocks are none
+    /// that can be expanded, each naming the blocks by their place in the list.
+    pub fn new(blocks: &[Block], used: Cell) -> Result<Self, Error> {
+        check(blocks)?;
+        let to_repeat = |block: &Block| block.area.columns_to_repeat();
+        let columns = Axis::new(Lines::ALL_COLUMNS, &specs(blocks, to_repeat), None)?;
+        let mut bands: Vec<Band> = Vec::new();
+        for band in bands_of(blocks) {
+            let to_repeat = specs(blocks, |block| block.area.rows_to_repeat(band));
+            let rows = Axis::new(Lines::ALL_ROWS, &to_repeat, bands.first().map(|first| &first.rows))?;
+            bands.push(Band { columns: band, rows });
+        }
+        let end = |axis: &Axis, used: u32| axis.end(used.max(axis.last_of_blocks()));
+        let needed = end(&columns, used.column);
+        if needed > u64::from(LAST_COLUMN) {
+            return Err(Error::Columns { needed });
+        }
+        let needed = bands.iter().map(|band| end(&band.rows, used.row)).max().unwrap_or_default();
+        if needed > u64::from(LAST_ROW) {
+            return Err(Error::Rows { needed });
+        }
+        Ok(Self { columns, bands })
+    }
+
+    /// Goes into a turn (from 0) of a block, within the turn of the block around it that `place` is in. None where there is no such turn.
+    #[must_use]
+    pub fn turn(&self, place: Place, block: usize, turn: u32) -> Option<Place> {
+        if let Some(spot) = self.columns.enter(place.columns, block, turn) {
+            return Some(Place { columns: Some(spot), ..place });
+        }
+        let mut bands = (0..).zip(&self.bands);
+        bands.find_map(|(number, band)| {
+            let spot = band.rows.enter(self.spot_in(place, number), block, turn)?;
+            Some(Place { rows: Some((number, spot)), ..place })
+        })
+    }
+
+    /// Where a cell is, seen from a place: within its own turn usually. None if it was dropped. Of several, the last one.
+    #[must_use]
+    pub fn cell(&self, cell: Cell, place: Place) -> Option<Cell> {
+        let range = self.range(cell.into(), place)?;
+        Some(Cell { row: range.rows.last, column: range.columns.last })
+    }
+
+    /// What a range became, seen from a place. None if all its cells were dropped.
+    #[must_use]
+    pub fn range(&self, range: Range, place: Place) -> Option<Range> {
+        self.find(range, place, [None; 4])
+    }
+
+    /// What each turn made of a range that stands for itself, as merged cells, a hyperlink, a comment and a drawing's anchor do: a copy for each
+    /// turn of the innermost blocks around all of it, grown by the blocks within it.
+    pub fn copies(&self, range: Range) -> impl Iterator<Item = Range> {
+        let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
+        let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
+        let rows = self.bands[number].rows.copies(range.rows, &|id| met().all(|band| band.rows.has(id)));
+        let columns = self.columns.copies(range.columns, &|_| true);
+        let places = rows.flat_map(move |row| {
+            let rows = row.map(|spot| (number, spot));
+            columns.clone().map(move |columns| Place { rows, columns })
+        });
+        places.filter_map(move |place| self.range(range, place))
+    }
+
+    /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that makes more than
+    /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
+    #[must_use]
+    pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
+        let around = |range: Range| self.range(range, Place::default()).into_iter().collect();
+        let areas = |range: &Range| {
+            self.areas_of(*range, Place::default(), at_most).unwrap_or_else(|| around(*range))
+        };
+        ranges.iter().flat_map(areas).collect()
+    }
+
+    /// What a range became, seen from a place, without the cells that came between. None if these are more than so many ranges.
+    fn areas_of(&self, range: Range, place: Place, at_most: usize) -> Option<Vec<Range>> {
+        let parts = |axis: &Axis, lines: Lines, all: Lines, spot: Option<Spot>| {
+            if lines == all { vec![all] } else { axis.parts(lines, spot, at_most) }
+        };
+        let mut areas: Vec<Range> = Vec::new();
+        for (number, band) in self.bands.iter().enumerate() {
+            let Some(columns) = band.columns.common(range.columns) else { continue };
+            let rows = parts(&band.rows, range.rows, Lines::ALL_ROWS, self.spot_in(place, number));
+            for columns in parts(&self.columns, columns, Lines::ALL_COLUMNS, place.columns) {
+                for area in rows.iter().filter_map(|rows| on_sheet(*rows, columns)) {
+                    let is_beside =
+                        |it: &Range| it.rows == area.rows && it.columns.last + 1 == area.columns.first;
+                    match areas.iter().position(is_beside) {
+                        Some(beside) => areas[beside].columns.last = area.columns.last,
+                        None if areas.len() < at_most => areas.push(area),
+                        None => return None,
+                    }
+                }
+            }
+        }
+        Some(areas)
+    }
+
+    /// What a reference became, seen from a place, where any number of ranges may stand. One that leads out of a block around the place, or by a
+    /// `$` to other turns of it, goes from there to there, and stays one range.
+    pub(crate) fn list(&self, reference: &Reference, place: Place, at_most: usize) -> List {
+        let Some(around) = self.reference(reference, place, Single::Grow) else { return List::Lost };
+        let (range, [rows, columns]) = (reference.range(), pins(reference));
+        let is_one = |axis: &Axis, lines: Lines, spot: Option<Spot>, pins: [Option<u32>; 2]| {
+            axis.crosses(lines, spot) || pins.iter().any(|pin| axis.view(spot, *pin).open.is_some())
+        };
+        let bands = (0..).zip(&self.bands).filter(|(_, band)| band.columns.meets(range.columns));
+        let mut met = bands.map(|(number, band)| (&band.rows, self.spot_in(place, number)));
+        let is_plain = self.columns.is_plain(range.columns, place.columns)
+            && met.clone().count() == 1
+            && met.clone().all(|(axis, spot)| axis.is_plain(range.rows, spot));
+        if is_plain
+            || is_one(&self.columns, range.columns, place.columns, columns)
+            || met.any(|(axis, spot)| is_one(axis, range.rows, spot, rows))
+        {
+            return List::One(around);
+        }
+        match self.areas_of(range, place, at_most) {
+            None => List::Around(around),
+            // Parts of rows are no whole rows.
+            Some(areas)
+                if reference.columns.is_none() && areas.iter().any(|it| it.columns != around.columns) =>
+            {
+                List::Around(around)
+            }
+            Some(areas) if areas.len() > 1 => List::Many(areas),
+            Some(_) => List::One(around),
+        }
+    }
+
+    /// What a reference became, seen from a place.
+    pub(crate) fn reference(&self, reference: &Reference, place: Place, single: Single) -> Option<Range> {
+        let range = reference.range();
+        let [rows, columns] = pins(reference);
+        let found = self.find(range, place, [rows[0], rows[1], columns[0], columns[1]])?;
+        if !reference.is_single || single == Single::Grow {
+            return Some(found);
+        }
+        // A `$` within the own block means its first turn; of other blocks the last turn is meant.
+        let number = self.bands.iter().position(|band| band.columns.holds(range.columns)).unwrap_or_default();
+        let own_rows =
+            self.bands[number].rows.own_block(self.spot_in(place, number), range.rows.first).is_some();
+        let own_columns = self.columns.own_block(place.columns, range.columns.first).is_some();
+        let pick = |lines: Lines, is_first: bool| {
+            if is_first { Lines::new(lines.first, lines.first) } else { Lines::new(lines.last, lines.last) }
+        };
+        let is_first = |pinned: Option<u32>, is_own: bool| match single {
+            Single::First => true,
+            Single::Last => false,
+            Single::One | Single::Grow => pinned.is_some() && is_own,
+        };
+        Some(Range {
+            rows: pick(found.rows, is_first(rows[0], own_rows)),
+            columns: pick(found.columns, is_first(columns[0], own_columns)),
+        })
+    }
+
+    /// The smallest range that holds what is left. `pinned` are the lines with a `$`: first and last row, first and last column.
+    fn find(&self, range: Range, place: Place, pinned: [Option<u32>; 4]) -> Option<Range> {
+        let find = |axis: &Axis, lines: Lines, all: Lines, spot: Option<Spot>, pinned: [Option<u32>; 2]| {
+            if lines == all {
+                return Some(all);
+            }
+            let first = axis.first(lines, axis.view(spot, pinned[0]))?;
+            let last = axis.last(lines, axis.view(spot, pinned[1]))?;
+            Some(Lines { first, last })
+        };
+        let mut found = None::<Range>;
+        for (number, band) in self.bands.iter().enumerate() {
+            let Some(columns) = band.columns.common(range.columns) else { continue };
+            let columns =
+                find(&self.columns, columns, Lines::ALL_COLUMNS, place.columns, [pinned[2], pinned[3]]);
+            let spot = self.spot_in(place, number);
+            let rows = find(&band.rows, range.rows, Lines::ALL_ROWS, spot, [pinned[0], pinned[1]]);
+            let part = rows.zip(columns).and_then(|(rows, columns)| on_sheet(rows, columns));
+            found = match (found, part) {
+                (Some(found), Some(part)) => Some(found.around(part)),
+                (found, part) => found.or(part),
+            };
+        }
+        found
+    }
+
+    /// The spot of a place in another band: blocks of whole rows are in all of them.
+    fn spot_in(&self, place: Place, band: usize) -> Option<Spot> {
+        let (number, spot) = place.rows?;
+        if number == band {
+            return Some(spot);
+        }
+        self.bands[band].rows.translate(&self.bands.get(number)?.rows, spot)
+    }
+}
+
+/// What is meant by a reference to one cell that is in several places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Single {
+    /// The last of them; with a `$`, in a block around the formula, the first one.
+    One,
+    /// All.
+    Grow,
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+/// What became of a reference where any number of ranges may stand.
+pub(crate) enum List {
+    /// Nothing is left.
+    Lost,
+    One(Range),
+    Many(Vec<Range>),
+    /// These would be too many; this range is around them, and what is between them.
+    Around(Range),
+}
+
+/// The first and last row and the first and last column, where they have a `$`.
+fn pins(reference: &Reference) -> [[Option<u32>; 2]; 2] {
+    [reference.rows, reference.columns].map(|side| {
+        side.map_or([None; 2], |side| {
+            let first = side.first_is_fixed.then_some(side.lines.first);
+            [first, side.last_is_fixed.then_some(side.lines.last)]
+        })
+    })
+}
+
+/// What is beyond the sheet's end is cut off, as Excel does it when rows are inserted above a range that goes to the end.
+fn on_sheet(rows: Lines, columns: Lines) -> Option<Range> {
+    let rows = rows.common(Lines::ALL_ROWS)?;
+    Some(Range { rows, columns: columns.common(Lines::ALL_COLUMNS)? })
+}

@@ -1,0 +1,93 @@
+//! The sheets of a workbook: their names, copies and moves.
+
+use crate::address::Reference;
+use crate::moves::{Moves, Place};
+
+/// What became of a template's sheets.
+#[derive(Debug, Clone, Default)]
+pub struct Workbook {
+    /// In the order of the template, which is the order of the names that a [`Formula`](crate::Formula) was parsed with.
+    pub sheets: Vec<Sheet>,
+}
+
+/// What became of a sheet.
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    /// Its name in the template.
+    pub name: String,
+    /// Usually one; more where the sheet was repeated for a list; none where it was dropped.
+    pub copies: Vec<SheetCopy>,
+}
+
+/// A sheet as it is now.
+#[derive(Debug, Clone, Default)]
+pub struct SheetCopy {
+    /// Its name now.
+    pub name: String,
+    /// Where its cells are now.
+    pub moves: Moves,
+    /// Tables and other names that are called differently in this copy, for a workbook has each only once: old and new.
+    pub renamed: Vec<(String, String)>,
+}
+
+/// Where a formula stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Origin {
+    /// The sheet's number in the workbook.
+    pub sheet: usize,
+    /// The number of its copy.
+    pub copy: usize,
+    /// The turns of that copy's blocks.
+    pub place: Place,
+}
+
+impl Workbook {
+    /// A workbook of one sheet, which keeps its name.
+    #[must_use]
+    pub fn of_one(name: &str, moves: Moves) -> Self {
+        let copy = SheetCopy { name: name.to_owned(), moves, renamed: Vec::new() };
+        Self { sheets: vec![Sheet { name: name.to_owned(), copies: vec![copy] }] }
+    }
+
+    pub(crate) fn copy_at(&self, origin: Origin) -> Option<&SheetCopy> {
+        self.sheets.get(origin.sheet)?.copies.get(origin.copy)
+    }
+}
+
+/// Writes `Sheet1!` or `'It''s'!`, with a second name `Sheet1:Sheet3!`.
+pub(crate) fn push_sheets(out: &mut String, first: &str, last: Option<&str>) {
+    let mut names = [Some(first), last].into_iter().flatten();
+    let is_quoted = names.clone().any(needs_quotes);
+    let quote = |out: &mut String| {
+        if is_quoted {
+            out.push('\'');
+        }
+    };
+    quote(out);
+    let mut push = |name: &str| {
+        for sign in name.chars() {
+            out.extend(std::iter::repeat_n(sign, 1 + usize::from(sign == '\'')));
+        }
+    };
+    names.next().map(&mut push);
+    if let Some(name) = names.next() {
+        push(":");
+        push(name);
+    }
+    quote(out);
+    out.push('!');
+}
+
+/// Whether a name could be taken for something else: a number, a reference (`A1`, also `R1C1`), a constant, or several words. Quotes that Excel would
+/// leave out do no harm.
+fn needs_quotes(name: &str) -> bool {
+    let is_plain = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == '.';
+    let starts_plainly = name.starts_with(|sign: char| sign.is_alphabetic() || sign == '_');
+    if !starts_plainly || !name.chars().all(is_plain) {
+        return true;
+    }
+    let is_cell = Reference::read(name.as_bytes(), 0).is_some();
+    let is_by_number =
+        name.bytes().all(|sign| matches!(sign, b'R' | b'r' | b'C' | b'c') || sign.is_ascii_digit());
+    is_cell || is_by_number || ["TRUE", "FALSE"].iter().any(|it| it.eq_ignore_ascii_case(name))
+}

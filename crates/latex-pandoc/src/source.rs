@@ -1,0 +1,103 @@
+//! What a source says of the document as a whole, and pandoc does not read.
+
+use crate::language::language;
+use crate::texts::code_of;
+
+/// Bibliography styles that name author and year in the text.
+const BY_YEAR: [&str; 14] = [
+    "plainnat",
+    "abbrvnat",
+    "unsrtnat",
+    "apalike",
+    "apacite",
+    "apa",
+    "chicago",
+    "harvard",
+    "agsm",
+    "dcu",
+    "authoryear",
+    "authoryear-comp",
+    "authoryear-icomp",
+    "authortitle",
+];
+/// And those that number what they name in the order in which it is cited.
+const AS_CITED: [&str; 6] = ["unsrt", "ieeetr", "IEEEtran", "ieee", "nature", "science"];
+
+/// How the text names what it cites.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Citations {
+    /// By author and year.
+    #[default]
+    ByYear,
+    /// By numbers, in the order of authors.
+    Numbers,
+    /// By numbers, in the order of the text.
+    NumbersAsCited,
+}
+
+/// What a source says of the document as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Its language as a tag (BCP 47).
+    pub language: Option<&'static str>,
+    /// It has a table of contents.
+    pub contents: bool,
+    /// It has chapters, by whose number everything else is numbered.
+    pub chapters: bool,
+    /// How the text names what it cites.
+    pub citations: Citations,
+    /// Folders in which pictures lie, each with a slash at its end.
+    pub folders: Vec<String>,
+}
+
+impl Facts {
+    /// What `source` says.
+    #[must_use]
+    pub fn of(source: &str) -> Self {
+        let code: Vec<&str> = source.lines().map(code_of).collect();
+        let code = code.join("\n");
+        let preamble = code.split("\\begin{document}").next().unwrap_or_default();
+        let class = argument(preamble, "\\documentclass").unwrap_or_default();
+        Self {
+            language: language(preamble),
+            contents: code.contains("\\tableofcontents"),
+            chapters: ["book", "report", "scrbook", "scrreprt", "memoir"].contains(&class),
+            citations: citations(&code),
+            folders: folders(&code),
+        }
+    }
+}
+
+fn citations(code: &str) -> Citations {
+    let style = argument(code, "\\bibliographystyle").or_else(|| biblatex_style(code));
+    let is_unsorted = code.contains("sorting=none");
+    match style {
+        Some(style) if BY_YEAR.contains(&style) && !code.contains("[numbers") => Citations::ByYear,
+        Some(style) if AS_CITED.contains(&style) || is_unsorted => Citations::NumbersAsCited,
+        Some(_) => Citations::Numbers,
+        None => Citations::ByYear,
+    }
+}
+
+/// biblatex numbers, where it is told nothing else.
+fn biblatex_style(code: &str) -> Option<&str> {
+    let (before, _) = code.split_once("{biblatex}")?;
+    let options = before.rsplit_once("\\usepackage").map_or("", |(_, options)| options);
+    let style = options.split(['[', ',', ']']).find_map(|option| option.trim().strip_prefix("style="));
+    Some(style.map_or("numeric", str::trim))
+}
+
+/// `\graphicspath{{pictures/}{plots/}}`
+fn folders(code: &str) -> Vec<String> {
+    let Some((_, rest)) = code.split_once("\\graphicspath") else { return Vec::new() };
+    let list = rest.split("}}").next().unwrap_or_default();
+    let names = list.split(['{', '}']).map(str::trim).filter(|name| !name.is_empty());
+    names.map(|name| if name.ends_with('/') { name.to_owned() } else { format!("{name}/") }).collect()
+}
+
+/// The first argument in braces of the first `command`.
+fn argument<'a>(code: &'a str, command: &str) -> Option<&'a str> {
+    let (_, rest) = code.split_once(command)?;
+    let (_, rest) = rest.split_once('{')?;
+    rest.split('}').next().map(str::trim)
+}

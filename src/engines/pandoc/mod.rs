@@ -1,0 +1,138 @@
+//! pandoc: a source of LaTeX becomes HTML or a Word document: what it says, in the looks of either.
+//!
+//! A program in the cage, with the template's files and some of ours (`order`). It reads LaTeX by itself, without TeX, and
+//! does not know all of it: what it left out is told, with file and line (`told`, `crates/latex-pandoc`).
+
+mod needs;
+mod order;
+mod pictures;
+mod told;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use latex_pandoc::Facts;
+
+use self::order::Order;
+use self::pictures::Pictures;
+use super::document::{Document, DocumentKind};
+use super::plan::Ability;
+use super::program::{ProgramSteps, output};
+use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
+use super::{Basis, Engine};
+use crate::config::PandocConfig;
+use crate::domain::kinds::FileKind;
+use crate::workers::{Bounds, Profile, ProgramRun};
+
+/// Its name in routes, metrics and errors.
+const NAME: &str = "pandoc";
+/// Documents at once, for one account.
+const SLOTS: usize = 1;
+
+/// The engine.
+pub const ENGINE: Engine = Engine {
+    name: NAME,
+    abilities: &[
+        able(FileKind::Html, &[&["locale", "timezone", "metadata"]]),
+        able(FileKind::Docx, &[&["locale", "timezone"]]),
+    ],
+    requires: &[needs::PANDOC],
+    fenced: true,
+    slots: Some(SLOTS),
+    start: |basis| Box::new(Pandoc::start(basis)),
+};
+
+const fn able(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
+    Ability {
+        step: StepKind::Convert,
+        from: DocumentKind::Source,
+        to: DocumentKind::File(to),
+        cost: 10,
+        heeds,
+        asked_by: None,
+    }
+}
+
+/// Makes HTML and Word documents of LaTeX.
+struct Pandoc {
+    steps: ProgramSteps,
+    pictures: Pictures,
+    profile: Arc<Profile>,
+    config: PandocConfig,
+    /// Where no job says another one.
+    zone: String,
+    locale: String,
+}
+
+#[async_trait(?Send)]
+impl StepRunner for Pandoc {
+    async fn run(
+        &self,
+        step: &Step,
+        job: &mut StepContext<'_>,
+        input: Document,
+    ) -> Result<Document, StepFault> {
+        let (kind, site) = (step.file()?, input.into_template()?);
+        let texts = Arc::new(told::texts(&site));
+        let source = texts.first().map(|(_, text)| text.as_str()).unwrap_or_default();
+        let scene = &job.options.scene;
+        let order = Order {
+            site: &site,
+            texts: &texts,
+            kind,
+            facts: &Facts::of(source),
+            locale: scene.locale.as_deref().unwrap_or(&self.locale),
+            metadata: &job.options.extras.metadata,
+            // The rest is for what it is made of.
+            heap_mb: self.config.memory_limit_mb / 4 * 3,
+        };
+        let _slot = self.steps.slot(job, 1).await;
+        let pictures = self.pictures.of(job, &site, &texts).await;
+        let run = ProgramRun {
+            name: NAME,
+            program: needs::path(),
+            arguments: order.arguments(),
+            environment: needs::environment(scene.timezone.as_deref().unwrap_or(&self.zone)),
+            profile: Arc::clone(&self.profile),
+            inputs: order.inputs().into_iter().chain(pictures).collect(),
+            bounds: self.bounds(),
+        };
+        let ran = self.steps.programs().run(run).await;
+        let finished = ran.map_err(|error| told::of_program(&error, &self.config))?;
+        if !finished.status.success() {
+            return Err(told::failed(&finished, &site, &self.config));
+        }
+        for warning in told::warnings(&finished, &site, Arc::clone(&texts)).await? {
+            job.warnings.push(&warning);
+        }
+        output(&finished, &order.output(), &job.outlet, (kind, None)).await
+    }
+}
+
+impl Pandoc {
+    fn start(basis: &Basis<'_>) -> Self {
+        let assemble = &basis.config.assemble;
+        Self {
+            steps: ProgramSteps::new(basis.programs.clone(), basis.budget.slots_of(NAME, SLOTS)),
+            pictures: Pictures::start(basis),
+            profile: Arc::new(needs::profile()),
+            config: basis.config.pandoc.clone(),
+            zone: assemble.timezone.clone(),
+            locale: assemble.locale.clone(),
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let config = &self.config;
+        Bounds {
+            deadline: Duration::from_millis(config.timeout_ms),
+            memory_bytes: config.memory_limit_mb << 20,
+            processor_s: config.processor_limit_s,
+            scratch_bytes: config.files_limit_mb << 20,
+            scratch_files: config.files_limit,
+            printed_bytes: config.printed_limit_bytes,
+            ..self.steps.bounds()
+        }
+    }
+}

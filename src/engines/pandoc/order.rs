@@ -1,0 +1,159 @@
+//! What pandoc is to do: always the same arguments for a target, and beside the template's files some of ours, which say
+//! the rest. Nothing of a template or of data is on a command line.
+
+use bytes::Bytes;
+use latex_pandoc::{Citations, Facts, prepare};
+use serde_json::json;
+
+use crate::domain::format_opts::Metadata;
+use crate::domain::kinds::FileKind;
+use crate::domain::site::Site;
+use crate::workers::Input;
+
+/// The folder of what is ours, in which no template's file lies.
+const OWN: &str = "platen-own";
+/// The document.
+pub(super) const SOURCE: &str = "platen-own/source.tex";
+/// What pandoc says of it.
+pub(super) const LOG: &str = "platen-own/log.json";
+/// Where PNG of PDF pictures lie, by the names of these.
+pub(super) const PICTURES: &str = "platen-own";
+const METADATA: &str = "platen-own/metadata.json";
+
+/// What stands beside every document.
+const FILES: [(&str, &str); 5] = [
+    ("prelude.tex", include_str!("../../../assets/pandoc/prelude.tex")),
+    ("numbers.lua", include_str!("../../../assets/pandoc/numbers.lua")),
+    ("safe.lua", include_str!("../../../assets/pandoc/safe.lua")),
+    ("page.html", include_str!("../../../assets/pandoc/page.html")),
+    ("styles.html", include_str!("../../../assets/pandoc/styles.html")),
+];
+
+/// The styles of Word documents, and the file at the top of an archive that brings its author's.
+const REFERENCE: &[u8] = include_bytes!("../../../assets/pandoc/reference.docx");
+const OWN_REFERENCE: &str = "reference.docx";
+
+/// How what is cited is numbered and listed; what stands between the marks sorts the list.
+const NUMERIC: &str = include_str!("../../../assets/pandoc/numeric.csl");
+const BY_AUTHOR: [&str; 2] = ["<!-- by author -->", "<layout suffix"];
+
+/// Hazard: `--sandbox` would refuse the files that a document includes, and its pictures; the cage is what keeps all others
+/// from it. The folder of its data does not exist, or a template could bring filters and formats there.
+const COMMON: [&str; 10] = [
+    "--from=latex",
+    "--standalone",
+    "--number-sections",
+    "--syntax-highlighting=none",
+    "--data-dir=platen-own/none",
+    "--log=platen-own/log.json",
+    "--metadata-file=platen-own/metadata.json",
+    // What is numbered, what is cited, and then what of all this may go out.
+    "--lua-filter=platen-own/numbers.lua",
+    "--citeproc",
+    "--lua-filter=platen-own/safe.lua",
+];
+const HTML: [&str; 4] = ["--to=html5", "--mathml", "--embed-resources", "--template=platen-own/page.html"];
+const DOCX: [&str; 2] = ["--to=docx", "--reference-doc=platen-own/reference.docx"];
+const INPUTS: [&str; 2] = ["platen-own/prelude.tex", SOURCE];
+
+/// One document on its way through pandoc.
+pub(super) struct Order<'a> {
+    pub site: &'a Site,
+    /// The sources among its files, by the names that pandoc has for them.
+    pub texts: &'a [(String, String)],
+    pub kind: FileKind,
+    pub facts: &'a Facts,
+    /// Of the document, where it does not say one itself.
+    pub locale: &'a str,
+    pub metadata: &'a Metadata,
+    /// What its memory may be, without the program itself.
+    pub heap_mb: u64,
+}
+
+impl Order<'_> {
+    /// What is made.
+    pub fn output(&self) -> String {
+        format!("{OWN}/out.{}", self.kind.name())
+    }
+
+    /// The command line.
+    pub fn arguments(&self) -> Vec<String> {
+        let heap = ["+RTS".to_owned(), format!("-M{}m", self.heap_mb), "-RTS".to_owned()];
+        let of_target: &[&str] = if self.kind == FileKind::Docx { &DOCX } else { &HTML };
+        let contents: &[&str] = if self.facts.contents { &["--toc"] } else { &[] };
+        let style: &[&str] = match self.facts.citations {
+            Citations::ByYear => &[],
+            Citations::Numbers | Citations::NumbersAsCited => &["--csl=platen-own/numeric.csl"],
+        };
+        let fixed =
+            COMMON.iter().chain(of_target).chain(contents).chain(style).map(|&argument| argument.to_owned());
+        let output = [format!("--output={}", self.output())];
+        heap.into_iter().chain(fixed).chain(output).chain(INPUTS.map(str::to_owned)).collect()
+    }
+
+    /// The files that it finds.
+    pub fn inputs(&self) -> Vec<Input> {
+        let entry = self.site.entry();
+        let is_own = |path: &str| path.split('/').next() == Some(OWN);
+        let is_read = |path: &str| self.texts.iter().any(|(name, _)| name == path);
+        let others = self.site.paths().filter(|path| *path != entry && !is_own(path) && !is_read(path));
+        let brought = others.filter_map(|path| Some(Input::bytes(path, self.site.get(path)?.clone())));
+        let texts = self.texts.iter().map(|(name, text)| Input::bytes(name, prepare(text).into()));
+        let ours = FILES.iter().map(|(name, content)| {
+            Input::bytes(format!("{OWN}/{name}"), Bytes::from_static(content.as_bytes()))
+        });
+        let reference = self.site.get(OWN_REFERENCE).cloned().unwrap_or(Bytes::from_static(REFERENCE));
+        let own = [
+            Input::bytes(METADATA, self.said()),
+            Input::bytes(format!("{OWN}/{OWN_REFERENCE}"), reference),
+            Input::bytes(format!("{OWN}/numeric.csl"), style_of(self.facts.citations)),
+        ];
+        brought.chain(texts).chain(ours).chain(own).collect()
+    }
+
+    /// What is said of the document; what it says itself goes before this.
+    fn said(&self) -> Bytes {
+        let mut said = json!({
+            "lang": self.facts.language.unwrap_or(self.locale),
+            "platen-chapters": self.facts.chapters,
+            "platen-folders": self.facts.folders,
+        });
+        let Metadata { title, author, subject, keywords } = self.metadata;
+        // The names that pandoc has for what no page shows.
+        let given = [
+            ("pagetitle", title),
+            ("author-meta", author),
+            ("description-meta", subject),
+            ("keywords", keywords),
+        ];
+        for (name, text) in given {
+            if let Some(text) = text {
+                said[name] = json!(text);
+            }
+        }
+        said.to_string().into()
+    }
+}
+
+/// The style that numbers; where the list is in the order of the text, without what sorts it.
+fn style_of(citations: Citations) -> Bytes {
+    let [begin, end] = BY_AUTHOR;
+    let unsorted = || {
+        let (before, rest) = NUMERIC.split_once(begin)?;
+        let (_, after) = rest.split_once(end)?;
+        Some(Bytes::from([before, end, after].concat()))
+    };
+    let whole = Bytes::from_static(NUMERIC.as_bytes());
+    if citations == Citations::NumbersAsCited { unsorted().unwrap_or(whole) } else { whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_in_the_order_of_the_text_is_not_sorted() {
+        let sorts = |citations| style_of(citations).windows(6).filter(|bytes| bytes == b"<sort>").count();
+        assert_eq!((sorts(Citations::Numbers), sorts(Citations::NumbersAsCited)), (2, 1));
+    }
+}

@@ -1,0 +1,107 @@
+//! PDF pictures of a document: neither HTML nor Word shows them, so the first page of each becomes a PNG beside it.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
+
+use super::order::PICTURES;
+use crate::domain::site::Site;
+use crate::engines::Basis;
+use crate::engines::raster;
+use crate::engines::step::StepContext;
+use crate::workers::raster::{DOCUMENT, Format, RasterJob, Rastered, Selection};
+use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
+
+/// As sharp as a page is printed; `safe.lua` reckons with it.
+const DPI: u16 = 200;
+/// Most PDF pictures of a document; further ones are left out, with a warning each.
+const PICTURES_LIMIT: usize = 50;
+/// Children at once, and so of one document.
+const PROCESSES: usize = 1;
+
+/// Makes PNG of PDF.
+pub(super) struct Pictures {
+    pool: Pool,
+    timeout: Duration,
+    limit_bytes: usize,
+}
+
+/// One PDF on its way to a child, and the picture on its way back.
+struct Passage {
+    pdf: std::sync::Mutex<Option<Bytes>>,
+    picture: std::sync::Mutex<BytesMut>,
+    limit_bytes: usize,
+}
+
+impl Pictures {
+    pub fn start(basis: &Basis<'_>) -> Self {
+        let config = &basis.config;
+        Self {
+            pool: raster::pool(basis, super::NAME, PROCESSES),
+            timeout: Duration::from_millis(
+                config.raster.timeout_ms.saturating_add(config.raster.page_timeout_ms),
+            ),
+            limit_bytes: usize::try_from(config.pandoc.files_limit_mb << 20).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// The pictures of those PDF files of `site` that one of `sources` names. One that cannot be drawn is none, and then
+    /// told as a picture that was left out.
+    pub async fn of(&self, job: &StepContext<'_>, site: &Site, sources: &[(String, String)]) -> Vec<Input> {
+        let is_named = |path: &&str| {
+            let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf"));
+            stem.is_some_and(|stem| sources.iter().any(|(_, text)| text.contains(stem)))
+        };
+        let mut made = Vec::new();
+        for path in site.paths().filter(is_named).take(PICTURES_LIMIT) {
+            let Some(pdf) = site.get(path) else { continue };
+            if let Some(picture) = self.picture(job, pdf.clone()).await {
+                made.push(Input::bytes(format!("{PICTURES}/{path}.png"), picture));
+            }
+        }
+        made
+    }
+
+    async fn picture(&self, job: &StepContext<'_>, pdf: Bytes) -> Option<Bytes> {
+        let order = RasterJob { selection: Selection::default(), dpi: DPI, format: Format::Png };
+        let passage = Passage {
+            pdf: std::sync::Mutex::new(Some(pdf)),
+            picture: std::sync::Mutex::default(),
+            limit_bytes: self.limit_bytes,
+        };
+        let work = Job { header: &order, body: &[], files: &passage, environment: &[] };
+        let ran = self.pool.run_within::<_, Rastered>(job.meter, work, self.timeout).await;
+        match ran {
+            Ok((Rastered::Made { .. }, _)) => {
+                Some(passage.picture.into_inner().unwrap_or_else(PoisonError::into_inner).freeze())
+            }
+            Ok((Rastered::Failed(_) | Rastered::Broken(_), _)) => None,
+            Err(fault) => {
+                tracing::warn!(error = %fault, "a PDF picture of a document of LaTeX was not drawn");
+                None
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl FileSource for Passage {
+    async fn file(&self, name: &str) -> Result<Asked, String> {
+        if name != DOCUMENT {
+            return Err(format!("there is no '{name}'"));
+        }
+        let pdf = self.pdf.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(Asked { content: pdf.unwrap_or_default(), made: None })
+    }
+
+    async fn take(&self, part: Bytes) -> Result<(), Refused> {
+        let mut picture = self.picture.lock().unwrap_or_else(PoisonError::into_inner);
+        if picture.len() + part.len() > self.limit_bytes {
+            return Err(Refused);
+        }
+        picture.extend_from_slice(&part);
+        Ok(())
+    }
+}

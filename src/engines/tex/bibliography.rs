@@ -1,0 +1,71 @@
+//! Bibliographies: BibTeX makes them of the citations in an `.aux`, biber of the `.bcf` that biblatex writes.
+
+use std::collections::BTreeSet;
+
+use super::folder::is_inside;
+use super::lists::{Left, List, Maker, digest};
+
+/// What of an `.aux` is BibTeX's.
+const COMMANDS: [&[u8]; 3] = [b"\\citation{", DATABASES, b"\\bibstyle{"];
+const DATABASES: &[u8] = b"\\bibdata{";
+/// How an `.aux` names that of an included file, in which there is no other one.
+const INCLUDED: &[u8] = b"\\@input{";
+/// Most included files of a document that are looked into.
+const INCLUDED_LIMIT: usize = 500;
+
+/// The bibliographies of a document; `known` are the lists that were made before.
+pub(super) async fn lists(left: &Left<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
+    let mut lists = Vec::new();
+    let main = format!("{}.bbl", left.folder.name);
+    let control = left.file(&format!("{}.bcf", left.folder.name)).await;
+    if !control.is_empty() && !left.folder.brings_bibliography(&main) {
+        // What is an error of one entry is no end: the others are in the bibliography.
+        let arguments = ["--noconf", "--nolog", "--nodieonerror", &left.folder.name];
+        let arguments = arguments.map(str::to_owned).to_vec();
+        lists.push(List { maker: Maker::Biber, arguments, name: main.clone(), input: digest([&*control]) });
+    }
+    // Packages that make several (for chapters, for kinds of sources) have each in a file of its own.
+    let missing = left.report.needs.bibliographies.iter().cloned();
+    let names: BTreeSet<String> = missing.chain(known.map(str::to_owned)).chain([main]).collect();
+    for name in names {
+        let Some(stem) = name.strip_suffix(".bbl").filter(|stem| is_inside(stem)) else { continue };
+        let citations = citations(left, stem).await;
+        let lines = || citations.split(|byte| *byte == b'\n');
+        let databases = lines().filter(|line| line.starts_with(DATABASES)).count();
+        // Several are those of included files, each with a bibliography of its own.
+        if databases == 1 && !left.folder.brings_bibliography(&name) {
+            let arguments = vec!["-terse".to_owned(), stem.to_owned()];
+            let input = digest(lines());
+            lists.push(List { maker: Maker::Bibtex, arguments, name, input });
+        }
+    }
+    lists
+}
+
+/// The lines of an `.aux`, and of those that it includes, that are BibTeX's.
+async fn citations(left: &Left<'_>, stem: &str) -> Vec<u8> {
+    let is_main = stem == left.folder.name;
+    let own = if is_main { left.aux.to_vec() } else { left.file(&format!("{stem}.aux")).await.into() };
+    let mut found = Vec::new();
+    let mut included = 0;
+    for line in own.split(|byte| *byte == b'\n') {
+        if let Some(rest) = line.strip_prefix(INCLUDED) {
+            let name =
+                rest.split(|byte| *byte == b'}').next().and_then(|name| std::str::from_utf8(name).ok());
+            included += 1;
+            if let Some(name) = name.filter(|name| included <= INCLUDED_LIMIT && is_inside(name)) {
+                left.file(name).await.split(|byte| *byte == b'\n').for_each(|line| take(line, &mut found));
+            }
+        } else {
+            take(line, &mut found);
+        }
+    }
+    found
+}
+
+fn take(line: &[u8], found: &mut Vec<u8>) {
+    if COMMANDS.iter().any(|command| line.starts_with(command)) {
+        found.extend_from_slice(line);
+        found.push(b'\n');
+    }
+}

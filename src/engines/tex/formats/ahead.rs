@@ -1,0 +1,216 @@
+//! Preambles that are read ahead: at the second document that begins with one its format is made, beside the jobs, and the
+//! next ones begin where it ends.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+
+use super::base;
+use super::make::{Order, readable};
+use super::preamble::{self, Halt, Preamble};
+use super::table::{Format, Found, Key, Table};
+use crate::domain::format_opts::TexProgram;
+use crate::domain::ids::AccountId;
+use crate::domain::site::Site;
+use crate::engines::tex::folder::Folder;
+use crate::telemetry::TexMetrics;
+use crate::workers::{Bounds, Profile, Programs, SharedFile};
+
+/// Until a format is made and tried.
+const TIMEOUT: Duration = Duration::from_mins(2);
+/// A template with more of what a preamble may read is read with each document.
+const READ_BYTES: usize = 8 << 20;
+/// What changes when TeX, or something that it may load, is installed anew.
+const INSTALLED: [&str; 4] = [
+    "/usr/bin/pdflatex",
+    "/usr/share/texlive/texmf-dist/ls-R",
+    "/usr/share/texmf/ls-R",
+    "/usr/local/share/texmf/ls-R",
+];
+
+/// The formats of preambles.
+#[derive(Debug)]
+pub(in crate::engines::tex) struct Ahead {
+    table: Arc<Mutex<Table<SharedFile>>>,
+    /// One is made at a time, and nobody waits for it: another document of the template comes.
+    turn: Arc<Semaphore>,
+    limit_bytes: u64,
+    metrics: TexMetrics,
+}
+
+/// What a document's preamble is read ahead with, and whose.
+pub(in crate::engines::tex) struct Wish<'a> {
+    pub account: AccountId,
+    /// The template with the job's source in the entry's place.
+    pub site: &'a Site,
+    pub source: &'a str,
+    /// What is set before the source.
+    pub set: &'static str,
+    pub programs: &'a Programs,
+    pub profile: &'a Arc<Profile>,
+    pub bounds: Bounds,
+    /// What the program begins with otherwise.
+    pub base: Option<&'a Arc<SharedFile>>,
+}
+
+/// How a document begins.
+pub(in crate::engines::tex) enum Beginning {
+    /// With a format; this is left of its source.
+    Read(Arc<SharedFile>, Bytes),
+    /// With its own preamble; its author could have that otherwise.
+    Halted(Halt),
+    /// With its own preamble.
+    Usual,
+}
+
+impl Ahead {
+    /// None yet, and never more than `limit_bytes` of them.
+    pub fn new(limit_bytes: u64, metrics: TexMetrics) -> Self {
+        let table = Arc::new(Mutex::new(Table::new(limit_bytes)));
+        Self { table, turn: Arc::new(Semaphore::new(1)), limit_bytes, metrics }
+    }
+
+    /// How a document of pdflatex begins. Where its preamble comes again, the format is made in the background.
+    pub fn beginning(&self, wish: &Wish<'_>) -> Beginning {
+        let template = wish.site.template();
+        let Some(text) = template.page().and_then(|page| std::str::from_utf8(page).ok()) else {
+            return Beginning::Usual;
+        };
+        let text = text.trim_start_matches('\u{feff}');
+        let Some(preamble) = preamble::of(text, wish.source) else {
+            return self.halted(wish, text);
+        };
+        let Some(key) = key(wish, preamble.head_of(text), &readable(&Folder::of(&template))) else {
+            return Beginning::Usual;
+        };
+        let turn = Arc::clone(&self.turn).try_acquire_owned().ok();
+        let found = self.table().find(key, turn.is_some());
+        match (found, turn) {
+            (Found::Ready(format), _) => {
+                self.metrics.formats.of(["used"]).inc();
+                return Beginning::Read(format, preamble.left_of(wish.source).into());
+            }
+            (Found::Wanted, Some(turn)) => {
+                let order = self.order(wish, (template.clone(), text), preamble);
+                let (table, metrics) = (Arc::clone(&self.table), self.metrics.clone());
+                tokio::spawn(async move {
+                    settle(&table, &metrics, key, order).await;
+                    drop(turn);
+                });
+            }
+            (Found::Wanted | Found::Nothing, _) => {}
+        }
+        self.halted(wish, text)
+    }
+
+    /// What an author is told at the second document of a template that is read ahead less far than it could be.
+    fn halted(&self, wish: &Wish<'_>, text: &str) -> Beginning {
+        let Some(halt) = preamble::halt(text) else { return Beginning::Usual };
+        let mut hash = Hash::new("halt");
+        hash.add(wish.account.to_string().as_bytes());
+        hash.add(text.as_bytes());
+        let (key, mut table) = (hash.key(), self.table());
+        if !matches!(table.find(key, true), Found::Wanted) {
+            return Beginning::Usual;
+        }
+        table.refuse(key);
+        Beginning::Halted(halt)
+    }
+
+    fn order(&self, wish: &Wish<'_>, (site, template): (Site, &str), preamble: Preamble) -> Order {
+        Order {
+            programs: wish.programs.clone(),
+            profile: Arc::clone(wish.profile),
+            bounds: wish.bounds,
+            timeout: TIMEOUT,
+            site,
+            set: wish.set,
+            template: template.to_owned(),
+            preamble,
+            base: wish.base.cloned(),
+            limit_bytes: self.limit_bytes,
+        }
+    }
+    fn table(&self) -> MutexGuard<'_, Table<SharedFile>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes a format, and notes what came of it.
+async fn settle(table: &Mutex<Table<SharedFile>>, metrics: &TexMetrics, key: Key, order: Order) {
+    let made = order.made().await;
+    let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = match made {
+        Ok(format) => table.keep(key, format),
+        Err(refusal) => {
+            tracing::debug!(reason = %refusal, "a preamble is read with each document");
+            table.refuse(key);
+            None
+        }
+    };
+    match kept {
+        Some(evicted) => {
+            metrics.formats.of(["made"]).inc();
+            metrics.formats.of(["evicted"]).inc_by(evicted);
+        }
+        None => {
+            metrics.formats.of(["refused"]).inc();
+        }
+    }
+    metrics.format_bytes.set(i64::try_from(table.bytes()).unwrap_or(i64::MAX));
+}
+
+/// Everything that a format is made of, and by which it was tried up to where the preamble ends. The account is part of it, also where two have sent the same: what one account's
+/// template has made of TeX, no other one's document runs.
+fn key(wish: &Wish<'_>, head: &str, read: &[(String, Bytes)]) -> Option<Key> {
+    if read.iter().map(|(_, content)| content.len()).sum::<usize>() > READ_BYTES {
+        return None;
+    }
+    let mut hash = Hash::new("format");
+    hash.add(wish.account.to_string().as_bytes());
+    for path in INSTALLED.into_iter().chain([base::path_of(TexProgram::Pdflatex)]) {
+        hash.add(format!("{:?}", base::stamp(Path::new(path))).as_bytes());
+    }
+    hash.add(Folder::of(wish.site).name.as_bytes());
+    hash.add(wish.set.as_bytes());
+    hash.add(head.as_bytes());
+    for (name, content) in read {
+        hash.add(name.as_bytes());
+        hash.add(content);
+    }
+    Some(hash.key())
+}
+
+/// A hash of parts, none of which can be taken for another.
+struct Hash(Sha256);
+
+impl Hash {
+    fn new(what: &str) -> Self {
+        let mut hash = Self(Sha256::new());
+        hash.add(what.as_bytes());
+        hash
+    }
+
+    fn add(&mut self, part: &[u8]) {
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    fn key(self) -> Key {
+        self.0.finalize().into()
+    }
+}
+
+impl Format for SharedFile {
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+
+    fn exists(&self) -> bool {
+        self.exists()
+    }
+}

@@ -1,0 +1,114 @@
+//! The formats that TeX's programs come with, unpacked: each run would unpack some 20 MB anew, which takes longer than a letter.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _, Seek as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::read::GzDecoder;
+use tokio::sync::Mutex;
+
+use crate::domain::format_opts::TexProgram;
+use crate::workers::{Programs, SharedFile};
+
+/// The extension of formats.
+pub(super) const EXTENSION: &str = "fmt";
+/// The longest one that is unpacked.
+const LIMIT_BYTES: u64 = 256 << 20;
+/// What a packed file begins with (RFC 1952).
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Which file it was, so that one that the system has made anew is not taken for it.
+pub(super) type Stamp = (u64, u64, u64, i64, i64);
+
+/// One format, unpacked when the first document needs it; nothing where it cannot be.
+#[derive(Debug, Default)]
+pub(super) struct BaseFormat(Mutex<Option<(Stamp, Option<Arc<SharedFile>>)>>);
+
+impl BaseFormat {
+    /// The format of `program`. Without one the program unpacks its own.
+    pub async fn file(&self, programs: &Programs, program: TexProgram) -> Option<Arc<SharedFile>> {
+        let path = Path::new(path_of(program));
+        let mut made = self.0.lock().await;
+        let now = stamp(path)?;
+        if let Some((stamp, file)) = &*made
+            && *stamp == now
+            && file.as_ref().is_none_or(|file| file.exists())
+        {
+            return file.clone();
+        }
+        let packed = File::open(path).ok()?;
+        let file = programs.share(EXTENSION, move |file| unpack(packed, file, LIMIT_BYTES)).await;
+        let file = file.inspect_err(|error| {
+            tracing::warn!(program = program.name(), %error, "each run of TeX unpacks its format itself");
+        });
+        let file = file.ok().map(Arc::new);
+        *made = Some((now, file.clone()));
+        file
+    }
+}
+
+/// Where Debian makes it, when TeX or a part of it is installed.
+pub(super) fn path_of(program: TexProgram) -> &'static str {
+    match program {
+        TexProgram::Pdflatex => "/var/lib/texmf/web2c/pdftex/pdflatex.fmt",
+        TexProgram::Lualatex => "/var/lib/texmf/web2c/luahbtex/lualatex.fmt",
+        TexProgram::Xelatex => "/var/lib/texmf/web2c/xetex/xelatex.fmt",
+    }
+}
+
+/// The present file at `path`.
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+    let of = |found: Metadata| (found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec());
+    std::fs::metadata(path).ok().map(of)
+}
+
+/// Writes what `packed` holds, where it is packed.
+///
+/// # Errors
+/// When that is more than `limit_bytes`, or damaged.
+pub(super) fn unpack(mut packed: File, into: &mut File, limit_bytes: u64) -> io::Result<()> {
+    let mut magic = [0; MAGIC.len()];
+    packed.read_exact(&mut magic)?;
+    packed.rewind()?;
+    let most = limit_bytes.saturating_add(1);
+    let bytes = if magic == MAGIC {
+        io::copy(&mut GzDecoder::new(io::BufReader::new(packed)).take(most), into)?
+    } else {
+        io::copy(&mut packed.take(most), into)?
+    };
+    if bytes > limit_bytes { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_and_what_is_not_become_the_same_within_the_limit() {
+        let content = vec![7; 100_000];
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&content).unwrap();
+        for stored in [encoder.finish().unwrap(), content.clone()] {
+            let mut packed = tempfile::tempfile().unwrap();
+            packed.write_all(&stored).unwrap();
+            packed.rewind().unwrap();
+            for (limit_bytes, fits) in [(100_000, true), (99_999, false)] {
+                let mut into = tempfile::tempfile().unwrap();
+                let done = unpack(packed.try_clone().unwrap(), &mut into, limit_bytes);
+                assert_eq!(done.is_ok(), fits);
+                into.rewind().unwrap();
+                let mut found = Vec::new();
+                into.read_to_end(&mut found).unwrap();
+                assert!(!fits || found == content);
+                packed.rewind().unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Makes the format of a preamble, and looks whether pages stay what they are with it.
+//!
+//! All runs are of the template's own files, in the cage and without a job: no data is there that could come into a format.
+//! Two pages are made with and without it, one of ours and the template's own with plain values in the place of data;
+//! every file that TeX writes must be the same. The day of the dump is another one than that of the pages: what a
+//! preamble notes of its day would be stale in a format, and shows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::super::folder::Folder;
+use super::super::{NAME, needs, opening};
+use super::preamble::{self, Preamble};
+use super::{arguments, base, profile};
+use crate::domain::format_opts::TexProgram;
+use crate::domain::site::Site;
+use crate::workers::{Bounds, Finished, Input, Profile, ProgramError, ProgramRun, Programs, SharedFile};
+
+const AHEAD: &str = include_str!("../../../../assets/tex/ahead.tex");
+const DUMP: &str = include_str!("../../../../assets/tex/dump.tex");
+const PAGE: &str = include_str!("../../../../assets/tex/page.tex");
+/// Two PDFs of the same content have the same identifier only where it is not made of the folder's name.
+const IDENTIFIER: &str = "\\pdftrailerid{}\n";
+
+/// The day of the dump and the one of the pages, in seconds since 1970: no part of their dates is the same.
+const DUMP_DAY: &str = "981173106";
+const PAGE_DAY: &str = "1735646461";
+/// Where it is that day.
+const ZONE: &str = "UTC";
+/// How TeX is told to run, and to note the names of what it writes.
+const ARGUMENTS: [&str; 4] = ["-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-recorder"];
+/// The longest file that is compared.
+const FILE_BYTES: u64 = 64 << 20;
+/// What tells of the run, and differs.
+const NOTES: [&str; 2] = ["log", "fls"];
+
+/// A format to be made.
+pub(super) struct Order {
+    pub programs: Programs,
+    pub profile: Arc<Profile>,
+    pub bounds: Bounds,
+    /// Until it is made and tried.
+    pub timeout: Duration,
+    /// The template, without a page of any job.
+    pub site: Site,
+    /// Its text.
+    pub template: String,
+    /// What is set before the author's file.
+    pub set: &'static str,
+    /// What is read ahead of it.
+    pub preamble: Preamble,
+    /// What the program begins with otherwise.
+    pub base: Option<Arc<SharedFile>>,
+    /// The longest that is kept.
+    pub limit_bytes: u64,
+}
+
+/// Why there is no format. Of a word each: a log carries nothing of templates.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("a file of the template leaves what a format does not keep")]
+    Lost,
+    #[error("TeX does not get through the preamble by itself")]
+    Unread,
+    #[error("it cannot be written: {0}")]
+    Unwritten(ProgramError),
+    #[error("neither of the pages can be made by which it is tried")]
+    Untried,
+    #[error("a page is another one with it")]
+    Different,
+    #[error("a run of TeX failed: {0}")]
+    Failed(#[from] ProgramError),
+}
+
+impl Order {
+    /// The format.
+    pub async fn made(&self) -> Result<SharedFile, Refusal> {
+        let until = Instant::now() + self.timeout;
+        let folder = Folder::of(&self.site);
+        let read = readable(&folder);
+        if read.iter().any(|(_, content)| preamble::is_lost(&String::from_utf8_lossy(content))) {
+            return Err(Refusal::Lost);
+        }
+        let first = format!("{}{AHEAD}{}{DUMP}", self.set, self.preamble.text);
+        let own = ["-ini".to_owned(), "-progname=pdflatex".to_owned()];
+        let last = ["&pdflatex".to_owned()];
+        let dump = self.run(&folder, (own.into(), last.into()), (read, first), (DUMP_DAY, until));
+        let dumped = self.programs.run(dump).await?;
+        let packed = dumped.open(&format!("{}.{}", folder.name, base::EXTENSION), self.limit_bytes);
+        let packed = packed.ok().filter(|_| dumped.status.success()).ok_or(Refusal::Unread)?;
+        let limit_bytes = self.limit_bytes;
+        let written =
+            self.programs.share(base::EXTENSION, move |file| base::unpack(packed.file, file, limit_bytes));
+        let format = written.await.map_err(Refusal::Unwritten)?;
+        let Self { template, preamble, .. } = self;
+        let of_ours = format!("{}{PAGE}", preamble.sample(preamble.head_of(template)));
+        // Only the template's own page tells whether it matters that a line is read later than it stands.
+        let is_tried = self.is_same(&format, of_ours, until).await? && !preamble.is_reordered();
+        let is_tried = self.is_same(&format, preamble.sample(template), until).await? || is_tried;
+        if is_tried { Ok(format) } else { Err(Refusal::Untried) }
+    }
+
+    /// Makes the page `source` with and without the format; false where it cannot be made without.
+    async fn is_same(&self, format: &SharedFile, source: String, until: Instant) -> Result<bool, Refusal> {
+        let left = self.preamble.left_of(&source);
+        let Some(without) = self.page(self.base.as_deref(), (self.set, source), until).await? else {
+            return Ok(false);
+        };
+        let with = self.page(Some(format), (opening::BEHIND, left), until).await?;
+        if with.is_some_and(|with| with == without) { Ok(true) } else { Err(Refusal::Different) }
+    }
+
+    /// What TeX writes of a page; nothing where it fails.
+    async fn page(
+        &self,
+        format: Option<&SharedFile>,
+        (set, source): (&str, String),
+        until: Instant,
+    ) -> Result<Option<Vec<(String, Bytes)>>, Refusal> {
+        let site = self.site.clone().with_page(source.into());
+        let folder = Folder::of(&site);
+        let first = format!("{set}{IDENTIFIER}\\input{{{}}}\n", folder.source_name());
+        let own = format.map(|format| arguments(TexProgram::Pdflatex, format)).unwrap_or_default();
+        let run = self.run(&folder, (own, Vec::new()), (folder.files(), first), (PAGE_DAY, until));
+        let run = match format {
+            Some(format) => ProgramRun { profile: Arc::new(profile(&self.profile, format)), ..run },
+            None => run,
+        };
+        let finished = self.programs.run(run).await?;
+        if !finished.status.success() {
+            return Ok(None);
+        }
+        Ok(written(&finished, &folder.name).await)
+    }
+
+    fn run(
+        &self,
+        folder: &Folder<'_>,
+        (own, last): (Vec<String>, Vec<String>),
+        (files, first): (Vec<(String, Bytes)>, String),
+        (day, until): (&str, Instant),
+    ) -> ProgramRun {
+        let name = format!("-jobname={}", folder.name);
+        let fixed = own.into_iter().chain(ARGUMENTS.map(str::to_owned)).chain([name]);
+        let arguments = fixed.chain(last).chain([format!("\\input{{{}}}", opening::name())]).collect();
+        let files = files.into_iter().chain([(opening::name(), Bytes::from(first))]);
+        let mut environment = needs::environment(ZONE);
+        let days = [("SOURCE_DATE_EPOCH", day), ("FORCE_SOURCE_DATE", "1")];
+        environment.extend(days.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        ProgramRun {
+            name: NAME,
+            program: needs::path_of(needs::of(TexProgram::Pdflatex)),
+            arguments,
+            environment,
+            profile: Arc::clone(&self.profile),
+            inputs: files.map(|(name, content)| Input::bytes(name, content)).collect(),
+            bounds: Bounds { deadline: until.saturating_duration_since(Instant::now()), ..self.bounds },
+        }
+    }
+}
+
+/// The files of a folder that a preamble may read, which are what it is made of: the source is none of them.
+pub(super) fn readable(folder: &Folder<'_>) -> Vec<(String, Bytes)> {
+    let source = folder.source_name();
+    let is_read = |name: &str| {
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        *name != *source && extension.is_some_and(|extension| READ.contains(&extension))
+    };
+    folder.files().into_iter().filter(|(name, _)| is_read(name)).collect()
+}
+
+/// What classes and packages are made of. A preamble that reads anything else has no format: it is not there.
+const READ: [&str; 16] = [
+    "tex", "sty", "cls", "clo", "def", "cfg", "ldf", "fd", "ltx", "tikz", "lbx", "bbx", "cbx", "dbx", "tfm",
+    "dict",
+];
+
+/// The files that a run has written, by their names; nothing where one cannot be read.
+async fn written(finished: &Finished, name: &str) -> Option<Vec<(String, Bytes)>> {
+    let notes = finished.read(&format!("{name}.fls"), FILE_BYTES).await.ok()?;
+    let notes = String::from_utf8_lossy(&notes);
+    let names: BTreeSet<&str> = notes.lines().filter_map(|line| line.strip_prefix("OUTPUT ")).collect();
+    let is_note = |file: &str| NOTES.iter().any(|note| file.strip_suffix(note) == Some(&format!("{name}.")));
+    let mut files = Vec::new();
+    for file in names.into_iter().filter(|file| !is_note(file)) {
+        files.push((file.to_owned(), finished.read(file.trim_start_matches("./"), FILE_BYTES).await.ok()?));
+    }
+    Some(files)
+}

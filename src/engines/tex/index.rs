@@ -1,0 +1,185 @@
+//! Indexes and glossaries: makeindex sorts the entries that TeX writes.
+
+use tex_log::Remark;
+
+use super::folder::is_inside;
+use super::lists::{Left, List, Maker, digest};
+use crate::workers::Finished;
+
+/// An entry of an index, as TeX writes it.
+const ENTRY: &str = "\\indexentry{";
+/// Where nomencl writes, what makeindex makes of it, and how.
+const NOMENCLATURE: [&str; 3] = ["nlo", "nls", "nomencl.ist"];
+/// How the `.aux` names the glossaries of a document: `\@newglossary{main}{glg}{gls}{glo}`.
+const GLOSSARY: &str = "\\@newglossary{";
+/// And what makeindex is told of them.
+const STYLE: &str = "\\@istfilename{";
+const ORDER_BY_LETTERS: &str = "\\@glsorder{letter}";
+/// Most glossaries of one document.
+const GLOSSARIES: usize = 16;
+/// What imakeidx may say beside a style: how blanks, cases and pages are taken.
+const FLAGS: [&str; 4] = ["-c", "-g", "-l", "-r"];
+/// The longest file of entries in which one is looked up.
+const ENTRIES_BYTES: u64 = 16 << 20;
+
+/// The indexes and glossaries of a document.
+pub(super) async fn lists(left: &Left<'_>) -> Vec<List> {
+    let mut wanted = Vec::new();
+    for entries in &left.report.needs.indexes {
+        let Some(stem) = entries.strip_suffix(".idx") else { continue };
+        wanted.push(Wanted {
+            entries: entries.clone(),
+            list: format!("{stem}.ind"),
+            options: options(&left.report.needs.index_calls, entries),
+        });
+    }
+    let glossaries = glossaries(&String::from_utf8_lossy(left.aux), &left.folder.name);
+    for entries in &left.report.needs.glossaries {
+        let [from, to, style] = NOMENCLATURE;
+        let Some(stem) = entries.strip_suffix(from).and_then(|stem| stem.strip_suffix('.')) else { continue };
+        // A glossary of numbers has the same names.
+        if !glossaries.iter().any(|glossary| glossary.entries == *entries) {
+            let options = vec!["-s".to_owned(), style.to_owned()];
+            wanted.push(Wanted { entries: entries.clone(), list: format!("{stem}.{to}"), options });
+        }
+    }
+    let mut lists = Vec::new();
+    for wanted in wanted.into_iter().chain(glossaries) {
+        let Wanted { entries, list, options } = wanted;
+        let is_own = is_inside(&entries) && is_inside(&list) && !left.folder.brings_index(&list, &entries);
+        let content = if is_own { left.file(&entries).await } else { continue };
+        if content.is_empty() {
+            continue;
+        }
+        let input = digest([&*content]);
+        let named = ["-q", "-t", &transcript(&list), "-o", &list].map(str::to_owned);
+        let arguments = named.into_iter().chain(options).chain([entries]).collect();
+        lists.push(List { maker: Maker::Makeindex, arguments, name: list, input });
+    }
+    lists
+}
+
+/// A list that makeindex makes.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    entries: String,
+    list: String,
+    options: Vec<String>,
+}
+
+/// The options of an index by what imakeidx says that it would call: a style and flags; others are left out.
+fn options(calls: &[String], entries: &str) -> Vec<String> {
+    let Some(call) = calls.iter().find(|call| call.split(' ').next_back() == Some(entries)) else {
+        return Vec::new();
+    };
+    let mut options = Vec::new();
+    let mut words = call.split(' ');
+    while let Some(word) = words.next() {
+        let style =
+            if word == "-s" { words.next() } else { word.strip_prefix("-s").filter(|name| !name.is_empty()) };
+        if let Some(style) = style.filter(|style| is_inside(style)) {
+            options.extend(["-s".to_owned(), style.to_owned()]);
+        } else if FLAGS.contains(&word) {
+            options.push(word.to_owned());
+        }
+    }
+    options
+}
+
+/// The glossaries that the `.aux` names. What is sorted by xindy is not makeindex's: its style is a `.xdy`.
+fn glossaries(aux: &str, name: &str) -> Vec<Wanted> {
+    let value = |command: &str| {
+        let mut lines = aux.lines().filter_map(|line| line.strip_prefix(command));
+        lines.find_map(|rest| rest.strip_suffix('}'))
+    };
+    let Some(style) = value(STYLE).filter(|style| style.strip_suffix(".ist").is_some_and(is_inside)) else {
+        return Vec::new();
+    };
+    let flags = aux.lines().any(|line| line == ORDER_BY_LETTERS).then_some("-l");
+    let options: Vec<_> = ["-s", style].into_iter().chain(flags).map(str::to_owned).collect();
+    let named = aux.lines().filter_map(|line| line.strip_prefix(GLOSSARY)?.strip_suffix('}'));
+    let named = named.filter_map(|rest| {
+        let mut parts = rest.split("}{").skip(2);
+        let mut file = || parts.next().map(|extension| format!("{name}.{extension}"));
+        let (list, entries) = (file()?, file()?);
+        Some(Wanted { entries, list, options: options.clone() })
+    });
+    named.take(GLOSSARIES).collect()
+}
+
+/// The log of the run that makes `list`: not the one that TeX might write.
+fn transcript(list: &str) -> String {
+    format!("{list}.ilg")
+}
+
+/// What makeindex said: of an entry, not of its line in a file that no author knows.
+pub(super) async fn remarks(list: &str, finished: &Finished) -> Vec<Remark> {
+    let log = finished.read(&transcript(list), ENTRIES_BYTES).await.unwrap_or_default();
+    let mut remarks = tex_log::of_makeindex(&[&*log, &*finished.stderr].concat());
+    for remark in &mut remarks {
+        let (Some(file), Some(line)) = (&remark.file, remark.line) else { continue };
+        if !is_inside(file) || file.strip_suffix(".ist").is_some() {
+            continue;
+        }
+        let entries = finished.read(file, ENTRIES_BYTES).await.unwrap_or_default();
+        let at = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
+        let entry = entries.split(|byte| *byte == b'\n').nth(at).map(String::from_utf8_lossy);
+        if let Some(key) = entry.as_deref().and_then(key_of) {
+            remark.message = format!("the entry '{key}' of the index: {}", remark.message);
+            (remark.file, remark.line) = (None, None);
+        }
+    }
+    remarks
+}
+
+/// The entry as its author wrote it, as far as it is to be told: `\indexentry{pear!green}{12}`.
+fn key_of(entry: &str) -> Option<String> {
+    let (key, _) = entry.strip_prefix(ENTRY)?.rsplit_once("}{")?;
+    let visible = |letter: char| if letter.is_control() { ' ' } else { letter };
+    Some(key.chars().take(60).map(visible).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_has_the_style_that_imakeidx_names_and_no_other_option() {
+        let calls = [
+            "makeindex -s fancy.ist main.idx",
+            "makeindex -l -sfancy -c b.idx",
+            "makeindex -s ../../x -o /etc/x -t /tmp/x -p any c.idx",
+            "makeindex d.idx",
+        ]
+        .map(str::to_owned);
+        for (entries, wanted) in [
+            ("main.idx", &["-s", "fancy.ist"][..]),
+            ("b.idx", &["-l", "-s", "fancy", "-c"]),
+            ("c.idx", &[]),
+            ("d.idx", &[]),
+            ("e.idx", &[]),
+        ] {
+            assert_eq!(options(&calls, entries), wanted, "{entries}");
+        }
+    }
+
+    #[test]
+    fn glossaries_are_those_of_the_aux() {
+        let aux = "\\@newglossary{main}{glg}{gls}{glo}\n\\@newglossary{acronym}{alg}{acr}{acn}\n\\@istfilename{main.ist}\n\
+                   \\@glsorder{letter}\n\\@newglossary{x}{y}\n";
+        let wanted = |list: &str, entries: &str| Wanted {
+            entries: entries.to_owned(),
+            list: list.to_owned(),
+            options: ["-s", "main.ist", "-l"].map(str::to_owned).to_vec(),
+        };
+        assert_eq!(glossaries(aux, "main"), [wanted("main.gls", "main.glo"), wanted("main.acr", "main.acn")]);
+        assert_eq!(glossaries(&aux.replace(".ist", ".xdy"), "main"), []);
+        assert_eq!(glossaries(&aux.replace("main.ist", "../main.ist"), "main"), []);
+    }
+
+    #[test]
+    fn an_entry_is_told_as_it_was_written() {
+        assert_eq!(key_of("\\indexentry{pear!green|(textbf}{12}").as_deref(), Some("pear!green|(textbf"));
+        assert_eq!(key_of("\\glossaryentry{a}{1}"), None);
+    }
+}

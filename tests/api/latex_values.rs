@@ -1,0 +1,147 @@
+//! Values wherever an author puts them, and documents that another TeX must make.
+
+use serde_json::{Value, json};
+
+use crate::app::TestApp;
+use crate::unfilled::packed;
+
+const ODD: &str = "\\ { } $ % & # _ ^ ~ < > \" ' ` | [ ] * -- ,, ?` << é “q” – €";
+
+/// Text, titles, captions, formulas, cells, items, edges, tags that hold braces, and addresses.
+const EVERYWHERE: &str = r#"\documentclass{article}
+<%- preamble %>
+\usepackage{amsmath}\usepackage{hyperref}
+\hypersetup{pdftitle={<%= odd %>}}
+\begin{document}
+(<%= odd %>)
+\section{S <%= odd %>}\label{<%- latex.key(odd) %>}
+\begin{table}[ht]\caption{C <%= odd %>}\end{table}
+
+Formulas: $<%= signs %>$; \[ x_{<%= signs %>} = <%= number %> \]
+\begin{align} a &= <%= minus %> <%= dash %> c \end{align}
+($<%- latex.formula(money) %>$) ($<%- latex.formula('1,234.5') %>$) ($<%- latex.formula('é_% x') %>$)
+$\begin{array}{l} <%= signs %> \\ <%= bracket %> \end{array}$
+
+\begin{tabular}{ll} a & b \\
+<%= bracket %> & <%= star %> \\
+<%= star %> & c \end{tabular}
+\begin{itemize}\item <%= bracket %> \item<%= name %>\end{itemize}
+
+Edges: (-<%= dash %>-) (<%= what %>`) (\bfseries<%= name %>\mdseries) (50\%>) (\hspace{<%= number %>sp})
+(\VAR{ name.replace(/[}"]/g, '}') }) (\VAR{`${'{'}a}`}) (\VAR{'x}'}) See \ref{<%- latex.key(odd) %>}.
+
+\href{<%- latex.url(address) %>}{link}\footnote{\url{<%- latex.url(address) %>}}
+\end{document}
+"#;
+
+#[actix_web::test]
+async fn a_value_is_itself_wherever_it_stands() {
+    let app = TestApp::start().await;
+    let values = json!({
+        "odd": ODD, "signs": "a_b^c%d<e|f>g\\h{i}#&$~\"'`", "number": -1234.5, "minus": "\u{2212}5", "dash": "-",
+        "money": "\u{2212}1,234.50 €", "bracket": "[x]", "star": "*y", "name": "Ada \"}", "what": "what?",
+        "address": "https://example.org/a b/ü?x=1&y=50%25&z={q}_~#frag%"
+    });
+    for (engine, preamble) in [
+        ("pdflatex", ""),
+        ("pdflatex", "\\usepackage[OT1]{fontenc}"),
+        ("pdflatex", "\\usepackage[ngerman]{babel}"),
+        ("lualatex", ""),
+        ("xelatex", ""),
+    ] {
+        let mut data = values.clone();
+        data["preamble"] = json!(preamble);
+        let (view, pdf) = app.typeset("pdf", EVERYWHERE, (data, json!({"engine": engine}))).await;
+        assert_eq!(
+            (&view["success"], &view["warnings"]),
+            (&json!(true), &json!([])),
+            "{engine} {preamble}: {view}"
+        );
+        let text = app.text_of(&pdf).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.matches(ODD).count(), 3, "{engine} {preamble}: {text}");
+        // Formulas have spaces of their own.
+        let close: String = text.split_whitespace().collect();
+        let signs = "a_b^c%d<e|f>g\\h{i}#&$~\"'`";
+        for (expected, count) in [
+            (signs, 3),
+            ("=\u{2212}1234.5", 1),
+            ("a=\u{2212}5\u{2212}c", 1),
+            ("(\u{2212}1,234.50€)(1,234.5)(é_%x)", 1),
+            ("[x]*y*yc", 1),
+            ("Edges:(---)(what?‘)(Ada\"})(50%>)()(Ada}})({a})(x})See1.", 1),
+            ("https://example.org/a%20b/%C3%BC?x=1&y=50%25&z=%7Bq%7D_~#frag%25", 1),
+        ] {
+            assert_eq!(close.matches(expected).count(), count, "{engine} {preamble}, {expected}: {close}");
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &pdf).unwrap();
+        let about = std::process::Command::new("pdfinfo").arg(file.path()).output().unwrap();
+        let about = String::from_utf8_lossy(&about.stdout).into_owned();
+        assert!(about.contains(&format!("Title:           {ODD}\n")), "{engine} {preamble}: {about}");
+    }
+}
+
+#[actix_web::test]
+async fn scripts_run_their_way_and_lines_end_between_signs() {
+    let app = TestApp::with(&[("tex.timeout_ms", "60000")]).await;
+    let source = "\\documentclass{article}\\begin{document}\n\\section{<%= hebrew %>}\nHe said <%= hebrew %> (<%= hebrew %>), \
+                  twice.\n\n<%= hebrew %> (ABC 12). \\textbf{<%= arabic %>}\n\n<%= chinese.repeat(12) %>\n\\end{document}";
+    let data = json!({"hebrew": "שלום עולם", "arabic": "مرحبا بالعالم", "chinese": "人人生而自由，在尊严和权利上一律平等。"});
+    let (view, pdf) = app.typeset("pdf", source, (data, json!({}))).await;
+    assert_eq!(view["success"], json!(true), "{view}");
+    // Nothing else: no line is too wide, no letter is missing.
+    let warnings = view["warnings"].as_array().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().contains("so lualatex made it"), "{view}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &pdf).unwrap();
+    let places =
+        std::process::Command::new("pdftotext").arg("-bbox").arg(file.path()).arg("-").output().unwrap();
+    let places = String::from_utf8(places.stdout).unwrap();
+    let left = |word: &str| -> Vec<f64> {
+        let lines = places.lines().filter(|line| line.contains(&format!(">{word}<")));
+        lines.filter_map(|line| line.split("xMin=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
+    };
+    // It tells of letters that run from right to left one by one.
+    let (first, second) = (left("ש"), left("ע"));
+    assert!(
+        first.len() >= 4 && first.iter().zip(&second).all(|(one, two)| one > two),
+        "{first:?} {second:?}"
+    );
+    let number = left("1");
+    assert!(number.iter().any(|at| *at > first[0]), "a heading begins at the right: {places}");
+    let text = app.text_of(&pdf);
+    assert!(text.contains("مرحبا بالعالم") && text.contains("(ABC 12)"), "{text}");
+}
+
+#[actix_web::test]
+async fn what_a_package_asks_for_is_made_by_another_program() {
+    let app = TestApp::start().await;
+    let main = "\\documentclass{article}\\usepackage{house}\\begin{document}<%= text %>\\end{document}";
+    let archive =
+        |style: &str, main: &str| packed(&[("index.tex", main.as_bytes()), ("house.sty", style.as_bytes())]);
+    let data = json!({"text": "Hello"});
+    let typeset = async |style: &str, main: &str| -> (Value, Vec<u8>) {
+        app.typeset("pdf", archive(style, main), (data.clone(), json!({}))).await
+    };
+    for (style, program) in [
+        ("\\RequirePackage{fontspec}", "lualatex"),
+        ("\\RequirePackage{luacode}", "lualatex"),
+        ("\\RequirePackage{mathspec}", "xelatex"),
+    ] {
+        let (view, pdf) = typeset(style, main).await;
+        assert_eq!(view["success"], json!(true), "{style}: {view}");
+        assert!(view["warnings"][0].as_str().unwrap().starts_with(program), "{style}: {view}");
+        assert!(app.text_of(&pdf).contains("Hello"));
+    }
+    let broken = main.replace("<%= text %>", "\\foo");
+    let (view, _) = typeset("\\RequirePackage{fontspec}", &broken).await;
+    let error = view["error"].as_str().unwrap();
+    for words in [
+        "index.tex:1: Undefined control sequence \\foo",
+        "said lualatex",
+        "because pdflatex said",
+        "fontspec",
+    ] {
+        assert!(error.contains(words), "no {words}: {error}");
+    }
+}
