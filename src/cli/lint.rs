@@ -31,7 +31,7 @@ use crate::workers::lint::{LintReport, Place as Spot};
 /// Arguments of `platen lint`. Of FILE and --data one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// The template: a page, a file of LaTeX, a Word file, a zip archive, a folder
+    /// The template: a page, a file of LaTeX, a Word or PowerPoint file, a zip archive, a folder
     #[arg(value_name = "FILE")]
     file: Place,
     /// As JSON, for programs
@@ -40,7 +40,7 @@ pub struct LintArguments {
     /// JSON data; variables that it lacks are told
     #[arg(long, value_name = "FILE")]
     data: Option<Place>,
-    /// What the tags of a Word file begin and end with
+    /// What the tags of an Office file begin and end with
     #[arg(long, num_args = 2, value_names = ["START", "END"], allow_hyphen_values = true)]
     delimiters: Option<Vec<String>>,
 }
@@ -81,7 +81,11 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
     let report = judged(report, data.as_ref());
     let lacks = |data: &Value| {
         let variables = report.variables.iter().flatten().map(String::as_str);
-        variables.filter(|path| missing::lacks(data, path, kind == TemplateKind::Docx)).collect()
+        variables
+            .filter(|path| {
+                missing::lacks(data, path, matches!(kind, TemplateKind::Docx | TemplateKind::Pptx))
+            })
+            .collect()
     };
     let missing = data.as_ref().map(lacks);
     let told = Told { r#type: kind.name(), report: &report, missing };

@@ -18,6 +18,8 @@ pub struct OfficeConfig {
     pub attributes_limit: u64,
     /// Repetitions of all sections of a template together.
     pub items_limit: u64,
+    /// Slides of a presentation when it is filled.
+    pub slides_limit: u64,
     /// Pictures of a document that are fetched from addresses.
     pub pictures_limit: u64,
     /// Largest one of them.
@@ -57,6 +59,7 @@ impl OfficeConfig {
         faults.within("office.elements_limit", self.elements_limit, 1_000, 100_000_000);
         faults.within("office.attributes_limit", self.attributes_limit, 32, 100_000);
         faults.within("office.items_limit", self.items_limit, 1, 100_000_000);
+        faults.within("office.slides_limit", self.slides_limit, 1, 100_000);
         faults.within("office.pictures_limit", self.pictures_limit, 0, 10_000);
         faults.within("office.picture_limit_bytes", self.picture_limit_bytes, 1_024, 1 << 30);
         faults.within("office.pictures_timeout_ms", self.pictures_timeout_ms, 100, 600_000);

@@ -94,7 +94,7 @@ impl Linter {
                 Ok(page(Language::Html, site, entry_text(site, warnings).await?))
             }
             TemplateKind::Latex => Ok(page(Language::Latex, site, site.page().cloned().unwrap_or_default())),
-            TemplateKind::Docx => {
+            TemplateKind::Docx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
                     (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
@@ -102,9 +102,10 @@ impl Linter {
                 let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
                 Ok(Some((job, body)))
             }
-            TemplateKind::Xlsx | TemplateKind::Pptx => {
+            TemplateKind::Xlsx => {
                 let sentence = format!(
-                    "this version does not look through {} templates; it does through pages (HTML, EJS), LaTeX and Word files",
+                    "this version does not look through {} templates; it does through pages (HTML, EJS), LaTeX, Word and \
+                     PowerPoint files",
                     kind.name()
                 );
                 Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
@@ -134,8 +135,9 @@ impl VariableReader for Linter {
             | TemplateKind::Ejs
             | TemplateKind::Framework
             | TemplateKind::Docx
-            | TemplateKind::Latex => true,
-            TemplateKind::Xlsx | TemplateKind::Pptx => false,
+            | TemplateKind::Latex
+            | TemplateKind::Pptx => true,
+            TemplateKind::Xlsx => false,
         }
     }
 
@@ -147,7 +149,7 @@ impl VariableReader for Linter {
     ) -> Reading {
         match self.lint_aside(account, template, limit).await {
             // Of an Office file whose tags cannot all be read, what can be is not all.
-            Ok(Some(report)) if template.0 != TemplateKind::Docx || report.faults.is_empty() => {
+            Ok(Some(report)) if !is_filled(template.0) || report.faults.is_empty() => {
                 report.variables.map_or(Reading::Untellable, Reading::Paths)
             }
             Ok(Some(_)) => Reading::Untellable,
@@ -167,6 +169,11 @@ fn page(language: Language, site: &Site, body: Bytes) -> Option<(LintJob<'_>, By
     has_tags(language, &body).then_some((job, body))
 }
 
+/// Whether it is an Office file with tags.
+fn is_filled(kind: TemplateKind) -> bool {
+    matches!(kind, TemplateKind::Docx | TemplateKind::Pptx)
+}
+
 /// What is in a page without a tag.
 fn nothing() -> LintReport {
     LintReport { variables: Some(Vec::new()), ..LintReport::default() }
@@ -182,7 +189,7 @@ struct Beside<'a> {
 impl FileSource for Beside<'_> {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         let text = || self.site.text(name).map(|text| text.content).or_else(|| self.site.get(name).cloned());
-        let content = if self.kind == TemplateKind::Docx {
+        let content = if is_filled(self.kind) {
             beside(self.site, name)?
         } else {
             text().ok_or_else(|| format!("there is no file '{name}'"))?

@@ -41,6 +41,8 @@ pub struct FillLimits {
     pub tags: u64,
     /// `office.items_limit`.
     pub items: u64,
+    /// `office.slides_limit`.
+    pub slides: u64,
     /// `assemble.output_limit_bytes`.
     pub output_bytes: u64,
 }

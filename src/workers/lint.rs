@@ -88,7 +88,7 @@ pub enum Place {
     },
     /// In an Office file.
     Paragraph {
-        /// The part's name, as `word/document.xml`.
+        /// The part's name, as `word/document.xml`; of a presentation which slide's it is, as `slide 3`.
         part: String,
         /// Counted from 1.
         paragraph: usize,

@@ -20,8 +20,6 @@ pub struct UnfilledJob {
 pub enum UnfilledFile {
     /// A workbook.
     Excel,
-    /// A presentation.
-    PowerPoint,
     /// A text, a table or a presentation of `OpenDocument`.
     OpenDocument,
 }

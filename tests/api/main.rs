@@ -51,6 +51,7 @@ mod receiver;
 mod recovery;
 mod render;
 mod s3;
+mod slides;
 #[path = "../small_disk/mod.rs"]
 mod small_disk;
 mod store_faults;

@@ -64,11 +64,11 @@ fn table() -> Office {
 fn slides() -> Office {
     Office {
         kind: "pptx",
-        upload: office_file("slides.pptx"),
+        upload: with(&office_file("slides.pptx"), "since 1921", "since {year}"),
         entry: "index.pptx",
-        data: json!({}),
+        data: json!({"year": 1921}),
         shows: "Bread since 1921",
-        variables: Value::Null,
+        variables: json!("year"),
         other: (office_file("slides.odp"), "Bread since 1921"),
     }
 }

@@ -46,6 +46,7 @@ impl Desk {
             attributes: 100,
             tags: 100,
             items: 100,
+            slides: 100,
             output_bytes: 1 << 20,
         };
         let order = Order::Fill(FillJob {

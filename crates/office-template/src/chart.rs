@@ -101,7 +101,7 @@ pub(crate) fn filled(
         None => SHEET.to_owned(),
     };
     let filled = series::written(chart, &table, (&layout, xml), (&sheet, package.room()))?;
-    let filled = filled.map(|series| pieces::replaced(xml, &series));
+    let filled = filled.map(|series| crate::package::replaced(xml, &series));
     filled.ok_or_else(|| package.full().into())
 }
 

@@ -243,6 +243,7 @@ mod tests {
             elements: limit("elements"),
             attributes: limit("attributes"),
             items: limit("items"),
+            slides: limit("slides"),
             tags: limit("tags"),
             output_bytes: limit("output"),
         }

@@ -5,25 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use crate::container::{Archive, unpack};
+use crate::container::{Archive, entries_by_name, unpack};
 use crate::error::Error;
+use crate::family::Family;
 use crate::limits::Limits;
 use crate::package::relationships_of;
+use crate::powerpoint::{Deck, deck};
 use crate::word::Dialect;
 use crate::word::attribute::{attribute, value};
 
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
-/// The content types of main parts, in lower case: documents, templates, and those with macros.
-const MAIN_PARTS: [&str; 4] = [
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
-    "application/vnd.ms-word.document.macroenabled.main+xml",
-    "application/vnd.ms-word.template.macroenabledtemplate.main+xml",
-];
-
 /// How the content types of the other parts with tags end, and what these are written in.
-const OTHER_PARTS: [(&str, Dialect); 13] = [
+const OTHER_PARTS: [(&str, Dialect); 17] = [
     ("wordprocessingml.header+xml", Dialect::Word),
     ("wordprocessingml.footer+xml", Dialect::Word),
     ("wordprocessingml.footnotes+xml", Dialect::Word),
@@ -35,65 +29,89 @@ const OTHER_PARTS: [(&str, Dialect); 13] = [
     ("drawingml.chart+xml", Dialect::Drawing),
     ("drawingml.chartshapes+xml", Dialect::Drawing),
     ("ms-office.chartex+xml", Dialect::Drawing),
+    // What slides, notes and printed pages are made after.
+    ("presentationml.slidelayout+xml", Dialect::Drawing),
+    ("presentationml.slidemaster+xml", Dialect::Drawing),
+    ("presentationml.notesmaster+xml", Dialect::Drawing),
+    ("presentationml.handoutmaster+xml", Dialect::Drawing),
     ("package.core-properties+xml", Dialect::Properties),
     ("extended-properties+xml", Dialect::Properties),
     ("custom-properties+xml", Dialect::Properties),
 ];
 
-/// Whether a content type, in lower case, is one of main parts.
-pub(crate) fn is_main(kind: &str) -> bool {
-    MAIN_PARTS.contains(&kind)
+/// The dialect of a part of this content type, in lower case, where drawings of any program have it.
+pub(crate) fn drawn(kind: &str) -> Option<Dialect> {
+    let found = OTHER_PARTS.iter().find(|(end, _)| kind.ends_with(end)).map(|&(_, dialect)| dialect);
+    found.filter(|dialect| dialect.is_drawn())
 }
 
 /// A part with text: its name, and its number among the entries.
 pub(crate) struct TextPart {
     pub name: String,
+    /// What it is called in faults: its name, or which slide's it is.
+    pub title: String,
     /// Whether it is the document itself.
     pub is_main: bool,
     pub entry: usize,
     pub dialect: Dialect,
     /// The number of the entry that says what the part refers to, if there is one.
     pub relationships: Option<usize>,
+    /// The place of the slide that it is copied with.
+    pub slide: Option<usize>,
 }
 
-/// The parts with text: the main one first.
-pub(crate) fn text_parts(archive: &mut Archive<'_>, limits: &Limits) -> Result<Vec<TextPart>, Error> {
+/// What there is to read in a file.
+pub(crate) struct Listing {
+    pub family: Family,
+    /// The main part's name.
+    pub main: String,
+    /// The parts with text: the main one first, or the slides in their order.
+    pub parts: Vec<TextPart>,
+    /// The slides of a presentation.
+    pub deck: Option<Deck>,
+}
+
+/// What a file of Word or `PowerPoint` has to read.
+pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<Listing, Error> {
     let Some(index) = archive.index_for_name(LIST) else {
         return Err(Error::NotOffice(without_list(archive)));
     };
     let mut room = limits.unpacked_bytes.value;
     let list = unpack(archive, index, &mut room, limits)?;
     let overrides = overrides(&list, limits)?;
-    if !overrides.iter().any(|(_, kind)| is_main(kind)) {
-        return Err(Error::NotOffice(other_document(&overrides)));
-    }
+    let main = overrides.iter().find_map(|(name, kind)| {
+        let family = Family::of_main(kind)?;
+        matches!(family, Family::Word | Family::PowerPoint).then_some((name, family))
+    });
+    let Some((main, family)) = main else { return Err(Error::NotOffice(other_document(&overrides))) };
     // Names of parts are the same whatever their case.
-    let names = (0..archive.len()).filter_map(|index| Some((archive.name_for_index(index)?.ok()?, index)));
-    let entries: BTreeMap<String, usize> =
-        names.map(|(name, index)| (name.to_ascii_lowercase(), index)).collect();
+    let entries = entries_by_name(archive);
+    // A part that is listed and not there is the program's to complain of; the main one cannot be done without.
+    if !entries.contains_key(&main.to_ascii_lowercase()) {
+        return Err(Error::NotOffice(format!("its main part {main} is missing; save it anew in Word")));
+    }
     let mut parts = Vec::new();
     for (name, kind) in &overrides {
+        let is_main = family == Family::Word && name == main;
         let other = OTHER_PARTS.iter().find(|(end, _)| kind.ends_with(end)).map(|&(_, dialect)| dialect);
-        let Some(dialect) = is_main(kind).then_some(Dialect::Word).or(other) else { continue };
-        // A part that is listed and not there is Word's to complain of; the main one cannot be done without.
-        match entries.get(&name.to_ascii_lowercase()) {
-            Some(&entry) => {
-                let relationships = entries.get(&relationships_of(name).to_ascii_lowercase()).copied();
-                let (name, is_main) = (name.clone(), is_main(kind));
-                parts.push(TextPart { name, is_main, entry, dialect, relationships });
-            }
-            None if is_main(kind) => {
-                return Err(Error::NotOffice(format!(
-                    "its main part {name} is missing; save it anew in Word"
-                )));
-            }
-            None => {}
-        }
+        let Some(dialect) = is_main.then_some(Dialect::Word).or(other) else { continue };
+        let Some(&entry) = entries.get(&name.to_ascii_lowercase()) else { continue };
+        let relationships = entries.get(&relationships_of(name).to_ascii_lowercase()).copied();
+        let (title, name) = (name.clone(), name.clone());
+        parts.push(TextPart { name, title, is_main, entry, dialect, relationships, slide: None });
     }
     parts.sort_by(|one, other| (!one.is_main, &one.name).cmp(&(!other.is_main, &other.name)));
+    let mut deck = None;
+    if family == Family::PowerPoint {
+        let (read, mut slides) = deck::read(archive, (main, &entries), &kinds(&list), limits)?;
+        slides.append(&mut parts);
+        parts = slides;
+        deck = Some(read);
+    }
     // However often it is named, and as whatever: a part is filled once.
     let mut seen = BTreeSet::new();
-    Ok(parts.into_iter().filter(|part| seen.insert(part.entry)).collect())
+    let parts = parts.into_iter().filter(|part| seen.insert(part.entry)).collect();
+    Ok(Listing { family, main: main.clone(), parts, deck })
 }
 
 /// The parts that are named, without their leading slash, and their content types in lower case.

@@ -72,7 +72,7 @@ impl fmt::Display for Faults {
 /// What is wrong with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The part's name, as `word/document.xml`.
+    /// The part's name, as `word/document.xml`; of a presentation which slide's it is, as `slide 3`.
     pub part: String,
     /// The paragraph in the part, counted from 1 in the order in which they begin; 0 for what stands in none, as a property.
     pub paragraph: usize,

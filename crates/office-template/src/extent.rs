@@ -14,12 +14,16 @@ use crate::tags::{Pair, Placed, Tags};
 use crate::word::{Id, Kind, NONE, Part};
 
 /// What can be named to be repeated: of these any number may stand where one does, and what stands around them can do without.
-const NAMED: [(&str, Kind); 5] = [
+const NAMED: [(&str, Kind); 9] = [
     ("w:p", Kind::Paragraph),
     ("w:tr", Kind::Row),
     ("w:tc", Kind::Cell),
     ("w:tbl", Kind::Table),
     ("w:r", Kind::Run),
+    ("a:p", Kind::Paragraph),
+    ("a:tr", Kind::Row),
+    ("a:tc", Kind::Cell),
+    ("a:r", Kind::Run),
 ];
 
 const MANY: &str = "repeat columns, and the tables with such sections have too many rows";
@@ -217,8 +221,10 @@ impl Known<'_> {
 
 /// `{-w:tr list}`: the element of that name around each of the tags.
 fn named(part: &Part, opening: &Placed, closing: &Placed, name: &str) -> Result<Extent, String> {
-    let Some(&(_, kind)) = NAMED.iter().find(|(known, _)| *known == name) else {
-        let known: Vec<&str> = NAMED.iter().map(|&(known, _)| known).collect();
+    let own = if part.dialect.is_drawn() { "a:" } else { "w:" };
+    let of_dialect = || NAMED.iter().filter(|(known, _)| known.starts_with(own));
+    let Some(&(_, kind)) = of_dialect().find(|(known, _)| *known == name) else {
+        let known: Vec<&str> = of_dialect().map(|&(known, _)| known).collect();
         return Err(format!("cannot repeat a <{}>; what can be named is {}", quoted(name), known.join(", ")));
     };
     let around = |tag: &Placed| part.path(tag.element).find(|&id| part.kind(id) == kind);
@@ -284,9 +290,7 @@ pub(crate) fn is_blank(part: &Part, tags: &Tags, paragraph: usize, range: std::o
         if placed.text.start < range.start || placed.text.end > range.end {
             continue;
         }
-        let is_of_section =
-            matches!(placed.tag, Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_));
-        if !is_of_section || placed.is_inline || !is_white(text, at..placed.text.start) {
+        if placed.tag.has_content() || placed.is_inline || !is_white(text, at..placed.text.start) {
             return false;
         }
         at = placed.text.end;

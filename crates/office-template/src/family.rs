@@ -45,6 +45,28 @@ impl Family {
         }
     }
 
+    /// Whose file it may be, for what is said of one that cannot be read.
+    pub(crate) fn likely(file: &[u8]) -> Self {
+        let is_deck = memchr::memmem::find(file, b"ppt/presentation.xml").is_some();
+        if is_deck { Self::PowerPoint } else { Self::Word }
+    }
+
+    /// Where the program keeps the parts of a file.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            Self::Word | Self::OpenDocument => "word",
+            Self::Excel => "xl",
+            Self::PowerPoint => "ppt",
+        }
+    }
+
+    /// Whose main part has this content type, in lower case.
+    pub(crate) fn of_main(kind: &str) -> Option<Self> {
+        let plain = [(WORD, Self::Word), (EXCEL, Self::Excel), (POWER_POINT, Self::PowerPoint)];
+        let mut all = plain.into_iter().chain(OTHER_MAIN_PARTS);
+        all.find(|(known, _)| *known == kind).map(|(_, family)| family)
+    }
+
     /// The content type of a plain file's main part where `kind`, in lower case, is that of another one.
     pub(crate) fn plain_main(kind: &str) -> Option<&'static str> {
         let (_, family) = OTHER_MAIN_PARTS.iter().find(|(known, _)| *known == kind)?;

@@ -3,6 +3,7 @@
 mod asides;
 mod blocks;
 mod chart;
+mod slide;
 mod value;
 
 use std::collections::{BTreeMap, HashSet};
@@ -22,6 +23,7 @@ use crate::marks::{Coloured, Mark, Marks, Reach};
 use crate::package::Package;
 use crate::plan::{Around, Node, Slot};
 use crate::tags::TEXT_ONLY;
+use crate::writing::Writing;
 
 /// The part that is written.
 #[derive(Clone, Copy)]
@@ -170,6 +172,18 @@ impl<'a, 'p> Filler<'a, 'p> {
     fn content(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         if content.form == Form::Chart {
             return self.chart(slot, content);
+        }
+        match slot.writing {
+            Writing::Shape => return self.picture(slot, content),
+            Writing::SlideRun => return self.on_slide(slot, content),
+            Writing::Run
+            | Writing::DrawingRun
+            | Writing::Attribute
+            | Writing::Element
+            | Writing::Code(_)
+            | Writing::CodeAttribute(_)
+            | Writing::Address
+            | Writing::Tick => {}
         }
         if !slot.writing.is_run() {
             self.fault(slot.tag, TEXT_ONLY.to_owned());
@@ -400,6 +414,6 @@ pub(crate) fn ends_with(written: &[u8], prefix: &str, local: &[u8]) -> bool {
     matches!(behind, [b'>' | b'/' | b' ', ..]) && (is_end || behind.ends_with(b"/>"))
 }
 
-fn misfit() -> Error {
+pub(crate) fn misfit() -> Error {
     Error::Answer("what the program answered is not this template's".to_owned())
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod colour;
 mod html;
-mod image;
+pub(crate) mod image;
 pub(crate) mod link;
 mod properties;
 mod tables;
@@ -17,7 +17,7 @@ use crate::include;
 use crate::marks::Mark;
 use crate::package::{Package, escaped};
 use crate::word::Twips;
-pub(crate) use properties::{with_cell_property, with_property};
+pub(crate) use properties::{children, with_cell_property, with_property};
 pub(crate) use xml::root;
 
 /// Where a form is written.

@@ -20,6 +20,7 @@ use std::rc::Rc;
 use crate::container;
 use crate::content_types::{self, Kinds};
 use crate::error::{Error, quoted};
+use crate::family::Family;
 use crate::files::Files;
 use crate::fill::Source;
 use crate::forms::{Refusal, Written};
@@ -129,7 +130,14 @@ pub(crate) struct Opened {
 /// Opens a document. What is unpacked is taken from `room`.
 pub(crate) fn open(file: &[u8], room: &mut u64, limits: &Limits) -> Result<Opened, Error> {
     let mut archive = container::open(file, limits)?;
-    let main = content_types::text_parts(&mut archive, limits)?.into_iter().find(|part| part.is_main);
+    let listing = content_types::listing(&mut archive, limits)?;
+    if listing.family != Family::Word {
+        return Err(Error::NotOffice(format!(
+            "it is a file of {} and no Word file",
+            listing.family.program()
+        )));
+    }
+    let main = listing.parts.into_iter().find(|part| part.is_main);
     let main = main.ok_or_else(|| Error::NotOffice("it has no text".to_owned()))?;
     let xml = container::unpack(&mut archive, main.entry, room, limits)?;
     // Where its links lead stays as it is.

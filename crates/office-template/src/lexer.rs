@@ -88,12 +88,20 @@ pub enum Tag {
     Xml(Expression),
     /// `{:name …}` with its arguments.
     Command(Command, Vec<String>),
+    /// `{:slides x}`
+    Slides(Expression),
     /// `{=[[ ]]=}`
     Delimiters(Delimiters),
 }
 
 impl Tag {
-    /// Whether something stands in the tag's place: it is no section's, and changes no delimiters.
+    /// Whether it is a picture, or a code that is drawn as one.
+    #[must_use]
+    pub fn is_picture(&self) -> bool {
+        matches!(self, Self::Image(_) | Self::Qr(_) | Self::Barcode(_))
+    }
+
+    /// Whether something stands in the tag's place: it is no section's, repeats no slide and changes no delimiters.
     #[must_use]
     pub fn has_content(&self) -> bool {
         match self {
@@ -104,7 +112,9 @@ impl Tag {
             | Self::Html(_)
             | Self::Xml(_)
             | Self::Command(..) => true,
-            Self::Section(..) | Self::Otherwise(_) | Self::End(_) | Self::Delimiters(_) => false,
+            Self::Section(..) | Self::Otherwise(_) | Self::End(_) | Self::Slides(_) | Self::Delimiters(_) => {
+                false
+            }
         }
     }
 }
@@ -126,6 +136,9 @@ const COMMANDS: [Command; 5] = [
     Command { name: "toc", fewest: 0, most: 1, usage: "{:toc} or {:toc levels}" },
     Command { name: "color", fewest: 1, most: 2, usage: "{:color colour} or {:color colour \"cell\"}" },
 ];
+
+/// The command that is a section over the whole slide: its list may have filters.
+const SLIDES: &str = "slides";
 
 impl Token {
     /// The tag as its author wrote it, for a sentence about it.
@@ -229,8 +242,12 @@ fn picture(rest: &str) -> Result<Tag, String> {
 
 fn command(rest: &str) -> Result<Tag, String> {
     let (name, content) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if name == SLIDES {
+        let list = expression(content.trim(), "it takes a list, as in {:slides items}")?;
+        return Ok(Tag::Slides(list));
+    }
     let Some(command) = COMMANDS.into_iter().find(|command| command.name == name) else {
-        let known: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+        let known: Vec<&str> = COMMANDS.iter().map(|command| command.name).chain([SLIDES]).collect();
         return Err(format!("there is no command {name:?}; there are {}", known.join(", ")));
     };
     let arguments = arguments(content)?;

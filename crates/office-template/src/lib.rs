@@ -1,4 +1,4 @@
-//! Reads the tags of a Word file as a program, and fills the file with what the program answers.
+//! Reads the tags of an Office file as a program, and fills the file with what the program answers.
 //!
 //! ```text
 //! file ──container──▶ parts ──word──▶ paragraphs' texts ──lexer──▶ tags ──extent──▶ what sections repeat
@@ -23,6 +23,7 @@ mod family;
 mod field_code;
 mod files;
 mod fill;
+mod filling;
 mod forms;
 mod include;
 pub mod lexer;
@@ -33,6 +34,7 @@ mod outline;
 mod package;
 mod paths;
 mod plan;
+mod powerpoint;
 mod program;
 mod read;
 mod styles;
@@ -44,26 +46,28 @@ mod writing;
 
 use std::collections::BTreeMap;
 
-use answer::{Answer, Answers};
+use answer::Answers;
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
 pub use family::Family;
 pub use files::{Files, NoFiles};
-use fill::{Filler, Source};
+use fill::Source;
 use include::Document;
 pub use lexer::Delimiters;
+use lexer::{Expression, Tag};
 pub use library::{Needs, library};
 pub use limits::{Limit, Limits};
+use outline::Collected;
 pub use outline::{Outline, OutlineTag};
-use package::{Opening, Package};
 pub use paths::{Data, PathAnswers, PathLimits};
 use plan::Node;
+use powerpoint::Deck;
 use read::{Parts, Reading};
 use styles::Styles;
 pub use unfilled::{Unfilled, unfilled};
 use word::{Part, Place};
 
-/// A Word file whose tags have been found.
+/// An Office file whose tags have been found.
 pub struct Template {
     file: Vec<u8>,
     limits: Limits,
@@ -78,8 +82,12 @@ pub struct Template {
     documents: Vec<Document>,
     /// What the parts with tags are called in faults.
     names: Vec<String>,
+    /// Whose file it is.
+    family: Family,
     /// The name of its main part.
     main: String,
+    /// The slides of a presentation.
+    deck: Option<Deck>,
     /// The delimiters that were asked for.
     delimiters: Option<Delimiters>,
     /// Whether it is written in the strict form of the format.
@@ -102,6 +110,10 @@ struct PartPlan {
     includes: BTreeMap<usize, usize>,
     /// The relationships that the part no longer refers to when it is filled.
     forgotten: Vec<String>,
+    /// The place of the slide that it is copied with.
+    slide: Option<usize>,
+    /// The tag that says how often, by its number, and what it goes over.
+    repeat: Option<(usize, Expression)>,
 }
 
 impl PartPlan {
@@ -109,7 +121,13 @@ impl PartPlan {
     fn new((name, is_main): (String, bool), part: Part, nodes: Vec<Node>) -> Self {
         let Part { xml, prefix, .. } = part;
         let (includes, forgotten) = (BTreeMap::new(), Vec::new());
-        Self { name, is_main, xml, prefix, first: 0, tags: 0, nodes, includes, forgotten }
+        let (slide, repeat) = (None, None);
+        Self { name, is_main, xml, prefix, first: 0, tags: 0, nodes, includes, forgotten, slide, repeat }
+    }
+
+    /// Whether the two parts are one slide's, which is copied with both.
+    fn is_copied_with(&self, other: &Self) -> bool {
+        self.slide.is_some() && self.slide == other.slide
     }
 
     /// The part as it is written under this name, where all else is as around it.
@@ -126,28 +144,21 @@ struct TagPlace {
     shown: String,
 }
 
-/// A part that was filled.
-struct FilledPart {
-    xml: Vec<u8>,
-    /// The tags whose answers could not be written, by their numbers, and why.
-    faults: Vec<(usize, String)>,
-}
-
 /// A filled document.
 #[derive(Debug)]
 pub struct Filled {
-    /// The Word file.
+    /// The file.
     pub file: Vec<u8>,
     /// What its author should know, in sentences.
     pub warnings: Vec<String>,
 }
 
 impl Template {
-    /// Reads a Word file and finds its tags.
+    /// Reads a file of Word or `PowerPoint` and finds its tags.
     ///
     /// # Errors
     ///
-    /// [`Error::NotOffice`] for what is no Word file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
+    /// [`Error::NotOffice`] for what is no such file, [`Error::Limit`] for one that passes a limit, and [`Error::Tags`] with the faults
     /// of all tags that cannot be read.
     pub fn read(file: Vec<u8>, delimiters: Option<Delimiters>, limits: &Limits) -> Result<Self, Error> {
         Self::read_beside(file, delimiters, limits, &mut NoFiles)
@@ -165,7 +176,9 @@ impl Template {
         files: &mut dyn Files,
     ) -> Result<Self, Error> {
         let mut reading = Reading::new(limits, files);
-        let template = Self::find(file, delimiters, limits, &mut reading)?;
+        let program = Family::likely(&file);
+        let template = Self::find(file, delimiters, limits, &mut reading)
+            .map_err(|error| unfilled::of_program(error, program))?;
         let faults = reading.faults;
         if !faults.is_empty() {
             let count = faults.len();
@@ -184,7 +197,7 @@ impl Template {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
-        let Parts { main, read: parts, styles, next_number } =
+        let Parts { family, main, deck, read: parts, styles, next_number } =
             read::parts(&file, delimiters.is_some(), limits, reading)?;
         let given = delimiters.clone();
         let mut warnings = Vec::new();
@@ -209,17 +222,22 @@ impl Template {
             next_number,
             documents: Vec::new(),
             names: Vec::new(),
+            family,
             main,
+            deck,
             delimiters: given,
             is_strict: parts.iter().any(|(_, part)| part.is_strict()),
             warnings,
         };
-        let mut steps = Vec::new();
-        for (TextPart { name, is_main, .. }, part) in parts {
-            let (part, of_part) = template.add((name, is_main), (part, &styles), &delimiters, reading)?;
-            template.parts.push(part);
-            steps.extend(of_part);
+        let mut of_parts = Vec::new();
+        for (TextPart { name, title, is_main, slide, .. }, part) in parts {
+            let told = reading.outline.as_ref().map_or(0, Collected::steps);
+            let (part, steps) =
+                template.add((title.clone(), is_main), (part, &styles), &delimiters, reading)?;
+            template.parts.push(PartPlan { name, slide, ..part });
+            of_parts.push((steps, title, told));
         }
+        let steps = powerpoint::grouped(&template.parts, of_parts, reading);
         template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         template.paths = paths::are_paths(&steps).then_some(steps);
         template.file = file;
@@ -266,7 +284,10 @@ impl Template {
         let steps = program::steps(&nodes, &tags.all, (first, &bodies.collect()));
         let forgotten = forgotten(&part, &tags);
         let part = PartPlan::new((name, is_main), part, nodes);
-        Ok((PartPlan { first, tags: tags.all.len(), includes, forgotten, ..part }, steps))
+        let repeat = tags.all.iter().enumerate().find_map(|(index, placed)| {
+            if let Tag::Slides(list) = &placed.tag { Some((first + index, list.clone())) } else { None }
+        });
+        Ok((PartPlan { first, tags: tags.all.len(), includes, forgotten, repeat, ..part }, steps))
     }
 
     fn many_tags(&self) -> Error {
@@ -318,57 +339,6 @@ impl Template {
             return Err(Error::Tags(self.faults(faults, count)));
         }
         self.fill_tree(&tree, files)
-    }
-
-    fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
-        let mut answers = tree.iter();
-        let mut package = {
-            let (is_strict, next_number) = (self.is_strict, self.next_number);
-            let opening = Opening { is_strict, next_number };
-            Package::open(&self.file, &self.limits, opening)?
-        };
-        self.warnings.iter().for_each(|warning| package.warnings.push(warning));
-        let mut faults = Vec::new();
-        for part in &self.parts {
-            if part.tags > 0 {
-                let out = self.fill_part(part, &mut answers, (&mut package, files))?;
-                faults.extend(out.faults);
-                package.put(&part.name, out.xml)?;
-                package.forget(&part.name, &part.forgotten)?;
-            }
-        }
-        if answers.next().is_some() {
-            return Err(Error::Answer("what the program answered is not this template's".to_owned()));
-        }
-        if !faults.is_empty() {
-            let count = faults.len();
-            return Err(Error::Tags(self.faults(faults, count)));
-        }
-        let warnings = std::mem::take(&mut package.warnings).lines();
-        let file = if package.is_untouched() { None } else { Some(package.finish()?) };
-        Ok(Filled { file: file.unwrap_or(self.file), warnings })
-    }
-
-    fn fill_part<'a>(
-        &self,
-        part: &PartPlan,
-        answers: &mut impl Iterator<Item = &'a Answer<'a>>,
-        (package, files): (&mut Package<'_>, &mut dyn Files),
-    ) -> Result<FilledPart, Error> {
-        let around = Source {
-            name: &part.name,
-            xml: &part.xml,
-            prefix: &part.prefix,
-            is_main: part.is_main,
-            first: part.first,
-            includes: &part.includes,
-            documents: &self.documents,
-            delimiters: self.delimiters.as_ref(),
-            root: (&self.main, if self.is_strict { word::STRICT } else { word::TRANSITIONAL }),
-        };
-        let mut filler = Filler::new(around, &self.limits.output_bytes, (package, files));
-        let out = filler.part(&part.nodes, answers)?;
-        Ok(FilledPart { xml: out, faults: filler.faults })
     }
 
     fn faults(&self, mut faults: Vec<(usize, String)>, count: usize) -> Faults {

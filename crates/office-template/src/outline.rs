@@ -4,12 +4,14 @@ use serde::Serialize;
 
 use crate::Template;
 use crate::error::{Error, Faults};
+use crate::family::Family;
 use crate::files::Files;
 use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
 use crate::program::code;
 use crate::read::Reading;
 use crate::tags::{Placed, Tags, list};
+use crate::unfilled::of_program;
 
 /// So many tags are told; of the others only how many there are.
 const TAGS: usize = 5_000;
@@ -37,7 +39,7 @@ pub struct Outline {
 /// A tag of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineTag {
-    /// The part's name, as `word/document.xml`.
+    /// The part's name, as `word/document.xml`; of a presentation which slide's it is, as `slide 3`.
     pub part: String,
     /// The paragraph in the part, counted from 1.
     pub paragraph: usize,
@@ -85,7 +87,9 @@ impl Template {
     ) -> Result<Outline, Error> {
         let mut reading = Reading::new(limits, files);
         reading.outline = Some(Collected::default());
-        let template = Self::find(file, delimiters, limits, &mut reading)?;
+        let program = Family::likely(&file);
+        let template =
+            Self::find(file, delimiters, limits, &mut reading).map_err(|error| of_program(error, program))?;
         let Collected { tags, count, steps } = reading.outline.unwrap_or_default();
         let steps = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         let more = count - tags.len();
@@ -108,6 +112,17 @@ impl Collected {
             shown: placed.shown.clone(),
         }));
         self.nest(&tags.all, first);
+    }
+
+    /// How many steps there are outside of all sections.
+    pub(crate) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Makes the steps from here to there the body of a section that goes over `list`: the tag of this number.
+    pub(crate) fn nest_in(&mut self, steps: std::ops::Range<usize>, (tag, list): (usize, &Expression)) {
+        let body = self.steps.splice(steps.clone(), []).collect();
+        self.steps.insert(steps.start, Step { tag, body, ..of_expression("section", list) });
     }
 
     /// The steps of a part's tags, the first of which has the number `first`. A section that is never closed goes on to the part's end.
@@ -149,6 +164,7 @@ fn kind(tag: &Tag) -> &'static str {
         Tag::Html(_) => "html",
         Tag::Xml(_) => "xml",
         Tag::Command(command, _) => command.name,
+        Tag::Slides(_) => "slides",
         Tag::Delimiters(_) => "delimiters",
     }
 }
@@ -167,7 +183,7 @@ fn steps(tag: &Tag) -> Vec<Step> {
         Tag::Command(command, arguments) => {
             arguments.iter().map(|text| of_text(command.name, text)).collect()
         }
-        Tag::End(_) | Tag::Delimiters(_) => Vec::new(),
+        Tag::End(_) | Tag::Slides(_) | Tag::Delimiters(_) => Vec::new(),
     }
 }
 

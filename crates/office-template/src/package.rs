@@ -2,6 +2,7 @@
 //!
 //! A part that nothing is added for stays as it is packed, byte for byte.
 
+mod dropped;
 mod entries;
 mod pictures;
 mod plain;
@@ -25,7 +26,7 @@ pub(crate) use relationships::{
     Known, Relation, Relationship, Target, addresses, list as relationships_in, name as relationships_of,
     resolved, styles as styles_of,
 };
-pub(crate) use xml::{attribute_text, before_end, can_stand, escaped, with_last};
+pub(crate) use xml::{attribute_of, attribute_text, before_end, can_stand, escaped, replaced, with_last};
 
 /// A document that is being filled.
 pub(crate) struct Package<'a> {
@@ -47,6 +48,8 @@ pub(crate) struct Package<'a> {
     relationships: BTreeMap<String, Relationships>,
     /// The numbers that were last given to names, by what stands before them.
     numbered: BTreeMap<String, u32>,
+    /// Where in `added` they stand, by their names in lower case.
+    added_at: HashMap<String, usize>,
     /// Where in `added` parts stand, by their content's hash: the same picture is added once.
     contents: HashMap<u64, Vec<usize>>,
     /// Pictures that were added, and why others could not be, by what the data said of them.
@@ -55,6 +58,8 @@ pub(crate) struct Package<'a> {
     overrides: String,
     /// Whether the names of relationships are those of the strict form of the format.
     is_strict: bool,
+    /// Where its program keeps what is added, as `word`.
+    folder: &'static str,
     /// What other documents have brought with them.
     pub taken: Taken,
     /// What the document's author should know.
@@ -70,6 +75,8 @@ pub(crate) struct Opening {
     pub is_strict: bool,
     /// The first number that no picture has.
     pub next_number: u64,
+    /// Where its program keeps what is added, as `word`.
+    pub folder: &'static str,
 }
 
 impl<'a> Package<'a> {
@@ -77,7 +84,7 @@ impl<'a> Package<'a> {
     pub(crate) fn open(
         file: &'a [u8],
         limits: &'a Limits,
-        Opening { is_strict, next_number }: Opening,
+        Opening { is_strict, next_number, folder }: Opening,
     ) -> Result<Self, Error> {
         let archive = container::open(file, limits)?;
         let entries = container::entries_by_name(&archive);
@@ -90,12 +97,14 @@ impl<'a> Package<'a> {
             changed: BTreeMap::new(),
             removed: BTreeSet::new(),
             added: Vec::new(),
+            added_at: HashMap::new(),
             numbered: BTreeMap::new(),
             contents: HashMap::new(),
             pictures: HashMap::new(),
             overrides: String::new(),
             relationships: BTreeMap::new(),
             is_strict,
+            folder,
             taken: Taken::default(),
             warnings: Warnings::default(),
             next_number,
@@ -146,10 +155,11 @@ impl<'a> Package<'a> {
 
     /// A part's text as it stands now; `None` where there is no such part.
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
-        if let Some((_, content)) = self.added.iter().find(|(added, _)| added.eq_ignore_ascii_case(name)) {
+        let lower = name.to_ascii_lowercase();
+        if let Some((_, content)) = self.added_at.get(&lower).and_then(|&at| self.added.get(at)) {
             return Ok(Some(content.clone()));
         }
-        let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) else { return Ok(None) };
+        let Some(&entry) = self.entries.get(&lower) else { return Ok(None) };
         if let Some(content) = self.changed.get(&entry) {
             return Ok(Some(content.clone()));
         }
@@ -160,13 +170,16 @@ impl<'a> Package<'a> {
     /// Puts `content` in the place of the part `name`, or adds it; its content type is the caller's to say.
     pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
         self.take_room(content.len())?;
-        if let Some(&entry) = self.entries.get(&name.to_ascii_lowercase()) {
+        let lower = name.to_ascii_lowercase();
+        if let Some(&entry) = self.entries.get(&lower) {
             self.changed.insert(entry, content);
             return Ok(());
         }
-        match self.added.iter_mut().find(|(added, _)| added.eq_ignore_ascii_case(name)) {
-            Some((_, held)) => *held = content,
-            None => self.added.push((name.to_owned(), content)),
+        if let Some((_, held)) = self.added_at.get(&lower).and_then(|&at| self.added.get_mut(at)) {
+            *held = content;
+        } else {
+            self.added_at.insert(lower, self.added.len());
+            self.added.push((name.to_owned(), content));
         }
         Ok(())
     }
@@ -209,6 +222,11 @@ impl<'a> Package<'a> {
     pub(crate) fn override_type(&mut self, name: &str, content_type: &str) {
         let (name, content_type) = (attribute_text(name), attribute_text(content_type));
         self.overrides.extend(["<Override PartName=\"/", &name, "\" ContentType=\"", &content_type, "\"/>"]);
+    }
+
+    /// What a part refers to.
+    pub(crate) fn relationships_of(&mut self, part: &str) -> Result<&[Relationship], Error> {
+        Ok(self.relationships(part)?.all())
     }
 
     /// The name of the part that `part` refers to for this.
@@ -302,6 +320,7 @@ impl<'a> Package<'a> {
             let list = self.part(LIST)?.unwrap_or_default();
             self.put(LIST, before_end(&list, &self.overrides))?;
         }
+        self.added.retain(|(name, _)| !name.is_empty());
         container::write(&mut self.archive, (self.changed, &self.removed), &self.added)
     }
 

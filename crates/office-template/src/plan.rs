@@ -5,6 +5,7 @@
 
 mod asides;
 mod cut;
+mod shape;
 mod slot;
 mod sweep;
 mod ticks;
@@ -14,6 +15,7 @@ use std::ops::Range;
 
 use crate::extent::{Extent, is_blank};
 use crate::lexer::Tag;
+use crate::powerpoint;
 use crate::tags::{Placed, Tags};
 use crate::word::{Dialect, Id, Kind, NONE, Part, SECTION_BREAK, Sections, UniqueKind};
 use crate::writing::Writing;
@@ -122,7 +124,7 @@ pub(crate) fn plan(
 
 /// Whether what stands in the tag's place is fitted into the text's width.
 fn has_width(placed: &Placed) -> bool {
-    placed.tag.has_content() && !matches!(placed.tag, Tag::Value(_))
+    placed.tag.has_content() && placed.writing == Writing::Run && !matches!(placed.tag, Tag::Value(_))
 }
 
 impl Planner<'_> {
@@ -142,7 +144,7 @@ impl Planner<'_> {
         });
         let of_sections = whole.flatten().filter_map(|index| self.tags.all.get(index));
         let mut paragraphs: BTreeSet<usize> = of_sections.map(|placed| placed.paragraph).collect();
-        let is_of_delimiters = |placed: &Placed| matches!(placed.tag, Tag::Delimiters(_));
+        let is_of_delimiters = |placed: &Placed| matches!(placed.tag, Tag::Delimiters(_) | Tag::Slides(_));
         let of_delimiters = self.tags.all.iter().filter(|placed| is_of_delimiters(placed));
         let of_delimiters: BTreeSet<usize> = of_delimiters.map(|placed| placed.paragraph).collect();
         paragraphs
@@ -170,12 +172,20 @@ impl Planner<'_> {
             match placed.writing {
                 Writing::Address => continue,
                 Writing::Tick => self.tick(index, placed),
+                Writing::Shape => {
+                    self.shape(index, placed);
+                    continue;
+                }
                 Writing::Run
                 | Writing::DrawingRun
+                | Writing::SlideRun
                 | Writing::Attribute
                 | Writing::Element
                 | Writing::Code(_)
                 | Writing::CodeAttribute(_) => {}
+            }
+            if let Tag::Slides(_) = placed.tag {
+                self.slides(placed);
             }
             if placed.tag.has_content() && placed.writing != Writing::Tick {
                 let slot = self.slot(index, placed)?;
@@ -255,6 +265,7 @@ impl Planner<'_> {
         for &first in vanishing {
             let around = |kind| self.part.path(first).find(|&id| self.part.kind(id) == kind);
             let kind = self.part.kind(first);
+            let is_slide = self.part.dialect == Dialect::Slide;
             let is_in_row = || {
                 let kinds = self.part.path(first).map(|id| self.part.kind(id));
                 kinds.into_iter().find(|kind| matches!(kind, Kind::Row | Kind::Table)) == Some(Kind::Row)
@@ -263,7 +274,9 @@ impl Planner<'_> {
                 found.extend(around(Kind::Row).map(|row| (row, "tc")));
             }
             if matches!(kind, Kind::Cell | Kind::Row | Kind::Control) {
-                found.extend(around(Kind::Table).map(|table| (table, "tr")));
+                // A frame without a table is one that PowerPoint does not open.
+                let frame = |table| if is_slide { powerpoint::frame(self.part, table) } else { table };
+                found.extend(around(Kind::Table).map(|table| (frame(table), "tr")));
             }
         }
         for (id, child) in found {

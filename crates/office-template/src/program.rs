@@ -147,7 +147,7 @@ fn content(tag: &Tag, id: usize) -> Option<Step> {
             let none = Expression { whole: String::new(), text: String::new(), filters: Vec::new() };
             Some(Step { terms: terms.collect(), ..step(command.name, id, &none) })
         }
-        Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Delimiters(_) => None,
+        Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Slides(_) | Tag::Delimiters(_) => None,
     }
 }
 
@@ -162,6 +162,11 @@ fn picture_step(kind: &'static str, id: usize, expression: &Expression) -> Step 
         filters: filters.into_iter().cloned().collect(),
     };
     Step { options: options.into_iter().map(call).collect(), ..step(kind, id, &shown) }
+}
+
+/// What repeats a slide: a section over all that is copied with it.
+pub(crate) fn repeated((id, list): (usize, &Expression), body: Vec<Step>) -> Step {
+    Step { body, ..step("section", id, list) }
 }
 
 fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {

@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, HashMap};
 use memchr::{memchr2, memmem};
 
 use crate::container::Archive;
-use crate::content_types::{self, TextPart};
+use crate::content_types::{self, Listing, TextPart};
 use crate::error::{Error, Fault};
+use crate::family::Family;
 use crate::files::Files;
 use crate::lexer::{self, Delimiters};
 use crate::limits::Limits;
 use crate::outline::Collected;
+use crate::powerpoint::{self, Deck};
 use crate::styles::Styles;
-use crate::word::{self, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
+use crate::word::{self, Dialect, LARGEST_NUMBER, Origin, Part, Place, Unreadable};
 use crate::{container, package, plan};
 
 /// The most digits of a number, and one more.
@@ -60,8 +62,12 @@ impl<'f> Reading<'f> {
 
 /// The parts that may have tags, read.
 pub(crate) struct Parts {
+    /// Whose file it is.
+    pub family: Family,
     /// The main part's name.
     pub main: String,
+    /// The slides of a presentation.
+    pub deck: Option<Deck>,
     pub read: Vec<(TextPart, Part)>,
     pub styles: Styles,
     /// The first number that no picture and no tracked change has.
@@ -79,8 +85,7 @@ pub(crate) fn parts(
     let mut parts = Vec::new();
     let mut of_main = Vec::new();
     let mut largest = 0;
-    let text_parts = content_types::text_parts(&mut archive, limits)?;
-    let main = text_parts.first().map(|part| part.name.clone()).unwrap_or_default();
+    let Listing { family, main, parts: text_parts, deck } = content_types::listing(&mut archive, limits)?;
     for text_part in text_parts {
         let relationships = text_part
             .relationships
@@ -92,7 +97,10 @@ pub(crate) fn parts(
             of_main = relationships;
         }
         let origin = Origin { dialect: text_part.dialect, addresses };
-        let xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
+        let mut xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
+        if family == Family::PowerPoint && text_part.dialect == Dialect::Properties {
+            xml = powerpoint::untitled(&text_part.name, &xml)?;
+        }
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
         let may_have_tags = are_given
@@ -102,13 +110,13 @@ pub(crate) fn parts(
         if !may_have_tags {
             continue;
         }
-        let part = read(xml, (&text_part.name, &origin), (&mut reading.elements_left, limits))?;
+        let part = read(xml, (&text_part.title, &origin), (&mut reading.elements_left, limits))?;
         largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
     let texts = parts.iter().map(|(_, part)| part);
     let styles = styles(texts, (&main, &of_main), &mut archive, (&mut reading.unpacked_left, limits))?;
-    Ok(Parts { main, read: parts, styles, next_number: largest + 1 })
+    Ok(Parts { family, main, deck, read: parts, styles, next_number: largest + 1 })
 }
 
 /// The styles of the document of this main part and its relationships; none where no text of `parts` may begin a section, for only

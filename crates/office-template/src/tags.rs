@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::error::{Fault, quoted};
 use crate::lexer::{Delimiters, Expression, Tag, Token, lex};
+use crate::powerpoint;
 use crate::word::{Dialect, Id, Paragraph, Part, PieceKind, Place};
 use crate::writing::Writing;
 use asides::Aside;
@@ -79,7 +80,7 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
             | Place::Code
             | Place::CodeAttribute
             | Place::Address { .. }
-            | Place::Tick(_) => asides::read(paragraph, &delimiters),
+            | Place::Tick(_) => asides::read((part.dialect, paragraph), &delimiters),
         };
         for Aside { token, writing, tag } in found {
             *left = left.checked_sub(1)?;
@@ -100,18 +101,33 @@ pub(crate) fn find(part: &Part, name: &str, delimiters: &Delimiters, left: &mut 
         tags.by_paragraph.entry(placed.paragraph).or_default().push(index);
     }
     tags.pair(name);
+    if part.dialect == Dialect::Slide {
+        powerpoint::check(part, name, &mut tags);
+    }
     Some(tags)
 }
 
 /// The tags in the runs of a paragraph, and at most one more than `left`.
 fn in_runs(dialect: Dialect, paragraph: &Paragraph, delimiters: &mut Delimiters, left: usize) -> Vec<Aside> {
-    let writing = if dialect == Dialect::Drawing { Writing::DrawingRun } else { Writing::Run };
     let tokens = lex(&paragraph.text, delimiters).take(left.saturating_add(1));
     let read = |token: Token| {
-        let tag = token.tag.clone().and_then(if dialect == Dialect::Drawing { drawable } else { Ok });
+        let tag = token.tag.clone();
+        let (writing, tag) = match dialect {
+            Dialect::Word | Dialect::Properties => (Writing::Run, tag.and_then(of_word)),
+            Dialect::Drawing => (Writing::DrawingRun, tag.and_then(drawable)),
+            Dialect::Slide => powerpoint::on_slide(tag),
+        };
         Aside { token, writing, tag }
     };
     tokens.map(read).collect()
+}
+
+/// What the paragraphs of Word can hold.
+fn of_word(tag: Tag) -> Result<Tag, String> {
+    if let Tag::Slides(_) = tag {
+        return Err("it repeats a slide of a presentation, and this is a text of Word".to_owned());
+    }
+    Ok(tag)
 }
 
 /// Why a form cannot stand in a place.
@@ -129,7 +145,8 @@ fn drawable(tag: Tag) -> Result<Tag, String> {
         | Tag::Barcode(_)
         | Tag::Html(_)
         | Tag::Xml(_)
-        | Tag::Command(..) => Err(TEXT_ONLY.to_owned()),
+        | Tag::Command(..)
+        | Tag::Slides(_) => Err(TEXT_ONLY.to_owned()),
     }
 }
 
@@ -222,6 +239,7 @@ impl Tags {
                 | Tag::Html(_)
                 | Tag::Xml(_)
                 | Tag::Command(..)
+                | Tag::Slides(_)
                 | Tag::Delimiters(_) => {}
             }
         }
@@ -298,6 +316,7 @@ pub(crate) fn list(tag: &Tag) -> Option<&Expression> {
         | Tag::Html(_)
         | Tag::Xml(_)
         | Tag::Command(..)
+        | Tag::Slides(_)
         | Tag::Delimiters(_) => None,
     }
 }

@@ -52,7 +52,7 @@ fn read(file: Vec<u8>, family: Family, limits: &Limits) -> Result<Unfilled, Erro
     if family == Family::OpenDocument {
         return Ok(Unfilled { file, tags, first, warnings: Vec::new() });
     }
-    let opening = Opening { is_strict: false, next_number: 1 };
+    let opening = Opening { is_strict: false, next_number: 1, folder: family.folder() };
     let mut package = Package::open(&file, limits, opening)?;
     let warnings = std::mem::take(&mut package.warnings).lines();
     let plain = if package.is_untouched() { None } else { Some(package.finish()?) };
@@ -60,7 +60,7 @@ fn read(file: Vec<u8>, family: Family, limits: &Limits) -> Result<Unfilled, Erro
 }
 
 /// What is said of a container says how Word remedies it.
-fn of_program(error: Error, family: Family) -> Error {
+pub(crate) fn of_program(error: Error, family: Family) -> Error {
     let own = |sentence: String| {
         let (program, no_file) = (family.program(), format!("no {} file", family.program()));
         sentence.replace("in Word", &format!("in {program}")).replace("no Word file", &no_file)

@@ -29,6 +29,9 @@ pub(crate) const NONE: Id = Id::MAX;
 /// Word's namespace in the strict form.
 pub(crate) const STRICT: &str = "http://purl.oclc.org/ooxml/wordprocessingml/main";
 
+/// The same of slides.
+const STRICT_SLIDES: &str = "http://purl.oclc.org/ooxml/presentationml/main";
+
 /// The same as everybody writes it.
 pub(crate) const TRANSITIONAL: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
@@ -153,7 +156,7 @@ impl Part {
     /// Whether it is written in the strict form of the format.
     pub(crate) fn is_strict(&self) -> bool {
         let root = self.element(0).and_then(|root| self.xml.get(root.start_tag())).unwrap_or_default();
-        memchr::memmem::find(root, STRICT.as_bytes()).is_some()
+        [STRICT, STRICT_SLIDES].iter().any(|name| memchr::memmem::find(root, name.as_bytes()).is_some())
     }
 
     /// The element and what it stands in, up to the root.

@@ -10,6 +10,10 @@ pub(crate) enum Writing {
     Run,
     /// In a run of a drawing, as of a chart's title.
     DrawingRun,
+    /// The same on a slide, where links can stand.
+    SlideRun,
+    /// In the place of a whole shape of a slide.
+    Shape,
     /// Between quotes of XML.
     Attribute,
     /// Alone in an element.
@@ -45,7 +49,9 @@ impl Writing {
             Self::Code(place) => Ok(escaped(&quoted(text, place)?)),
             Self::CodeAttribute(place) => Ok(in_quotes(&quoted(text, place)?)),
             Self::Address => Ok(encoded(text)),
-            Self::Run | Self::DrawingRun | Self::Attribute | Self::Tick => Ok(in_quotes(text)),
+            Self::Run | Self::DrawingRun | Self::SlideRun | Self::Shape | Self::Attribute | Self::Tick => {
+                Ok(in_quotes(text))
+            }
         }
     }
 }

@@ -82,6 +82,7 @@ fn described(tag: &Tag) -> String {
         Tag::Command(command, arguments) => {
             format!("command {}{}", command.name, listed(arguments))
         }
+        Tag::Slides(list) => expression("slides", list),
         Tag::Delimiters(delimiters) => format!("delimiters ‹{}› ‹{}›", delimiters.start, delimiters.end),
     }
 }

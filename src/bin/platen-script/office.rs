@@ -92,7 +92,6 @@ fn path_limits(job: &FillJob<'_>, memory: &Memory) -> PathLimits {
 pub fn unfilled(job: &UnfilledJob, body: Vec<u8>) -> (Unfilled, Vec<u8>) {
     let family = match job.file {
         UnfilledFile::Excel => Family::Excel,
-        UnfilledFile::PowerPoint => Family::PowerPoint,
         UnfilledFile::OpenDocument => Family::OpenDocument,
     };
     let taken = office_template::unfilled(body, family, &limits(&job.limits));
@@ -227,6 +226,7 @@ pub fn limits(given: &FillLimits) -> Limits {
         attributes: limit("office.attributes_limit", given.attributes),
         tags: limit("office.tags_limit", given.tags),
         items: limit("office.items_limit", given.items),
+        slides: limit("office.slides_limit", given.slides),
         output_bytes: limit("assemble.output_limit_bytes", given.output_bytes),
     }
 }

@@ -1,4 +1,4 @@
-//! Office files: with tags of Word's filled with the data by template code, in a child as pages are; others taken as they are.
+//! Office files: Word's and `PowerPoint`'s filled with the data by template code, in a child as pages are; others taken as they are.
 
 pub(super) mod files;
 mod unfilled;
@@ -25,13 +25,16 @@ use crate::telemetry::OfficeMetrics;
 use crate::workers::assemble::Order;
 use crate::workers::fill::{FillJob, FillLimits, Filled};
 
+/// What files heed that are filled.
+const FILLED: &[&[&str]] = &[&["strict", "delimiters", "locale", "timezone"]];
+
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: "office",
     abilities: &[
-        able(TemplateKind::Docx, FileKind::Docx, &[&["strict", "delimiters", "locale", "timezone"]]),
+        able(TemplateKind::Docx, FileKind::Docx, FILLED),
         able(TemplateKind::Xlsx, FileKind::Xlsx, &[]),
-        able(TemplateKind::Pptx, FileKind::Pptx, &[]),
+        able(TemplateKind::Pptx, FileKind::Pptx, FILLED),
     ],
     requires: &[JAVASCRIPT_CORE],
     fenced: false,
@@ -76,7 +79,7 @@ impl StepRunner for Office {
             return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
         };
         let file = match format_of(template, file) {
-            Some(OfficeFormat::Docx) => self.fill(job, (&site, file)).await?,
+            Some(OfficeFormat::Docx | OfficeFormat::Pptx) => self.fill(job, (&site, file)).await?,
             Some(format) => self.unfilled(step, job, (format, file)).await?,
             None => return Err(StepFault::internal("an Office file of a type that is none")),
         };
@@ -149,6 +152,7 @@ pub(super) fn limits(config: &Config) -> FillLimits {
         attributes: office.attributes_limit,
         tags: office.tags_limit,
         items: office.items_limit,
+        slides: office.slides_limit,
         output_bytes: config.assemble.output_limit_bytes,
     }
 }

@@ -1,4 +1,4 @@
-//! Office files that are taken as they are: Excel's and `PowerPoint`'s, and the older and foreign kin of all three.
+//! Office files that are taken as they are: Excel's, and the older and foreign kin of Word's, Excel's and `PowerPoint`'s.
 //!
 //! Hazard: a file whose tags are not filled prints them. Whoever sent it meant them to be filled, so every such document says
 //! so: that it has tags, and that data came which nobody used.
@@ -55,9 +55,9 @@ impl Office {
 fn container(format: OfficeFormat) -> Option<UnfilledFile> {
     match format {
         OfficeFormat::Xlsx => Some(UnfilledFile::Excel),
-        OfficeFormat::Pptx => Some(UnfilledFile::PowerPoint),
         OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => Some(UnfilledFile::OpenDocument),
         OfficeFormat::Docx
+        | OfficeFormat::Pptx
         | OfficeFormat::Doc
         | OfficeFormat::Xls
         | OfficeFormat::Ppt
@@ -71,17 +71,13 @@ fn why(format: OfficeFormat) -> String {
         OfficeFormat::Xlsx => {
             "Excel templates are not filled yet, and the file was taken as it is".to_owned()
         }
-        OfficeFormat::Pptx => {
-            "PowerPoint templates are not filled yet, and the file was taken as it is".to_owned()
-        }
         OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => {
             format!("the template is {}, which is not filled; save it as .docx", format.described())
         }
-        OfficeFormat::Docx
-        | OfficeFormat::Ods
-        | OfficeFormat::Odp
-        | OfficeFormat::Xls
-        | OfficeFormat::Ppt => {
+        OfficeFormat::Odp | OfficeFormat::Ppt => {
+            format!("the template is {}, which is not filled; save it as .pptx", format.described())
+        }
+        OfficeFormat::Docx | OfficeFormat::Pptx | OfficeFormat::Ods | OfficeFormat::Xls => {
             format!("the template is {}, which is not filled, and was taken as it is", format.described())
         }
     }
@@ -131,7 +127,10 @@ mod tests {
 
     #[test]
     fn each_format_says_what_becomes_of_its_tags_in_one_line() {
-        for format in OfficeFormat::ALL.into_iter().filter(|format| *format != OfficeFormat::Docx) {
+        for format in OfficeFormat::ALL
+            .into_iter()
+            .filter(|format| !matches!(format, OfficeFormat::Docx | OfficeFormat::Pptx))
+        {
             let told = printed(12, 12, "{customer.name}", format);
             assert!(told.starts_with("12 tags are not filled") && told.len() < 300, "{told}");
             assert!(printed(1, 9, "{a}", format).starts_with("the tag {a} is not filled"));

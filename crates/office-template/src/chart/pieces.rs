@@ -134,16 +134,3 @@ pub(super) fn root(xml: &[u8]) -> Option<(&str, &[u8])> {
     let name = tag.get(1..)?.split(|byte| byte.is_ascii_whitespace() || b"/>".contains(byte)).next()?;
     Some((std::str::from_utf8(name).ok()?, tag))
 }
-
-/// `xml` with other pieces in these ranges, which follow each other.
-pub(super) fn replaced(xml: &[u8], edits: &[(Range<usize>, String)]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(xml.len());
-    let mut from = 0;
-    for (range, piece) in edits {
-        out.extend_from_slice(xml.get(from..range.start).unwrap_or_default());
-        out.extend_from_slice(piece.as_bytes());
-        from = from.max(range.end);
-    }
-    out.extend_from_slice(xml.get(from..).unwrap_or_default());
-    out
-}

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::Chart;
-use super::pieces::{Group, Layout, prefix, replaced};
+use super::pieces::{Group, Layout, prefix};
 use super::table::{Cell, Places, Table, letters, sheet_number};
 use crate::error::quoted;
 use crate::forms::colour::colour;
+use crate::package::replaced;
 use crate::package::{Entry, escaped};
 
 /// What a series draws.

@@ -3,9 +3,10 @@
 use memchr::{memmem, memrchr};
 use std::fmt::Write as _;
 
-use super::pieces::{prefix, replaced};
+use super::pieces::prefix;
 use super::table::{Cell, Column, Table, letters, sheet_number};
 use crate::error::Error;
+use crate::package::replaced;
 use crate::package::{attribute_text, entries, escaped};
 use crate::word::attribute::value_in;
 

@@ -1,7 +1,8 @@
 //! The styles of a workbook: how a cell shows its number.
 
-use super::pieces::{prefix, replaced};
+use super::pieces::prefix;
 use crate::error::Error;
+use crate::package::replaced;
 use crate::package::{Entry, attribute_text, entries};
 
 /// The first number of formats that are no one's own.

@@ -119,7 +119,7 @@ impl<'a> Workbook<'a> {
                 .filter(|element| gone(element))
                 .map(|element| (element.whole.clone(), String::new()))
                 .collect();
-            self.put(&name, super::pieces::replaced(&xml, &edits));
+            self.put(&name, crate::package::replaced(&xml, &edits));
         }
         Ok(())
     }

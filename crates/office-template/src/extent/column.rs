@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::powerpoint;
 use crate::word::attribute::attribute;
 use crate::word::{Id, Kind, Part};
 
@@ -87,6 +88,7 @@ impl Grid {
         if let Some(neighbour) = row.cells.last_mut() {
             neighbour.is_shared |= is_shared;
         }
+        let is_shared = is_shared || part.dialect.is_drawn() && powerpoint::is_merged(part, id);
         row.cells.push(Cell { piece, is_shared, begin: 0, columns: 1 });
     }
 

@@ -1,16 +1,20 @@
 //! Items of lists: paragraphs with a bullet or a number.
 
 use crate::lexer::Tag;
+use crate::powerpoint;
 use crate::styles::Styles;
 use crate::tags::{Placed, Tags};
 use crate::word::attribute::attribute;
-use crate::word::{Id, Part};
+use crate::word::{Dialect, Id, Part};
 
 /// Word's own styles whose paragraphs have bullets or numbers, where the document does not say what they are.
 const STYLES: [&str; 2] = ["ListBullet", "ListNumber"];
 
 /// The list that the paragraph, this element, is an item of.
 pub(super) fn list<'a>(part: &'a Part, styles: &'a Styles, paragraph: Id) -> Option<&'a str> {
+    if part.dialect == Dialect::Slide {
+        return powerpoint::list(part, paragraph);
+    }
     let properties = part.element(paragraph)?.properties;
     let value = |id: Id| {
         let range = part.element(id)?.start_tag();

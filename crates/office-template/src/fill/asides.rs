@@ -16,7 +16,9 @@ impl Filler<'_, '_> {
     pub(super) fn text(&mut self, slot: &Slot, text: &str) -> Result<(), Error> {
         match slot.writing {
             Writing::Run => self.value(slot, text)?,
-            Writing::DrawingRun => self.drawn(slot, text)?,
+            Writing::DrawingRun | Writing::SlideRun => self.drawn(slot, text)?,
+            // What is no picture leaves nothing of its shape.
+            Writing::Shape => {}
             Writing::Attribute
             | Writing::Element
             | Writing::Code(_)

@@ -20,7 +20,7 @@ const USUAL_WIDTH: u64 = 9071;
 const USUAL_HEIGHT: u64 = 12_500;
 
 /// What the author said of how a picture is shown: the names of the filters with what they were given.
-pub(super) type Options = BTreeMap<String, Vec<String>>;
+pub(crate) type Options = BTreeMap<String, Vec<String>>;
 
 pub(super) fn write(
     content: &Content<'_>,
@@ -33,7 +33,7 @@ pub(super) fn write(
 }
 
 /// The picture as a part of the document: the one that was added for the same words before, or a new one.
-pub(super) fn stored(
+pub(crate) fn stored(
     content: &Content<'_>,
     options: &Options,
     (package, files): (&mut Package<'_>, &mut dyn Files),

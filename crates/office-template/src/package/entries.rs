@@ -8,6 +8,7 @@ use quick_xml::{Reader, XmlVersion};
 use crate::error::{Error, quoted};
 
 /// An element below the root.
+#[derive(Clone)]
 pub(crate) struct Entry {
     /// Its name, without a prefix.
     pub name: String,

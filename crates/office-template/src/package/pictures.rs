@@ -25,7 +25,8 @@ impl Package<'_> {
     /// Adds a picture.
     pub(crate) fn add_picture(&mut self, key: &str, mut picture: Picture) -> Result<StoredPicture, Error> {
         let bytes = std::mem::take(&mut picture.bytes);
-        let part = self.add(("word/media/image", picture.extension()), picture.content_type(), bytes)?;
+        let stem = format!("{}/media/image", self.folder);
+        let part = self.add((&stem, picture.extension()), picture.content_type(), bytes)?;
         let stored = StoredPicture { part, picture };
         self.pictures.insert(self.hash(key), Ok(stored.clone()));
         Ok(stored)

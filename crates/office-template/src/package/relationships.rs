@@ -188,6 +188,10 @@ impl Relationships {
         self.all
     }
 
+    pub(super) fn all(&self) -> &[Relationship] {
+        &self.all
+    }
+
     /// Leaves these out.
     pub(super) fn forget(&mut self, ids: &[String]) {
         let mut kept = Vec::with_capacity(self.xml.len());

@@ -1,5 +1,9 @@
 //! Small pieces of XML.
 
+use std::ops::Range;
+
+use crate::word::attribute::{attributes, unescaped};
+
 /// Whether XML can hold a letter.
 pub(crate) fn can_stand(letter: char) -> bool {
     !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
@@ -46,6 +50,26 @@ pub(crate) fn with_last(xml: &[u8], piece: &str) -> Vec<u8> {
 
 fn prefixed(piece: &str, prefix: &str) -> String {
     piece.replace("</", "\u{1}").replace('<', &format!("<{prefix}")).replace('\u{1}', &format!("</{prefix}"))
+}
+
+/// `xml` with other pieces in these ranges, which follow each other.
+pub(crate) fn replaced(xml: &[u8], edits: &[(Range<usize>, String)]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(xml.len());
+    let mut from = 0;
+    for (range, piece) in edits {
+        out.extend_from_slice(xml.get(from..range.start).unwrap_or_default());
+        out.extend_from_slice(piece.as_bytes());
+        from = from.max(range.end);
+    }
+    out.extend_from_slice(xml.get(from..).unwrap_or_default());
+    out
+}
+
+/// The value of the first attribute of a start tag whose name, with its prefix, is meant.
+pub(crate) fn attribute_of(tag: &[u8], is_meant: impl Fn(&[u8]) -> bool) -> Option<String> {
+    let mut all = attributes(tag);
+    let found = all.find(|one| is_meant(tag.get(one.name.clone()).unwrap_or_default().trim_ascii_end()))?;
+    Some(unescaped(&String::from_utf8_lossy(tag.get(found.value)?)))
 }
 
 /// What stands before the last tag, the tag, and its name.

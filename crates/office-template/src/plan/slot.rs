@@ -26,6 +26,16 @@ pub(crate) struct Slot {
     pub width: Option<Twips>,
     /// Whether it stands in a table.
     pub is_in_cell: bool,
+    /// The shape of a slide that it takes the place of.
+    pub shape: Option<Shape>,
+}
+
+/// A shape that becomes a picture.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub range: Range<usize>,
+    /// The tag is its alternative text, and not its text.
+    pub is_named: bool,
 }
 
 /// What ends elements, and what begins them again.
@@ -39,7 +49,7 @@ impl Planner<'_> {
     /// The place of a tag, or the tag where there have been too many pieces.
     pub(super) fn slot(&mut self, tag: usize, placed: &Placed) -> Result<Slot, usize> {
         let (part, writing) = (self.part, placed.writing);
-        if !matches!(writing, Writing::Run | Writing::DrawingRun) {
+        if !matches!(writing, Writing::Run | Writing::DrawingRun | Writing::SlideRun) {
             let (run_properties, paragraph_properties) = (0..0, 0..0);
             return Ok(Slot {
                 tag,
@@ -51,6 +61,7 @@ impl Planner<'_> {
                 paragraph_properties,
                 width: None,
                 is_in_cell: false,
+                shape: None,
             });
         }
         let paragraph = part.paragraphs.get(placed.paragraph).map_or(NONE, |paragraph| paragraph.element);
@@ -82,6 +93,7 @@ impl Planner<'_> {
                 None
             },
             is_in_cell: part.path(paragraph).any(|id| part.kind(id) == Kind::Cell),
+            shape: None,
         })
     }
 

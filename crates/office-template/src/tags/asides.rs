@@ -2,7 +2,7 @@
 
 use crate::field_code::FieldCode;
 use crate::lexer::{Delimiters, Tag, Token, lex};
-use crate::word::{Paragraph, Place};
+use crate::word::{Dialect, Paragraph, Place};
 use crate::writing::Writing;
 
 /// A tag of such a text: how what it gives is written, and what is wrong with it if something is.
@@ -12,8 +12,8 @@ pub(super) struct Aside {
     pub tag: Result<Tag, String>,
 }
 
-/// The tags of a text that is no paragraph's.
-pub(super) fn read(text: &Paragraph, delimiters: &Delimiters) -> Vec<Aside> {
+/// The tags of a text that is no paragraph's, in a part of this dialect.
+pub(super) fn read((dialect, text): (Dialect, &Paragraph), delimiters: &Delimiters) -> Vec<Aside> {
     // They hold for the text alone.
     let mut delimiters = delimiters.clone();
     let mut asides = Vec::new();
@@ -37,12 +37,18 @@ pub(super) fn read(text: &Paragraph, delimiters: &Delimiters) -> Vec<Aside> {
             | Tag::Html(_)
             | Tag::Xml(_)
             | Tag::Command(..)
+            | Tag::Slides(_)
             | Tag::Delimiters(_) => true,
         };
-        let allowed = if is_open { allowed(tag, &text.place) } else { Err(torn("begin")) };
-        let (writing, tag) = match allowed.and_then(|tag| Ok((writing(&text.place, &code)?, tag))) {
-            Ok((writing, tag)) => (writing, Ok(tag)),
-            Err(message) => (Writing::Attribute, Err(message)),
+        let is_shape = dialect == Dialect::Slide && text.place == Place::Attribute && tag.is_picture();
+        let (writing, tag) = if is_shape {
+            (Writing::Shape, Ok(tag))
+        } else {
+            let allowed = if is_open { allowed(tag, &text.place) } else { Err(torn("begin")) };
+            match allowed.and_then(|tag| Ok((writing(&text.place, &code)?, tag))) {
+                Ok((writing, tag)) => (writing, Ok(tag)),
+                Err(message) => (Writing::Attribute, Err(message)),
+            }
         };
         asides.push(Aside { token, writing, tag });
     }
@@ -107,6 +113,7 @@ fn allowed(tag: Tag, place: &Place) -> Result<Tag, String> {
         | Tag::Html(_)
         | Tag::Xml(_)
         | Tag::Command(..)
+        | Tag::Slides(_)
         | Tag::Delimiters(_) => Err(super::TEXT_ONLY.to_owned()),
     }
 }

@@ -13,7 +13,7 @@ impl Dialect {
     pub(super) fn prefix(self, root: &[u8]) -> String {
         let (namespaces, usual) = match self {
             Self::Word => (NAMESPACES, "w:"),
-            Self::Drawing => (DRAWING, "a:"),
+            Self::Drawing | Self::Slide => (DRAWING, "a:"),
             Self::Properties => return String::new(),
         };
         for attribute in attributes(root) {
@@ -41,7 +41,7 @@ impl Dialect {
     pub(super) fn kind(self, name: &[u8], local: &[u8]) -> Kind {
         match self {
             Self::Word => word(local),
-            Self::Drawing => drawing(name, local),
+            Self::Drawing | Self::Slide => drawing(name, local),
             Self::Properties => property(name),
         }
     }
@@ -80,7 +80,8 @@ fn drawing(name: &[u8], local: &[u8]) -> Kind {
         b"rPr" => Kind::Properties,
         // What holds paragraphs has the name that its surroundings give it: the node of SmartArt, a chart's title.
         b"" => match name {
-            b"c:v" => Kind::Value,
+            // What a chart keeps of its cells; a comment on a slide.
+            b"c:v" | b"p:text" => Kind::Value,
             b"dgm:t" => Kind::Box,
             _ if name.ends_with(b":txBody") || name.ends_with(b":rich") => Kind::Box,
             _ => Kind::Other,

@@ -12,8 +12,17 @@ pub(crate) enum Dialect {
     Word,
     /// What Office draws: the paragraphs of charts and `SmartArt` are `a:p`.
     Drawing,
+    /// The same on a slide or its notes, where shapes can become pictures and the whole slide can be repeated.
+    Slide,
     /// The document's properties: elements with nothing but text.
     Properties,
+}
+
+impl Dialect {
+    /// Whether paragraphs are those of drawings: `a:p`.
+    pub(crate) fn is_drawn(self) -> bool {
+        matches!(self, Self::Drawing | Self::Slide)
+    }
 }
 
 /// What must be known of a part before it is read.

@@ -235,7 +235,7 @@ impl<'a> Scanner<'a> {
             | Kind::Other => {
                 if parent_kind == Kind::Run {
                     self.in_run(id, local);
-                } else if self.dialect == Dialect::Drawing && parent_kind == Kind::Paragraph {
+                } else if self.dialect.is_drawn() && parent_kind == Kind::Paragraph {
                     self.between_runs(id, local);
                 } else if parent_kind == Kind::ControlProperties {
                     self.tick_box(id, name);

@@ -91,12 +91,16 @@ impl Finder {
         if name.ends_with(b":docPr") {
             self.number(tag, range.start);
         }
+        // What PowerPoint knows rows and columns of tables by.
+        if name.ends_with(b":rowId") || name.ends_with(b":colId") {
+            self.numbered(tag, range.start, "val");
+        }
         let local = name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
         if CHANGES.contains(&local) {
             self.number(tag, range.start);
         }
         if local == b"bookmarkStart" {
-            self.count(tag);
+            self.count(tag, "id");
         }
         let is_of_control = parent == Kind::ControlProperties;
         let kind = match local {
@@ -119,9 +123,9 @@ impl Finder {
         }
     }
 
-    /// Its number is taken.
-    fn count(&mut self, tag: &[u8]) -> Option<Attribute> {
-        let id = attribute(tag, "id")?;
+    /// Its number, the attribute `name`, is taken.
+    fn count(&mut self, tag: &[u8], name: &str) -> Option<Attribute> {
+        let id = attribute(tag, name)?;
         let number =
             tag.get(id.value.clone()).and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
         self.largest = self.largest.max(number.filter(|&number| number < LARGEST_NUMBER).unwrap_or_default());
@@ -129,7 +133,11 @@ impl Finder {
     }
 
     fn number(&mut self, tag: &[u8], begin: usize) {
-        let Some(id) = self.count(tag) else { return };
+        self.numbered(tag, begin, "id");
+    }
+
+    fn numbered(&mut self, tag: &[u8], begin: usize, name: &str) {
+        let Some(id) = self.count(tag, name) else { return };
         let range = begin + id.value.start..begin + id.value.end;
         self.found.push(Unique { range, kind: UniqueKind::Number });
     }

@@ -57,7 +57,7 @@ fn what_is_no_word_file_is_called_what_it_is() {
         ),
         (
             types("vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"),
-            "a PowerPoint presentation",
+            "its main part x.xml is missing",
         ),
         (
             types("vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"),

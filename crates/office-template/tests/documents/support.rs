@@ -36,6 +36,7 @@ pub fn limits() -> Limits {
         elements: limit("test.elements", 4_000_000),
         attributes: limit("test.attributes", 1000),
         items: limit("test.items", ITEMS),
+        slides: limit("test.slides", 1000),
         tags: limit("test.tags", 5000),
         output_bytes: limit("test.output", 200 << 20),
     }

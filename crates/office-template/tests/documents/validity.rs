@@ -22,11 +22,13 @@ pub struct Case {
     file: Vec<u8>,
     data: String,
     delimiters: Option<Delimiters>,
+    /// How its file's name ends.
+    end: &'static str,
 }
 
 impl Case {
     fn new(name: &str, file: Vec<u8>, data: &str) -> Self {
-        Self { name: name.to_owned(), file, data: data.to_owned(), delimiters: None }
+        Self { name: name.to_owned(), file, data: data.to_owned(), delimiters: None, end: "docx" }
     }
 
     /// The document; none where the template is refused, of which other tests judge.
@@ -65,20 +67,22 @@ fn real_templates_have_no_new_findings() {
 fn judge(cases: Vec<Case>) -> (usize, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |case: &Case, kind: &str, file: &[u8]| {
-        std::fs::write(folder.path().join(format!("{}.{kind}.docx", case.name)), file).expect("is written");
+        std::fs::write(folder.path().join(format!("{}.{kind}.{}", case.name, case.end)), file)
+            .expect("is written");
     };
     let mut names = Vec::new();
     for case in cases {
         let Some(filled) = case.fill() else { continue };
         write(&case, "template", &case.file);
         write(&case, "filled", &filled);
-        names.push(case.name);
+        names.push((case.name, case.end));
     }
     let mut report = String::new();
     let mut unreadable = 0;
     for (oracle, found) in oracles::all(folder.path()) {
-        let new: Vec<String> = names.iter().flat_map(|name| new_findings(name, &found)).collect();
-        let is_unreadable = |name: &&String| is_unopened(&found[&format!("{name}.template.docx")]);
+        let new: Vec<String> = names.iter().flat_map(|case| new_findings(case, &found)).collect();
+        let is_unreadable =
+            |(name, end): &&(String, &str)| is_unopened(&found[&format!("{name}.template.{end}")]);
         unreadable += names.iter().filter(is_unreadable).count();
         if !new.is_empty() {
             report.extend(["\n", oracle, ":\n", &new.join("\n")]);
@@ -95,15 +99,15 @@ fn is_unopened(findings: &BTreeSet<String>) -> bool {
 /// What was found in each file.
 type Found = BTreeMap<String, BTreeSet<String>>;
 
-fn new_findings(name: &str, found: &Found) -> Vec<String> {
+fn new_findings((name, end): &(String, &str), found: &Found) -> Vec<String> {
     let of = |kind: &str| {
-        let file = format!("{name}.{kind}.docx");
+        let file = format!("{name}.{kind}.{end}");
         found.get(&file).unwrap_or_else(|| panic!("nothing was said of {file}"))
     };
     of("filled").difference(of("template")).map(|finding| format!("  {name}: {finding}")).collect()
 }
 
-/// The Word templates that lie there with their data.
+/// The templates of Word and `PowerPoint` that lie there with their data.
 fn corpus(folder: &Path) -> Vec<Case> {
     let mut cases = Vec::new();
     for from in ["docxtemplater", "easy-template-x"] {
@@ -112,12 +116,16 @@ fn corpus(folder: &Path) -> Vec<Case> {
             if path.extension().is_none_or(|end| end != "json") {
                 continue;
             }
-            let Ok(file) = std::fs::read(path.with_extension("template.docx")) else { continue };
+            let file = |end: &'static str| {
+                Some((end, std::fs::read(path.with_extension(format!("template.{end}"))).ok()?))
+            };
+            let Some((end, file)) = file("docx").or_else(|| file("pptx")) else { continue };
             let json: Value =
                 serde_json::from_slice(&std::fs::read(&path).expect("is read")).expect("is JSON");
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let mut case = Case::new(&format!("{from}-{name}"), file, &json["data"].to_string());
             case.delimiters = delimiters(&json);
+            case.end = end;
             cases.push(case);
         }
     }

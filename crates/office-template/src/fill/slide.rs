@@ -1,0 +1,53 @@
+//! What is more than a text on a slide: pictures in the places of shapes, links between runs.
+
+use super::{Filler, Source};
+use crate::answer::{Content, Form};
+use crate::error::Error;
+use crate::forms::Refusal;
+use crate::plan::Slot;
+use crate::powerpoint;
+use crate::tags::TEXT_ONLY;
+
+impl<'a> Filler<'a, '_> {
+    /// A picture in the place of the tag's shape.
+    pub(super) fn picture(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
+        let Some(shape) = &slot.shape else { return Ok(()) };
+        let source: Source<'a> = self.source;
+        let xml: &[u8] = source.xml.get(shape.range.clone()).unwrap_or_default();
+        let xml = std::str::from_utf8(xml).unwrap_or_default();
+        let shape = (xml, shape.is_named);
+        let written = powerpoint::picture(content, shape, source, (&mut *self.package, &mut *self.files));
+        if let Some(xml) = self.allowed(slot, written)? {
+            self.out.extend_from_slice(xml.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// A link; others have no place in a slide's text.
+    pub(super) fn on_slide(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
+        let source = self.source;
+        let (Form::Link, Some(run)) = (content.form, &slot.run) else {
+            self.fault(slot.tag, format!("{TEXT_ONLY}, and links"));
+            return Ok(());
+        };
+        let properties = source.xml.get(slot.run_properties.clone()).unwrap_or_default();
+        let properties = std::str::from_utf8(properties).unwrap_or_default();
+        let written = powerpoint::link(content, properties, (source, self.package));
+        match self.allowed(slot, written)? {
+            Some(xml) => self.between_runs(run, &xml),
+            None => Ok(()),
+        }
+    }
+
+    /// What can be written; what is refused is a fault of the tag.
+    fn allowed(&mut self, slot: &Slot, written: Result<String, Refusal>) -> Result<Option<String>, Error> {
+        match written {
+            Ok(xml) => Ok(Some(xml)),
+            Err(Refusal::Fault(message)) => {
+                self.fault(slot.tag, message);
+                Ok(None)
+            }
+            Err(Refusal::Error(error)) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A template with its answers becomes a document: its parts one after the other, repeated slides as often as they are asked for.
+
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::files::Files;
+use crate::fill::{Filler, Source, misfit};
+use crate::package::{Opening, Package};
+use crate::powerpoint::{Repeats, renewed, spanned};
+use crate::{Filled, PartPlan, Template, word};
+
+/// What parts are filled with, and what came of it.
+struct Filling<'t, 'p, 'f> {
+    template: &'t Template,
+    package: Package<'p>,
+    files: &'f mut dyn Files,
+    /// The tags whose answers could not be written, by their numbers, and why.
+    faults: Vec<(usize, String)>,
+}
+
+impl Template {
+    /// The document with the answers to all tags.
+    pub(crate) fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
+        let mut answers = tree.iter();
+        let (is_strict, next_number) = (self.is_strict, self.next_number);
+        let opening = Opening { is_strict, next_number, folder: self.family.folder() };
+        let package = Package::open(&self.file, &self.limits, opening)?;
+        let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
+        self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
+        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, self.limits.slides));
+        for group in self.parts.chunk_by(PartPlan::is_copied_with) {
+            match (&mut repeats, group.iter().find_map(|part| Some((part.slide?, part.repeat.as_ref()?)))) {
+                (Some(repeats), Some((slide, _))) => {
+                    filling.copies((group, slide), repeats, answers.next())?;
+                }
+                _ => filling.parts(group, &mut answers)?,
+            }
+        }
+        if answers.next().is_some() {
+            return Err(misfit());
+        }
+        let Filling { mut package, faults, .. } = filling;
+        if !faults.is_empty() {
+            let count = faults.len();
+            return Err(Error::Tags(self.faults(faults, count)));
+        }
+        if let Some(repeats) = repeats.filter(|_| self.parts.iter().any(|part| part.tags > 0)) {
+            repeats.finish(&mut package)?;
+        }
+        let warnings = std::mem::take(&mut package.warnings).lines();
+        let file = if package.is_untouched() { None } else { Some(package.finish()?) };
+        Ok(Filled { file: file.unwrap_or(self.file), warnings })
+    }
+}
+
+impl Filling<'_, '_, '_> {
+    /// The parts as they are named in the template.
+    fn parts<'a>(
+        &mut self,
+        parts: &[PartPlan],
+        answers: &mut impl Iterator<Item = &'a Answer<'a>>,
+    ) -> Result<(), Error> {
+        for part in parts.iter().filter(|part| part.tags > 0) {
+            let xml = self.part((part, &part.name), answers)?;
+            self.package.put(&part.name, xml)?;
+            self.package.forget(&part.name, &part.forgotten)?;
+        }
+        Ok(())
+    }
+
+    /// A slide with what belongs to it, as often as there are answers.
+    fn copies(
+        &mut self,
+        (parts, slide): (&[PartPlan], usize),
+        repeats: &mut Repeats<'_>,
+        answer: Option<&Answer<'_>>,
+    ) -> Result<(), Error> {
+        let Some(Answer::List(copies)) = answer else { return Err(misfit()) };
+        let names = repeats.begin(slide, copies.len(), &mut self.package)?;
+        for (number, (copy, names)) in copies.iter().zip(&names).enumerate() {
+            let Answer::List(answers) = copy else { return Err(misfit()) };
+            let mut answers = answers.iter();
+            for part in parts.iter().filter(|part| part.tags > 0) {
+                let name = names.get(&part.name).unwrap_or(&part.name);
+                let xml = self.part((part, name), &mut answers)?;
+                self.package.put(name, renewed(xml, number))?;
+                self.package.forget(name, &part.forgotten)?;
+            }
+            if answers.next().is_some() {
+                return Err(misfit());
+            }
+        }
+        Ok(())
+    }
+
+    /// The part, filled under this name.
+    fn part<'a>(
+        &mut self,
+        (part, name): (&PartPlan, &str),
+        answers: &mut impl Iterator<Item = &'a Answer<'a>>,
+    ) -> Result<Vec<u8>, Error> {
+        let template = self.template;
+        let source = Source {
+            name,
+            xml: &part.xml,
+            prefix: &part.prefix,
+            is_main: part.is_main,
+            first: part.first,
+            includes: &part.includes,
+            documents: &template.documents,
+            delimiters: template.delimiters.as_ref(),
+            root: (&template.main, if template.is_strict { word::STRICT } else { word::TRANSITIONAL }),
+        };
+        let limit = &template.limits.output_bytes;
+        let mut filler = Filler::new(source, limit, (&mut self.package, &mut *self.files));
+        let out = filler.part(&part.nodes, answers)?;
+        self.faults.append(&mut filler.faults);
+        if part.slide.is_some() { spanned(name, out) } else { Ok(out) }
+    }
+}

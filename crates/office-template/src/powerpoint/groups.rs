@@ -1,0 +1,84 @@
+//! The parts of a slide that is repeated: their tags are a section's.
+
+use super::deck::TWICE;
+use crate::PartPlan;
+use crate::error::Fault;
+use crate::outline::Collected;
+use crate::program::{Step, repeated};
+use crate::read::Reading;
+
+/// The steps of all parts in their order. `of_parts` are those of each, with its title, and where its own begin among those that are
+/// told of the tags.
+pub(crate) fn grouped(
+    parts: &[PartPlan],
+    of_parts: Vec<(Vec<Step>, String, usize)>,
+    reading: &mut Reading<'_>,
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut of_parts = of_parts.into_iter().peekable();
+    // What is told is nested from the last group to the first: the places of those before stay.
+    let mut told = Vec::new();
+    for group in parts.chunk_by(PartPlan::is_copied_with) {
+        let begin = of_parts.peek().map_or(0, |(_, _, begin)| *begin);
+        let mut first = None;
+        let mut body = Vec::new();
+        for (part, (of_part, title, _)) in group.iter().zip(of_parts.by_ref()) {
+            body.extend(of_part);
+            match &part.repeat {
+                Some((_, list)) if first.is_some_and(|(_, first)| first != list) => {
+                    reading.faults.push(Fault::new(&title, 0, "{:slides}", TWICE));
+                }
+                Some((tag, list)) => {
+                    first.get_or_insert((*tag, list));
+                }
+                None => {}
+            }
+        }
+        let end = of_parts.peek().map(|(_, _, end)| *end);
+        match first {
+            Some((tag, list)) => {
+                steps.push(repeated((tag, list), body));
+                told.push((begin, end, (tag, list)));
+            }
+            None => steps.extend(body),
+        }
+    }
+    if let Some(outline) = &mut reading.outline {
+        for (begin, end, section) in told.into_iter().rev() {
+            let end = end.unwrap_or_else(|| Collected::steps(outline));
+            outline.nest_in(begin..end, section);
+        }
+    }
+    steps
+}
+
+/// A copy's part with a mark of its own, where PowerPoint marks what it has created; the first copy keeps the template's.
+pub(crate) fn renewed(mut xml: Vec<u8>, copy: usize) -> Vec<u8> {
+    const MARK: &[u8] = b"<p14:creationId";
+    /// Far from what neighbours have.
+    const STRIDE: u32 = 0x9e37_79b1;
+    let Some(begin) = memchr::memmem::find(&xml, MARK).filter(|_| copy > 0) else { return xml };
+    let end = memchr::memchr(b'>', xml.get(begin..).unwrap_or_default()).map_or(begin, |end| begin + end + 1);
+    let tag = xml.get(begin..end).unwrap_or_default();
+    let Some(value) = crate::word::attribute::attribute(tag, "val").map(|found| found.value) else {
+        return xml;
+    };
+    let own = tag.get(value.clone()).and_then(|value| std::str::from_utf8(value).ok()?.parse::<u32>().ok());
+    let step = u32::try_from(copy).unwrap_or_default().wrapping_mul(STRIDE);
+    let number = own.unwrap_or_default().wrapping_add(step).max(1).to_string();
+    xml.splice(begin + value.start..begin + value.end, number.into_bytes());
+    xml
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renewed;
+
+    #[test]
+    fn a_copy_has_a_mark_of_its_own() {
+        let xml = b"<a><p14:creationId xmlns:p14=\"x\" val=\"7\"/></a>".to_vec();
+        assert_eq!(renewed(xml.clone(), 0), xml);
+        let (one, two) = (renewed(xml.clone(), 1), renewed(xml.clone(), 2));
+        assert!(one != xml && one != two, "{}", String::from_utf8_lossy(&one));
+    }
+}
