@@ -91,7 +91,7 @@ const ATTACKS: &[Attack] = &[
     (
         "biber: perl lists folders",
         perl!(
-            "map{q(GOT)}grep{!/\\string^(main|b|texmf-var)/}(glob(q(FOLDER/*)),glob(q(/root/.*)),glob(q(/home/*)))"
+            "map{q(GOT)}grep{!/\\string^(main|b|texmf-var)/}(glob(q(FOLDER/*)),glob(q(/etc/*)),glob(q(/var/*)))"
         ),
         &[("b.bib", BOOKS)],
     ),
@@ -255,7 +255,7 @@ fn files(code: &str, others: &[(&str, &str)]) -> Vec<(String, String)> {
         match name.strip_prefix('%') {
             // Such a command belongs before the document.
             Some(package) => {
-                let (before, behind) = code.split_once("]").unwrap();
+                let (before, behind) = code.split_once(']').unwrap();
                 preamble = format!("\\usepackage{{{package}}}{before}]");
                 code = behind.to_owned();
             }
@@ -274,8 +274,9 @@ async fn outcome(
     planted: &Planted,
 ) -> (Outcome, serde_json::Value) {
     let folder = planted.path().display().to_string();
-    let doubled: String = (1..60).map(|n| format!("@string{{s{n} = s{} # s{}}}\n", n - 1, n - 1)).collect();
-    let doubled = format!("@string{{s0 = {{xxxxxxxxxxxxxxxx}}}}\n{doubled}@book{{a, title = s59}}\n");
+    let doubled: Vec<_> = (1..60).map(|n| format!("@string{{s{n} = s{} # s{}}}", n - 1, n - 1)).collect();
+    let doubled = doubled.join("\n");
+    let doubled = format!("@string{{s0 = {{xxxxxxxxxxxxxxxx}}}}\n{doubled}\n@book{{a, title = s59}}\n");
     let files: Vec<_> = files(code, others)
         .into_iter()
         .map(|(name, text)| (name, canary.aim(&text.replace("FOLDER", &folder).replace("DOUBLED", &doubled))))
@@ -335,7 +336,7 @@ async fn a_list_that_takes_without_an_end_is_stopped_and_the_next_one_is_made() 
         let told = &outcome.told;
         outcome.leaks.extend((!told.contains(words)).then(|| format!("no '{words}' in: {told}")));
         let took = begun.elapsed();
-        outcome.leaks.extend((took > Duration::from_secs(60)).then(|| format!("{took:?}")));
+        outcome.leaks.extend((took > Duration::from_mins(1)).then(|| format!("{took:?}")));
         outcomes.push(outcome);
     }
     good(&app).await;
