@@ -7,6 +7,7 @@ use latex_pandoc::{Place, Texts};
 use super::order::{LOG, SOURCE};
 use crate::config::PandocConfig;
 use crate::domain::fault::{FaultCode, JobFault};
+use crate::domain::lines::LineMap;
 use crate::domain::site::Site;
 use crate::engines::program;
 use crate::engines::step::StepFault;
@@ -31,8 +32,10 @@ pub(super) async fn warnings(
     let told = move || {
         let texts = files.iter().fold(Texts::default(), |texts, (name, text)| texts.with(name, text));
         let notices = latex_pandoc::notices(&log, &texts);
-        let sentence =
-            |notice: &latex_pandoc::Notice| format!("{}{notice}", place(notice.place.as_ref(), &site));
+        let map = map(&site);
+        let sentence = |notice: &latex_pandoc::Notice| {
+            format!("{}{notice}", place(notice.place.as_ref(), &site, map.as_ref()))
+        };
         notices.iter().map(sentence).collect()
     };
     // As much as all sources, each of which may be looked through.
@@ -48,12 +51,22 @@ pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     document.into_iter().chain(others).collect()
 }
 
+/// Which lines of the author's files the document's come from, where that is known.
+fn map(site: &Site) -> Option<LineMap> {
+    site.notes()?.map(&String::from_utf8_lossy(site.page()?))
+}
+
 /// A line as its author knows it, for the beginning of a sentence. All lines that are told pass through here.
-fn place(place: Option<&Place>, site: &Site) -> String {
+fn place(place: Option<&Place>, site: &Site, map: Option<&LineMap>) -> String {
     let Some(Place { file, line }) = place else { return String::new() };
     let file = file.strip_prefix("./").unwrap_or(file);
-    let file = if file == SOURCE { site.entry() } else { file };
-    format!("{file}:{line}: ")
+    if file != SOURCE {
+        return format!("{file}:{line}: ");
+    }
+    match map.and_then(|map| map.origin(u32::try_from(*line).ok()?)) {
+        Some(origin) => format!("{}:{}: ", origin.file, origin.line),
+        None => format!("{}:{line}: ", site.entry()),
+    }
 }
 
 /// Why pandoc ended without a document.
@@ -62,7 +75,7 @@ pub(super) fn failed(finished: &Finished, site: &Site, config: &PandocConfig) ->
         return too_much(Excess::Memory, config);
     }
     let error = latex_pandoc::error(&String::from_utf8_lossy(&finished.stderr));
-    let sentence = format!("{}{}", place(error.place.as_ref(), site), error.message);
+    let sentence = format!("{}{}", place(error.place.as_ref(), site, map(site).as_ref()), error.message);
     JobFault::new(FaultCode::TemplateError, sentence).into()
 }
 
