@@ -202,7 +202,7 @@ local count = {
 }
 
 local function refer(link)
-  local kind, key = link.attributes['reference-type'], link.attributes['reference']
+  local kind, key = link.attributes['reference-type'] or '', link.attributes['reference']
   if not key then return nil end
   link.attributes = {}
   local label, said = labels[key] or {}, pandoc.utils.stringify(link)

@@ -130,6 +130,28 @@ async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
     );
 }
 
+#[actix_web::test]
+async fn metadata_and_locale_are_said_as_they_are() {
+    let app = TestApp::start().await;
+    let metadata =
+        json!({"title": "T_1 & <ü> *x*", "author": "A \\ B", "subject": "1. S", "keywords": "k, l"});
+    let options = json!({"metadata": metadata, "locale": "fr-FR"});
+    let source = document("\\section{A}\\label{a} \\autoref{a}\\begin{figure}\\caption{C}\\end{figure}");
+    let (view, html) = app.by_pandoc("html", source, (json!({}), options)).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    let html = String::from_utf8(html).unwrap();
+    for words in [
+        "<html lang=\"fr-FR\">",
+        "<title>T_1 &amp; &lt;ü&gt; *x*</title>",
+        "name=\"author\" content=\"A \\ B\"",
+        "name=\"description\" content=\"1. S\"",
+        "name=\"keywords\" content=\"k, l\"",
+        "Figure\u{a0}1: C",
+    ] {
+        assert!(html.contains(words), "no {words}: {html}");
+    }
+}
+
 fn one_line(text: &str) -> String {
     text.replace('\n', " ")
 }

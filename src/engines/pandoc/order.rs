@@ -114,9 +114,9 @@ impl Order<'_> {
     /// What is said of the document; what it says itself goes before this.
     fn said(&self) -> Bytes {
         let mut said = json!({
-            "lang": self.facts.language.unwrap_or(self.locale),
+            "lang": literal(self.facts.language.unwrap_or(self.locale)),
             "platen-chapters": self.facts.chapters,
-            "platen-folders": self.facts.folders,
+            "platen-folders": self.facts.folders.iter().map(|folder| literal(folder)).collect::<Vec<_>>(),
         });
         let Metadata { title, author, subject, keywords } = self.metadata;
         // The names that pandoc has for what no page shows.
@@ -128,11 +128,23 @@ impl Order<'_> {
         ];
         for (name, text) in given {
             if let Some(text) = text {
-                said[name] = json!(text);
+                said[name] = json!(literal(text));
             }
         }
         said.to_string().into()
     }
+}
+
+/// A text for pandoc's metadata, which it reads as Markdown: there a sign behind a backslash is itself.
+fn literal(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().fold(String::with_capacity(line.len()), |mut made, character| {
+        if character.is_ascii_punctuation() {
+            made.push('\\');
+        }
+        made.push(character);
+        made
+    })
 }
 
 /// The style that numbers; where the list is in the order of the text, without what sorts it.
@@ -150,6 +162,11 @@ fn style_of(citations: Citations) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_of_a_text_is_markup() {
+        assert_eq!(literal(" T_1 <b>\n*x* "), "T\\_1 \\<b\\> \\*x\\*");
+    }
 
     #[test]
     fn a_list_in_the_order_of_the_text_is_not_sorted() {

@@ -51,7 +51,7 @@ pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     document.into_iter().chain(others).collect()
 }
 
-/// Which lines of the author's files the document's come from, where that is known.
+/// Where the lines of the document come from, if that was noted while it was assembled.
 fn map(site: &Site) -> Option<LineMap> {
     site.notes()?.map(&String::from_utf8_lossy(site.page()?))
 }

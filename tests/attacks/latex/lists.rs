@@ -66,7 +66,7 @@ const ATTACKS: &[Attack] = &[
     ),
     (
         "makeindex: glossaries elsewhere",
-        r"\makeatletter\immediate\write\@auxout{\string\@istfilename{FOLDER/secret.ist}^^J\string\@newglossary{m}{l}{/../../FOLDER/written}{tex}^^J\string\@newglossary{m}{l}{x -o FOLDER/written}{tex}}",
+        r"\makeatletter\immediate\write\@auxout{\string\providecommand\string\@istfilename[1]{}^^J\string\providecommand\string\@newglossary[4]{}^^J\string\@istfilename{FOLDER/secret.ist}^^J\string\@newglossary{m}{l}{/../../FOLDER/written}{tex}^^J\string\@newglossary{m}{l}{x -o FOLDER/written}{tex}}",
         &[],
     ),
     ("biber: perl makes a folder", perl!("mkdir q(FOLDER/made)"), &[("b.bib", BOOKS)]),
