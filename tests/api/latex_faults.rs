@@ -196,9 +196,22 @@ async fn what_a_loop_repeats_is_warned_of_once_at_its_line() {
         );
     }
     let body = loop_of("<%= turn %>\n<%= '中' %>");
-    let view = app.mistaken(body.into_bytes(), "lualatex").await;
+    let view = app.mistaken(body.into_bytes(), "xelatex").await;
     let warnings = view["warnings"].to_string();
     assert!(warnings.contains("index.tex:7: the font") && warnings.contains("'中'"), "{warnings}");
+}
+
+#[actix_web::test]
+async fn what_pandoc_leaves_out_is_told_by_the_authors_line_too() {
+    let app = TestApp::start().await;
+    let job = app.init(json!({"type": "latex", "target": "docx", "data": data()})).await;
+    let template = in_a_loop("\\usepackage{graphicx}", "\\includegraphics{none}");
+    assert_eq!(app.put(&job.template_url.unwrap(), template).await, 200);
+    let view = app.finish(&job.id).await;
+    assert!(
+        view["warnings"].to_string().contains("parts/row.tex:3: the picture 'none' is not there"),
+        "{view}"
+    );
 }
 
 #[actix_web::test]
