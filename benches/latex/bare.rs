@@ -58,7 +58,8 @@ impl Way for Pdflatex {
             let log = String::from_utf8_lossy(&log);
             let asks = ["Rerun LaTeX", "Rerun to"].iter().any(|words| log.contains(words));
             let now = fs::read(folder.path().join("document.aux"))?;
-            if now == before && !asks {
+            // Of a first run TeX says itself whether another is needed.
+            if !asks && (before.is_empty() || now == before) {
                 break;
             }
             before = now;
