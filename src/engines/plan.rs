@@ -214,10 +214,11 @@ mod tests {
 
     #[test]
     fn a_pdf_of_latex_is_never_one_of_its_word_document() {
-        const TEX: Ability = able(StepKind::Convert, (DocumentKind::Source, file(FileKind::Pdf)), 9);
-        const SOURCE: Ability = able(StepKind::Assemble, (DOCX, DocumentKind::Source), 1);
-        const WORDS: Ability = able(StepKind::Convert, (DocumentKind::Source, file(FileKind::Docx)), 1);
-        let (source, words) = (engine("ejs", &[SOURCE]), engine("pandoc", &[WORDS]));
+        const SOURCE: DocumentKind = DocumentKind::Source;
+        const FILLED: Ability = able(StepKind::Assemble, (DOCX, SOURCE), 1);
+        const TEX: Ability = able(StepKind::Convert, (SOURCE, file(FileKind::Pdf)), 9);
+        const WORDS: Ability = able(StepKind::Convert, (SOURCE, file(FileKind::Docx)), 1);
+        let (source, words) = (engine("ejs", &[FILLED]), engine("pandoc", &[WORDS]));
         let (office, tex) = (engine("office", &[CONVERT]), engine("tex", &[TEX, RASTER]));
         let told = |engines: &[Engine], target| route(engines, target, &PageOptions::default());
         assert_eq!(told(&[source, words, office], Target::Docx).unwrap(), "ejs > pandoc");
