@@ -112,10 +112,12 @@ pub(crate) fn read(head: Header<'_>, lines: &mut Lines<'_>, files: &Files, runaw
     let (line, excerpt) = source.unzip();
     let read = excerpt.as_ref().map(|excerpt| &*excerpt.before).unwrap_or_default();
     let (message, cause) = (spoken(&message), cause(&message, undefined, read));
-    let message = match &cause {
-        Cause::UndefinedCommand(name) => format!("{message} {name}"),
-        Cause::Program(_) if message.starts_with(STOP) => format!("{message} at {}", read.trim()),
-        _ => message,
+    let message = if let Cause::UndefinedCommand(name) = &cause {
+        format!("{message} {name}")
+    } else if matches!(cause, Cause::Program(_)) && message.starts_with(STOP) {
+        format!("{message} at {}", read.trim())
+    } else {
+        message
     };
     // The file that ended is the one in which the argument was begun.
     let ended = message.starts_with("File ended");

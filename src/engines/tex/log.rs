@@ -37,16 +37,13 @@ pub(super) fn sentence_of_both(
 pub(super) fn instead(first: TexProgram, before: &Error, second: TexProgram, folder: &Folder<'_>) -> String {
     let second = second.name();
     let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
-    match before.cause {
-        Cause::Character(_) => format!(
-            "{} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them",
-            first.name()
-        ),
-        _ => format!(
-            "{second} made the document, for {} said: {}; {ask}",
-            first.name(),
-            finding(before, folder)
-        ),
+    let first = first.name();
+    if matches!(before.cause, Cause::Character(_)) {
+        format!(
+            "{first} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them"
+        )
+    } else {
+        format!("{second} made the document, for {first} said: {}; {ask}", finding(before, folder))
     }
 }
 
