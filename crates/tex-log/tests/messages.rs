@@ -173,10 +173,10 @@ fn what_wants_another_program_is_known() {
         ("./main.tex:5: LaTeX Error: Something's wrong--perhaps a missing \\item.\n", None),
     ] {
         let report = read(log(message).as_bytes());
-        let found = report.errors.first().map(|error| match error.cause {
-            Cause::Program(program) => Some(program),
-            _ => None,
-        });
+        let found = report
+            .errors
+            .first()
+            .map(|error| if let Cause::Program(program) = error.cause { Some(program) } else { None });
         assert_eq!(found, Some(wanted), "{message}: {report:?}");
     }
 }

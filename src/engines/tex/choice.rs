@@ -45,10 +45,12 @@ impl Choice {
 
     /// Which one may do what this one could not, for an error's cause.
     pub fn other(self, cause: &Cause) -> Option<TexProgram> {
-        let other = match cause {
-            Cause::Character(_) | Cause::Program(Program::Luatex) => TexProgram::Lualatex,
-            Cause::Program(Program::Xetex) => TexProgram::Xelatex,
-            _ => return None,
+        let other = if matches!(cause, Cause::Character(_) | Cause::Program(Program::Luatex)) {
+            TexProgram::Lualatex
+        } else if matches!(cause, Cause::Program(Program::Xetex)) {
+            TexProgram::Xelatex
+        } else {
+            return None;
         };
         (self.is_free && other != self.program).then_some(other)
     }

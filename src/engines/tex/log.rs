@@ -50,16 +50,13 @@ pub(super) fn instead(
 ) -> String {
     let second = second.name();
     let ask = format!("ask for that by formatOpts.engine or % !TeX program = {second}");
-    match before.cause {
-        Cause::Character(_) => format!(
-            "{} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them",
-            first.name()
-        ),
-        _ => format!(
-            "{second} made the document, for {} said: {}; {ask}",
-            first.name(),
-            finding(before, origins).said
-        ),
+    let first = first.name();
+    if matches!(before.cause, Cause::Character(_)) {
+        format!(
+            "{first} lacks letters of the document, so {second} made it, which takes longer; {ask}, with fonts that have them"
+        )
+    } else {
+        format!("{second} made the document, for {first} said: {}; {ask}", finding(before, origins).said)
     }
 }
 
