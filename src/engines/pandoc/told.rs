@@ -46,7 +46,8 @@ pub(super) async fn warnings(
 pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
-    let others = site.paths().filter(|path| *path != site.entry() && path.ends_with(".tex"));
+    let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
+    let others = site.paths().filter(|path| *path != site.entry() && is_source(path));
     let others = others.filter_map(|path| Some((path.to_owned(), text(&site.text(path)?.content))));
     document.into_iter().chain(others).collect()
 }
