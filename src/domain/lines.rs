@@ -87,7 +87,10 @@ impl LineMap {
         let run = self.runs.get(at)?;
         let Place { file, line: first } = run.place?;
         let behind = if run.is_rising { line - run.from } else { 0 };
-        Some(Origin { file: self.files.get(usize::try_from(file).ok()?)?, line: first + behind })
+        Some(Origin {
+            file: self.files.get(usize::try_from(file).ok()?)?,
+            line: first.saturating_add(behind),
+        })
     }
 
     /// A line is of who first wrote onto it something that is seen; a blank one of who ended it.

@@ -10,6 +10,10 @@ const TABLES: [(&str, bool); 6] = [
     ("tabulary", true),
 ];
 const BEGIN: &str = "\\begin{";
+/// The longest name of an environment that is looked at, and the longest group: whoever writes many of them without an end
+/// would have the rest of the text read for each.
+const NAME_BYTES: usize = 20;
+const GROUP_BYTES: usize = 1 << 10;
 
 /// The source with columns that pandoc knows: of one that it does not know it would make text of the whole table. And
 /// without the options of descriptions, with which it would lose their terms.
@@ -20,7 +24,8 @@ pub fn prepare(source: &str) -> String {
         made.push_str(before);
         made.push_str(BEGIN);
         rest = after;
-        let Some((name, behind)) = after.split_once('}').filter(|(name, _)| name.len() <= 20) else {
+        let end = after.bytes().take(NAME_BYTES + 1).position(|byte| byte == b'}');
+        let Some((name, behind)) = end.map(|end| (&after[..end], &after[end + 1..])) else {
             continue;
         };
         let changed = match TABLES.iter().find(|(table, _)| *table == name) {
@@ -55,7 +60,7 @@ fn table(text: &str, has_width: bool) -> Option<(String, &str)> {
 /// The group that the text begins with, its signs included, and the rest.
 fn group(text: &str, (open, close): (char, char)) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
-    for (at, character) in text.char_indices() {
+    for (at, character) in text.char_indices().take(GROUP_BYTES) {
         if character == open {
             depth += 1;
         } else if depth == 0 {

@@ -208,11 +208,13 @@ impl<'a> Package<'a> {
 
     /// A name that no part has.
     pub(crate) fn free_name(&mut self, stem: &str, end: &str) -> String {
-        let number = self.numbered.entry(stem.to_owned()).or_default();
+        // Names that differ in case alone are one name.
+        let number = self.numbered.entry(stem.to_ascii_lowercase()).or_default();
         loop {
             *number += 1;
             let name = format!("{stem}{number}{end}");
-            if !self.entries.contains_key(&name.to_ascii_lowercase()) {
+            let lower = name.to_ascii_lowercase();
+            if !self.entries.contains_key(&lower) && !self.added_at.contains_key(&lower) {
                 return name;
             }
         }

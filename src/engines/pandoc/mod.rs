@@ -88,14 +88,15 @@ impl StepRunner for Pandoc {
             heap_mb: self.config.memory_limit_mb / 4 * 3,
         };
         let _slot = self.steps.slot(job, 1).await;
-        let pictures = self.pictures.of(job, &site, &texts).await;
+        let pictures = self.pictures.of(job, &site, &texts).await?;
+        let prepared = told::prepared(&texts).await?;
         let run = ProgramRun {
             name: NAME,
             program: needs::path(),
             arguments: order.arguments(),
             environment: needs::environment(scene.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
-            inputs: order.inputs().into_iter().chain(pictures).collect(),
+            inputs: order.inputs(prepared).into_iter().chain(pictures).collect(),
             bounds: self.bounds(),
         };
         let ran = self.steps.programs().run(run).await;

@@ -2,7 +2,7 @@
 //! the rest. Nothing of a template or of data is on a command line.
 
 use bytes::Bytes;
-use latex_pandoc::{Citations, Facts, prepare};
+use latex_pandoc::{Citations, Facts};
 use serde_json::json;
 
 use crate::domain::format_opts::Metadata;
@@ -70,6 +70,11 @@ pub(super) struct Order<'a> {
     pub heap_mb: u64,
 }
 
+/// Whether a template's file lies where ours do, and is left out.
+pub(super) fn is_own(path: &str) -> bool {
+    path.split('/').next() == Some(OWN)
+}
+
 impl Order<'_> {
     /// What is made.
     pub fn output(&self) -> String {
@@ -91,14 +96,13 @@ impl Order<'_> {
         heap.into_iter().chain(fixed).chain(output).chain(INPUTS.map(str::to_owned)).collect()
     }
 
-    /// The files that it finds.
-    pub fn inputs(&self) -> Vec<Input> {
+    /// The files that it finds, of which these are the sources.
+    pub fn inputs(&self, prepared: Vec<(String, String)>) -> Vec<Input> {
         let entry = self.site.entry();
-        let is_own = |path: &str| path.split('/').next() == Some(OWN);
         let is_read = |path: &str| self.texts.iter().any(|(name, _)| name == path);
         let others = self.site.paths().filter(|path| *path != entry && !is_own(path) && !is_read(path));
         let brought = others.filter_map(|path| Some(Input::bytes(path, self.site.get(path)?.clone())));
-        let texts = self.texts.iter().map(|(name, text)| Input::bytes(name, prepare(text).into()));
+        let texts = prepared.into_iter().map(|(name, text)| Input::bytes(name, text.into()));
         let ours = FILES.iter().map(|(name, content)| {
             Input::bytes(format!("{OWN}/{name}"), Bytes::from_static(content.as_bytes()))
         });

@@ -1,6 +1,6 @@
 //! PDF pictures of a document: neither HTML nor Word shows them, so the first page of each becomes a PNG beside it.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,8 +9,8 @@ use bytes::{Bytes, BytesMut};
 use super::order::PICTURES;
 use crate::domain::site::Site;
 use crate::engines::Basis;
-use crate::engines::raster;
-use crate::engines::step::StepContext;
+use crate::engines::step::{StepContext, StepFault};
+use crate::engines::{raster, thread};
 use crate::workers::raster::{DOCUMENT, Format, RasterJob, Rastered, Selection};
 use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
 
@@ -18,6 +18,8 @@ use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
 const DPI: u16 = 200;
 /// Most PDF pictures of a document; further ones are left out, with a warning each.
 const PICTURES_LIMIT: usize = 50;
+/// Most PDF files of an archive that are looked for.
+const FILES_LIMIT: usize = 500;
 /// Children at once, and so of one document.
 const PROCESSES: usize = 1;
 
@@ -49,27 +51,30 @@ impl Pictures {
 
     /// The pictures of those PDF files of `site` that one of `sources` names. One that cannot be drawn is none, and then
     /// told as a picture that was left out.
-    pub async fn of(&self, job: &StepContext<'_>, site: &Site, sources: &[(String, String)]) -> Vec<Input> {
-        let is_named = |path: &&str| {
-            let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf"));
-            stem.is_some_and(|stem| sources.iter().any(|(_, text)| text.contains(stem)))
-        };
+    pub async fn of(
+        &self,
+        job: &StepContext<'_>,
+        site: &Site,
+        sources: &Arc<Vec<(String, String)>>,
+    ) -> Result<Vec<Input>, StepFault> {
         let mut made = Vec::new();
-        for path in site.paths().filter(is_named).take(PICTURES_LIMIT) {
-            let Some(pdf) = site.get(path) else { continue };
-            if let Some(picture) = self.picture(job, pdf.clone()).await {
+        let mut left = self.limit_bytes;
+        for path in named(site, sources).await? {
+            let Some(pdf) = site.get(&path) else { continue };
+            if let Some(picture) = self.picture(job, pdf.clone(), left).await {
+                left = left.saturating_sub(picture.len());
                 made.push(Input::bytes(format!("{PICTURES}/{path}.png"), picture));
             }
         }
-        made
+        Ok(made)
     }
 
-    async fn picture(&self, job: &StepContext<'_>, pdf: Bytes) -> Option<Bytes> {
+    async fn picture(&self, job: &StepContext<'_>, pdf: Bytes, limit_bytes: usize) -> Option<Bytes> {
         let order = RasterJob { selection: Selection::default(), dpi: DPI, format: Format::Png };
         let passage = Passage {
             pdf: std::sync::Mutex::new(Some(pdf)),
             picture: std::sync::Mutex::default(),
-            limit_bytes: self.limit_bytes,
+            limit_bytes,
         };
         let work = Job { header: &order, body: &[], files: &passage, environment: &[] };
         let ran = self.pool.run_within::<_, Rastered>(job.meter, work, self.timeout).await;
@@ -84,6 +89,21 @@ impl Pictures {
             }
         }
     }
+}
+
+/// The PDF files whose names stand in a source. Each is looked for in all sources, so not all of an archive are.
+async fn named(site: &Site, sources: &Arc<Vec<(String, String)>>) -> Result<Vec<String>, StepFault> {
+    let stem =
+        |path: &str| path.rsplit('/').next().and_then(|name| name.strip_suffix(".pdf")).map(str::to_owned);
+    let files = site.paths().filter_map(|path| Some((path.to_owned(), stem(path)?)));
+    let files: Vec<_> = files.take(FILES_LIMIT).collect();
+    let sources = Arc::clone(sources);
+    let is_named = move |stem: &str| sources.iter().any(|(_, text)| text.contains(stem));
+    let named = move || {
+        let named = files.into_iter().filter(|(_, stem)| is_named(stem)).map(|(path, _)| path);
+        named.take(PICTURES_LIMIT).collect()
+    };
+    Ok(thread::apart(named).await?)
 }
 
 #[async_trait]

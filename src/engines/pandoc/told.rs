@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use latex_pandoc::{Place, Texts};
+use latex_pandoc::{Place, Texts, prepare};
 
-use super::order::{LOG, SOURCE};
+use super::order::{self, LOG, SOURCE};
 use crate::config::PandocConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::lines::LineMap;
@@ -47,9 +47,17 @@ pub(super) fn texts(site: &Site) -> Vec<(String, String)> {
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     let document = site.page().map(|page| (SOURCE.to_owned(), text(page)));
     let is_source = |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| extension == "tex");
-    let others = site.paths().filter(|path| *path != site.entry() && is_source(path));
+    let others = site.paths().filter(|path| *path != site.entry() && is_source(path) && !order::is_own(path));
     let others = others.filter_map(|path| Some((path.to_owned(), text(&site.text(path)?.content))));
     document.into_iter().chain(others).collect()
+}
+
+/// The same as pandoc shall read them.
+pub(super) async fn prepared(texts: &Arc<Vec<(String, String)>>) -> Result<Vec<(String, String)>, StepFault> {
+    let bytes = texts.iter().map(|(_, text)| text.len()).sum();
+    let texts = Arc::clone(texts);
+    let prepare = move || texts.iter().map(|(name, text)| (name.clone(), prepare(text))).collect();
+    Ok(thread::by_size(bytes, prepare).await?)
 }
 
 /// Where the lines of the document come from, if that was noted while it was assembled.

@@ -12,6 +12,8 @@ const DATABASES: &[u8] = b"\\bibdata{";
 const INCLUDED: &[u8] = b"\\@input{";
 /// Most included files of a document that are looked into.
 const INCLUDED_LIMIT: usize = 500;
+/// So much of what they say is compared, and one file more.
+const CITATIONS_BYTES: usize = 16 << 20;
 
 /// The bibliographies of a document; `known` are the lists that were made before.
 pub(super) async fn lists(left: &Left<'_>, known: impl Iterator<Item = &str>) -> Vec<List> {
@@ -47,13 +49,15 @@ async fn citations(left: &Left<'_>, stem: &str) -> Vec<u8> {
     let is_main = stem == left.folder.name;
     let own = if is_main { left.aux.to_vec() } else { left.file(&format!("{stem}.aux")).await.into() };
     let mut found = Vec::new();
-    let mut included = 0;
+    let mut included = BTreeSet::new();
     for line in own.split(|byte| *byte == b'\n') {
         if let Some(rest) = line.strip_prefix(INCLUDED) {
             let name =
                 rest.split(|byte| *byte == b'}').next().and_then(|name| std::str::from_utf8(name).ok());
-            included += 1;
-            if let Some(name) = name.filter(|name| included <= INCLUDED_LIMIT && is_inside(name)) {
+            // Each file once, and none behind a long one: a document writes as many as it likes.
+            let is_next = included.len() < INCLUDED_LIMIT && found.len() < CITATIONS_BYTES;
+            let name = name.filter(|name| is_next && is_inside(name));
+            if let Some(name) = name.filter(|name| included.insert((*name).to_owned())) {
                 left.file(name).await.split(|byte| *byte == b'\n').for_each(|line| take(line, &mut found));
             }
         } else {

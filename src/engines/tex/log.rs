@@ -146,11 +146,11 @@ pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     };
     let mut told: Vec<(Option<String>, Kind, u32)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
+    let mut looked_for = 0;
     for warning in report.warnings.iter().filter(is_seen) {
-        let letter = match letter_of(&warning.kind) {
-            Some(letter) if told.len() < LETTERS => origins.of_letter(letter),
-            _ => None,
-        };
+        let letter = letter_of(&warning.kind).filter(|_| looked_for < LETTERS);
+        looked_for += usize::from(letter.is_some());
+        let letter = letter.and_then(|letter| origins.of_letter(letter));
         let place = letter.or_else(|| Some(origins.place(warning.file.as_deref()?, warning.line)));
         let place = place.map(|place| place.to_string());
         let key = format!("{place:?} {}", without_points(&warning.kind));

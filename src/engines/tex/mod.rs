@@ -173,15 +173,19 @@ impl Tex {
         let metadata = job.options.extras.metadata.clone();
         let before = |set| opening(set, &folder.source_name(), &metadata);
         let set = opening::set(program, is_for_letters, source);
-        match self.beginning(program, job, (folder.site(), source), (set, base.as_ref())) {
-            Some((format, left)) => {
-                let site = folder.site().clone().with_page(left);
-                let folder = Folder::of(&site);
-                let runs = self.runs(&zone, &folder, deadline).with(Some(format));
-                runs.make(program, before(opening::BEHIND), cache).await
+        if let Some((format, left)) =
+            self.beginning(program, job, (folder.site(), source), (set, base.as_ref()))
+        {
+            let site = folder.site().clone().with_page(left);
+            let folder = Folder::of(&site);
+            let runs = self.runs(&zone, &folder, deadline).with(Some(format));
+            match runs.make(program, before(opening::BEHIND), cache).await {
+                // A format is tried with pages, which do not show everything: what fails with it may do without.
+                Err(TexError::Document(error)) if !matches!(error.cause, Cause::Character(_)) => {}
+                done => return done,
             }
-            None => self.runs(&zone, folder, deadline).with(base).make(program, before(set), cache).await,
         }
+        self.runs(&zone, folder, deadline).with(base).make(program, before(set), cache).await
     }
 
     /// The format that a document begins with whose preamble has been read ahead, and what is left of its source.

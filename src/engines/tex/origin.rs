@@ -134,6 +134,7 @@ impl<'a> Origins<'a> {
         let text = self.text_of(file);
         let names = |line: &str| {
             let code = code_of(line);
+            let last_end = code.rfind('}');
             let is_part = |letter: Option<char>| {
                 letter.is_some_and(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '\\'))
             };
@@ -141,14 +142,13 @@ impl<'a> Origins<'a> {
                 let (before, behind) = (&code[..at], &code[at + stem.len()..]);
                 !is_part(before.chars().next_back())
                     && !is_part(behind.chars().next())
-                    && behind.contains('}')
+                    && last_end.is_some_and(|end| end > at)
             })
         };
-        let mut found = (1..).zip(text.lines()).filter(|(_, line)| names(line)).map(|(number, _)| number);
-        match end {
-            Some(end) => found.take_while(|number| *number <= end).last(),
-            None => found.next(),
-        }
+        let last = end.unwrap_or(u32::MAX);
+        let read = (1..).zip(text.lines()).take_while(|(number, _)| *number <= last);
+        let mut found = read.filter(|(_, line)| names(line)).map(|(number, _)| number);
+        if end.is_some() { found.last() } else { found.next() }
     }
 
     /// The line that loads a package with which something is wrong: TeX has read on when it says so.
@@ -180,7 +180,7 @@ impl<'a> Origins<'a> {
         let text = self.text_of(file);
         let begins = |(_, line): &(u32, &str)| line.trim_start().starts_with("\\begin{lua");
         let (begin, _) = (1..=line).zip(text.lines()).filter(begins).last()?;
-        Some((begin + behind).min(line))
+        Some(begin.saturating_add(behind).min(line))
     }
 
     /// The line on which an argument begins that has no end.

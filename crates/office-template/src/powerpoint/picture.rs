@@ -258,7 +258,7 @@ impl Written<'_> {
         let (width, height) = if turn.is_sideways() { (shown.1, shown.0) } else { shown };
         let left = self.frame.left + (self.frame.width - width) / 2.0;
         let top = self.frame.top + (self.frame.height - height) / 2.0;
-        let rotation = value("rot").parse::<i64>().unwrap_or_default();
+        let rotation = value("rot").parse::<i64>().unwrap_or_default().rem_euclid(TURN);
         let rotation = (rotation + i64::from(turn.quarters) * QUARTER).rem_euclid(TURN);
         let mut attributes = String::new();
         if rotation != 0 {

@@ -84,7 +84,9 @@ impl Ahead {
         let Some(preamble) = preamble::of(text, wish.source) else {
             return self.halted(wish, text);
         };
-        let Some(key) = key(wish, preamble.head_of(text), &readable(&Folder::of(&template))) else {
+        // Where a line is read later than it stands, it was tried with the whole of this text, and holds for that alone.
+        let tried = if preamble.is_reordered() { text } else { preamble.head_of(text) };
+        let Some(key) = key(wish, tried, &readable(&Folder::of(&template))) else {
             return Beginning::Usual;
         };
         let turn = Arc::clone(&self.turn).try_acquire_owned().ok();
@@ -164,9 +166,9 @@ async fn settle(table: &Mutex<Table<SharedFile>>, metrics: &TexMetrics, key: Key
     metrics.format_bytes.set(i64::try_from(table.bytes()).unwrap_or(i64::MAX));
 }
 
-/// Everything that a format is made of, and by which it was tried up to where the preamble ends. The account is part of it, also where two have sent the same: what one account's
-/// template has made of TeX, no other one's document runs.
-fn key(wish: &Wish<'_>, head: &str, read: &[(String, Bytes)]) -> Option<Key> {
+/// Everything that a format is made of, and the template's text by which it was `tried`. The account is part of it, also where
+/// two have sent the same: what one account's template has made of TeX, no other one's document runs.
+fn key(wish: &Wish<'_>, tried: &str, read: &[(String, Bytes)]) -> Option<Key> {
     if read.iter().map(|(_, content)| content.len()).sum::<usize>() > READ_BYTES {
         return None;
     }
@@ -177,7 +179,7 @@ fn key(wish: &Wish<'_>, head: &str, read: &[(String, Bytes)]) -> Option<Key> {
     }
     hash.add(Folder::of(wish.site).name.as_bytes());
     hash.add(wish.set.as_bytes());
-    hash.add(head.as_bytes());
+    hash.add(tried.as_bytes());
     for (name, content) in read {
         hash.add(name.as_bytes());
         hash.add(content);

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use tokio::sync::Mutex;
 
 use crate::domain::format_opts::TexProgram;
-use crate::workers::{Programs, SharedFile};
+use crate::workers::{ProgramError, Programs, SharedFile};
 
 /// The extension of formats.
 pub(super) const EXTENSION: &str = "fmt";
@@ -43,8 +43,10 @@ impl BaseFormat {
         let file = file.inspect_err(|error| {
             tracing::warn!(program = program.name(), %error, "each run of TeX unpacks its format itself");
         });
+        // A disk that was full once may be asked again.
+        let is_final = matches!(&file, Ok(_) | Err(ProgramError::NotFenced));
         let file = file.ok().map(Arc::new);
-        *made = Some((now, file.clone()));
+        *made = is_final.then(|| (now, file.clone()));
         file
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
 
 use super::super::folder::Folder;
 use super::super::{NAME, needs, opening};
@@ -34,6 +35,10 @@ const ZONE: &str = "UTC";
 const ARGUMENTS: [&str; 4] = ["-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "-recorder"];
 /// The longest file that is compared.
 const FILE_BYTES: u64 = 64 << 20;
+/// The longest list of files that is read, most names of it, and most files of a page.
+const NOTES_BYTES: u64 = 4 << 20;
+const NAMES: usize = 10_000;
+const FILES: usize = 100;
 /// What tells of the run, and differs.
 const NOTES: [&str; 2] = ["log", "fls"];
 
@@ -119,7 +124,7 @@ impl Order {
         format: Option<&SharedFile>,
         (set, source): (&str, String),
         until: Instant,
-    ) -> Result<Option<Vec<(String, Bytes)>>, Refusal> {
+    ) -> Result<Option<Vec<(String, Digest)>>, Refusal> {
         let site = self.site.clone().with_page(source.into());
         let folder = Folder::of(&site);
         let first = format!("{set}{IDENTIFIER}\\input{{{}}}\n", folder.source_name());
@@ -162,6 +167,9 @@ impl Order {
     }
 }
 
+/// A file's content, by its hash.
+type Digest = [u8; 32];
+
 /// The files of a folder that a preamble may read, which are what it is made of: the source is none of them.
 pub(super) fn readable(folder: &Folder<'_>) -> Vec<(String, Bytes)> {
     let source = folder.source_name();
@@ -178,15 +186,23 @@ const READ: [&str; 16] = [
     "dict",
 ];
 
-/// The files that a run has written, by their names; nothing where one cannot be read.
-async fn written(finished: &Finished, name: &str) -> Option<Vec<(String, Bytes)>> {
-    let notes = finished.read(&format!("{name}.fls"), FILE_BYTES).await.ok()?;
+/// Hashes of the files that a run has written, by their names; nothing where one cannot be read, or where there are many.
+async fn written(finished: &Finished, name: &str) -> Option<Vec<(String, Digest)>> {
+    let notes = finished.read(&format!("{name}.fls"), NOTES_BYTES).await.ok()?;
     let notes = String::from_utf8_lossy(&notes);
-    let names: BTreeSet<&str> = notes.lines().filter_map(|line| line.strip_prefix("OUTPUT ")).collect();
+    // A document may write one file by many spellings of its name.
+    let plain =
+        |file: &str| file.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/");
+    let names: BTreeSet<String> =
+        notes.lines().filter_map(|line| line.strip_prefix("OUTPUT ")).take(NAMES).map(plain).collect();
     let is_note = |file: &str| NOTES.iter().any(|note| file.strip_suffix(note) == Some(&format!("{name}.")));
+    if names.len() > FILES {
+        return None;
+    }
     let mut files = Vec::new();
     for file in names.into_iter().filter(|file| !is_note(file)) {
-        files.push((file.to_owned(), finished.read(file.trim_start_matches("./"), FILE_BYTES).await.ok()?));
+        let content = finished.read(&file, FILE_BYTES).await.ok()?;
+        files.push((file, Sha256::digest(&content).into()));
     }
     Some(files)
 }

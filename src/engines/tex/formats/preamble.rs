@@ -10,6 +10,8 @@
 
 /// What tags are written with, in comments as well.
 const TAGS: [&str; 3] = ["<%", "%>", "\\VAR{"];
+/// What writes a value as it is, and includes.
+const RAW: &str = "<%-";
 const BEGIN: &str = "\\begin{document}";
 /// Without a class there is little to read.
 const CLASS: &str = "\\documentclass";
@@ -75,7 +77,13 @@ pub(in crate::engines::tex) struct Halt {
 
 /// What of `template`, the text before anything was put into it, is read ahead of `source`, which was made of it.
 pub(super) fn of(template: &str, source: &str) -> Option<Preamble> {
-    let is_fixed = head(template);
+    let mut is_fixed = head(template);
+    let bytes = template.split_inclusive('\n').take(is_fixed.len()).map(str::len).sum();
+    let behind: &str = template.get(bytes..).unwrap_or_default();
+    // What is printed as it is may ask for a macro that is filled later than its author thinks, and no trial shows that.
+    if behind.contains(RAW) {
+        is_fixed.truncate(is_fixed.iter().position(|is_fixed| !is_fixed).unwrap_or(is_fixed.len()));
+    }
     let mut text = String::new();
     let mut lines = source.split_inclusive('\n');
     for (line, &is_fixed) in template.split_inclusive('\n').zip(&is_fixed) {
@@ -170,7 +178,9 @@ struct Tag {
 impl Tag {
     fn first_of(text: &str) -> Option<Self> {
         let [open, _, variable] = TAGS;
-        let begin = [open, variable].into_iter().filter_map(|mark| text.find(mark)).min()?;
+        // One pass: a look for each mark by itself would read the rest of the text for the one that is not there.
+        let mut places = memchr::memchr2_iter(b'<', b'\\', text.as_bytes());
+        let begin = places.find(|&at| text[at..].starts_with(open) || text[at..].starts_with(variable))?;
         let tag = &text[begin..];
         let end_behind = |inside: usize, end: Option<usize>, mark: usize| {
             end.map_or(text.len(), |end| begin + inside + end + mark)
