@@ -127,12 +127,12 @@ async fn pandoc_reads_fetches_and_runs_nothing_and_lets_no_script_out() {
     for (name, code) in TRIES {
         for target in ["html", "docx"] {
             let planted = Planted::new();
-            for name in ["secret.png", "secret.svg", "secret.bib"] {
+            for name in ["secret.png", "secret.svg"] {
                 std::fs::write(planted.path().join(name), format!("<svg>{SECRET}</svg>")).unwrap();
             }
             let folder = planted.path().display().to_string();
             let (view, file) = made(&app, target, &canary.aim(&code.replace("FOLDER", &folder))).await;
-            for name in ["secret.png", "secret.svg", "secret.bib"] {
+            for name in ["secret.png", "secret.svg"] {
                 std::fs::remove_file(planted.path().join(name)).unwrap();
             }
             let mut leaks = leaks(&view, &file);
