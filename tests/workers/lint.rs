@@ -220,11 +220,9 @@ async fn nothing_of_a_template_runs() {
 #[tokio::test]
 async fn a_kind_without_an_engine_is_refused_by_a_sentence() {
     let linter = linter(|_| {});
-    for kind in [TemplateKind::Xlsx, TemplateKind::Pptx, TemplateKind::Latex] {
-        let site = Site::single("a", Bytes::from_static(b"a"));
-        let fault = linter.lint(AccountId::generate(), (kind, &site), None).await.unwrap_err();
-        assert!(fault.message.contains(kind.name()), "{}", fault.message);
-    }
+    let site = Site::single("a", Bytes::from_static(b"a"));
+    let fault = linter.lint(AccountId::generate(), (TemplateKind::Xlsx, &site), None).await.unwrap_err();
+    assert!(fault.message.contains("xlsx"), "{}", fault.message);
 }
 
 #[tokio::test]
