@@ -131,7 +131,8 @@ fn installed(package: &str) -> String {
     format!("; the package {package} of Debian brings it, which is not installed")
 }
 
-/// What the author should know of a document that was made: each once for a line of his, however often a loop repeats it.
+/// What the author should know of a document that was made: each once for a line of the template, however often a loop
+/// repeats it.
 pub(super) fn warnings(report: &Report, origins: &Origins<'_>) -> Vec<String> {
     let is_seen = |warning: &&Warning| match &warning.kind {
         Kind::TooWide(points) | Kind::TooHigh(points) => *points >= SEEN_POINTS,

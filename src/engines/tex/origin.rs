@@ -42,7 +42,7 @@ pub(super) struct Place {
     pub file: String,
     /// Counted from 1.
     pub line: Option<u32>,
-    /// The line is one of the text with the data in it: whose it is nobody knows.
+    /// The line is one of the text with the data in it, and which line of the template wrote it is not known.
     is_of_text: bool,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Origins<'a> {
         Some(self.place(file, line))
     }
 
-    /// The author's line at a place, as he wrote it.
+    /// The line of the author's file at a place, before any data was put in.
     pub fn text(&self, place: &Place) -> Option<String> {
         if place.is_of_text {
             return None;
