@@ -75,7 +75,8 @@ async fn made(tex: &Tex) -> Result<Vec<(String, Bytes)>, String> {
     runs.bounds.processor_s = runs.bounds.processor_s.max(TIMEOUT.as_secs());
     runs.bounds.scratch_bytes = runs.bounds.scratch_bytes.max(SCRATCH_BYTES);
     let made = runs.make(TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
-        TexError::Document(error) | TexError::Both([_, (_, error)]) => error.message,
+        TexError::Document(error) | TexError::Both(_, error) => error.message,
+        TexError::Ended(_, fault) => fault.message,
         TexError::Step(fault) => format!("{fault:?}"),
     })?;
     Ok(kept(&made.finished).await)
