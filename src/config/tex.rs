@@ -24,6 +24,8 @@ pub struct TexConfig {
     pub printed_limit_bytes: u64,
     /// Formats of preambles that come again, all together; nought: none is made.
     pub formats_limit_mb: u64,
+    /// Where what lualatex has read of fonts is kept; empty: in the data folder, or the user's folder of caches.
+    pub cache_dir: String,
 }
 
 impl TexConfig {

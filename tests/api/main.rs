@@ -26,6 +26,7 @@ mod idempotency;
 mod intl;
 mod lanes;
 mod latex;
+mod latex_caches;
 mod latex_faults;
 mod latex_formats;
 mod latex_lists;

@@ -118,7 +118,7 @@ impl Tex {
             profile: Arc::new(needs::profile()),
             config: basis.config.tex.clone(),
             zone: basis.config.assemble.timezone.clone(),
-            fonts: FontCache::default(),
+            fonts: FontCache::new(basis.caches),
             formats: Formats::default(),
             ahead: Ahead::new(basis.config.tex.formats_limit_mb << 20, basis.metrics.tex.clone()),
         }
@@ -164,7 +164,7 @@ impl Tex {
             return Err(errors::missing(program).into());
         }
         let asked = Instant::now();
-        let cache = self.fonts.files(self, program).await;
+        let cache = &self.fonts.files(self, program).await;
         let base = self.base(program).await;
         // What is read of fonts and formats for all documents is nobody's time.
         let deadline = deadline + asked.elapsed();
