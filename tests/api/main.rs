@@ -30,6 +30,7 @@ mod latex_caches;
 mod latex_faults;
 mod latex_formats;
 mod latex_lists;
+mod latex_many;
 mod latex_pandoc;
 mod latex_samples;
 mod latex_values;
