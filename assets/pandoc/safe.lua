@@ -81,6 +81,16 @@ local function raw(element)
   return element.format == 'openxml' and element.text == '<w:r><w:tab/></w:r>' and element or {}
 end
 
+-- What is said of a Word document is in its properties, for which pandoc takes the title of the page: that is put elsewhere.
+local function describe(meta)
+  local said = meta['platen-properties']
+  if not said then return end
+  meta['platen-properties'] = nil
+  meta['platen-page'] = { title = meta.title, author = meta.author }
+  for _, name in ipairs { 'title', 'author', 'subject' } do meta[name] = said[name] or meta[name] end
+  if said.keywords then meta.keywords = pandoc.MetaList { said.keywords } end
+end
+
 function Pandoc(document)
   local meta = document.meta
   folders = { '' }
@@ -102,6 +112,7 @@ function Pandoc(document)
       end)
     end
   end
+  describe(meta)
   document.meta = meta
   return document:walk(safe)
 end

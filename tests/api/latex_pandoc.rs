@@ -112,7 +112,7 @@ async fn metadata_and_locale_are_said_as_they_are() {
         json!({"title": "T_1 & <ü> *x*", "author": "A \\ B", "subject": "1. S", "keywords": "k, l"});
     let options = json!({"metadata": metadata, "locale": "fr-FR"});
     let source = document("", "\\section{A}\\label{a} \\autoref{a}\\begin{figure}\\caption{C}\\end{figure}");
-    let (view, html) = app.typeset("html", source, (json!({}), options)).await;
+    let (view, html) = app.typeset("html", source, (json!({}), options.clone())).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
     let html = String::from_utf8(html).unwrap();
     for words in [
@@ -125,6 +125,22 @@ async fn metadata_and_locale_are_said_as_they_are() {
     ] {
         assert!(html.contains(words), "no {words}: {html}");
     }
+    // Of Word they are properties, and the page keeps its own title.
+    let titled = document("\\title{On \\emph{paper}}\\author{Ada \\and Bo}\\date{May}", "\\maketitle x");
+    let (view, docx) = app.typeset("docx", titled, (json!({}), options)).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    let properties = part(&docx, "docProps/core.xml");
+    for words in [
+        "<dc:title>T_1 &amp; &lt;ü&gt; *x*</dc:title>",
+        "<dc:creator>A \\ B</dc:creator>",
+        "<dc:subject>1. S</dc:subject>",
+        "<cp:keywords>k, l</cp:keywords>",
+    ] {
+        assert!(properties.contains(words), "no {words}: {properties}");
+    }
+    let body = part(&docx, "word/document.xml");
+    assert!(text_of(&body).starts_with("On paper Ada Bo May x"), "{body}");
+    assert!(!part(&docx, "docProps/custom.xml").contains("T_1"), "it is no property of its own");
 }
 
 fn one_line(text: &str) -> String {

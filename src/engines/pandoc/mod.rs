@@ -26,16 +26,15 @@ use crate::workers::{Profile, ProgramRun};
 
 /// Its name in routes, metrics and errors.
 const NAME: &str = "pandoc";
+/// Keys of `formatOpts`.
+const HEEDS: &[&str] = &["locale", "timezone", "metadata"];
 /// Documents at once, for one account.
 const SLOTS: usize = 1;
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[
-        able(FileKind::Html, &[&["locale", "timezone", "metadata"]]),
-        able(FileKind::Docx, &[&["locale", "timezone"]]),
-    ],
+    abilities: &[able(FileKind::Html, &[HEEDS]), able(FileKind::Docx, &[HEEDS])],
     requires: &[needs::PANDOC],
     fenced: true,
     slots: Some(SLOTS),
