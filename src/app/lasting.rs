@@ -29,7 +29,7 @@ pub(super) struct Lasting {
     /// The folder of the work place.
     pub work: PathBuf,
     /// The folder of what is made once a machine.
-    pub caches: PathBuf,
+    pub caches: Option<PathBuf>,
 }
 
 impl Lasting {
@@ -44,8 +44,7 @@ impl Lasting {
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;
         let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
-        let cache_dir = &config.tex.cache_dir;
-        let caches = if cache_dir.is_empty() { folder.caches() } else { cache_dir.into() };
+        let caches = config.tex.cache_dir_or(Some(folder.caches()));
         let signer = Arc::new(Signer::open(&folder)?);
         Ok(Self { store, index, signer, control_socket: folder.control_socket(), work, caches })
     }

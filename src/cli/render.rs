@@ -224,7 +224,7 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKi
         executable: std::env::current_exe()?,
         store: store.clone(),
         work: folder.0.join("work"),
-        caches: caches(&config),
+        caches: config.tex.cache_dir_or(config.tex.user_caches.clone()),
         catalog: means.catalog,
         templates: None,
         outbound,
@@ -246,14 +246,6 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKi
     let document = end.document.ok_or("the render ended without a document and without an error")?;
     let key = StorageKey::JobOutput(account, job, document.file);
     Ok((document.file, store.get(&key, config.storage.output_limit_bytes).await?))
-}
-
-/// The user's folder of what is made once a machine (XDG base directory specification), or the one that is set.
-fn caches(config: &Config) -> Option<PathBuf> {
-    let set = Some(config.tex.cache_dir.as_str()).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let named = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let of_user = || named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
-    set.or_else(|| Some(of_user()?.join("platen")))
 }
 
 /// Comes when a browser did not start, with the reason: the service tries again, who waits here need not.

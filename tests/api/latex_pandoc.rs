@@ -126,8 +126,12 @@ async fn metadata_and_locale_are_said_as_they_are() {
         assert!(html.contains(words), "no {words}: {html}");
     }
     // Of Word they are properties, and the page keeps its own title.
-    let titled = document("\\title{On \\emph{paper}}\\author{Ada \\and Bo}\\date{May}", "\\maketitle x");
-    let (view, docx) = app.typeset("docx", titled, (json!({}), options)).await;
+    let titled = document(
+        "\\usepackage{hyperref}\\hypersetup{pdftitle={PDF of <%= who %>, \\emph{s}}, pdfauthor=No}\\title{On \\emph{paper}}\\author{Ada \
+         \\and Bo}\\date{May}",
+        "\\maketitle x",
+    );
+    let (view, docx) = app.typeset("docx", titled.clone(), (json!({"who": ""}), options)).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
     let properties = part(&docx, "docProps/core.xml");
     for words in [
@@ -141,6 +145,17 @@ async fn metadata_and_locale_are_said_as_they_are() {
     let body = part(&docx, "word/document.xml");
     assert!(text_of(&body).starts_with("On paper Ada Bo May x"), "{body}");
     assert!(!part(&docx, "docProps/custom.xml").contains("T_1"), "it is no property of its own");
+    // Or what the document has hyperref say.
+    let said = (json!({"who": "A & {B} ^ \\"}), json!({"metadata": {"author": "Me"}}));
+    let (_, docx) = app.typeset("docx", titled.clone(), said.clone()).await;
+    let properties = part(&docx, "docProps/core.xml");
+    let own = "<dc:title>PDF of A &amp; {B} ^ \\, s</dc:title><dc:creator>Me</dc:creator>";
+    assert!(properties.contains(own), "{properties}");
+    let (_, html) = app.typeset("html", titled, said).await;
+    let html = String::from_utf8(html).unwrap();
+    for words in ["<title>PDF of A &amp; {B} ^ \\, s</title>", "content=\"Me\"", ">On <em>paper</em></h1>"] {
+        assert!(html.contains(words), "no {words}: {html}");
+    }
 }
 
 fn one_line(text: &str) -> String {

@@ -126,26 +126,11 @@ impl Order<'_> {
         });
         let Metadata { title, author, subject, keywords } = self.metadata;
         let given = [("title", title), ("author", author), ("subject", subject), ("keywords", keywords)];
-        let texts: Vec<_> =
-            given.into_iter().filter_map(|(name, text)| Some((name, literal(text.as_deref()?)))).collect();
-        if self.kind == FileKind::Docx && !texts.is_empty() {
-            said["platen-properties"] = texts.into_iter().collect();
-        } else {
-            for (name, text) in texts {
-                said[of_page(name)] = text.into();
-            }
-        }
+        let given = given.into_iter().filter_map(|(name, text)| Some((name, literal(text.as_deref()?))));
+        said["platen-properties"] = given.collect();
+        let own = self.facts.properties.iter().map(|(name, latex)| (*name, literal(latex)));
+        said["platen-own-properties"] = own.collect();
         said.to_string().into()
-    }
-}
-
-/// The name that pandoc has for what no page of HTML shows.
-fn of_page(name: &str) -> &str {
-    match name {
-        "title" => "pagetitle",
-        "author" => "author-meta",
-        "subject" => "description-meta",
-        _ => name,
     }
 }
 
