@@ -276,6 +276,7 @@ fn basis(
         executable,
         store: lasting.store.clone(),
         work: lasting.work.clone(),
+        caches: lasting.caches.clone(),
         catalog: catalog.clone(),
         templates: Some(TemplateSource::new(templates.clone().recipient())),
         outbound: outbound.clone(),

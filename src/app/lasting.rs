@@ -28,6 +28,8 @@ pub(super) struct Lasting {
     pub control_socket: PathBuf,
     /// The folder of the work place.
     pub work: PathBuf,
+    /// The folder of what is made once a machine.
+    pub caches: Option<PathBuf>,
 }
 
 impl Lasting {
@@ -42,8 +44,9 @@ impl Lasting {
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;
         let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
+        let caches = config.tex.cache_dir_or(Some(folder.caches()));
         let signer = Arc::new(Signer::open(&folder)?);
-        Ok(Self { store, index, signer, control_socket: folder.control_socket(), work })
+        Ok(Self { store, index, signer, control_socket: folder.control_socket(), work, caches })
     }
 
     /// Addresses of our own routes, or of the store itself where it has some.

@@ -24,6 +24,8 @@ pub mod tex;
 pub mod thread;
 pub mod work;
 
+use std::path::Path;
+
 use actix::Addr;
 
 use self::plan::Ability;
@@ -72,6 +74,8 @@ pub struct Basis<'a> {
     pub budget: EngineBudget,
     /// Where pages may go.
     pub outbound: &'a Outbound,
+    /// The folder of what is made once a machine; nothing is kept where there is none.
+    pub caches: Option<&'a Path>,
     /// All settings.
     pub config: &'a Config,
     /// Where it is counted.

@@ -11,12 +11,12 @@ use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::folder::{self, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
+use super::folder::{self, CACHES, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
 use super::key::SECRET;
 
 /// What does not last: the socket of a running service, what was being written or worked on, the passwords of jobs that
-/// have not ended, what is not ours.
-const PASSING: [&str; 5] = ["control", ".staging", WORK, SECRET, FILE_SYSTEMS_OWN];
+/// have not ended, what is made again, what is not ours.
+const PASSING: [&str; 6] = ["control", ".staging", WORK, CACHES, SECRET, FILE_SYSTEMS_OWN];
 
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]

@@ -115,6 +115,7 @@ impl House {
             executable,
             store: store.clone(),
             work: data.work(),
+            caches: None,
             catalog,
             templates: None,
             outbound,
