@@ -26,7 +26,9 @@ impl Template {
         let package = Package::open(&self.file, &self.limits, opening)?;
         let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
-        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, self.limits.slides));
+        let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
+        let repeated = self.parts.chunk_by(PartPlan::is_copied_with).filter(is_repeated).count();
+        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, repeated, self.limits.slides));
         for group in self.parts.chunk_by(PartPlan::is_copied_with) {
             match (&mut repeats, group.iter().find_map(|part| Some((part.slide?, part.repeat.as_ref()?)))) {
                 (Some(repeats), Some((slide, _))) => {
@@ -82,7 +84,7 @@ impl Filling<'_, '_, '_> {
             for part in parts.iter().filter(|part| part.tags > 0) {
                 let name = names.get(&part.name).unwrap_or(&part.name);
                 let xml = self.part((part, name), &mut answers)?;
-                self.package.put(name, renewed(xml, number))?;
+                self.package.put(name, renewed(name, xml, number)?)?;
                 self.package.forget(name, &part.forgotten)?;
             }
             if answers.next().is_some() {

@@ -30,6 +30,7 @@ mod real;
 mod repeat;
 mod runs;
 mod shattered;
+mod slide_parts;
 mod slides;
 mod structure;
 mod support;
