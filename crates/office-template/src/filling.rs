@@ -6,7 +6,7 @@ use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
 use crate::powerpoint::{Repeats, renewed, spanned};
-use crate::{Filled, PartPlan, Template, word};
+use crate::{Filled, PartPlan, Template, chart, word};
 
 /// What parts are filled with, and what came of it.
 struct Filling<'t, 'p, 'f> {
@@ -40,7 +40,8 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, faults, .. } = filling;
+        let Filling { mut package, mut faults, .. } = filling;
+        faults.extend(chart::fill_waiting(&mut package)?);
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));

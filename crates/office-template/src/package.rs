@@ -13,6 +13,7 @@ use std::collections::btree_map;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
+use crate::chart::Chart;
 use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
@@ -63,6 +64,8 @@ pub(crate) struct Package<'a> {
     folder: &'static str,
     /// What other documents have brought with them.
     pub taken: Taken,
+    /// The data of charts that stood beside them, by the charts' parts, and the tags that gave them, by their numbers.
+    pub charts: BTreeMap<String, (usize, Chart)>,
     /// What has been read of layouts.
     pub placeholders: Placeholders,
     /// What the document's author should know.
@@ -109,6 +112,7 @@ impl<'a> Package<'a> {
             is_strict,
             folder,
             taken: Taken::default(),
+            charts: BTreeMap::new(),
             placeholders: Placeholders::new(),
             warnings: Warnings::default(),
             next_number,

@@ -14,9 +14,9 @@ pub(crate) type Referring = Vec<(String, BTreeSet<String>)>;
 impl Package<'_> {
     /// Takes these parts out, by their names in lower case, with all that is reached through them and in no other way: what else
     /// refers to a picture of theirs has it still. Tells what refers to them.
-    pub(crate) fn drop_parts(&mut self, parts: BTreeSet<String>) -> Result<Referring, Error> {
+    pub(crate) fn drop_parts(&mut self, parts: &BTreeSet<String>) -> Result<Referring, Error> {
         let graph = self.graph()?;
-        let kept = reached(&graph, BTreeSet::from([String::new()]), &parts);
+        let kept = reached(&graph, &BTreeSet::from([String::new()]), parts);
         let mut gone = reached(&graph, parts, &BTreeSet::new());
         gone.retain(|part| !kept.contains(part));
         let mut referring = Vec::new();
@@ -80,7 +80,7 @@ impl Package<'_> {
 }
 
 /// All that is reached from these, themselves too, without going through others.
-fn reached(graph: &Graph, begin: BTreeSet<String>, without: &BTreeSet<String>) -> BTreeSet<String> {
+fn reached(graph: &Graph, begin: &BTreeSet<String>, without: &BTreeSet<String>) -> BTreeSet<String> {
     let edges: BTreeMap<String, &Vec<(String, String)>> =
         graph.iter().map(|(part, targets)| (part.to_ascii_lowercase(), targets)).collect();
     let mut next: Vec<&str> = begin.iter().map(String::as_str).collect();

@@ -142,7 +142,7 @@ fn drop_slides(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<()
     if dropped.is_empty() {
         return Ok(());
     }
-    for (part, ids) in package.drop_parts(dropped)? {
+    for (part, ids) in package.drop_parts(&dropped)? {
         if let Some(xml) = package.part(&part)? {
             let all = package.elements(&part, &xml)?;
             let refers = |entry: &&Entry| {

@@ -12,7 +12,7 @@ const CHART_XML: &str =
     "<c:chartSpace xmlns:c=\"c\" xmlns:a=\"a\"><a:p><a:r><a:t>{title}</a:t></a:r></a:p></c:chartSpace>";
 
 /// A presentation with further parts (name, content type, content) and relationships (part, id, the end of the type, target).
-fn with(file: &[u8], parts: &[(&str, &str, &str)], links: &[(&str, &str, &str, &str)]) -> Vec<u8> {
+pub fn with(file: &[u8], parts: &[(&str, &str, &str)], links: &[(&str, &str, &str, &str)]) -> Vec<u8> {
     let mut files = entries(file);
     for (name, _, content) in parts {
         files.push(((*name).to_owned(), content.as_bytes().to_vec()));
@@ -37,11 +37,11 @@ fn with(file: &[u8], parts: &[(&str, &str, &str)], links: &[(&str, &str, &str, &
     zipped(&files)
 }
 
-fn slide(number: usize) -> String {
+pub fn slide(number: usize) -> String {
     format!("ppt/slides/slide{number}.xml")
 }
 
-fn filled(file: Vec<u8>, data: &str) -> Vec<u8> {
+pub fn filled(file: Vec<u8>, data: &str) -> Vec<u8> {
     try_fill(file, data, "{}").unwrap_or_else(|error| panic!("{error}")).file
 }
 
@@ -79,8 +79,8 @@ fn a_copy_has_no_comments_of_the_template_nor_says_so() {
 fn a_picture_in_the_place_of_a_linked_shape_leads_where_the_data_say() {
     let linked = shape_of(7, "", "<p:cNvSpPr txBox=\"1\"/><p:nvPr/>", &["{%logo}"])
         .replace("name=\"Box 7\"/>", "name=\"Box 7\"><a:hlinkClick r:id=\"rId9\"/></p:cNvPr>");
-    let link = [(&*slide(1), "rId9", "hyperlink", "https://a.example/{id}")];
-    let file = with(&pptx(&[&(shape(2, &["{:slides l}"]) + &linked), ""], ""), &[], &link);
+    let leads = [(&*slide(1), "rId9", "hyperlink", "https://a.example/{id}")];
+    let file = with(&pptx(&[&(shape(2, &["{:slides l}"]) + &linked), ""], ""), &[], &leads);
     let file = filled(file, &format!("{{\"logo\":\"{LOGO}\",\"l\":[{{\"id\":1}},{{\"id\":2}}]}}"));
     for (number, address) in [(1, "https://a.example/1"), (3, "https://a.example/2")] {
         let xml = part(&file, &slide(number));
@@ -204,7 +204,7 @@ fn large_slides_cost_what_they_are_large() {
     let table = format!("<a:tbl>{}{wide}</a:tbl>", format!("<a:tr>{}</a:tr>", cell("")).repeat(60_000));
     let lines =
         shape(2, &["{:slides l}{name}"]).replace("</p:txBody>", &("<a:p/>".repeat(200_000) + "</p:txBody>"));
-    let items = shape_of(4, "", "<p:cNvSpPr txBox=\"1\"/><p:nvPr/>", &["{#l}x{/l}"; 2_000]);
+    let items = shape_of(4, "", "<p:cNvSpPr txBox=\"1\"/><p:nvPr/>", &vec!["{#l}x{/l}"; 2_000]);
     let mut generous = limits();
     generous.ratio.value = 100_000;
     let begin = Instant::now();
