@@ -11,6 +11,7 @@
 //! Fonts that a PDF names and does not have come from [`Fonts`], which are found once and read when they are wanted.
 
 mod artist;
+mod direction;
 mod document;
 mod encode;
 mod error;

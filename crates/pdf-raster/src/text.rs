@@ -14,6 +14,8 @@ use hayro::hayro_interpret::{
 use hayro::hayro_syntax::page::Page;
 use hayro::kurbo::{Affine, BezPath, Point, Rect, Vec2};
 
+use crate::direction;
+
 /// Glyphs are drawn on a square of so many units.
 const EM: f64 = 1_000.0;
 /// A wider gap, in parts of the letters' height, is a space: TeX shrinks its own to a fifth.
@@ -53,7 +55,7 @@ pub(crate) fn read<'a>(page: &'a Page<'a>, settings: &InterpreterSettings) -> St
     interpret_page(page, &mut context, &mut reader);
     let said = if reader.drawn.said.trim().is_empty() { reader.hidden.said } else { reader.drawn.said };
     let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join("\n")
+    lines.map(direction::logical).collect::<Vec<_>>().join("\n")
 }
 
 impl Text {
