@@ -117,6 +117,6 @@ impl Filling<'_, '_, '_> {
         let mut filler = Filler::new(source, limit, (&mut self.package, &mut *self.files));
         let out = filler.part(&part.nodes, answers)?;
         self.faults.append(&mut filler.faults);
-        if part.slide.is_some() { spanned(name, out) } else { Ok(out) }
+        if part.slide.is_some() { spanned(name, out, &template.limits.elements) } else { Ok(out) }
     }
 }

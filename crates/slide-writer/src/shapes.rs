@@ -9,6 +9,8 @@ use crate::xml::escaped;
 const NOTES_PICTURE: Size = Size { width: 5_486_400, height: 3_886_200 };
 const NOTES_LEFT: u32 = 685_800;
 const NOTES_TOP: u32 = 685_800;
+/// Twelve points: a page's text is long.
+const NOTES_STYLE: &str = "<a:lstStyle><a:lvl1pPr><a:defRPr sz=\"1200\"/></a:lvl1pPr></a:lstStyle>";
 const NOTES_TEXT: Frame = Frame { left: 685_800, top: 4_800_600, size: NOTES_PICTURE };
 
 /// A tree of shapes needs this at its top.
@@ -37,7 +39,7 @@ pub(crate) fn notes(text: &str, number: u32, size: Size) -> String {
     if paragraphs.is_empty() {
         paragraphs.push_str("<a:p/>");
     }
-    let (picture, body) = (picture_holder(size), body_holder(&paragraphs));
+    let (picture, body) = (picture_holder(size), body_holder("<a:lstStyle/>", &paragraphs));
     format!(
         "{HEAD}<p:notes {NAMES}><p:cSld name=\"Notes {number}\"><p:spTree>{TREE}{picture}{body}</p:spTree></p:cSld>{COLOURS}</p:notes>"
     )
@@ -45,7 +47,7 @@ pub(crate) fn notes(text: &str, number: u32, size: Size) -> String {
 
 /// What notes are made after.
 pub(crate) fn notes_master(size: Size) -> String {
-    let (picture, body) = (picture_holder(size), body_holder("<a:p/>"));
+    let (picture, body) = (picture_holder(size), body_holder(NOTES_STYLE, "<a:p/>"));
     format!(
         "{HEAD}<p:notesMaster {NAMES}><p:cSld><p:bg><p:bgRef idx=\"1001\"><a:schemeClr val=\"bg1\"/></p:bgRef></p:bg><p:spTree>{TREE}\
          {picture}{body}</p:spTree></p:cSld><p:clrMap bg1=\"lt1\" tx1=\"dk1\" bg2=\"lt2\" tx2=\"dk2\" accent1=\"accent1\" \
@@ -66,11 +68,11 @@ fn picture_holder(size: Size) -> String {
 }
 
 /// Where the text stands.
-fn body_holder(paragraphs: &str) -> String {
+fn body_holder(style: &str, paragraphs: &str) -> String {
     format!(
         "<p:sp><p:nvSpPr><p:cNvPr id=\"3\" name=\"Notes\"/><p:cNvSpPr><a:spLocks noGrp=\"1\"/></p:cNvSpPr><p:nvPr><p:ph type=\"body\" \
          idx=\"1\"/></p:nvPr></p:nvSpPr><p:spPr>{}<a:prstGeom prst=\"rect\"><a:avLst/></a:prstGeom></p:spPr><p:txBody><a:bodyPr/>\
-         <a:lstStyle/>{paragraphs}</p:txBody></p:sp>",
+         {style}{paragraphs}</p:txBody></p:sp>",
         place(NOTES_TEXT)
     )
 }

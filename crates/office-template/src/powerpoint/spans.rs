@@ -8,15 +8,16 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::error::Error;
-use crate::package::{Entry, entries, replaced};
+use crate::limits::Limit;
+use crate::package::{Entry, counted, replaced};
 use crate::word::attribute::attribute;
 
 /// The part with the numbers that its tables have now.
-pub(crate) fn spanned(part: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
+pub(crate) fn spanned(part: &str, xml: Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Error> {
     if memmem::find(&xml, b"vMerge=").is_none() && memmem::find(&xml, b"rowSpan=").is_none() {
         return Ok(xml);
     }
-    let all = entries(part, &xml)?;
+    let all = counted(part, &xml, limit)?;
     let mut edits = Vec::new();
     let mut read_to = 0;
     for table in all.iter().filter(|entry| entry.name == "tbl") {
@@ -73,6 +74,7 @@ fn within<'e>(all: &'e [Entry], range: &Range<usize>, name: &'static str) -> imp
 #[cfg(test)]
 mod tests {
     use super::spanned;
+    use crate::limits::Limit;
 
     fn spans(rows: &[&[&str]]) -> String {
         let mut xml = "<a:tbl>".to_owned();
@@ -81,7 +83,9 @@ mod tests {
             xml.extend(["<a:tr>"].into_iter().chain(cells).chain(["</a:tr>"]));
         }
         xml.push_str("</a:tbl>");
-        String::from_utf8(spanned("x", xml.into_bytes()).expect("is read")).expect("UTF-8")
+        let limit = Limit { name: "test.elements", value: 100 };
+        let spanned = spanned("x", xml.into_bytes(), &limit).expect("is read");
+        String::from_utf8(spanned).expect("UTF-8")
     }
 
     #[test]
