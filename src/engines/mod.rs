@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn what_nobody_can_make_is_told_with_what_somebody_can() {
         let options = PageOptions::default();
-        let here = vec![Target::Jpg, Target::Png, Target::Html, Target::Pdf];
+        let here = vec![Target::Jpg, Target::Png, Target::Pptx, Target::Html, Target::Pdf];
         let of_page = Unplanned::Impossible(Possible { here, ..Possible::default() });
         assert_eq!(catalog().plan(TemplateKind::Framework, Target::Docx, &options), Err(of_page));
         let none = Catalog::new(Vec::new(), true, Metrics::new().engines);

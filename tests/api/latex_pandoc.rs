@@ -334,7 +334,7 @@ async fn a_workbook_of_latex_is_refused_with_what_can_be_made_and_tex_is_no_deto
     let app = TestApp::start().await;
     let (status, problem) = app.post("/v1/documents/init", &json!({"type": "latex", "target": "xlsx"})).await;
     assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
-    assert!(problem["detail"].as_str().unwrap().contains("jpg, png, docx, html, pdf"), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("jpg, png, pptx, docx, html, pdf"), "{problem}");
     let doctor = platen(app.scratch(), &[], &["doctor", "--matrix"], b"");
     let matrix = String::from_utf8_lossy(&doctor.stdout).into_owned();
     for cell in

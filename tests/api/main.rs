@@ -48,6 +48,7 @@ mod office_templates;
 mod openapi;
 mod options;
 mod owner;
+mod page_slides;
 mod protection;
 mod receiver;
 mod recovery;

@@ -1,6 +1,7 @@
 //! Which parts of a container hold Word's text: `[Content_Types].xml` says so (ECMA-376, part 2, 10.1.2).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -158,15 +159,15 @@ fn overrides(list: &[u8], limits: &Limits) -> Result<Vec<(String, String)>, Erro
 /// The content types of a container's parts.
 #[derive(Default)]
 pub(crate) struct Kinds {
-    by_extension: BTreeMap<String, String>,
-    by_name: BTreeMap<String, String>,
+    by_extension: BTreeMap<String, Arc<str>>,
+    by_name: BTreeMap<String, Arc<str>>,
 }
 
 impl Kinds {
-    pub(crate) fn of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn of(&self, name: &str) -> Option<&Arc<str>> {
         let name = name.to_ascii_lowercase();
         let by_extension = || self.by_extension.get(name.rsplit_once('.')?.1);
-        self.by_name.get(&name).or_else(by_extension).map(String::as_str)
+        self.by_name.get(&name).or_else(by_extension)
     }
 }
 
@@ -177,7 +178,7 @@ pub(crate) fn kinds(list: &[u8]) -> Kinds {
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(tag) | Event::Empty(tag) => {
-                let kind = value(&tag, "ContentType");
+                let kind = Arc::from(value(&tag, "ContentType"));
                 match tag.local_name().as_ref() {
                     b"Default" => {
                         kinds.by_extension.insert(value(&tag, "Extension").to_ascii_lowercase(), kind);

@@ -6,7 +6,7 @@ use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
 use crate::powerpoint::{Repeats, renewed, spanned};
-use crate::{Filled, PartPlan, Template, word};
+use crate::{Filled, PartPlan, Template, chart, word};
 
 /// What parts are filled with, and what came of it.
 struct Filling<'t, 'p, 'f> {
@@ -26,7 +26,9 @@ impl Template {
         let package = Package::open(&self.file, &self.limits, opening)?;
         let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
-        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, self.limits.slides));
+        let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
+        let repeated = self.parts.chunk_by(PartPlan::is_copied_with).filter(is_repeated).count();
+        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, repeated, self.limits.slides));
         for group in self.parts.chunk_by(PartPlan::is_copied_with) {
             match (&mut repeats, group.iter().find_map(|part| Some((part.slide?, part.repeat.as_ref()?)))) {
                 (Some(repeats), Some((slide, _))) => {
@@ -38,7 +40,8 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, faults, .. } = filling;
+        let Filling { mut package, mut faults, .. } = filling;
+        faults.extend(chart::fill_waiting(&mut package)?);
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));
@@ -82,7 +85,7 @@ impl Filling<'_, '_, '_> {
             for part in parts.iter().filter(|part| part.tags > 0) {
                 let name = names.get(&part.name).unwrap_or(&part.name);
                 let xml = self.part((part, name), &mut answers)?;
-                self.package.put(name, renewed(xml, number))?;
+                self.package.put(name, renewed(name, xml, number)?)?;
                 self.package.forget(name, &part.forgotten)?;
             }
             if answers.next().is_some() {
@@ -114,6 +117,6 @@ impl Filling<'_, '_, '_> {
         let mut filler = Filler::new(source, limit, (&mut self.package, &mut *self.files));
         let out = filler.part(&part.nodes, answers)?;
         self.faults.append(&mut filler.faults);
-        if part.slide.is_some() { spanned(name, out) } else { Ok(out) }
+        if part.slide.is_some() { spanned(name, out, &template.limits.elements) } else { Ok(out) }
     }
 }

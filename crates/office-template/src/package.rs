@@ -13,13 +13,15 @@ use std::collections::btree_map;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
+use crate::chart::Chart;
 use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
+use crate::powerpoint::Placeholders;
 use crate::warnings::Warnings;
-pub(crate) use entries::{Entry, entries};
+pub(crate) use entries::{Entry, counted, entries};
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
@@ -62,6 +64,10 @@ pub(crate) struct Package<'a> {
     folder: &'static str,
     /// What other documents have brought with them.
     pub taken: Taken,
+    /// The data of charts that stood beside them, by the charts' parts, and the tags that gave them, by their numbers.
+    pub charts: BTreeMap<String, (usize, Chart)>,
+    /// What has been read of layouts.
+    pub placeholders: Placeholders,
     /// What the document's author should know.
     pub warnings: Warnings,
     /// The next number of a picture that is no other's.
@@ -106,11 +112,18 @@ impl<'a> Package<'a> {
             is_strict,
             folder,
             taken: Taken::default(),
+            charts: BTreeMap::new(),
+            placeholders: Placeholders::new(),
             warnings: Warnings::default(),
             next_number,
         };
         plain::make(&mut package)?;
         Ok(package)
+    }
+
+    /// The elements of a part, of which there may not be too many.
+    pub(crate) fn elements(&self, part: &str, xml: &[u8]) -> Result<Vec<Entry>, Error> {
+        counted(part, xml, &self.limits.elements)
     }
 
     /// The names of the parts that the file has, in lower case.
@@ -169,13 +182,20 @@ impl<'a> Package<'a> {
 
     /// Puts `content` in the place of the part `name`, or adds it; its content type is the caller's to say.
     pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
-        self.take_room(content.len())?;
         let lower = name.to_ascii_lowercase();
-        if let Some(&entry) = self.entries.get(&lower) {
+        let entry = self.entries.get(&lower).copied();
+        let at = self.added_at.get(&lower).copied();
+        // What it takes the place of is written no more.
+        let held = match (entry, at) {
+            (Some(entry), _) => self.changed.get(&entry),
+            (None, Some(at)) => self.added.get(at).map(|(_, held)| held),
+            (None, None) => None,
+        };
+        self.room += held.map_or(0, Vec::len);
+        self.take_room(content.len())?;
+        if let Some(entry) = entry {
             self.changed.insert(entry, content);
-            return Ok(());
-        }
-        if let Some((_, held)) = self.added_at.get(&lower).and_then(|&at| self.added.get_mut(at)) {
+        } else if let Some((_, held)) = at.and_then(|at| self.added.get_mut(at)) {
             *held = content;
         } else {
             self.added_at.insert(lower, self.added.len());
@@ -202,7 +222,7 @@ impl<'a> Package<'a> {
         let name = self.free_name(stem, &end);
         self.contents.entry(hash).or_default().push(self.added.len());
         self.put(&name, content)?;
-        self.override_type(&name, content_type);
+        self.override_type(&name, content_type)?;
         Ok(name)
     }
 
@@ -221,9 +241,14 @@ impl<'a> Package<'a> {
     }
 
     /// Says of which content type a part is that was added.
-    pub(crate) fn override_type(&mut self, name: &str, content_type: &str) {
+    pub(crate) fn override_type(&mut self, name: &str, content_type: &str) -> Result<(), Error> {
+        // The list is counted when it is put; until then it may not be larger than what it will be put into.
+        if self.overrides.len() + content_type.len() > self.room {
+            return Err(self.full());
+        }
         let (name, content_type) = (attribute_text(name), attribute_text(content_type));
         self.overrides.extend(["<Override PartName=\"/", &name, "\" ContentType=\"", &content_type, "\"/>"]);
+        Ok(())
     }
 
     /// What a part refers to.

@@ -78,14 +78,15 @@ pub(in super::super) struct FormatOpts {
     /// or more).
     fail_on: Option<Vec<String>>,
     /// Which pages of a PDF become pictures: `all`, or pages and ranges (`2-4,7`, `3-`). Several come as a zip archive.
-    /// The first page when left out. Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
+    /// When left out the first page, and all of them for slides (pptx). Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
     /// PDF.
     #[schema(example = "2-4,7")]
     pages: Option<String>,
     /// The one page of a PDF that becomes a picture, from 1; instead of `pages`.
     #[schema(minimum = 1)]
     page: Option<u32>,
-    /// How large pictures of a PDF's pages are, in dots an inch; 150 when left out.
+    /// How large pictures of a PDF's pages are, in dots an inch; when left out 150, and on slides as many as make the longer side
+    /// 2,400 pixels long.
     #[schema(minimum = 10, maximum = 1200)]
     dpi: Option<u32>,
     /// What the tags of an Office template begin and end with; `{` and `}` where nothing is said.

@@ -90,7 +90,9 @@ impl Filler<'_, '_> {
             }
         };
         let id = self.package.relate(self.source.name, Relation::Hyperlink, Target::External(&written))?;
-        self.out.extend_from_slice(id.as_bytes());
+        if !address.is_of_picture {
+            self.out.extend_from_slice(id.as_bytes());
+        }
         self.addresses.insert(address.id.start, id);
         Ok(())
     }

@@ -194,16 +194,17 @@ impl Relationships {
 
     /// Leaves these out.
     pub(super) fn forget(&mut self, ids: &[String]) {
+        let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
         let mut kept = Vec::with_capacity(self.xml.len());
         let mut from = 0;
         for found in each(&self.xml).into_iter().flatten() {
-            if ids.contains(&found.relationship.id) && found.is_empty {
+            if ids.contains(found.relationship.id.as_str()) && found.is_empty {
                 kept.extend_from_slice(self.xml.get(from..found.range.start).unwrap_or_default());
                 from = found.range.end;
             }
         }
         kept.extend_from_slice(self.xml.get(from..).unwrap_or_default());
-        self.all.retain(|one| !ids.contains(&one.id));
+        self.all.retain(|one| !ids.contains(one.id.as_str()));
         self.is_shorter = true;
         self.xml = kept;
     }

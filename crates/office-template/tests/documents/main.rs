@@ -8,6 +8,7 @@ mod addresses;
 #[expect(dead_code, reason = "texts are of another test")]
 mod any;
 mod blocks;
+mod chart_frames;
 mod charts;
 mod colours;
 mod containers;
@@ -30,6 +31,8 @@ mod real;
 mod repeat;
 mod runs;
 mod shattered;
+mod slide_kinds;
+mod slide_parts;
 mod slides;
 mod structure;
 mod support;
