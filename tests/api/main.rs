@@ -44,6 +44,7 @@ mod office;
 mod office_html;
 mod office_templates;
 mod openapi;
+mod operating;
 mod options;
 mod owner;
 mod protection;
