@@ -41,7 +41,7 @@ enum Command {
     Render(render::RenderArguments),
     /// Say what a template has in it: its tags, the data that it reads, its faults.
     Lint(lint::LintArguments),
-    /// Accounts: create, list, set.
+    /// Accounts: create, list, set, delete.
     Account(account::AccountArgs),
     /// Tokens: create, list, revoke.
     Token(token::TokenArgs),

@@ -101,7 +101,8 @@ async fn an_account_has_as_many_tokens_as_the_limit_and_keeps_as_many_revoked() 
     house.config.accounts.token_limit = 3;
     let service = house.service().await;
     let (_, first) = service.account("acme", None).await;
-    let create = || service.administer(Request::CreateToken { account: "acme".to_owned() });
+    let create =
+        || service.administer(Request::CreateToken { account: "acme".to_owned(), name: None, expiry: None });
     create().await.unwrap();
     create().await.unwrap();
     let refused = create().await.unwrap_err().to_string();

@@ -4,6 +4,7 @@
 
 mod commands;
 mod quota;
+mod tokens;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,18 +82,20 @@ impl House {
     async fn command(&self, line: &str) -> Result<String, String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let config = self.config.clone();
-        let run = move || -> Result<String, CommandError> {
+        let told = |error: CommandError| error.to_string();
+        let run = move || -> Result<String, String> {
             let mut out = Vec::new();
+            let refused = |error: clap::Error| error.to_string();
             if words[0] == "account" {
-                let arguments = AccountLine::try_parse_from(words).unwrap().arguments;
-                platen::cli::account::run(arguments, &config, &mut out)?;
+                let arguments = AccountLine::try_parse_from(words).map_err(refused)?.arguments;
+                platen::cli::account::run(arguments, &config, &mut out).map_err(told)?;
             } else {
-                let arguments = TokenLine::try_parse_from(words).unwrap().arguments;
-                platen::cli::token::run(arguments, &config, &mut out)?;
+                let arguments = TokenLine::try_parse_from(words).map_err(refused)?.arguments;
+                platen::cli::token::run(arguments, &config, &mut out).map_err(told)?;
             }
             Ok(String::from_utf8(out).unwrap())
         };
-        tokio::task::spawn_blocking(run).await.unwrap().map_err(|error| error.to_string())
+        tokio::task::spawn_blocking(run).await.unwrap()
     }
 }
 
@@ -115,7 +118,10 @@ impl Service {
         let request =
             Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month, id: None };
         self.administer(request).await.unwrap();
-        let reply = self.administer(Request::CreateToken { account: name.to_owned() }).await.unwrap();
+        let reply = self
+            .administer(Request::CreateToken { account: name.to_owned(), name: None, expiry: None })
+            .await
+            .unwrap();
         let Reply::Token { text, .. } = reply else { panic!("{reply:?}") };
         (self.authenticate(&text).await.unwrap(), text)
     }
