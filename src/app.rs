@@ -112,7 +112,11 @@ impl App {
         let engines = Engines::start(basis, &config, &control_thread).await?;
         engines.prepare(&reader);
         let accounts = start_accounts(book, &config, &control_thread);
-        let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
+        let control = control::serve(
+            &lasting.control_socket,
+            (accounts.clone(), lasting.backups.clone()),
+            &config.accounts,
+        )?;
 
         let deps = Deps {
             clock: clock.clone(),

@@ -45,7 +45,7 @@ enum Command {
     Account(account::AccountArgs),
     /// Tokens: create, list, revoke.
     Token(token::TokenArgs),
-    /// Copy the data folder while no service uses it.
+    /// Copy the data folder, beside the running service or without one.
     Backup(backup::BackupArguments),
     /// Copy a backup into the empty data folder.
     Restore(backup::RestoreArguments),

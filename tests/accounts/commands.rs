@@ -214,7 +214,9 @@ async fn a_path_too_long_for_a_socket_is_refused_in_a_sentence() {
     let house = House::new();
     let service = house.service().await;
     let path = house.socket().with_file_name("x".repeat(108));
-    let refused = control::serve(&path, service.accounts.clone(), &house.config.accounts).unwrap_err();
+    let refused =
+        control::serve(&path, (service.accounts.clone(), service.backups.clone()), &house.config.accounts)
+            .unwrap_err();
     assert!(matches!(refused, ControlError::PathTooLong { .. }));
     assert!(refused.to_string().contains("the system takes 107"), "{refused}");
 }

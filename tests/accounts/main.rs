@@ -23,6 +23,7 @@ use platen::config::Config;
 use platen::domain::ids::AccountId;
 use platen::domain::subscription::{Status, parse_moment};
 use platen::problem::Problem;
+use platen::storage::backup::LiveBackup;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex};
 use tempfile::TempDir;
@@ -36,6 +37,7 @@ struct House {
 /// What a service runs of accounts.
 struct Service {
     accounts: Addr<Accounts>,
+    backups: Arc<LiveBackup>,
     index: Arc<dyn Index>,
     clock: Arc<FixedClock>,
     socket: ControlSocket,
@@ -67,15 +69,16 @@ impl House {
 
     async fn service(&self) -> Service {
         let folder = DataDir::open(self.config.storage.data_dir.as_ref()).unwrap();
-        let opened = SledIndex::open(&folder.index(), &self.config.storage).await.unwrap();
-        let index: Arc<dyn Index> = Arc::new(opened);
+        let opened = Arc::new(SledIndex::open(&folder.index(), &self.config.storage).await.unwrap());
+        let backups = Arc::new(LiveBackup::new(opened.clone(), None, &self.config.storage));
+        let index: Arc<dyn Index> = opened;
         let clock = Arc::new(FixedClock::at(parse_moment("2026-01-10").unwrap()));
         let time: Arc<dyn Clock> = clock.clone();
         let book = Book::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
         let accounts = Accounts::new(Arc::new(book), self.config.accounts.mailbox_limit).start();
-        let socket =
-            control::serve(&folder.control_socket(), accounts.clone(), &self.config.accounts).unwrap();
-        Service { accounts, index, clock, socket }
+        let served = (accounts.clone(), backups.clone());
+        let socket = control::serve(&folder.control_socket(), served, &self.config.accounts).unwrap();
+        Service { accounts, backups, index, clock, socket }
     }
 
     /// A command as it is typed: what it prints, or its error.

@@ -5,6 +5,7 @@
 mod accounts;
 mod app;
 mod archives;
+mod backup;
 mod banners;
 mod browser_faults;
 mod builds;
