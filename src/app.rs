@@ -5,6 +5,7 @@
 //! itself, and then ends everything in the order in which it depends on each other: waiters are answered,
 //! running jobs finish or are parked, connections close, browsers end, the index is written.
 
+mod erasing;
 mod lasting;
 mod metrics;
 mod ready;
@@ -45,6 +46,8 @@ use crate::templates::registry::TemplateRegistry;
 use crate::templates::source::TemplateSource;
 use crate::templates::variables::ReaderPlace;
 
+use erasing::Eraser;
+pub use erasing::{Erased, erase_deleted};
 use lasting::Lasting;
 pub use lasting::store_taken_over;
 use metrics::MetricsPage;
@@ -102,12 +105,18 @@ impl App {
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
         let (stored, open) = (book.storage(), book.open_jobs());
         let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
-        let (templates, reader) = start_templates(templates, &config, (&control_thread, &stopping));
+        let deletions = book.deletions();
+        let (templates, reader, template_deps) =
+            start_templates(templates, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
         engines.prepare(&reader);
         let accounts = start_accounts(book, &config, &control_thread);
-        let control = control::serve(&lasting.control_socket, accounts.clone(), &config.accounts)?;
+        let control = control::serve(
+            &lasting.control_socket,
+            (accounts.clone(), lasting.backups.clone()),
+            &config.accounts,
+        )?;
 
         let deps = Deps {
             clock: clock.clone(),
@@ -120,7 +129,17 @@ impl App {
             stored: StoredInputs::new(stored),
         };
         let slots = slots(&config, &engines.pool).await?;
+        let journal = deps.journal.clone();
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), &stopping).await?;
+        let eraser = Eraser {
+            index: lasting.index.clone(),
+            store: lasting.store.clone(),
+            journal,
+            templates: template_deps,
+            registry: Some(registry.clone()),
+            clock: clock.clone(),
+        };
+        control_thread.spawn(eraser.run(deletions, stopping.clone()));
 
         let address = http::local_url(listener.local_addr()?);
         let public_url = http::public_url(&config, listener.local_addr()?);
@@ -293,11 +312,12 @@ fn start_templates(
     deps: templates::Deps,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
-) -> (Addr<TemplateRegistry>, ReaderPlace) {
+) -> (Addr<TemplateRegistry>, ReaderPlace, Arc<templates::Deps>) {
     let reader = deps.reader();
     let deps = Arc::new(deps);
     control_thread.spawn(Janitor::new(Arc::clone(&deps)).run(stopping.clone()));
-    (start_on(control_thread, TemplateRegistry::new(deps, config.jobs.mailbox_limit)), reader)
+    let registry = TemplateRegistry::new(Arc::clone(&deps), config.jobs.mailbox_limit);
+    (start_on(control_thread, registry), reader, deps)
 }
 
 /// The registry, with what the journal says is unfinished, and the sweeper.

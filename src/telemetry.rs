@@ -10,6 +10,7 @@ mod templates;
 mod tex;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::time::SystemTime;
 
 pub use browsers::BrowserMetrics;
@@ -24,9 +25,17 @@ pub use tex::TexMetrics;
 
 use crate::config::{LogConfig, LogFormat};
 
+/// What lines of the access log are told by; they are there where `log.access` says so, whatever the filter says.
+pub const ACCESS: &str = "platen::access";
+
 /// Installs the process' subscriber. A second call changes nothing.
 pub fn install(config: &LogConfig) {
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let level = if config.access { LevelFilter::INFO } else { LevelFilter::OFF };
+    let filter = match format!("{ACCESS}={level}").parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
+    };
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_timer(SystemTime).with_writer(std::io::stderr);
     let installed = match config.format() {

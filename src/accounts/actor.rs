@@ -74,7 +74,16 @@ impl Handler<Authenticate> for Accounts {
     type Result = Result<AccountId, Problem>;
 
     fn handle(&mut self, message: Authenticate, _context: &mut Self::Context) -> Self::Result {
-        self.book.authenticate(&message.token)
+        let (account, used) = self.book.authenticate(&message.token)?;
+        if !used.is_empty() {
+            let index = Arc::clone(&self.book.index);
+            actix::spawn(async move {
+                if let Err(error) = index.write_unsynced(used).await {
+                    tracing::warn!(error = %error, "that a token was used is not in the index");
+                }
+            });
+        }
+        Ok(account)
     }
 }
 

@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::book::Book;
-pub use super::order::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings, TokenView};
+use super::erasing;
+pub use super::order::{
+    AccountLimit, AccountView, Documents, Expiry, Renewal, Reply, Request, Settings, TokenView,
+};
 use super::token::TokenRecord;
+use crate::clock::Timestamp;
 use crate::domain::ids::{AccountId, TokenId};
 use crate::domain::subscription::{Account, Status};
 use crate::storage::index::IndexError;
@@ -30,6 +34,12 @@ pub enum AdminError {
         /// Whose it is.
         account: String,
     },
+    /// The id is that of an account that was deleted.
+    #[error("what account {0} had is still being erased; take another id, or wait for an hour and more")]
+    Erasing(AccountId),
+    /// The token would never open anything.
+    #[error("a token cannot expire at {}, which is over; give a later date", .0.rfc3339())]
+    Expired(Timestamp),
     /// There is no such account.
     #[error("there is no account '{0}'; `platen account list` lists them")]
     NoAccount(String),
@@ -72,7 +82,8 @@ impl Book {
             }
             Request::SetAccount { name, settings } => self.set_account(name, settings).await,
             Request::ListAccounts { after } => self.list_accounts(after).await,
-            Request::CreateToken { account } => self.create_token(account).await,
+            Request::DeleteAccount { name } => self.delete_account(name).await,
+            Request::CreateToken { account, name, expiry } => self.create_token(account, name, expiry).await,
             Request::ListTokens { account, after } => self.list_tokens(account, after),
             Request::RevokeToken { id } => self.revoke_token(id).await,
         }
@@ -94,6 +105,9 @@ impl Book {
         let id = id.unwrap_or_else(AccountId::generate);
         if let Some(account) = self.state().account(id) {
             return Err(AdminError::IdTaken { id, account: account.name.clone() });
+        }
+        if erasing::has(&*self.index, id).await? {
+            return Err(AdminError::Erasing(id));
         }
         let account = Account {
             id,
@@ -149,15 +163,37 @@ impl Book {
         Ok(Reply::Accounts(views))
     }
 
-    async fn create_token(&self, account: String) -> Result<Reply, AdminError> {
-        let account = self.account_named(account)?;
+    async fn delete_account(&self, name: String) -> Result<Reply, AdminError> {
+        let account = self.account_named(name)?;
+        let view = self.view(account.clone()).await?;
+        self.remove_account(&account).await?;
+        Ok(Reply::Account(view))
+    }
+
+    async fn create_token(
+        &self,
+        account: String,
+        name: Option<String>,
+        expiry: Option<Expiry>,
+    ) -> Result<Reply, AdminError> {
+        let (account, now) = (self.account_named(account)?, self.clock.now());
+        name.as_deref().map(check_name).transpose()?;
+        let expires_at = expiry.map(|expiry| match expiry {
+            Expiry::In(ms) => now.plus_ms(ms),
+            Expiry::At(moment) => moment,
+        });
+        if let Some(over) = expires_at.filter(|moment| *moment <= now) {
+            return Err(AdminError::Expired(over));
+        }
         let limit = self.token_limit;
         if self.active_tokens(account.id) >= limit {
             return Err(AdminError::TokenLimit { account: account.name, limit });
         }
-        let (record, text) = TokenRecord::generate(account.id, self.clock.now())?;
-        let id = record.id;
-        self.save_token(record, None).await?;
+        let (record, text) = TokenRecord::generate(account.id, now)?;
+        let (record, id) = (TokenRecord { name, expires_at, ..record }, record.id);
+        // One that expired goes here as one that is revoked goes at the next revocation.
+        let oldest = self.oldest_ended_beyond_limit(account.id, 0);
+        self.save_token(record, oldest).await?;
         Ok(Reply::Token { id, text })
     }
 
@@ -166,14 +202,22 @@ impl Book {
         let state = self.state();
         let found = behind(&state.tokens, after).filter(|token| only.is_none_or(|id| token.account == id));
         let name = |id| state.account(id).map(|account| account.name.clone()).unwrap_or_default();
-        let view = |token: &TokenRecord| TokenView {
+        let view = |token: &TokenRecord| self.token_view(token, name(token.account));
+        Ok(Reply::Tokens(found.take(PAGE).map(view).collect()))
+    }
+
+    fn token_view(&self, token: &TokenRecord, account: String) -> TokenView {
+        TokenView {
             id: token.id,
-            account: name(token.account),
+            account,
             created_at: token.created_at,
             revoked_at: token.revoked_at,
             last_chars: token.last_chars.clone(),
-        };
-        Ok(Reply::Tokens(found.take(PAGE).map(view).collect()))
+            name: token.name.clone(),
+            expires_at: token.expires_at,
+            is_expired: token.ended_at(self.clock.now()).is_some(),
+            last_used_at: self.last_uses.of(token.id),
+        }
     }
 
     /// Revokes the token; of an account's revoked ones the oldest goes when there are more than it
@@ -183,33 +227,29 @@ impl Book {
         let mut token = token.ok_or(AdminError::NoToken(id))?;
         if token.revoked_at.is_none() {
             token.revoked_at = Some(self.clock.now());
-            let oldest = self.oldest_revoked_beyond_limit(token.account);
+            let oldest = self.oldest_ended_beyond_limit(token.account, 1);
             self.save_token(token, oldest).await?;
         }
         let state = self.state();
         let token = state.tokens.get(&id).ok_or(AdminError::NoToken(id))?;
         let account = state.account(token.account).map(|account| account.name.clone()).unwrap_or_default();
-        Ok(Reply::Tokens(vec![TokenView {
-            id,
-            account,
-            created_at: token.created_at,
-            revoked_at: token.revoked_at,
-            last_chars: token.last_chars.clone(),
-        }]))
+        Ok(Reply::Tokens(vec![self.token_view(token, account)]))
     }
 
-    fn oldest_revoked_beyond_limit(&self, account: AccountId) -> Option<TokenId> {
-        let state = self.state();
-        let revoked = state.tokens_of(account).filter_map(|token| Some((token.revoked_at?, token.id)));
-        let revoked: Vec<_> = revoked.collect();
-        if revoked.len() < self.token_limit {
+    /// The token of those that opened nothing longest, where there are more than the limit when `more` come to them.
+    fn oldest_ended_beyond_limit(&self, account: AccountId, more: usize) -> Option<TokenId> {
+        let (state, now) = (self.state(), self.clock.now());
+        let ended = state.tokens_of(account).filter_map(|token| Some((token.ended_at(now)?, token.id)));
+        let ended: Vec<_> = ended.collect();
+        if ended.len() + more <= self.token_limit {
             return None;
         }
-        revoked.into_iter().min().map(|(_, id)| id)
+        ended.into_iter().min().map(|(_, id)| id)
     }
 
     fn active_tokens(&self, account: AccountId) -> usize {
-        self.state().tokens_of(account).filter(|token| token.revoked_at.is_none()).count()
+        let now = self.clock.now();
+        self.state().tokens_of(account).filter(|token| token.ended_at(now).is_none()).count()
     }
 
     fn account_named(&self, name: String) -> Result<Account, AdminError> {

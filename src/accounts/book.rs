@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 
+use super::erasing::Erasing;
+use super::last_use::{self, LastUses};
 use super::ledger::{Ledger, Reservation, UsageKey};
 use super::open::OpenJobs;
 use super::token::{self, TokenHash, TokenRecord};
@@ -33,6 +35,9 @@ pub struct Book {
     pub(super) ledger: Arc<Ledger>,
     pub(super) storage: Arc<StorageQuota>,
     pub(super) open_jobs: Arc<OpenJobs>,
+    pub(super) last_uses: LastUses,
+    /// Tells that an account was deleted.
+    deletions: Arc<Notify>,
     /// Held from the decision about a change until it is durable and known: one at a time.
     pub(super) turn: AsyncMutex<()>,
     state: Mutex<State>,
@@ -78,9 +83,12 @@ impl Book {
         let token_limit = usize::try_from(config.token_limit).unwrap_or(usize::MAX);
         let storage = StorageQuota::load(&*index, config.stored_bytes_limit).await?;
         let open_jobs = Arc::new(OpenJobs::load(&*index, config.open_jobs_limit).await?);
+        let last_uses = LastUses::load(&*index).await?;
         let (turn, accounts) = (AsyncMutex::default(), state.accounts.values().cloned().collect::<Vec<_>>());
         let state = Mutex::new(state);
-        let book = Self { index, clock, token_limit, ledger, storage, open_jobs, turn, state };
+        let deletions = Arc::default();
+        let book =
+            Self { index, clock, token_limit, ledger, storage, open_jobs, last_uses, deletions, turn, state };
         for account in &accounts {
             book.set_limits(account);
         }
@@ -99,21 +107,38 @@ impl Book {
         Arc::clone(&self.open_jobs)
     }
 
-    /// Whose token this is.
+    /// Tells that an account was deleted, of which there may be more to erase.
+    #[must_use]
+    pub fn deletions(&self) -> Arc<Notify> {
+        Arc::clone(&self.deletions)
+    }
+
+    /// Whose token this is, and what is to be written of its use, without haste.
     ///
     /// # Errors
-    /// `unauthorized` when it is nobody's, or was revoked.
-    pub fn authenticate(&self, text: &str) -> Result<AccountId, Problem> {
-        let owner = token::hash(text).and_then(|hash| {
+    /// `unauthorized` when it is nobody's, was revoked or has expired.
+    pub fn authenticate(&self, text: &str) -> Result<(AccountId, Change), Problem> {
+        let now = self.clock.now();
+        let found = token::hash(text).and_then(|hash| {
             let state = self.state();
             let id = state.hashes.get(&hash)?;
-            state.tokens.get(id).filter(|record| record.opens_for(&hash)).map(|record| record.account)
+            state.tokens.get(id).filter(|record| record.belongs_to(&hash)).cloned()
         });
-        owner.ok_or_else(|| {
-            let detail = "The token is unknown or was revoked. Send 'Authorization: Bearer <token>' with one \
-                          from `platen token create`.";
-            Problem::new(Code::Unauthorized, detail)
-        })
+        let unauthorized = |detail| Problem::new(Code::Unauthorized, detail);
+        match found.filter(|record| record.revoked_at.is_none()) {
+            Some(record) if record.ended_at(now).is_none() => {
+                Ok((record.account, self.last_uses.note(record.id, now).unwrap_or_default()))
+            }
+            Some(record) => Err(unauthorized(format!(
+                "The token expired at {}. Send one that has not; `platen token create` makes one.",
+                record.expires_at.unwrap_or(now).rfc3339()
+            ))),
+            None => Err(unauthorized(
+                "The token is unknown or was revoked. Send 'Authorization: Bearer <token>' with one from \
+                 `platen token create`."
+                    .to_owned(),
+            )),
+        }
     }
 
     /// Whether there is such an account.
@@ -179,14 +204,36 @@ impl Book {
         let bytes = record::encode(RECORD_VERSION, &token)?;
         let mut change = Change::new().put(format!("{TOKEN_PREFIX}{}", token.id), bytes);
         if let Some(id) = forgotten {
-            change = change.delete(format!("{TOKEN_PREFIX}{id}"));
+            change = change.delete(format!("{TOKEN_PREFIX}{id}")).delete(last_use::key(id));
         }
         self.index.commit(change).await?;
         let mut state = self.state();
         state.put_token(token);
         if let Some(id) = forgotten {
             state.forget_token(id);
+            self.last_uses.forget(id);
         }
+        Ok(())
+    }
+
+    /// Removes the account and its tokens, durably, and notes that all else of it is to go.
+    pub(super) async fn remove_account(&self, account: &Account) -> Result<(), IndexError> {
+        let tokens: Vec<_> = self.state().tokens_of(account.id).map(|token| token.id).collect();
+        let noted = Erasing { account: account.id, since: self.clock.now() }.begin();
+        let change = noted.delete(format!("{ACCOUNT_PREFIX}{}", account.id));
+        let change = tokens.iter().fold(change, |change, id| {
+            change.delete(format!("{TOKEN_PREFIX}{id}")).delete(last_use::key(*id))
+        });
+        self.index.commit(change).await?;
+        let mut state = self.state();
+        for id in tokens {
+            state.forget_token(id);
+            self.last_uses.forget(id);
+        }
+        state.names.remove(&account.id);
+        state.accounts.remove(&account.name);
+        drop(state);
+        self.deletions.notify_one();
         Ok(())
     }
 }

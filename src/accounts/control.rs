@@ -1,4 +1,5 @@
-//! The control socket: the operator's commands reach the running service here, one JSON line each way.
+//! The control socket: the operator's commands reach the running service here, one JSON line each way; a backup has
+//! more to say (`storage/backup`).
 //!
 //! The socket has mode 0600 in a folder of mode 0700, and the peer must be the service's own user or
 //! root: whoever may ask can read the data folder anyway.
@@ -18,6 +19,7 @@ use tokio::task::JoinHandle;
 use super::actor::{Accounts, Administer};
 use super::admin::{Reply, Request};
 use crate::config::AccountsConfig;
+use crate::storage::backup::{self, LiveBackup};
 
 /// Longest path of a socket: the kernel's 108 bytes with the zero that ends it.
 pub const PATH_LIMIT_BYTES: usize = 107;
@@ -93,12 +95,13 @@ pub fn check_path(path: &Path) -> Result<(), ControlError> {
 /// When the path is too long or the file system refuses.
 pub fn serve(
     path: &Path,
-    accounts: Addr<Accounts>,
+    (accounts, backups): (Addr<Accounts>, Arc<LiveBackup>),
     config: &AccountsConfig,
 ) -> Result<ControlSocket, ControlError> {
     check_path(path)?;
     let listener = bind(path).map_err(|cause| ControlError::Refused { path: path.to_owned(), cause })?;
-    let task = tokio::spawn(accept(listener, accounts, config.clone()));
+    let served = Arc::new(Served { accounts, backups, config: config.clone() });
+    let task = tokio::spawn(accept(listener, served));
     Ok(ControlSocket { task, path: path.to_owned() })
 }
 
@@ -112,8 +115,15 @@ fn bind(path: &Path) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-async fn accept(listener: UnixListener, accounts: Addr<Accounts>, config: AccountsConfig) {
-    let permits = usize::try_from(config.control_connection_limit).unwrap_or(1);
+/// Who answers, and within which limits.
+struct Served {
+    accounts: Addr<Accounts>,
+    backups: Arc<LiveBackup>,
+    config: AccountsConfig,
+}
+
+async fn accept(listener: UnixListener, served: Arc<Served>) {
+    let permits = usize::try_from(served.config.control_connection_limit).unwrap_or(1);
     let connections = Arc::new(Semaphore::new(permits));
     while let Ok(permit) = Arc::clone(&connections).acquire_owned().await {
         let stream = match listener.accept().await {
@@ -125,12 +135,13 @@ async fn accept(listener: UnixListener, accounts: Addr<Accounts>, config: Accoun
                 continue;
             }
         };
-        let (accounts, config) = (accounts.clone(), config.clone());
+        let served = Arc::clone(&served);
         tokio::spawn(async move {
-            let time = Duration::from_millis(config.control_timeout_ms);
-            let conversation = converse(stream, &accounts, config.control_line_limit_bytes);
-            match tokio::time::timeout(time, conversation).await {
-                Ok(Ok(())) => {}
+            let time = Duration::from_millis(served.config.control_timeout_ms);
+            match tokio::time::timeout(time, served.converse(stream)).await {
+                Ok(Ok(None)) => {}
+                // It has a time of its own, and tells of its end itself.
+                Ok(Ok(Some(mut stream))) => drop(served.backups.serve(&mut stream).await),
                 Ok(Err(error)) => tracing::warn!(%error, "a control connection failed"),
                 Err(_) => tracing::warn!("a control connection took too long and was closed"),
             }
@@ -139,25 +150,33 @@ async fn accept(listener: UnixListener, accounts: Addr<Accounts>, config: Accoun
     }
 }
 
-/// Answers one request.
-async fn converse(stream: UnixStream, accounts: &Addr<Accounts>, line_limit: u64) -> std::io::Result<()> {
-    let peer = stream.peer_cred()?.uid();
-    if peer != 0 && peer != nix::unistd::geteuid().as_raw() {
-        tracing::warn!(peer.uid = peer, "the control socket refused another user");
-        return Ok(());
+impl Served {
+    /// Answers one request; gives back the connection of one for a backup.
+    async fn converse(&self, stream: UnixStream) -> std::io::Result<Option<BufReader<UnixStream>>> {
+        let peer = stream.peer_cred()?.uid();
+        if peer != 0 && peer != nix::unistd::geteuid().as_raw() {
+            tracing::warn!(peer.uid = peer, "the control socket refused another user");
+            return Ok(None);
+        }
+        let mut stream = BufReader::new(stream);
+        let mut line = Vec::new();
+        let line_limit = self.config.control_line_limit_bytes;
+        (&mut stream).take(line_limit + 1).read_until(b'\n', &mut line).await?;
+        let answer = if line.len() as u64 > line_limit {
+            Answer::Error(format!(
+                "the request is longer than accounts.control_line_limit_bytes, {line_limit}"
+            ))
+        } else if line.trim_ascii() == backup::REQUEST.as_bytes() {
+            return Ok(Some(stream));
+        } else {
+            answer(&line, &self.accounts).await
+        };
+        let mut told = serde_json::to_vec(&answer)?;
+        told.push(b'\n');
+        stream.write_all(&told).await?;
+        stream.shutdown().await?;
+        Ok(None)
     }
-    let mut stream = BufReader::new(stream);
-    let mut line = Vec::new();
-    (&mut stream).take(line_limit + 1).read_until(b'\n', &mut line).await?;
-    let answer = if line.len() as u64 > line_limit {
-        Answer::Error(format!("the request is longer than accounts.control_line_limit_bytes, {line_limit}"))
-    } else {
-        answer(&line, accounts).await
-    };
-    let mut told = serde_json::to_vec(&answer)?;
-    told.push(b'\n');
-    stream.write_all(&told).await?;
-    stream.shutdown().await
 }
 
 async fn answer(line: &[u8], accounts: &Addr<Accounts>) -> Answer {

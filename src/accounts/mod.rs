@@ -4,6 +4,8 @@ pub mod actor;
 pub mod admin;
 pub mod book;
 pub mod control;
+pub mod erasing;
+mod last_use;
 pub mod ledger;
 pub mod open;
 mod order;

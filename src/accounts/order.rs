@@ -34,10 +34,21 @@ pub enum Request {
         /// The last name that is known already.
         after: Option<String>,
     },
+    /// Deletes an account with its tokens at once, and what else it has as soon as possible.
+    DeleteAccount {
+        /// Its name.
+        name: String,
+    },
     /// Makes a token.
     CreateToken {
         /// The account's name.
         account: String,
+        /// What it is called.
+        #[serde(default)]
+        name: Option<String>,
+        /// When it ends.
+        #[serde(default)]
+        expiry: Option<Expiry>,
     },
     /// Lists the tokens in the order in which they were made, beginning behind one.
     ListTokens {
@@ -71,6 +82,16 @@ pub struct Settings {
     /// The jobs that may be initialized and not started.
     #[serde(default)]
     pub open_jobs: Option<AccountLimit>,
+}
+
+/// When a token ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expiry {
+    /// So many milliseconds after it is made.
+    In(u64),
+    /// At this moment.
+    At(Timestamp),
 }
 
 /// A bound that the configuration has for all accounts, for one of them.
@@ -169,4 +190,12 @@ pub struct TokenView {
     pub revoked_at: Option<Timestamp>,
     /// Its last characters.
     pub last_chars: String,
+    /// What it is called.
+    pub name: Option<String>,
+    /// When it ends, or has ended.
+    pub expires_at: Option<Timestamp>,
+    /// Whether it has ended by that.
+    pub is_expired: bool,
+    /// The beginning of the hour in which it was used last, if it ever was.
+    pub last_used_at: Option<Timestamp>,
 }

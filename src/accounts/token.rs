@@ -35,6 +35,12 @@ pub struct TokenRecord {
     pub last_chars: String,
     /// Its SHA-256.
     pub hash: TokenHash,
+    /// What its owner calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// From when on it opens nothing; never, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 impl TokenRecord {
@@ -51,14 +57,22 @@ impl TokenRecord {
             revoked_at: None,
             last_chars: text[text.len() - SHOWN_CHARS..].to_owned(),
             hash: Sha256::digest(&text).into(),
+            name: None,
+            expires_at: None,
         };
         Ok((record, text))
     }
 
-    /// Whether it opens the account to the bearer of a token with this hash.
+    /// Whether the bearer of a token with this hash has this one.
     #[must_use]
-    pub fn opens_for(&self, hash: &TokenHash) -> bool {
-        self.revoked_at.is_none() && bool::from(self.hash.ct_eq(hash))
+    pub fn belongs_to(&self, hash: &TokenHash) -> bool {
+        bool::from(self.hash.ct_eq(hash))
+    }
+
+    /// Since when it opens nothing any more, if it does not.
+    #[must_use]
+    pub fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.revoked_at.or(self.expires_at.filter(|expiry| *expiry <= now))
     }
 }
 
@@ -81,10 +95,13 @@ mod tests {
         assert_eq!(text.len(), "pl_".len() + 43);
         assert!(text.ends_with(&record.last_chars));
         let hashed = hash(&text).unwrap();
-        assert!(record.opens_for(&hashed));
-        assert!(!other.opens_for(&hashed));
+        assert!(record.belongs_to(&hashed) && !other.belongs_to(&hashed));
+        assert_eq!(record.ended_at(Timestamp(9)), None);
+        record.expires_at = Some(Timestamp(5));
+        let ended = [4, 5, 6].map(|now| record.ended_at(Timestamp(now)));
+        assert_eq!(ended, [None, Some(Timestamp(5)), Some(Timestamp(5))]);
         record.revoked_at = Some(Timestamp(2));
-        assert!(!record.opens_for(&hashed));
+        assert_eq!(record.ended_at(Timestamp(3)), Some(Timestamp(2)));
         assert_eq!(hash("Bearer x"), None);
         assert_eq!(hash(&format!("pl_{}", "x".repeat(200))), None);
     }

@@ -10,9 +10,11 @@ use super::AppError;
 use crate::clock::Clock;
 use crate::config::{Config, Objects};
 use crate::storage::addresses::{Addresses, OwnAddresses};
+use crate::storage::backup::LiveBackup;
 use crate::storage::counted::CountedStore;
 use crate::storage::disk::DiskStore;
 use crate::storage::folder::DataDir;
+use crate::storage::held::{Deletions, HeldStore};
 use crate::storage::index::{Index, SledIndex};
 use crate::storage::presign::Signer;
 use crate::storage::s3::{S3Addresses, S3Store};
@@ -26,6 +28,8 @@ pub(super) struct Lasting {
     pub index: Arc<dyn Index>,
     pub signer: Arc<Signer>,
     pub control_socket: PathBuf,
+    /// What serves `platen backup`.
+    pub backups: Arc<LiveBackup>,
     /// The folder of the work place.
     pub work: PathBuf,
     /// The folder of what is made once a machine.
@@ -37,16 +41,23 @@ impl Lasting {
         let folder = DataDir::open(Path::new(&config.storage.data_dir))?;
         // The index' lock says that no other service uses the folder; everything else comes after it.
         let index = SledIndex::open_counted(&folder.index(), &config.storage, metrics.index.clone()).await?;
-        let index: Arc<dyn Index> = Arc::new(index);
+        let sled = Arc::new(index);
+        let index: Arc<dyn Index> = sled.clone();
         let store = store(config, &folder, index.as_ref()).await?;
-        let store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        let mut store: Arc<dyn ObjectStore> = Arc::new(CountedStore::new(store, metrics.store.clone()));
+        let on_disk = config.storage.objects() != Some(Objects::S3);
+        let deletions = on_disk.then(Deletions::default);
+        if let Some(deletions) = &deletions {
+            store = Arc::new(HeldStore::new(store, deletions.clone()));
+        }
+        let backups = Arc::new(LiveBackup::new(sled, deletions, &config.storage));
         #[cfg(debug_assertions)]
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;
         let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
         let caches = config.tex.cache_dir_or(Some(folder.caches()));
         let signer = Arc::new(Signer::open(&folder)?);
-        Ok(Self { store, index, signer, control_socket: folder.control_socket(), work, caches })
+        Ok(Self { store, index, signer, control_socket: folder.control_socket(), backups, work, caches })
     }
 
     /// Addresses of our own routes, or of the store itself where it has some.

@@ -1,11 +1,13 @@
 //! `platen account`: makes, lists and changes accounts.
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::operator::{CommandError, administer, collect, unexpected};
+use super::complain;
+use super::operator::{CommandError, administer, collect, is_running, unexpected};
 use crate::accounts::admin::{AccountLimit, AccountView, Documents, Renewal, Reply, Request, Settings};
+use crate::app::{self, Erased};
 use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::AccountId;
@@ -26,6 +28,17 @@ enum AccountCommand {
     List,
     /// Change an account; what is not given stays
     Set(SetArgs),
+    /// Delete an account with its jobs, documents, templates and tokens
+    Delete(DeleteArgs),
+}
+
+#[derive(Debug, Args)]
+struct DeleteArgs {
+    /// Its name
+    name: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +108,14 @@ pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Resu
             let view = expect_account(administer(config, &request)?)?;
             writeln!(out, "account {}", line(&view))?;
         }
+        AccountCommand::Delete(DeleteArgs { name, yes }) => {
+            if !yes {
+                confirm(&name)?;
+            }
+            let view = expect_account(administer(config, &Request::DeleteAccount { name })?)?;
+            writeln!(out, "deleted account {}", line(&view))?;
+            writeln!(out, "{}", erase(config)?)?;
+        }
         AccountCommand::List => {
             let views = collect(|last: Option<&AccountView>| {
                 let after = last.map(|view| view.account.name.clone());
@@ -109,6 +130,35 @@ pub fn run(arguments: AccountArgs, config: &Config, out: &mut dyn Write) -> Resu
         }
     }
     Ok(())
+}
+
+/// Asks whoever sits there for the name once more.
+fn confirm(name: &str) -> Result<(), CommandError> {
+    let what =
+        format!("this deletes account '{name}' with its jobs, documents, templates and tokens for good");
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(CommandError::Refused(format!("{what}; repeat the command with --yes")));
+    }
+    complain(&format!("{what}. Type its name to go on:"));
+    let mut typed = String::new();
+    stdin.read_line(&mut typed)?;
+    if typed.trim() == name {
+        return Ok(());
+    }
+    Err(CommandError::Refused("that is another name; nothing was deleted".to_owned()))
+}
+
+/// What becomes of what the account had: a running service erases it, else it is done here.
+fn erase(config: &Config) -> Result<String, CommandError> {
+    if is_running(config)? {
+        return Ok("what it had is being erased by the service".to_owned());
+    }
+    let erased = actix::System::new().block_on(app::erase_deleted(config));
+    let Erased { jobs, templates } = erased.map_err(|error| {
+        CommandError::Refused(format!("{error}; the account is gone, and the next start erases what it had"))
+    })?;
+    Ok(format!("erased {jobs} jobs and {templates} templates"))
 }
 
 fn set_request(arguments: SetArgs) -> Request {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{CommandError, data_folder, say};
 use crate::config::{Config, Objects, S3Config};
-use crate::storage::backup;
+use crate::storage::backup::{self, LiveSource};
 use crate::storage::folder::DataDir;
 use crate::storage::index::{Index as _, IndexError, SledIndex};
 use crate::templates::trust;
@@ -26,14 +26,18 @@ pub struct RestoreArguments {
     folder: PathBuf,
 }
 
-/// Copies the data folder while no service uses it.
+/// Copies the data folder, beside the service that uses it or while none does.
 ///
 /// # Errors
-/// When a service uses it, or the copy cannot be made.
+/// When the copy cannot be made.
 pub fn backup(config: &Config, arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
     let folder = data_folder(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let files = runtime.block_on(async {
+        if let Some(source) = LiveSource::connect(&folder.control_socket())? {
+            let copied = backup::backup_live(folder.path(), &arguments.folder, source, &config.storage);
+            return copied.await.map_err(CommandError::from);
+        }
         // Whoever has the index open has the folder to himself. Nothing is written to it meanwhile.
         let index = SledIndex::open(&folder.index(), &config.storage).await.map_err(in_use)?;
         let copied = backup::backup(folder.path(), &arguments.folder);
@@ -85,8 +89,8 @@ fn tell_of_bucket(config: &Config, what: &str) -> std::io::Result<()> {
 
 fn in_use(error: IndexError) -> CommandError {
     if matches!(error, IndexError::InUse(_)) {
-        return "a service uses the data folder; stop it first, or take a snapshot of the file system instead \
-                (README, chapter Backup)"
+        return "a service uses the data folder and does not answer on its control socket; look at its log, or stop it \
+                first"
             .into();
     }
     error.into()

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{Config, Faults};
+use crate::config::{self, Config, Faults};
 use crate::storage::folder::DataDir;
 
 /// A self-hosted document rendering service: template and data in, PDF, image or HTML out.
@@ -41,11 +41,11 @@ enum Command {
     Render(render::RenderArguments),
     /// Say what a template has in it: its tags, the data that it reads, its faults.
     Lint(lint::LintArguments),
-    /// Accounts: create, list, set.
+    /// Accounts: create, list, set, delete.
     Account(account::AccountArgs),
     /// Tokens: create, list, revoke.
     Token(token::TokenArgs),
-    /// Copy the data folder while no service uses it.
+    /// Copy the data folder, beside the running service or without one.
     Backup(backup::BackupArguments),
     /// Copy a backup into the empty data folder.
     Restore(backup::RestoreArguments),
@@ -99,8 +99,10 @@ fn readable(environment: Vec<(OsString, OsString)>) -> Result<Vec<(String, Strin
 
 fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitCode, CommandError> {
     if matches!(&arguments.command, Command::Serve(serve) if serve.print_config) {
-        say(crate::config::DEFAULT_TOML.trim_end())?;
-        return Ok(ExitCode::SUCCESS);
+        let (shown, faults) =
+            config::effective(file(arguments.config, &environment).as_deref(), &environment);
+        say(shown.trim_end())?;
+        return if faults.0.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(faults.into()) };
     }
     let config = load(arguments.config, environment)?;
     match arguments.command {
@@ -123,10 +125,14 @@ fn run(arguments: Arguments, environment: Vec<(String, String)>) -> Result<ExitC
     }
 }
 
-fn load(file: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Config, Faults> {
-    let named = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG").map(|(_, value)| value.into());
-    let file: Option<PathBuf> = file.or(named);
-    Config::load(file.as_deref(), environment)
+fn load(named: Option<PathBuf>, environment: Vec<(String, String)>) -> Result<Config, Faults> {
+    Config::load(file(named, &environment).as_deref(), environment)
+}
+
+/// The configuration file: the one that is named, or that of the environment.
+fn file(named: Option<PathBuf>, environment: &[(String, String)]) -> Option<PathBuf> {
+    let variable = environment.iter().find(|(name, _)| name == "PLATEN_CONFIG");
+    named.or_else(|| variable.map(|(_, value)| value.into()))
 }
 
 /// The data folder that `config` names, which must be one.

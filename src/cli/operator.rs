@@ -74,6 +74,12 @@ pub fn administer(config: &Config, request: &Request) -> Result<Reply, CommandEr
     }
 }
 
+/// Whether a service serves the data folder.
+pub(super) fn is_running(config: &Config) -> std::io::Result<bool> {
+    let folder = std::path::absolute(&config.storage.data_dir)?;
+    Ok(UnixStream::connect(DataDir::control_socket_in(&folder)).is_ok())
+}
+
 /// Everything of a list that comes in pages: `page` asks behind the last item known.
 pub(super) fn collect<T>(
     mut page: impl FnMut(Option<&T>) -> Result<Vec<T>, CommandError>,

@@ -1,5 +1,10 @@
 //! `platen render`: one document without a server, through the same pipeline.
 
+mod beside;
+mod output;
+mod progress;
+mod source;
+
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -12,7 +17,6 @@ use bytes::Bytes;
 use clap::Args;
 use serde_json::value::RawValue;
 
-use super::folder;
 use super::place::Place;
 use super::{CommandError, complain, say};
 use crate::app::{Basis, Engines};
@@ -29,7 +33,7 @@ use crate::pipeline::{self, Held, InputSet, RunInput};
 use crate::storage::disk::DiskStore;
 use crate::storage::{ObjectStore, StorageKey};
 use crate::telemetry::{self, metrics::Metrics};
-use crate::templates::package::Package;
+use source::Source;
 
 /// How often the pool is asked whether its browser started.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
@@ -37,24 +41,30 @@ const LOOK_PAUSE: Duration = Duration::from_millis(50);
 /// Arguments of `platen render`. Of FILE, --data and --opts one may be `-`, for stdin.
 #[derive(Debug, Args)]
 pub struct RenderArguments {
-    /// The template: a page, an Office file, LaTeX, a zip archive, or a folder with index.html, index.docx or index.tex
+    /// The template: a page, an Office file, LaTeX, a zip archive, or a folder with index.html, index.docx or index.tex.
+    /// Files that a page or a LaTeX source names are found beside it, in its folder and below
     #[arg(value_name = "FILE")]
     file: Place,
-    /// The template's kind: html, ejs, framework, latex, docx, xlsx, pptx
+    /// The template's kind: html, ejs, framework, latex, docx, xlsx, pptx; where its extension does not say so
     #[arg(long = "type", value_name = "TYPE")]
-    kind: String,
+    kind: Option<String>,
     /// The JSON data; `{}` when there is none
     #[arg(long, value_name = "FILE")]
     data: Option<Place>,
-    /// Where the document goes; its extension is the target. `-` for stdout, with --target
+    /// Where the document goes; its extension is the target. `-` for stdout, with --target. Else the template's name with
+    /// the target's extension, in the present folder
     #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
-    output: Place,
-    /// What becomes of it: pdf, png, jpg, html, docx, xlsx, pptx; where the output's extension does not say so
+    output: Option<Place>,
+    /// What becomes of it: pdf, png, jpg (jpeg), html, docx, xlsx, pptx; where the output's extension does not say so.
+    /// pdf where nothing does
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
     /// `formatOpts` as a JSON object
     #[arg(long, value_name = "FILE")]
     opts: Option<Place>,
+    /// Show the document with the desktop's program for it
+    #[arg(long)]
+    open: bool,
 }
 
 /// Renders one document; prints its path, warnings go to stderr.
@@ -71,13 +81,23 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     // One for pages with script and without; none where no step shows a page.
     config.browser.processes = u64::from(plan.steps().iter().any(|step| step.engine == page::NAME));
     config.browser.static_processes = 0;
-    arguments.output.check(input.target == Target::Html)?;
+    match &arguments.output {
+        Some(output) => output.check(input.target == Target::Html)?,
+        None => drop(output::own_name(&arguments.file, input.target.file())?),
+    }
+    if arguments.open && arguments.output == Some(Place::Stream) {
+        return Err("--open shows a file; give -o FILE".into());
+    }
     let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };
-    let (made, document) = actix::System::new().block_on(render(config, input, means))?;
-    check_extension(&arguments.output, made)?;
-    arguments.output.write(&document)?;
-    if arguments.output != Place::Stream {
-        say(&arguments.output.to_string())?;
+    let made = actix::System::new().block_on(progress::shown(render(config, input, means)));
+    let (made, document) = made?;
+    let output = output::place(arguments, made)?;
+    output.write(&document)?;
+    if let Place::File(path) = &output {
+        say(&output.to_string())?;
+        if arguments.open {
+            output::open(path);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -87,15 +107,12 @@ fn input_of(
     config: &Config,
     catalog: &Catalog,
 ) -> Result<(RunInput, Plan), CommandError> {
-    let kind = TemplateKind::from_name(&arguments.kind).ok_or_else(|| {
-        let known = TemplateKind::ALL.map(TemplateKind::name).join(", ");
-        format!("--type {} is unknown; there are: {known}", arguments.kind)
-    })?;
-    let target = target_of(arguments)?;
     let sources = [Some(&arguments.file), arguments.data.as_ref(), arguments.opts.as_ref()];
     if sources.into_iter().flatten().filter(|&source| *source == Place::Stream).count() > 1 {
         return Err("stdin can be read once: of FILE, --data and --opts one may be '-'".into());
     }
+    let Source { kind, template } = source::read(arguments, config)?;
+    let target = output::target(arguments, kind, catalog)?;
     let limit_bytes = config.http.upload_limit_bytes;
     let data = arguments.data.as_ref().map(|data| data.read(limit_bytes)).transpose()?;
     let reading = arguments.opts.as_ref().map(|opts| read_options(opts, config)).transpose()?;
@@ -113,23 +130,12 @@ fn input_of(
         kind,
         target,
         options: reading.options,
-        held: Held { data, template: Some(template_of(&arguments.file, config)?) },
+        held: Held { data, template: Some(template) },
         given: InputSet::default(),
         template: None,
         deliver_to: None,
     };
     Ok((input, plan))
-}
-
-/// The template as it would be uploaded: a folder as the archive of it.
-fn template_of(file: &Place, config: &Config) -> Result<Bytes, CommandError> {
-    match file {
-        Place::File(path) if path.is_dir() => {
-            let limits = &config.templates;
-            Ok(Package::of_files(folder::files(path, limits)?, limits)?.pack()?)
-        }
-        Place::File(_) | Place::Stream => Ok(file.read(config.http.upload_limit_bytes)?),
-    }
 }
 
 /// How the kind becomes the target, or what it can become, or what must be installed.
@@ -152,50 +158,9 @@ fn plan(
     })
 }
 
-/// What --target says, or the output's extension; one must, and two must agree.
-fn target_of(arguments: &RenderArguments) -> Result<Target, CommandError> {
-    let known = || Target::ALL.map(Target::name).join(", ");
-    let output = &arguments.output;
-    let by_extension = output.extension().and_then(|extension| Target::from_name(&extension));
-    let Some(name) = arguments.target.as_deref() else {
-        let remedy = match output.extension().as_deref() {
-            Some("zip") => "needs --target, png or jpg: several pictures come as a zip archive",
-            Some(_) => "needs such an extension, or --target",
-            None if *output == Place::Stream => "needs --target",
-            None => "needs an extension, or --target",
-        };
-        return by_extension.ok_or_else(|| format!("-o {output} {remedy}; targets are: {}", known()).into());
-    };
-    let target = Target::from_name(name)
-        .ok_or_else(|| format!("--target {name} is unknown; there are: {}", known()))?;
-    match by_extension {
-        Some(other) if other != target => {
-            Err(format!("--target {name}, but -o {output} is a {}; let one of them go", other.name()).into())
-        }
-        Some(_) | None => Ok(target),
-    }
-}
-
-/// How many pages a document has, and so whether its pictures are an archive, shows when it is made.
-fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
-    let meant = output.extension().and_then(|extension| FileKind::from_name(&extension));
-    let Some(meant) = meant.filter(|meant| *meant != made) else { return Ok(()) };
-    let meant = meant.name();
-    let told = if made == FileKind::Zip {
-        format!(
-            "several pictures were made, in a zip archive, and -o {output} says {meant}; give -o NAME.zip --target {meant}, \
-             or ask for one page (formatOpts.page)"
-        )
-    } else {
-        let made = made.name();
-        format!("{made} was made, and -o {output} says {meant}; give -o NAME.{made}")
-    };
-    Err(told.into())
-}
-
 fn read_options(opts: &Place, config: &Config) -> Result<Reading, CommandError> {
     let raw: Box<RawValue> = serde_json::from_slice(&opts.read(config.http.upload_limit_bytes)?)
-        .map_err(|error| format!("--opts {opts} is not JSON: {error}"))?;
+        .map_err(|error| format!("--opts {opts} is not valid JSON: {error}"))?;
     Ok(format_opts::read(&raw, &OptionLimits::of(&config.browser)))
 }
 
@@ -311,27 +276,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_file_is_named_as_what_it_is() {
-        let told = |output: &str, made| {
-            check_extension(&output.parse().unwrap(), made).map_err(|error| error.to_string())
-        };
-        for (output, made) in [
-            ("a.png", FileKind::Png),
-            ("a.ZIP", FileKind::Zip),
-            ("a.jpeg", FileKind::Jpg),
-            ("a", FileKind::Zip),
-            ("-", FileKind::Zip),
-        ] {
-            assert_eq!(told(output, made), Ok(()), "{output}");
-        }
-        let archive = told("d.png", FileKind::Zip).unwrap_err();
-        assert!(
-            archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"),
-            "{archive}"
-        );
-        assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
     }
 }

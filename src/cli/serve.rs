@@ -12,7 +12,7 @@ use crate::telemetry;
 /// Arguments of `platen serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// Print the default configuration and end.
+    /// Print the effective configuration, each value with where it is from, and end.
     #[arg(long)]
     pub print_config: bool,
 }

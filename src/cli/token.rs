@@ -5,9 +5,15 @@ use std::io::Write;
 use clap::{Args, Subcommand};
 
 use super::operator::{CommandError, administer, collect, unexpected};
-use crate::accounts::admin::{Reply, Request, TokenView};
+use crate::accounts::admin::{Expiry, Reply, Request, TokenView};
+use crate::clock::Timestamp;
 use crate::config::Config;
 use crate::domain::ids::TokenId;
+use crate::domain::subscription::parse_moment;
+
+const HOUR_MS: u64 = 3_600_000;
+/// Longest time of a token: a hundred years.
+const HOURS_LIMIT: u64 = 36_500 * 24;
 
 /// Arguments of `platen token`.
 #[derive(Debug, Args)]
@@ -23,6 +29,12 @@ enum TokenCommand {
         /// The account it opens
         #[arg(long, value_name = "NAME")]
         account: String,
+        /// What the token is called in lists
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// When it ends: after some time (`30d`, `12h`), at a date (`2026-12-31`) or a moment of RFC 3339
+        #[arg(long, value_name = "WHEN", value_parser = parse_expiry)]
+        expires: Option<Expiry>,
     },
     /// List the tokens
     List {
@@ -43,10 +55,12 @@ enum TokenCommand {
 /// A sentence for the operator; the program ends with a failure then.
 pub fn run(arguments: TokenArgs, config: &Config, out: &mut dyn Write) -> Result<(), CommandError> {
     match arguments.command {
-        TokenCommand::Create { account } => match administer(config, &Request::CreateToken { account })? {
-            Reply::Token { text, .. } => writeln!(out, "{text}")?,
-            Reply::Account(_) | Reply::Accounts(_) | Reply::Tokens(_) => return Err(unexpected()),
-        },
+        TokenCommand::Create { account, name, expires } => {
+            match administer(config, &Request::CreateToken { account, name, expiry: expires })? {
+                Reply::Token { text, .. } => writeln!(out, "{text}")?,
+                Reply::Account(_) | Reply::Accounts(_) | Reply::Tokens(_) => return Err(unexpected()),
+            }
+        }
         TokenCommand::List { account } => {
             let views = collect(|last: Option<&TokenView>| {
                 let after = last.map(|view| view.id);
@@ -75,8 +89,33 @@ fn tokens(config: &Config, request: &Request) -> Result<Vec<TokenView>, CommandE
 fn line(view: &TokenView) -> String {
     let status = match view.revoked_at {
         Some(moment) => format!("revoked {}", moment.rfc3339()),
+        None if view.is_expired => "expired".to_owned(),
         None => "active".to_owned(),
     };
-    let created = view.created_at.rfc3339();
-    format!("{}  account={}  ends-in={}  created {created}  {status}", view.id, view.account, view.last_chars)
+    let name = view.name.as_deref().map(|name| format!("  name={name}")).unwrap_or_default();
+    let told = |moment: Option<Timestamp>| moment.map_or_else(|| "never".to_owned(), Timestamp::rfc3339);
+    format!(
+        "{}  account={}{name}  ends-in={}  created {}  expires {}  last-used {}  {status}",
+        view.id,
+        view.account,
+        view.last_chars,
+        view.created_at.rfc3339(),
+        told(view.expires_at),
+        told(view.last_used_at),
+    )
+}
+
+fn parse_expiry(text: &str) -> Result<Expiry, String> {
+    let told = || {
+        "give a time like 30d or 12h (at most 36500d), a date like 2026-12-31, or a moment of RFC 3339"
+            .to_owned()
+    };
+    let after = [("d", 24), ("h", 1)].into_iter().find_map(|(unit, hours)| {
+        let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        Some(count.saturating_mul(hours)).filter(|hours| (1..=HOURS_LIMIT).contains(hours))
+    });
+    match after {
+        Some(hours) => Ok(Expiry::In(hours * HOUR_MS)),
+        None => parse_moment(text).map(Expiry::At).ok_or_else(told),
+    }
 }

@@ -13,6 +13,8 @@ pub struct LogConfig {
     pub format: String,
     /// Tracing directives, e.g. `info,platen::browser=debug`.
     pub filter: String,
+    /// A line for each request.
+    pub access: bool,
 }
 
 /// How a line of the log looks.

@@ -2,7 +2,7 @@
 //!
 //! `config/default.toml` holds every key, so it is also the schema: what it does not name is unknown,
 //! and a value must be of the type it has there. All faults are reported at once, each with its key
-//! and remedy. One file a section.
+//! and remedy. One file a section; `layers.rs` merges, `print.rs` shows what came of it.
 
 mod accounts;
 mod assemble;
@@ -10,11 +10,13 @@ mod browser;
 mod engines;
 mod http;
 mod jobs;
+mod layers;
 mod log;
 mod metrics;
 mod office;
 mod outbound;
 mod pandoc;
+mod print;
 mod raster;
 mod s3;
 mod storage;
@@ -26,8 +28,10 @@ use std::fmt;
 use std::path::Path;
 
 use serde::Deserialize;
-use toml::{Table, Value};
 
+use layers::Layers;
+
+pub use self::print::effective;
 pub use self::s3::{S3Config, Secret};
 pub use accounts::AccountsConfig;
 pub use assemble::AssembleConfig;
@@ -46,10 +50,8 @@ pub use templates::TemplatesConfig;
 pub use tex::TexConfig;
 pub use workers::{SERVER_USERS, WorkersConfig};
 
-/// The compiled-in defaults, as `platen serve --print-config` prints them.
+/// The compiled-in defaults.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
-
-const ENV_PREFIX: &str = "PLATEN__";
 
 /// The whole configuration, validated.
 #[derive(Clone, Debug, Deserialize)]
@@ -135,29 +137,27 @@ impl Config {
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, Faults> {
-        let mut faults = Faults::default();
-        let mut merged = defaults();
-        if let Some(path) = file {
-            overlay_file(&mut merged, path, &mut faults);
-        }
         let environment: Vec<_> = environment.into_iter().collect();
-        for (name, value) in &environment {
-            if let Some(key) = name.strip_prefix(ENV_PREFIX) {
-                overlay_variable(&mut merged, name, key, value, &mut faults);
-            }
-        }
-        // What could not be taken over left the default in its place, so the rest is checked as well.
-        let mut config: Self = match merged.clone().try_into() {
+        let mut faults = Faults::default();
+        let layers = Layers::read(file, &environment, &mut faults);
+        let Some(config) = Self::of(layers, &environment, &mut faults) else { return Err(faults) };
+        if faults.0.is_empty() { Ok(config) } else { Err(faults) }
+    }
+
+    /// What the layers hold, with every fault of it; nothing where not even the defaults could be read.
+    fn of(mut layers: Layers, environment: &[(String, String)], faults: &mut Faults) -> Option<Self> {
+        layers.take_out_unreadable(faults);
+        let mut config: Self = match layers.table.try_into() {
             Ok(config) => config,
             Err(error) => {
-                name_unread(&merged, &error, &mut faults);
-                return Err(faults);
+                faults.add("config", error.message());
+                return None;
             }
         };
-        config.s3.take_environment(&environment);
-        config.tex.take_environment(&environment);
-        config.validate(&mut faults);
-        if faults.0.is_empty() { Ok(config) } else { Err(faults) }
+        config.s3.take_environment(environment);
+        config.tex.take_environment(environment);
+        config.validate(faults);
+        Some(config)
     }
 
     fn validate(&self, faults: &mut Faults) {
@@ -192,99 +192,6 @@ impl Default for Config {
     fn default() -> Self {
         #[expect(clippy::expect_used, reason = "compiled in; the unit tests load it")]
         Self::load(None, []).expect("config/default.toml is valid")
-    }
-}
-
-fn defaults() -> Table {
-    #[expect(clippy::expect_used, reason = "compiled in; the unit tests load it")]
-    DEFAULT_TOML.parse().expect("config/default.toml is TOML")
-}
-
-fn overlay_file(merged: &mut Table, path: &Path, faults: &mut Faults) {
-    let shown = path.display().to_string();
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) => return faults.add(shown, format!("cannot be read: {error}")),
-    };
-    let table: Table = match text.parse() {
-        Ok(table) => table,
-        Err(error) => return faults.add(shown, not_toml(&text, &error)),
-    };
-    for (section, keys) in table {
-        let Value::Table(keys) = keys else {
-            faults.add(section, "is not a section; put it under one, e.g. [http]");
-            continue;
-        };
-        for (key, value) in keys {
-            set(merged, &section, &key, value, faults);
-        }
-    }
-}
-
-/// Where it is wrong, and not the line itself: it may hold a secret.
-fn not_toml(text: &str, error: &toml::de::Error) -> String {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-    format!("is not TOML: line {}: {}", before.matches('\n').count() + 1, error.message())
-}
-
-fn overlay_variable(merged: &mut Table, name: &str, key: &str, value: &str, faults: &mut Faults) {
-    let Some((section, key)) = key.split_once("__") else {
-        return faults.add(name, "is not of the form PLATEN__SECTION__KEY");
-    };
-    let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
-    let present = merged.get(&section).and_then(|keys| keys.get(&key));
-    let parsed = if matches!(present, Some(Value::String(_)) | None) {
-        Value::String(value.to_owned())
-    } else if matches!(present, Some(Value::Array(_))) {
-        match value.parse::<Value>() {
-            Ok(list) => list,
-            Err(error) => return faults.add(name, format!("is not a TOML array: {}", error.message())),
-        }
-    } else if let Ok(number) = value.parse::<i64>() {
-        Value::Integer(number)
-    } else if let Ok(flag) = value.parse::<bool>() {
-        Value::Boolean(flag)
-    } else {
-        Value::String(value.to_owned())
-    };
-    set(merged, &section, &key, parsed, faults);
-}
-
-fn set(merged: &mut Table, section: &str, key: &str, value: Value, faults: &mut Faults) {
-    let name = format!("{section}.{key}");
-    let Some(Value::Table(keys)) = merged.get_mut(section) else {
-        return faults.add(name, "there is no such section; `platen serve --print-config` lists them");
-    };
-    let Some(present) = keys.get_mut(key) else {
-        return faults.add(name, "there is no such key; `platen serve --print-config` lists them");
-    };
-    if present.type_str() != value.type_str() {
-        let detail = format!("must be a {}, not a {}", present.type_str(), value.type_str());
-        return faults.add(name, detail);
-    }
-    if matches!(value, Value::Integer(number) if number < 0) {
-        return faults.add(name, "must not be negative");
-    }
-    *present = value;
-}
-
-/// Which values cannot be read, though they are of the type that the defaults have there, as a word that is none of those
-/// known. What reads them says no key, so each is tried by itself among the defaults.
-fn name_unread(merged: &Table, error: &toml::de::Error, faults: &mut Faults) {
-    let before = faults.0.len();
-    for (section, keys) in merged {
-        for (key, value) in keys.as_table().into_iter().flatten() {
-            let mut alone = defaults();
-            if let Some(present) = alone.get_mut(section).and_then(|keys| keys.get_mut(key)) {
-                *present = value.clone();
-            }
-            if let Err(error) = alone.try_into::<Config>() {
-                faults.add(format!("{section}.{key}"), error.message());
-            }
-        }
-    }
-    if faults.0.len() == before {
-        faults.add("config", error.message());
     }
 }
 
@@ -337,6 +244,28 @@ mod tests {
         let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
         assert_eq!(keys, ["engines.slots", "office.start"]);
         assert!(faults.0[1].detail.contains("expected `eager` or `lazy`"), "{faults}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_hides_no_other_fault() {
+        let allow = r#"["a.example", 1, { host = "b", privat = true }, "c d", { host = "10.0.0.1", private = true }]"#;
+        let layers = [
+            variable("PLATEN__OUTBOUND__ALLOW", allow),
+            variable("PLATEN__OUTBOUND__DELIVERY", "everywhere"),
+            variable("PLATEN__OUTBOUND__DELIVERY_TRIES", "0"),
+            variable("PLATEN__LOG__FORMAT", "xml"),
+        ];
+        let faults = Config::load(None, layers).unwrap_err();
+        let keys: Vec<_> = faults.0.iter().map(|fault| fault.key.as_str()).collect();
+        let allow = "outbound.allow";
+        let tries = "outbound.delivery_tries";
+        assert_eq!(keys, [allow, allow, "outbound.delivery", allow, allow, tries, "log.format"], "{faults}");
+        let told = faults.to_string();
+        for words in
+            ["entry 2: ", "entry 3: ", "`public` or `listed`", "'c d' is no host", "'10.0.0.1' is private"]
+        {
+            assert!(told.contains(words), "{words}: {told}");
+        }
     }
 
     #[test]

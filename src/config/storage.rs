@@ -26,6 +26,8 @@ pub struct StorageConfig {
     pub objects_free_limit_bytes: u64,
     /// With less space free on its disk, the index takes no more changes.
     pub free_limit_bytes: u64,
+    /// A backup beside a running service that takes longer is broken off.
+    pub backup_limit_s: u64,
 }
 
 /// Where objects live.
@@ -63,5 +65,6 @@ impl StorageConfig {
         let least = self.free_limit_bytes;
         faults.within("storage.objects_free_limit_bytes", self.objects_free_limit_bytes, least, 1 << 50);
         faults.within("storage.free_limit_bytes", self.free_limit_bytes, 1 << 20, 1 << 50);
+        faults.within("storage.backup_limit_s", self.backup_limit_s, 1, 604_800);
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
-use actix_web::{FromRequest, HttpRequest, web};
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
 
 use super::gate;
 use super::problem::Failure;
@@ -41,6 +41,7 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
     let account = gate::ask(state, &state.accounts, Authenticate { token }).await?;
     state.rate_limit.admit(named)?;
     tracing::Span::current().record("account.id", tracing::field::display(account));
+    request.extensions_mut().insert(Caller(account));
     Ok(Caller(account))
 }
 

@@ -1,6 +1,7 @@
 //! The REST interface. All routes are on this screen; each endpoint is one file. Handlers read a request,
 //! send a message and answer; they do nothing else.
 
+mod access;
 mod address;
 mod auth;
 mod body;

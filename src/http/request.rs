@@ -14,6 +14,7 @@ use tracing::Instrument;
 use tracing::field::Empty;
 use uuid::Uuid;
 
+use super::access::AccessLine;
 use super::problem::{self, Failure};
 use super::state::HttpState;
 use super::unread;
@@ -52,6 +53,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
         template.id = Empty
     );
     let count = Counting::begin(&request);
+    let access = AccessLine::begin(&request);
     let held = unread::hold(&mut request);
     let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
@@ -67,8 +69,11 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     span.record("http.status", response.status().as_u16());
     count.answered(&response);
     tracing::debug!("answered");
-    Ok(match held {
-        Some(held) => unread::release(held, response),
+    if let Some(held) = held {
+        response = unread::release(held, response);
+    }
+    Ok(match access {
+        Some(access) => access.follow(response, &REQUEST_ID),
         None => response,
     })
 }

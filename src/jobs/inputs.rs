@@ -52,7 +52,9 @@ pub(super) fn small(held: &Held, limit_bytes: u64) -> Held {
 
 /// Deletes objects of a job; what cannot be deleted stays for the sweep.
 pub(super) async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) {
-    if let Err(error) = store.delete_all(keys).await {
+    if let Err(error) = store.delete_all(keys).await
+        && !error.is_held()
+    {
         tracing::warn!(error = %error, "inputs of a job stay behind");
     }
 }

@@ -97,6 +97,40 @@ impl Journal {
         bytes.map(|bytes| record::decode(RECORD_VERSION, &key, &bytes)).transpose()
     }
 
+    /// The same, and none where the record cannot be read.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn readable(
+        &self,
+        account: AccountId,
+        id: JobId,
+    ) -> Result<Option<JobRecord>, IndexError> {
+        let key = record_key(account, id);
+        let bytes = self.index.get(&key).await?;
+        Ok(bytes.and_then(|bytes| record::decode(RECORD_VERSION, &key, &bytes).ok()))
+    }
+
+    /// The ids of the account's jobs behind `after`; at most `limit`.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub(super) async fn ids(
+        &self,
+        account: AccountId,
+        after: Option<JobId>,
+        limit: usize,
+    ) -> Result<Vec<JobId>, IndexError> {
+        let after = after.map(|id| record_key(account, id));
+        let page = self.index.scan(&format!("job/{account}/"), after.as_deref(), limit).await?;
+        Ok(page.iter().filter_map(|entry| entry.key.rsplit('/').next()?.parse().ok()).collect())
+    }
+
+    /// The batch that removes a record that cannot be read.
+    pub(super) fn dropping(&self, account: AccountId, job: JobId) -> Change {
+        Change::new().delete(record_key(account, job)).delete(live_key(job))
+    }
+
     /// The bytes under a key of the journal's own.
     ///
     /// # Errors

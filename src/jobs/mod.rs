@@ -12,6 +12,7 @@ pub mod journal;
 pub mod list;
 pub mod messages;
 mod notice;
+pub mod purge;
 mod queue;
 pub mod record;
 pub mod registry;

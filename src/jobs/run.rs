@@ -219,7 +219,7 @@ pub(super) struct End {
 
 fn tell(deps: &Deps, record: &JobRecord) {
     tracing::info!(
-        job.id = %record.id, job.state = ?record.state,
+        job.id = %record.id, account.id = %record.account, job.state = ?record.state,
         job.error_code = record.fault.as_ref().map(|fault| fault.code.name()),
         render.ms = record.output.as_ref().map(|output| output.render_ms),
         "the job ended"

@@ -131,6 +131,7 @@ pub async fn marked(index: &dyn Index) -> Result<HashSet<StorageKey>, IndexError
 async fn delete(store: &dyn ObjectStore, keys: &[StorageKey]) -> bool {
     match store.delete_all(keys).await {
         Ok(()) => true,
+        Err(error) if error.is_held() => false,
         Err(error) => {
             tracing::warn!(error = %error, "objects stay behind until the next sweep");
             false

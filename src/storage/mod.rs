@@ -7,6 +7,7 @@ pub mod disk;
 #[cfg(debug_assertions)]
 pub mod failpoint;
 pub mod folder;
+pub mod held;
 pub mod index;
 pub mod key;
 pub mod landing;
@@ -68,6 +69,14 @@ impl StoreError {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Failed(cause) if cause.kind() == ErrorKind::NetworkDown)
+    }
+
+    /// Whether it is a deletion that waits for the end of a backup: what was to go is swept after it.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        // The system's own is another one.
+        matches!(self, Self::Failed(cause)
+            if cause.kind() == ErrorKind::ResourceBusy && cause.raw_os_error().is_none())
     }
 }
 

@@ -158,7 +158,9 @@ impl Drop for Changing<'_> {
 /// The last one first: it tells of all others, and without it nothing can be made of them.
 async fn delete(store: Arc<dyn ObjectStore>, keys: Vec<StorageKey>) {
     let keys: Vec<_> = keys.into_iter().rev().collect();
-    if let Err(error) = store.delete_all(&keys).await {
+    if let Err(error) = store.delete_all(&keys).await
+        && !error.is_held()
+    {
         tracing::warn!(error = %error, "objects of a change that was broken off stay behind until they are swept");
     }
 }

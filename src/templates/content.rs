@@ -87,7 +87,9 @@ async fn unzip(deps: &Deps, of: TemplateRef) -> Result<(), Problem> {
     if deps.store.head(&upload).await.ok() != read {
         return Ok(());
     }
-    if let Err(error) = deps.store.delete(&upload).await {
+    if let Err(error) = deps.store.delete(&upload).await
+        && !error.is_held()
+    {
         tracing::warn!(storage.key = %upload, error = %error, "an unpacked upload stays until its template is saved");
     }
     Ok(())

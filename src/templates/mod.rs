@@ -19,7 +19,7 @@ pub mod rebuild;
 pub mod record;
 mod refusal;
 pub mod registry;
-mod remove;
+pub mod remove;
 mod room;
 mod save;
 pub mod source;

@@ -7,8 +7,12 @@ use super::deps::Deps;
 use super::messages::DeleteTemplate;
 use super::record::TemplateRecord;
 use super::registry::TemplateRegistry;
+use crate::domain::ids::AccountId;
 use crate::problem::Problem;
 use crate::storage::StorageKey;
+
+/// Templates that are looked for at a time.
+const PAGE: usize = 100;
 
 impl Handler<DeleteTemplate> for TemplateRegistry {
     type Result = ResponseFuture<Result<(), Problem>>;
@@ -18,6 +22,32 @@ impl Handler<DeleteTemplate> for TemplateRegistry {
             let (_turn, record) = deps.own_in_turn(message.0).await?;
             remove(&deps, &record).await
         })
+    }
+}
+
+/// Removes all templates of an account that was deleted; answers how many.
+///
+/// # Errors
+/// When index or store fail; a repetition goes on.
+pub async fn remove_all(deps: &Deps, account: AccountId) -> Result<u64, Problem> {
+    let (mut removed, mut before) = (0, None);
+    loop {
+        let page = deps.index.newest(account, before, PAGE).await?;
+        let Some((last, _)) = page.last() else { return Ok(removed) };
+        before = Some(*last);
+        for (id, _) in page {
+            let _turn = deps.turns.of(id).await;
+            match deps.index.read(account, id).await {
+                Ok(Some(record)) => {
+                    remove(deps, &record).await?;
+                    removed += 1;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(template.id = %id, error = %error, "a template cannot be read, and stays");
+                }
+            }
+        }
     }
 }
 

@@ -101,7 +101,8 @@ async fn an_account_has_as_many_tokens_as_the_limit_and_keeps_as_many_revoked() 
     house.config.accounts.token_limit = 3;
     let service = house.service().await;
     let (_, first) = service.account("acme", None).await;
-    let create = || service.administer(Request::CreateToken { account: "acme".to_owned() });
+    let create =
+        || service.administer(Request::CreateToken { account: "acme".to_owned(), name: None, expiry: None });
     create().await.unwrap();
     create().await.unwrap();
     let refused = create().await.unwrap_err().to_string();
@@ -213,7 +214,9 @@ async fn a_path_too_long_for_a_socket_is_refused_in_a_sentence() {
     let house = House::new();
     let service = house.service().await;
     let path = house.socket().with_file_name("x".repeat(108));
-    let refused = control::serve(&path, service.accounts.clone(), &house.config.accounts).unwrap_err();
+    let refused =
+        control::serve(&path, (service.accounts.clone(), service.backups.clone()), &house.config.accounts)
+            .unwrap_err();
     assert!(matches!(refused, ControlError::PathTooLong { .. }));
     assert!(refused.to_string().contains("the system takes 107"), "{refused}");
 }

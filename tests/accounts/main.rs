@@ -4,6 +4,7 @@
 
 mod commands;
 mod quota;
+mod tokens;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use platen::config::Config;
 use platen::domain::ids::AccountId;
 use platen::domain::subscription::{Status, parse_moment};
 use platen::problem::Problem;
+use platen::storage::backup::LiveBackup;
 use platen::storage::folder::DataDir;
 use platen::storage::index::{Index, SledIndex};
 use tempfile::TempDir;
@@ -35,6 +37,7 @@ struct House {
 /// What a service runs of accounts.
 struct Service {
     accounts: Addr<Accounts>,
+    backups: Arc<LiveBackup>,
     index: Arc<dyn Index>,
     clock: Arc<FixedClock>,
     socket: ControlSocket,
@@ -66,33 +69,36 @@ impl House {
 
     async fn service(&self) -> Service {
         let folder = DataDir::open(self.config.storage.data_dir.as_ref()).unwrap();
-        let opened = SledIndex::open(&folder.index(), &self.config.storage).await.unwrap();
-        let index: Arc<dyn Index> = Arc::new(opened);
+        let opened = Arc::new(SledIndex::open(&folder.index(), &self.config.storage).await.unwrap());
+        let backups = Arc::new(LiveBackup::new(opened.clone(), None, &self.config.storage));
+        let index: Arc<dyn Index> = opened;
         let clock = Arc::new(FixedClock::at(parse_moment("2026-01-10").unwrap()));
         let time: Arc<dyn Clock> = clock.clone();
         let book = Book::load(Arc::clone(&index), time, &self.config.accounts).await.unwrap();
         let accounts = Accounts::new(Arc::new(book), self.config.accounts.mailbox_limit).start();
-        let socket =
-            control::serve(&folder.control_socket(), accounts.clone(), &self.config.accounts).unwrap();
-        Service { accounts, index, clock, socket }
+        let served = (accounts.clone(), backups.clone());
+        let socket = control::serve(&folder.control_socket(), served, &self.config.accounts).unwrap();
+        Service { accounts, backups, index, clock, socket }
     }
 
     /// A command as it is typed: what it prints, or its error.
     async fn command(&self, line: &str) -> Result<String, String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let config = self.config.clone();
-        let run = move || -> Result<String, CommandError> {
+        let told = |error: CommandError| error.to_string();
+        let run = move || -> Result<String, String> {
             let mut out = Vec::new();
+            let refused = |error: clap::Error| error.to_string();
             if words[0] == "account" {
-                let arguments = AccountLine::try_parse_from(words).unwrap().arguments;
-                platen::cli::account::run(arguments, &config, &mut out)?;
+                let arguments = AccountLine::try_parse_from(words).map_err(refused)?.arguments;
+                platen::cli::account::run(arguments, &config, &mut out).map_err(told)?;
             } else {
-                let arguments = TokenLine::try_parse_from(words).unwrap().arguments;
-                platen::cli::token::run(arguments, &config, &mut out)?;
+                let arguments = TokenLine::try_parse_from(words).map_err(refused)?.arguments;
+                platen::cli::token::run(arguments, &config, &mut out).map_err(told)?;
             }
             Ok(String::from_utf8(out).unwrap())
         };
-        tokio::task::spawn_blocking(run).await.unwrap().map_err(|error| error.to_string())
+        tokio::task::spawn_blocking(run).await.unwrap()
     }
 }
 
@@ -115,7 +121,10 @@ impl Service {
         let request =
             Request::CreateAccount { name: name.to_owned(), plan: None, documents_per_month, id: None };
         self.administer(request).await.unwrap();
-        let reply = self.administer(Request::CreateToken { account: name.to_owned() }).await.unwrap();
+        let reply = self
+            .administer(Request::CreateToken { account: name.to_owned(), name: None, expiry: None })
+            .await
+            .unwrap();
         let Reply::Token { text, .. } = reply else { panic!("{reply:?}") };
         (self.authenticate(&text).await.unwrap(), text)
     }

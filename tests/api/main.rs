@@ -2,8 +2,10 @@
 
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
 mod app;
 mod archives;
+mod backup;
 mod banners;
 mod browser_faults;
 mod builds;
@@ -46,6 +48,7 @@ mod office;
 mod office_html;
 mod office_templates;
 mod openapi;
+mod operating;
 mod options;
 mod owner;
 mod page_slides;

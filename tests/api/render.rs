@@ -57,7 +57,8 @@ fn standard_streams_are_read_and_written_by_the_name_of_a_dash() {
 #[test]
 fn wrong_arguments_are_refused_with_the_remedy() {
     let folder = folder();
-    let cases: [(&[&str], &str); 13] = [
+    std::fs::write(folder.path().join("page.html"), "<p>1").unwrap();
+    let cases: [(&[&str], &str); 17] = [
         (
             &["index.ejs", "--type", "ejs", "-o", "a.zip"],
             "-o a.zip needs --target, png or jpg: several pictures",
@@ -66,12 +67,22 @@ fn wrong_arguments_are_refused_with_the_remedy() {
             &["index.ejs", "--type", "ejs", "--data", "data.json", "-o", "a.zip", "--target", "html"],
             "html was made, and -o a.zip says zip; give -o NAME.html",
         ),
-        (&["index.ejs", "--type", "ejs", "-o", "-"], "-o - needs --target; targets are: jpg, png, "),
-        (&["index.ejs", "--type", "ejs", "-o", "a.bmp"], "-o a.bmp needs such an extension, or --target"),
+        (&["index.ejs", "-o", "-"], "-o - needs --target; ejs becomes jpg (or jpeg), png, html, pdf"),
+        (
+            &["index.ejs", "-o", "a.bmp"],
+            "another one, or --target; ejs becomes jpg (or jpeg), png, html, pdf",
+        ),
+        (&["index.ejs", "--target", "html", "-o", "-", "--open"], "--open shows a file; give -o FILE"),
+        (
+            &["data.json"],
+            "'data.json' does not say what it is by its extension; give --type (framework, latex, ",
+        ),
+        (&["-", "--type", "ejs"], "stdin has no name that the document could have; give -o FILE"),
+        (&["page.html", "--target", "html"], "page.html is the template itself; give -o FILE"),
         (&["index.ejs", "--type", "ejs", "-o", "a.pdf", "--target", "png"], "but -o a.pdf is a pdf"),
         (
             &["index.ejs", "--type", "ejs", "-o", "a", "--target", "bmp"],
-            "--target bmp is unknown; there are: jpg, ",
+            "--target bmp is unknown; ejs becomes jpg (or jpeg), png, html, pdf",
         ),
         (&["index.ejs", "--type", "word", "-o", "a.pdf"], "--type word is unknown; there are: framework, "),
         (&["index.ejs", "--type", "ejs", "-o", "a.xlsx"], "ejs cannot become xlsx; it can become: "),
@@ -80,7 +91,7 @@ fn wrong_arguments_are_refused_with_the_remedy() {
         (&["none.ejs", "--type", "ejs", "-o", "a.pdf"], "cannot read none.ejs: No such file"),
         (
             &["index.ejs", "--type", "ejs", "-o", "a.pdf", "--opts", "index.ejs"],
-            "--opts index.ejs is not JSON",
+            "--opts index.ejs is not valid JSON",
         ),
         (&["index.ejs", "--type", "ejs", "-o", "a.pdf", "--opts", "-"], "/formatOpts/scale: "),
     ];
@@ -118,4 +129,92 @@ fn a_missing_browser_is_told_at_once() {
     std::fs::write(folder.path().join("index.ejs"), slow).unwrap();
     let output = platen(folder.path(), &settings, &line("a.html"), b"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The text of a PDF in the folder.
+fn text(folder: &Path, name: &str) -> String {
+    let output = std::process::Command::new("pdftotext").arg(folder.join(name)).arg("-").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn write(folder: &Path, path: &str, content: &[u8]) {
+    let path = folder.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, content).unwrap();
+}
+
+/// What a style sheet says before an element shows that it was read.
+fn sheet(words: &str) -> Vec<u8> {
+    format!("p::before {{ content: '{words} ' }}").into_bytes()
+}
+
+#[test]
+fn little_needs_to_be_said_and_files_beside_a_page_are_found() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("work");
+    write(&folder, "dist/index.html", b"<!doctype html><link rel=stylesheet href=/assets/main.css><p>built");
+    write(&folder, "dist/assets/main.css", &sheet("styled"));
+    assert_eq!(render(&folder, &["dist/"], b"").unwrap(), b"dist.pdf\n");
+    assert_eq!(text(&folder, "dist.pdf"), "styled built");
+
+    // A page by itself: its sheet, what that imports, and nothing from outside of its folder, by no way.
+    let page = "<!doctype html><link rel=stylesheet href=css/a.css><link rel=stylesheet href=../secret.css>\
+        <link rel=stylesheet href=linked.css><link rel=stylesheet href=%2e%2e/secret.css><p>page";
+    write(&folder, "Letter.HTML", page.as_bytes());
+    write(&folder, "css/a.css", b"@import 'b.css';");
+    write(&folder, "css/b.css", &sheet("imported"));
+    write(root.path(), "secret.css", &sheet("SECRET"));
+    std::os::unix::fs::symlink("../secret.css", folder.join("linked.css")).unwrap();
+    // Others in its folder are neither read nor in its way.
+    write(&folder, "index.html", b"<p>another");
+    assert_eq!(render(&folder, &["Letter.HTML", "-o", "Letter.PDF"], b"").unwrap(), b"Letter.PDF\n");
+    assert_eq!(text(&folder, "Letter.PDF"), "imported page");
+
+    write(&folder, "main.ejs", b"<p><%- include('parts/name') %>");
+    write(&folder, "parts/name.ejs", b"included <%= name %>");
+    let line = ["main.ejs", "--data", "-", "--target", "HTML"];
+    assert_eq!(render(&folder, &line, br#"{"name": "Zo\u00eb"}"#).unwrap(), b"main.html\n");
+    assert!(std::fs::read_to_string(folder.join("main.html")).unwrap().contains("included Zoë"));
+
+    for (line, name) in [
+        (&["Letter.HTML", "--target", "jpeg"][..], "Letter.jpg"),
+        (&["Letter.HTML", "-o", "a.JPEG"], "a.JPEG"),
+    ] {
+        assert_eq!(render(&folder, line, b"").unwrap(), format!("{name}\n").as_bytes());
+        assert!(std::fs::read(folder.join(name)).unwrap().starts_with(b"\xff\xd8\xff"), "{name}");
+    }
+    let deck = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/office_files/report.docx");
+    assert_eq!(render(&folder, &[deck, "--target", "docx"], b"").unwrap(), b"report.docx\n");
+}
+
+#[test]
+fn a_terminal_sees_that_it_takes_long_and_the_desktop_shows_what_came_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow =
+        b"<!doctype html><p>slow<script>setTimeout(() => { document.body.append(' late') }, 2500)</script>";
+    write(folder.path(), "slow.html", slow);
+    // The desktop, as far as the program sees it.
+    write(folder.path(), "bin/xdg-open", b"#!/bin/sh\nprintf '%s' \"$1\" > opened\n");
+    let opener = folder.path().join("bin/xdg-open");
+    std::fs::set_permissions(&opener, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", opener.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let command = format!("{} render slow.html --open", env!("CARGO_BIN_EXE_platen"));
+    let mut terminal = std::process::Command::new("timeout");
+    terminal.args(["60", "script", "--quiet", "--return", "--command", &command, "/dev/null"]);
+    terminal.env("PATH", path).env("PLATEN__LOG__FILTER", "off").current_dir(folder.path());
+    let output = terminal.stdin(std::process::Stdio::null()).output().unwrap();
+    let seen = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && seen.contains("\r\x1b[Krendering … 2 s"), "{seen:?}");
+    assert!(seen.trim_end().ends_with("\r\x1b[Kslow.pdf"), "the line is taken away: {seen:?}");
+    assert_eq!(text(folder.path(), "slow.pdf"), "slow\nlate");
+    let opened = std::fs::read_to_string(folder.path().join("opened")).unwrap();
+    assert_eq!(Path::new(&opened), folder.path().canonicalize().unwrap().join("slow.pdf"));
+    // Nobody sees it here, so there is none.
+    let quiet = [("log.filter", "off")];
+    let output = platen(folder.path(), &quiet, &["render", "slow.html"], b"");
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -6,7 +6,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sled::{Batch, Db};
@@ -52,6 +52,8 @@ pub(super) struct Engine {
     broken: Mutex<Option<String>>,
     /// Files beside the log that are on the disk.
     blobs: Mutex<HashSet<OsString>>,
+    /// The keys that were written since an export began; held while a group is applied.
+    noted: Mutex<Option<HashSet<String>>>,
 }
 
 impl Engine {
@@ -87,19 +89,25 @@ impl Engine {
         check_mark(path, &db, &log).map_err(failed)?;
         let writable = File::options().write(true).open(path.join("db")).map_err(failed)?;
         let space = DiskSpace::new(path, writable, config.free_limit_bytes);
-        let (broken, blobs) = (Mutex::default(), Mutex::default());
-        Ok(Self { db, log, path: path.to_owned(), space, broken, blobs })
+        let (broken, blobs, noted) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { db, log, path: path.to_owned(), space, broken, blobs, noted })
     }
 
     /// Applies a group of changes, makes them durable together and answers each.
     pub(super) fn write(&self, group: Vec<Request>) {
         let bytes = group.iter().map(|request| request.change.bytes()).sum();
+        // An export ends between two groups, never in one.
+        let mut noted = self.noted();
         let applied = match self.ready(bytes) {
             Ok(()) => self.apply_group(group),
             // There may be space for the small ones beside a large one.
             Err(IndexError::Full { .. }) => self.apply_each(group),
             Err(refusal) => return answer_all(group, &refusal),
         };
+        if let Some(noted) = noted.as_mut() {
+            noted.extend(applied.iter().flat_map(|request| request.change.steps.keys().cloned()));
+        }
+        drop(noted);
         let (durable, other): (Vec<_>, Vec<_>) = applied.into_iter().partition(|request| request.durable);
         for request in other {
             request.answer(Ok(()));
@@ -145,11 +153,22 @@ impl Engine {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
     }
 
+    /// The keys that are noted for an export, if one is under way.
+    pub(super) fn noted(&self) -> MutexGuard<'_, Option<HashSet<String>>> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether changes of so many bytes can be written.
     fn ready(&self, bytes: u64) -> Result<(), IndexError> {
+        self.check_whole()?;
+        self.space.check(bytes)
+    }
+
+    /// Whether every write so far ended well.
+    pub(super) fn check_whole(&self) -> Result<(), IndexError> {
         match self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone() {
             Some(cause) => Err(IndexError::Failed(cause)),
-            None => self.space.check(bytes),
+            None => Ok(()),
         }
     }
 

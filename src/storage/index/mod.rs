@@ -1,6 +1,7 @@
 //! The index: small records and counters under sorted keys, durable when a commit is answered.
 
 mod engine;
+mod export;
 mod sled_index;
 mod space;
 mod value;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 
+pub use export::{Exported, ExportedPage};
 pub use sled_index::SledIndex;
 
 use crate::problem::Problem;
@@ -152,7 +154,7 @@ impl Change {
     }
 
     /// Bytes of the keys and values that it writes.
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let length = |(key, step): (&String, &Step)| {
             let value = if let Step::Put(value) = step { value.len() } else { 0 };
             (key.len() + value) as u64

@@ -102,10 +102,21 @@ impl SledIndex {
         &self,
         reading: impl FnOnce(&Db) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
-        let engine = self.opened()?.engine;
-        spawn_blocking(move || reading(&engine.db))
-            .await
-            .unwrap_or_else(|error| Err(IndexError::Failed(error.to_string())))
+        self.read_engine(move |engine| reading(&engine.db)).await
+    }
+
+    pub(super) fn engine(&self) -> Result<Arc<Engine>, IndexError> {
+        Ok(self.opened()?.engine)
+    }
+
+    /// Reads on a thread that may wait for the disk.
+    pub(super) async fn read_engine<T: Send + 'static>(
+        &self,
+        reading: impl FnOnce(&Engine) -> Result<T, IndexError> + Send + 'static,
+    ) -> Result<T, IndexError> {
+        let engine = self.engine()?;
+        let read = spawn_blocking(move || reading(&engine)).await;
+        read.unwrap_or_else(|error| Err(IndexError::Failed(error.to_string())))
     }
 }
 

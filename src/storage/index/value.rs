@@ -8,6 +8,7 @@
 use sha2::{Digest, Sha256};
 use sled::{Batch, Db};
 
+use super::export::Exported;
 use super::{Change, IndexError, KEY_LIMIT_BYTES, Step, VALUE_LIMIT_BYTES};
 
 /// Largest piece of a value under one key.
@@ -118,6 +119,20 @@ pub(super) fn get(db: &Db, key: &str) -> Result<Option<Vec<u8>>, IndexError> {
         let Some(stored) = db.get(key).map_err(failed)? else { return Ok(None) };
         if let Some(value) = assemble(db, key, &stored)? {
             return Ok(Some(value));
+        }
+    }
+    Err(IndexError::Failed(format!("pieces of the value of '{key}' are missing")))
+}
+
+/// What lies under `key`, told apart by what it is.
+pub(super) fn exported(db: &Db, key: &str) -> Result<Exported, IndexError> {
+    for _ in 0..READ_ATTEMPTS {
+        let Some(stored) = db.get(key).map_err(failed)? else { return Ok(Exported::Gone) };
+        if stored.first() == Some(&COUNTER) {
+            return counter(db, key).map(Exported::Counter);
+        }
+        if let Some(value) = assemble(db, key, &stored)? {
+            return Ok(Exported::Value(value));
         }
     }
     Err(IndexError::Failed(format!("pieces of the value of '{key}' are missing")))

@@ -1,21 +1,30 @@
 //! A copy of the data folder that can be started from, and the way back.
 //!
-//! A copy is taken while no service uses the folder: then it is what the service left, to the byte, and
-//! there is no order of copying to get right. (Beside a service that works there is none that is right:
-//! with the index first, what it names may be deleted before it is copied; with the objects first, what it
-//! names may not have been there yet. A snapshot of the whole file system has no order: a start from it is
-//! a start after a power cut.)
+//! Of a folder that no service uses a copy is what the service left, to the byte. Beside a service that works no order
+//! of copying is right by itself: with the index first, what it names may be deleted before it is copied; with the
+//! objects first, what it names may not have been there yet. So the index comes first, from the service, as it was at
+//! one moment, and deletions wait until the last object is copied (`live.rs`). A snapshot of the whole file system has no
+//! order: a start from it is a start after a power cut.
 
+mod live;
+mod wire;
+
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata, Permissions};
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::folder::{self, CACHES, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
+pub use live::{LiveBackup, LiveSource, REQUEST};
+
+use super::Folder;
+use super::folder::{self, CACHES, DataDir, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
+use super::index::IndexError;
 use super::key::SECRET;
+use crate::config::StorageConfig;
 
 /// What does not last: the socket of a running service, what was being written or worked on, the passwords of jobs that
-/// have not ended, what is made again, what is not ours.
+/// have not ended, what is made again, what probes wrote, what is not ours.
 const PASSING: [&str; 6] = ["control", ".staging", WORK, CACHES, SECRET, FILE_SYSTEMS_OWN];
 
 /// Why there is no copy.
@@ -38,6 +47,12 @@ pub enum BackupError {
     /// Something in it cannot be copied.
     #[error("{} is neither a file nor a folder; remove it, or put in its place what it stands for", .0.display())]
     Strange(PathBuf),
+    /// The service that runs does not see the backup through.
+    #[error("the service broke the backup off: {0}; what was written so far is no backup")]
+    Broken(String),
+    /// The copy's index cannot be written.
+    #[error("{0}; what was written so far is no backup")]
+    Index(#[from] IndexError),
     /// A folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -58,12 +73,37 @@ pub enum BackupError {
 /// # Errors
 /// See [`BackupError`]; `from` is not changed.
 pub fn backup(from: &Path, to: &Path) -> Result<u64, BackupError> {
+    prepare(from, to)?;
+    copy(&Tree { top: from, is_live: false }, to)
+}
+
+/// The same of a data folder whose service runs and holds deletions for `source`.
+///
+/// # Errors
+/// See [`BackupError`].
+pub async fn backup_live(
+    from: &Path,
+    to: &Path,
+    mut source: LiveSource,
+    config: &StorageConfig,
+) -> Result<u64, BackupError> {
+    prepare(from, to)?;
+    let index = DataDir::index_in(to);
+    source.index_into(&index, config).await?;
+    let (tree, mut files) = (Tree { top: from, is_live: true }, 0);
+    make_private(&index, &mut files)?;
+    tree.copy_folder(from, to, 0, &mut files)?;
+    source.end()?;
+    finish(from, to, files)
+}
+
+/// Looks at both folders before anything is written.
+fn prepare(from: &Path, to: &Path) -> Result<(), BackupError> {
     if folder::format_of(from)?.is_none() {
         return Err(BackupError::NotOurs(from.to_owned()));
     }
     make_empty(to)?;
-    refuse_inside(from, to)?;
-    copy(from, to)
+    refuse_inside(from, to)
 }
 
 /// Copies the backup `from` into the data folder `to`, as `backup` does. A folder that a restore filled by
@@ -96,12 +136,17 @@ fn restore_half(from: &Path, to: &Path) -> Result<u64, BackupError> {
     let mark = to.join(RESTORING);
     make_file(&mark)?.sync_all().map_err(refused(&mark))?;
     sync(to)?;
-    copy(from, to)
+    copy(&Tree { top: from, is_live: false }, to)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<u64, BackupError> {
+fn copy(tree: &Tree, to: &Path) -> Result<u64, BackupError> {
     let mut files = 0;
-    copy_folder(from, to, 0, &mut files)?;
+    tree.copy_folder(tree.top, to, 0, &mut files)?;
+    finish(tree.top, to, files)
+}
+
+/// Makes the copy whole.
+fn finish(from: &Path, to: &Path, files: u64) -> Result<u64, BackupError> {
     copy_file(&from.join(VERSION), &to.join(VERSION))?;
     sync(to)?;
     Ok(files + 1)
@@ -132,25 +177,72 @@ fn refuse_inside(from: &Path, to: &Path) -> Result<(), BackupError> {
     Err(BackupError::Inside { inside: to.to_owned(), folder: from.to_owned() })
 }
 
-fn copy_folder(from: &Path, to: &Path, depth: u32, files: &mut u64) -> Result<(), BackupError> {
-    for entry in std::fs::read_dir(from).map_err(refused(from))? {
-        let entry = entry.map_err(refused(from))?;
-        let (source, target, name) = (entry.path(), to.join(entry.file_name()), entry.file_name());
-        if PASSING.iter().any(|passing| name == *passing) || name == VERSION {
-            continue;
+/// What is copied.
+struct Tree<'a> {
+    top: &'a Path,
+    /// A service uses it: its index is not read here, and folders go in which nothing is left.
+    is_live: bool,
+}
+
+impl Tree<'_> {
+    fn copy_folder(&self, from: &Path, to: &Path, depth: u32, files: &mut u64) -> Result<(), BackupError> {
+        let entries = match std::fs::read_dir(from) {
+            Err(error) if self.is_gone(depth, &error) => return sync(to),
+            entries => entries.map_err(refused(from))?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(refused(from))?;
+            let (source, target, name) = (entry.path(), to.join(entry.file_name()), entry.file_name());
+            if self.is_passing(&source, &name) {
+                continue;
+            }
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let metadata = match metadata(&source, depth) {
+                Err(BackupError::Refused { cause, .. }) if is_folder && self.is_gone(depth, &cause) => {
+                    continue;
+                }
+                found => found?,
+            };
+            if metadata.is_dir() {
+                DirBuilder::new().mode(0o700).create(&target).map_err(refused(&target))?;
+                self.copy_folder(&source, &target, depth + 1, files)?;
+            } else if metadata.is_file() {
+                copy_file(&source, &target)?;
+                *files += 1;
+            } else {
+                return Err(BackupError::Strange(source));
+            }
         }
-        let metadata = metadata(&source, depth)?;
-        if metadata.is_dir() {
-            DirBuilder::new().mode(0o700).create(&target).map_err(refused(&target))?;
-            copy_folder(&source, &target, depth + 1, files)?;
-        } else if metadata.is_file() {
-            copy_file(&source, &target)?;
-            *files += 1;
+        sync(to)
+    }
+
+    /// The folder of a job goes with its passwords, which wait for no backup.
+    fn is_gone(&self, depth: u32, error: &Error) -> bool {
+        self.is_live && depth > 0 && error.kind() == ErrorKind::NotFound
+    }
+
+    fn is_passing(&self, path: &Path, name: &OsStr) -> bool {
+        let is_probes =
+            path.parent() == Some(self.top.join("objects").as_path()) && name == Folder::Probes.name();
+        let is_index = self.is_live && path == DataDir::index_in(self.top);
+        PASSING.iter().any(|passing| name == *passing) || name == VERSION || is_probes || is_index
+    }
+}
+
+/// Takes the rights of others away and makes everything in the folder durable.
+fn make_private(folder: &Path, files: &mut u64) -> Result<(), BackupError> {
+    for entry in std::fs::read_dir(folder).map_err(refused(folder))? {
+        let path = entry.map_err(refused(folder))?.path();
+        if path.is_dir() {
+            std::fs::set_permissions(&path, Permissions::from_mode(0o700)).map_err(refused(&path))?;
+            make_private(&path, files)?;
         } else {
-            return Err(BackupError::Strange(source));
+            std::fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(refused(&path))?;
+            File::open(&path).and_then(|file| file.sync_all()).map_err(refused(&path))?;
+            *files += 1;
         }
     }
-    sync(to)
+    sync(folder)
 }
 
 /// At the top a link is followed, for operators put `objects` on another disk; below there is none of ours,

@@ -1,0 +1,150 @@
+//! Where the document goes, and what it becomes by that.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::super::complain;
+use super::super::place::Place;
+use super::{CommandError, RenderArguments};
+use crate::domain::format_opts::PageOptions;
+use crate::domain::kinds::{FileKind, Target, TemplateKind};
+use crate::engines::catalog::Catalog;
+
+/// What opens a file with the program that its desktop has for it.
+const OPENER: &str = "xdg-open";
+
+/// What --target says, or the output's extension, or a PDF where nothing is said; two must agree.
+pub(super) fn target(
+    arguments: &RenderArguments,
+    kind: TemplateKind,
+    catalog: &Catalog,
+) -> Result<Target, CommandError> {
+    let possible = || {
+        let is_possible = |target: &Target| catalog.plan(kind, *target, &PageOptions::default()).is_ok();
+        let targets = Target::ALL.into_iter().filter(is_possible).map(shown);
+        format!("{} becomes {}", kind.name(), targets.collect::<Vec<_>>().join(", "))
+    };
+    let extension = arguments.output.as_ref().and_then(Place::extension);
+    let by_extension = extension.as_deref().and_then(named);
+    if let Some(name) = arguments.target.as_deref() {
+        let target = named(&name.to_ascii_lowercase());
+        let target = target.ok_or_else(|| format!("--target {name} is unknown; {}", possible()))?;
+        return match (by_extension, &arguments.output) {
+            (Some(other), Some(output)) if other != target => {
+                Err(format!("--target {name}, but -o {output} is a {}; let one of them go", other.name())
+                    .into())
+            }
+            _ => Ok(target),
+        };
+    }
+    let Some(output) = &arguments.output else { return Ok(Target::Pdf) };
+    let remedy = match extension.as_deref() {
+        Some("zip") => "needs --target, png or jpg: several pictures come as a zip archive",
+        Some(_) => "has no extension of a document that can be made; give it another one, or --target",
+        None if *output == Place::Stream => "needs --target",
+        None => "needs an extension, or --target",
+    };
+    by_extension.ok_or_else(|| format!("-o {output} {remedy}; {}", possible()).into())
+}
+
+/// Every name of a target in an extension or an argument.
+fn named(name: &str) -> Option<Target> {
+    match name {
+        "jpeg" => Some(Target::Jpg),
+        "htm" => Some(Target::Html),
+        name => Target::from_name(name),
+    }
+}
+
+fn shown(target: Target) -> &'static str {
+    if target == Target::Jpg { "jpg (or jpeg)" } else { target.name() }
+}
+
+/// Where the document goes that was `made`: where it was to go, or beside whoever asks, under the template's name.
+///
+/// # Errors
+/// When the extension says something else, as several pictures are an archive, or the template itself would be
+/// overwritten.
+pub(super) fn place(arguments: &RenderArguments, made: FileKind) -> Result<Place, CommandError> {
+    let Some(output) = &arguments.output else { return own_name(&arguments.file, made) };
+    check_extension(output, made)?;
+    Ok(output.clone())
+}
+
+/// The template's name with the document's extension, in the present folder.
+pub(super) fn own_name(file: &Place, made: FileKind) -> Result<Place, CommandError> {
+    let Place::File(path) = file else {
+        return Err("stdin has no name that the document could have; give -o FILE, or -o - for stdout".into());
+    };
+    let named: PathBuf = if path.file_name().is_some() { path.clone() } else { path.canonicalize()? };
+    let stem = if path.is_dir() { named.file_name() } else { named.file_stem() };
+    let stem = stem.ok_or("the folder has no name that the document could have; give -o FILE")?;
+    let output = PathBuf::from(format!("{}.{}", stem.to_string_lossy(), made.name()));
+    if output.canonicalize().ok().is_some_and(|output| path.canonicalize().is_ok_and(|path| path == output)) {
+        return Err(format!("{} is the template itself; give -o FILE", output.display()).into());
+    }
+    Ok(Place::File(output))
+}
+
+/// How many pages a document has, and so whether its pictures are an archive, shows when it is made.
+fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
+    let file = |extension: String| match named(&extension) {
+        Some(target) => Some(target.file()),
+        None => FileKind::from_name(&extension),
+    };
+    let meant = output.extension().and_then(file);
+    let Some(meant) = meant.filter(|meant| *meant != made) else { return Ok(()) };
+    let meant = meant.name();
+    let told = if made == FileKind::Zip {
+        format!(
+            "several pictures were made, in a zip archive, and -o {output} says {meant}; give -o NAME.zip --target {meant}, \
+             or ask for one page (formatOpts.page)"
+        )
+    } else {
+        let made = made.name();
+        format!("{made} was made, and -o {output} says {meant}; give -o NAME.{made}")
+    };
+    Err(told.into())
+}
+
+/// Shows the document with the program that the desktop has for it; that there is none loses nothing.
+pub(super) fn open(path: &Path) {
+    // Not an option of the opener's, whatever the file is called.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let opener = Command::new(OPENER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    match opener {
+        Ok(status) if status.success() => {}
+        Ok(status) => complain(&format!("--open: {OPENER} ended with {status}")),
+        Err(error) => {
+            complain(&format!("--open: {OPENER} cannot be started ({error}); it comes with xdg-utils"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_as_what_it_is() {
+        let told = |output: &str, made| {
+            check_extension(&output.parse().unwrap(), made).map_err(|error| error.to_string())
+        };
+        for (output, made) in [
+            ("a.png", FileKind::Png),
+            ("a.ZIP", FileKind::Zip),
+            ("a.jpeg", FileKind::Jpg),
+            ("a", FileKind::Zip),
+            ("-", FileKind::Zip),
+        ] {
+            assert_eq!(told(output, made), Ok(()), "{output}");
+        }
+        let archive = told("d.png", FileKind::Zip).unwrap_err();
+        assert!(
+            archive.contains("in a zip archive") && archive.contains("NAME.zip --target png"),
+            "{archive}"
+        );
+        assert!(told("d.zip", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
+        assert!(told("d.jpeg", FileKind::Png).unwrap_err().ends_with("give -o NAME.png"));
+    }
+}

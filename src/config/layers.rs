@@ -1,0 +1,184 @@
+//! The layers of the configuration, merged key by key, and which of them each value is from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::{Config, DEFAULT_TOML, Faults};
+
+const ENV_PREFIX: &str = "PLATEN__";
+
+/// Where a value is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A file, by the path it was given by.
+    File(PathBuf),
+    /// A variable of the environment.
+    Variable(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(formatter, "file {}", path.display()),
+            Self::Variable(name) => write!(formatter, "environment {name}"),
+        }
+    }
+}
+
+/// The defaults with what the other layers say.
+pub(super) struct Layers {
+    /// Every key with its value.
+    pub table: Table,
+    /// The keys (`section.key`) that have another layer's value than the defaults'.
+    pub sources: BTreeMap<String, Source>,
+}
+
+impl Layers {
+    /// Merges the layers. What cannot be taken over is a fault, and leaves in its place what was there.
+    pub fn read(file: Option<&Path>, environment: &[(String, String)], faults: &mut Faults) -> Self {
+        let mut layers = Self { table: defaults(), sources: BTreeMap::new() };
+        if let Some(path) = file {
+            layers.overlay_file(path, faults);
+        }
+        for (name, value) in environment {
+            if let Some(key) = name.strip_prefix(ENV_PREFIX) {
+                layers.overlay_variable(name, key, value, faults);
+            }
+        }
+        layers
+    }
+
+    /// Puts the defaults in the place of values that cannot be read though they are of the right type, as a word that is none
+    /// of those known, so that all else is checked as well. What reads them says no key, so each is tried by itself
+    /// among the defaults. Of a list the entries are that can be read.
+    pub fn take_out_unreadable(&mut self, faults: &mut Faults) {
+        if self.table.clone().try_into::<Config>().is_ok() {
+            return;
+        }
+        for (section, keys) in &mut self.table {
+            let Some(keys) = keys.as_table_mut() else { continue };
+            for (key, value) in keys {
+                let Err(error) = tried(section, key, value) else { continue };
+                let name = format!("{section}.{key}");
+                match value {
+                    Value::Array(entries) => {
+                        let mut number = 0;
+                        entries.retain(|entry| {
+                            number += 1;
+                            let alone = tried(section, key, &Value::Array(vec![entry.clone()]));
+                            alone
+                                .map_err(|error| faults.add(&name, format!("entry {number}: {error}")))
+                                .is_ok()
+                        });
+                    }
+                    _ => faults.add(&name, error),
+                }
+                if let Err(error) = tried(section, key, value) {
+                    if value.is_array() {
+                        faults.add(&name, error);
+                    }
+                    if let Some(default) = default_of(section, key) {
+                        *value = default;
+                        self.sources.remove(&name);
+                    }
+                }
+            }
+        }
+    }
+
+    fn overlay_file(&mut self, path: &Path, faults: &mut Faults) {
+        let shown = path.display().to_string();
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => return faults.add(shown, format!("cannot be read: {error}")),
+        };
+        let table: Table = match text.parse() {
+            Ok(table) => table,
+            Err(error) => return faults.add(shown, not_toml(&text, &error)),
+        };
+        for (section, keys) in table {
+            let Value::Table(keys) = keys else {
+                faults.add(section, "is not a section; put it under one, e.g. [http]");
+                continue;
+            };
+            for (key, value) in keys {
+                self.set((&section, &key), value, Source::File(path.to_owned()), faults);
+            }
+        }
+    }
+
+    fn overlay_variable(&mut self, name: &str, key: &str, value: &str, faults: &mut Faults) {
+        let Some((section, key)) = key.split_once("__") else {
+            return faults.add(name, "is not of the form PLATEN__SECTION__KEY");
+        };
+        let (section, key) = (section.to_ascii_lowercase(), key.to_ascii_lowercase());
+        let present = self.table.get(&section).and_then(|keys| keys.get(&key));
+        let parsed = if matches!(present, Some(Value::String(_)) | None) {
+            Value::String(value.to_owned())
+        } else if matches!(present, Some(Value::Array(_))) {
+            match value.parse::<Value>() {
+                Ok(list) => list,
+                Err(error) => return faults.add(name, format!("is not a TOML array: {}", error.message())),
+            }
+        } else if let Ok(number) = value.parse::<i64>() {
+            Value::Integer(number)
+        } else if let Ok(flag) = value.parse::<bool>() {
+            Value::Boolean(flag)
+        } else {
+            Value::String(value.to_owned())
+        };
+        self.set((&section, &key), parsed, Source::Variable(name.to_owned()), faults);
+    }
+
+    fn set(&mut self, (section, key): (&str, &str), value: Value, source: Source, faults: &mut Faults) {
+        let name = format!("{section}.{key}");
+        let Some(Value::Table(keys)) = self.table.get_mut(section) else {
+            return faults.add(name, "there is no such section; `platen serve --print-config` lists them");
+        };
+        let Some(present) = keys.get_mut(key) else {
+            return faults.add(name, "there is no such key; `platen serve --print-config` lists them");
+        };
+        if present.type_str() != value.type_str() {
+            let detail = format!("must be {}, not {}", a(present.type_str()), a(value.type_str()));
+            return faults.add(name, detail);
+        }
+        if matches!(value, Value::Integer(number) if number < 0) {
+            return faults.add(name, "must not be negative");
+        }
+        *present = value;
+        self.sources.insert(name, source);
+    }
+}
+
+fn defaults() -> Table {
+    #[expect(clippy::expect_used, reason = "compiled in; the unit tests load it")]
+    DEFAULT_TOML.parse().expect("config/default.toml is TOML")
+}
+
+fn default_of(section: &str, key: &str) -> Option<Value> {
+    defaults().get(section)?.get(key).cloned()
+}
+
+/// Reads the value by itself among the defaults.
+fn tried(section: &str, key: &str, value: &Value) -> Result<(), String> {
+    let mut alone = defaults();
+    if let Some(present) = alone.get_mut(section).and_then(|keys| keys.get_mut(key)) {
+        *present = value.clone();
+    }
+    alone.try_into::<Config>().map(drop).map_err(|error| error.message().to_owned())
+}
+
+/// Where it is wrong, and not the line itself: it may hold a secret.
+fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("is not TOML: line {}: {}", before.matches('\n').count() + 1, error.message())
+}
+
+/// The name of a type with its article.
+fn a(type_name: &str) -> String {
+    let article = if type_name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {type_name}")
+}

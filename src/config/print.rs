@@ -1,0 +1,111 @@
+//! The effective configuration as TOML: every key with its value, where that is from, and what it is for.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::layers::Layers;
+use super::{Config, DEFAULT_TOML, Faults};
+
+/// Keys whose values are never shown, and the variables that they are taken from where nothing else sets them.
+const SECRETS: [(&str, &str); 2] =
+    [("s3.access_key", "AWS_ACCESS_KEY_ID"), ("s3.secret_key", "AWS_SECRET_ACCESS_KEY")];
+
+/// The configuration that [`Config::load`] would make of these layers, and all that is wrong with it: in the place of what
+/// cannot be taken over stands what would hold without it.
+#[must_use]
+pub fn effective(file: Option<&Path>, environment: &[(String, String)]) -> (String, Faults) {
+    let mut faults = Faults::default();
+    let mut layers = Layers::read(file, environment, &mut faults);
+    layers.take_out_unreadable(&mut faults);
+    let shown = shown(&layers, environment);
+    // Checks the values; who prints a configuration wants to know what is wrong with it.
+    let _ = Config::of(layers, environment, &mut faults);
+    (shown, faults)
+}
+
+/// The lines of the defaults with other values.
+fn shown(layers: &Layers, environment: &[(String, String)]) -> String {
+    let mut text = "# Every setting with its value, where that is from, and what it is for.\n".to_owned();
+    let mut section = "";
+    let keys_given = ["s3.access_key", "s3.secret_key"].iter().any(|key| !is_empty(&layers.table, key));
+    for line in DEFAULT_TOML.lines().skip_while(|line| line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+        }
+        let Some((key, rest)) = line.split_once(" = ") else {
+            let _ = writeln!(text, "{line}");
+            continue;
+        };
+        let (default, meaning) = rest.split_once(" # ").unwrap_or((rest, ""));
+        let name = format!("{section}.{key}");
+        let secret = SECRETS.iter().find(|(secret, _)| *secret == name);
+        let (value, source) = match (layers.sources.get(&name), secret) {
+            (Some(source), Some(_)) => {
+                let is_empty = is_empty(&layers.table, &name);
+                (if is_empty { "\"\"" } else { "\"***\"" }.to_owned(), source.to_string())
+            }
+            (None, Some((_, variable))) if !keys_given && has(environment, variable) => {
+                ("\"***\"".to_owned(), format!("environment {variable}"))
+            }
+            (Some(source), None) => (value(&layers.table, &name), source.to_string()),
+            (None, _) => (default.trim().to_owned(), "default".to_owned()),
+        };
+        let _ = writeln!(text, "{:<34} # {source}: {meaning}", format!("{key} = {value}"));
+    }
+    text
+}
+
+fn find<'t>(table: &'t Table, name: &str) -> Option<&'t Value> {
+    let (section, key) = name.split_once('.')?;
+    table.get(section)?.get(key)
+}
+
+/// The value as TOML. An address with a password in it is refused by what checks it, and not shown either.
+fn value(table: &Table, name: &str) -> String {
+    let value = find(table, name).map(written).unwrap_or_default();
+    if value.contains("://") && value.contains('@') { "\"***\"".to_owned() } else { value }
+}
+
+/// A value as TOML writes it; what JSON escapes in a text, TOML does too.
+fn written(value: &Value) -> String {
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    match value {
+        Value::String(value) => text(value),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Boolean(flag) => flag.to_string(),
+        Value::Datetime(moment) => moment.to_string(),
+        Value::Array(entries) => {
+            format!("[{}]", entries.iter().map(written).collect::<Vec<_>>().join(", "))
+        }
+        Value::Table(keys) => {
+            let pairs = keys.iter().map(|(key, value)| format!("{} = {}", text(key), written(value)));
+            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn is_empty(table: &Table, name: &str) -> bool {
+    find(table, name).and_then(Value::as_str).is_none_or(str::is_empty)
+}
+
+fn has(environment: &[(String, String)], variable: &str) -> bool {
+    environment.iter().any(|(name, value)| name == variable && !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_a_configuration_with_every_key() {
+        let (defaults, faults) = effective(None, &[]);
+        assert!(faults.0.is_empty());
+        let (printed, default): (Table, Table) = (defaults.parse().unwrap(), DEFAULT_TOML.parse().unwrap());
+        assert_eq!(printed, default);
+        let lines = defaults.lines().filter(|line| line.contains(" = ")).count();
+        assert_eq!(defaults.matches(" # default: ").count(), lines);
+    }
+}

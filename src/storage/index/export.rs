@@ -1,0 +1,209 @@
+//! The whole index as it is at one moment, read while others write.
+//!
+//! Hazard: sled has no snapshots. A scan beside a writer sees some keys before a batch and some after it, and what was
+//! one step would be torn. So the keys that are written during the scan are noted, and read again behind it; those
+//! written meanwhile once more; and the last few between two groups of the writer. Whoever applies all that is told in
+//! its order has the state of that moment, and the writer waited for some hundred reads.
+
+use std::collections::HashSet;
+use std::ops::Bound;
+
+use tokio::sync::mpsc;
+
+use super::engine::Engine;
+use super::{Change, IndexError, SledIndex, value};
+
+/// Keys that are told at a time.
+const PAGE: usize = 256;
+/// Rounds over what was written meanwhile, where it does not become less.
+const ROUNDS: usize = 16;
+
+/// What lies under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exported {
+    /// A value.
+    Value(Vec<u8>),
+    /// A counter.
+    Counter(i64),
+    /// Nothing any more.
+    Gone,
+}
+
+impl Exported {
+    /// The change that makes an index have it under `key`.
+    pub fn change(self, key: String) -> Change {
+        match self {
+            Self::Value(value) => Change::new().put(key, value),
+            Self::Counter(number) => Change::new().delete(key.clone()).add(key, number),
+            Self::Gone => Change::new().delete(key),
+        }
+    }
+}
+
+/// Some keys with what lies under them.
+pub type ExportedPage = Vec<(String, Exported)>;
+
+impl SledIndex {
+    /// Tells `pages` everything; the index was like that at one moment between the call and its answer. One at a time.
+    ///
+    /// # Errors
+    /// `Closed` also when nobody takes the pages any more; `Failed` when an earlier write failed.
+    pub async fn export(&self, pages: mpsc::Sender<ExportedPage>) -> Result<(), IndexError> {
+        let _noting = Noting::begin(self)?;
+        let mut after: Option<String> = None;
+        loop {
+            let from = after.clone();
+            let page = self.read_engine(move |engine| engine.page(from.as_deref())).await?;
+            let Some((last, _)) = page.last() else { break };
+            after = Some(last.clone());
+            tell(&pages, page).await?;
+        }
+        for _ in 0..ROUNDS {
+            let written = self.engine()?.take_noted();
+            let are_few = written.len() < PAGE;
+            let mut written: Vec<String> = written.into_iter().collect();
+            while !written.is_empty() {
+                let some = written.split_off(written.len().saturating_sub(PAGE));
+                tell(&pages, self.read_engine(move |engine| engine.exported(some)).await?).await?;
+            }
+            if are_few {
+                break;
+            }
+        }
+        let last = self.read_engine(Engine::end_noting).await?;
+        tell(&pages, last).await
+    }
+}
+
+async fn tell(pages: &mpsc::Sender<ExportedPage>, page: ExportedPage) -> Result<(), IndexError> {
+    pages.send(page).await.map_err(|_| IndexError::Closed)
+}
+
+/// Keys are noted while this is there.
+struct Noting(std::sync::Arc<Engine>);
+
+impl Noting {
+    fn begin(index: &SledIndex) -> Result<Self, IndexError> {
+        let engine = index.engine()?;
+        *engine.noted() = Some(HashSet::new());
+        Ok(Self(engine))
+    }
+}
+
+impl Drop for Noting {
+    fn drop(&mut self) {
+        *self.0.noted() = None;
+    }
+}
+
+impl Engine {
+    /// The next keys behind `after`.
+    fn page(&self, after: Option<&str>) -> Result<ExportedPage, IndexError> {
+        let first = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.as_bytes().to_vec()));
+        let mut keys = Vec::with_capacity(PAGE);
+        for pair in self.db.range::<Vec<u8>, _>((first, Bound::Unbounded)) {
+            let (key, _) = pair.map_err(value::failed)?;
+            // Pieces of split values, and what else is the index' own, stand behind all keys of callers.
+            if key.first() == Some(&b'~') || keys.len() == PAGE {
+                break;
+            }
+            keys.push(String::from_utf8_lossy(&key).into_owned());
+        }
+        self.exported(keys)
+    }
+
+    /// What lies under these keys now.
+    fn exported(&self, keys: Vec<String>) -> Result<ExportedPage, IndexError> {
+        let with_value = |key: String| value::exported(&self.db, &key).map(|found| (key, found));
+        keys.into_iter().map(with_value).collect()
+    }
+
+    /// The keys that were written since the last call.
+    fn take_noted(&self) -> HashSet<String> {
+        self.noted().as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// What was written last, read while nobody writes.
+    fn end_noting(&self) -> Result<ExportedPage, IndexError> {
+        let mut noted = self.noted();
+        let written = noted.take().unwrap_or_default();
+        self.check_whole()?;
+        self.exported(written.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::storage::index::Index;
+
+    /// Everything in an index, counters by their number.
+    async fn all(index: &SledIndex) -> BTreeMap<String, Exported> {
+        let (sender, mut pages) = mpsc::channel(1);
+        let reading = async {
+            let mut all = BTreeMap::new();
+            while let Some(page) = pages.recv().await {
+                for (key, found) in page {
+                    match found {
+                        Exported::Gone => drop(all.remove(&key)),
+                        found => drop(all.insert(key, found)),
+                    }
+                }
+            }
+            all
+        };
+        let (exported, all) = tokio::join!(index.export(sender), reading);
+        exported.unwrap();
+        all
+    }
+
+    /// Each change moves one unit between two of many counters and renames a value that tells how often, so that any
+    /// torn state has another sum, or not exactly one such value.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_is_exported_under_load_is_one_moment() {
+        const COUNTERS: u64 = 3_000;
+        let folder = tempfile::tempdir().unwrap();
+        let index = Arc::new(SledIndex::open(folder.path(), &Config::default().storage).await.unwrap());
+        let full = (0..COUNTERS).fold(Change::new(), |change, at| change.add(format!("c/{at:05}"), 5));
+        let large = |round: u64| vec![u8::try_from(round % 251).unwrap(); 5_000];
+        index.commit(full.put("moved/0", large(0))).await.unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (writing, stopped) = (Arc::clone(&index), Arc::clone(&stop));
+        let writer = tokio::spawn(async move {
+            let mut round: u64 = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                let (from, to) = (round * 7_919 % COUNTERS, (round * 104_729 + 1) % COUNTERS);
+                let change = Change::new().add(format!("c/{from:05}"), -1).add(format!("c/{to:05}"), 1);
+                let next = round + 1;
+                let change =
+                    change.delete(format!("moved/{round}")).put(format!("moved/{next}"), large(next));
+                writing.write_unsynced(change).await.unwrap();
+                round = next;
+            }
+            round
+        });
+        let mut rounds = Vec::new();
+        for _ in 0..5 {
+            let all = all(&index).await;
+            let sum: i64 =
+                all.values().map(|found| if let Exported::Counter(n) = found { *n } else { 0 }).sum();
+            assert_eq!(sum, i64::try_from(COUNTERS * 5).unwrap());
+            let moved: Vec<_> = all.iter().filter(|(key, _)| key.starts_with("moved/")).collect();
+            let [(key, found)] = moved[..] else { panic!("{} values", moved.len()) };
+            let round: u64 = key["moved/".len()..].parse().unwrap();
+            assert_eq!(*found, Exported::Value(large(round)));
+            rounds.push(round);
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(
+            writer.await.unwrap() > rounds[0] && rounds[4] > rounds[0],
+            "it was written meanwhile: {rounds:?}"
+        );
+        index.close().await;
+    }
+}

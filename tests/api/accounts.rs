@@ -1,0 +1,83 @@
+//! An account that is deleted: what it had is gone, with the running service and without it.
+
+use std::path::{Path, PathBuf};
+
+use platen::config::Config;
+use platen::storage::folder::DataDir;
+use platen::storage::index::{Index as _, SledIndex};
+use serde_json::json;
+
+use crate::app::TestApp;
+use crate::template::page;
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            files.extend(self::files(&entry.path()))
+        } else {
+            files.push(entry.path())
+        }
+    }
+    files
+}
+
+/// An account of this name with some of everything, in the place of the test's own.
+async fn furnish(app: &mut TestApp, name: &str) {
+    app.command(&["account", "create", name]);
+    app.token = app.command(&["token", "create", "--account", name]);
+    assert_eq!(app.render("html", "<p>done", json!({})).await.0["success"], true);
+    app.saved("Saved", page("saved")).await;
+    app.unzipped(page("begun")).await;
+    app.prepared("html", &format!("<p>open{}", "x".repeat(50_000)), json!({})).await;
+    let slow = "<!doctype html><script>setTimeout(() => { document.title = 'late' }, 60000)</script>";
+    let running = app.prepared("pdf", slow, json!({})).await;
+    assert_eq!(app.post(&format!("/v1/documents/{running}/render"), &json!({})).await.0, 202);
+}
+
+#[tokio::test]
+async fn a_deleted_account_leaves_nothing() {
+    let mut app = TestApp::on_disk(&[("jobs.running_account_limit", "1")]).await;
+    let objects = app.data_dir().join("objects");
+    let own = app.token.clone();
+    assert_eq!(app.render("html", "<p>another's", json!({})).await.0["success"], true);
+    let others = files(&objects);
+
+    furnish(&mut app, "guest").await;
+    assert!(files(&objects).len() > others.len() + 5);
+    let refused = app.refused(&["account", "delete", "guest"]);
+    assert!(
+        refused.contains("with its jobs, documents, templates and tokens") && refused.contains("--yes"),
+        "{refused}"
+    );
+    assert_eq!(app.get("/v1/jobs").await.0, 200, "nothing was deleted");
+    let said = app.command(&["account", "delete", "guest", "--yes"]);
+    assert!(said.contains("deleted account guest") && said.contains("being erased by the service"), "{said}");
+    assert_eq!(app.get("/v1/jobs").await.0, 401);
+    app.until("everything is gone", async || files(&objects) == others).await;
+    assert!(!app.command(&["account", "list"]).contains("guest"));
+    assert!(!app.command(&["token", "list"]).contains("guest"));
+
+    furnish(&mut app, "visitor").await;
+    app.kill();
+    let said = app.command(&["account", "delete", "visitor", "--yes"]);
+    assert!(said.contains("erased 5 jobs and 2 templates"), "two of the jobs made previews: {said}");
+    let left: Vec<_> =
+        files(&objects).into_iter().filter(|file| !file.starts_with(objects.join(".staging"))).collect();
+    assert_eq!(left, others);
+    let index = DataDir::open(&app.data_dir()).unwrap().index();
+    let index = SledIndex::open(&index, &Config::default().storage).await.unwrap();
+    let keys = index.scan("", None, usize::MAX).await.unwrap().into_iter().map(|entry| entry.key);
+    let mut words: Vec<String> = keys.map(|key| key.split('/').next().unwrap().to_owned()).collect();
+    words.dedup();
+    // One account with a job that is done, its token, and the mark of what was deleted.
+    let kept = ["account", "due", "erasing", "job", "known", "probe", "seen", "token", "usage"];
+    assert!(words.iter().all(|word| kept.contains(&word.as_str())), "{words:?}");
+    assert_eq!(index.scan("erasing/", None, 9).await.unwrap().len(), 2);
+    index.close().await;
+    app.launch();
+    app.until_ready().await;
+    app.token = own;
+    let (status, list) = app.get("/v1/jobs").await;
+    assert_eq!((status, list["items"].as_array().unwrap().len()), (200, 1));
+}
