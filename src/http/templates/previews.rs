@@ -95,7 +95,7 @@ pub(in crate::http) async fn render(
         (png, pdf) => return Err(neither(&state, caller.0, [png, pdf]).await.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
-    let ends = join(wait::until_done(&state, png, longest), wait::until_done(&state, pdf, longest)).await;
+    let ends = join(wait::until_made(&state, png, longest), wait::until_made(&state, pdf, longest)).await;
     let (png, pdf) = (ends.0?, ends.1?);
     // One that failed comes first: then nobody waits for the other.
     let failed = |job: &JobView| job.is_done() && job.fault.is_some();
