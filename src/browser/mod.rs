@@ -17,6 +17,7 @@
 //! ```
 
 mod annotate;
+mod auto_height;
 mod banner;
 mod blame;
 mod call_error;

@@ -9,6 +9,7 @@ use headless_chrome::protocol::cdp::{IO, Page};
 use pdf_page_count::PageCounter;
 
 use super::annotate::Annotator;
+use super::auto_height;
 use super::banner;
 use super::cdp::CallError;
 use super::excerpt;
@@ -65,6 +66,8 @@ impl ReadyPage {
             // Who writes the document asks for addresses that the page has given up meanwhile.
             page.failures = Some(page.state.borrow().failures.warnings(page.visit.as_deref()));
         }
+        // It is shown as it is on paper before it is printed.
+        page.measured |= output == PageOutput::Pdf && options.auto_height;
         if output == PageOutput::Pdf
             && let Err(trouble) = Box::pin(page.check_header_footer(&options)).await
         {
@@ -166,6 +169,31 @@ type Made = (Source, Vec<String>);
 async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, Trouble> {
     excerpt::prepare(page, options).await?;
     let rules = PageRules::of(page, options).await?;
+    if !options.auto_height {
+        return print_on(page, &rules, options, long).await;
+    }
+    let sheet = auto_height::fitted(page, &rules, options).await?;
+    let (source, mut warnings) = print_on(page, &rules, &sheet, long).await?;
+    let (source, counted) = count(page, source, long.limit_bytes).await?;
+    if !matches!(counted, Counted::Pages(2..)) {
+        return Ok((source, warnings));
+    }
+    close(page, source)?;
+    let sheet = auto_height::fitted(page, &rules, options).await?;
+    let (source, _) = print_on(page, &rules, &sheet, long).await?;
+    let (source, counted) = count(page, source, long.limit_bytes).await?;
+    if let Counted::Pages(pages @ 2..) = counted {
+        warnings.push(auto_height::warning(&sheet, pages));
+    }
+    Ok((source, warnings))
+}
+
+async fn print_on(
+    page: &OpenPage,
+    rules: &PageRules,
+    options: &PageOptions,
+    long: Long,
+) -> Result<Made, Trouble> {
     let layout = rules.layout(options);
     let mut warnings = rules.warnings(options);
     warnings.extend(banner::warnings(options, &layout));
@@ -202,7 +230,11 @@ pub(super) async fn count(
     source: Source,
     limit_bytes: u64,
 ) -> Result<(Source, Counted), Trouble> {
-    let Source::Stream(handle, _) = source else { return Ok((source, Counted::Unknown)) };
+    let handle = match source {
+        Source::Stream(handle, _) => handle,
+        Source::Held(first, rest) => return count_again(page, first, *rest).await,
+        Source::Text(_) | Source::Document(_) | Source::Ended => return Ok((source, Counted::Unknown)),
+    };
     let mut counter = PageCounter::default();
     let (first, mut is_last) = piece(page, &handle, None).await?;
     counter.pass(&first);
@@ -226,6 +258,24 @@ pub(super) async fn count(
         close(page, rest)?;
         return Ok((Source::Held(first, Box::new(Source::Ended)), known));
     }
+    Ok((Source::Held(first, Box::new(rest)), known))
+}
+
+/// The same of a file whose first piece is held, for it was counted before.
+async fn count_again(page: &OpenPage, first: Bytes, rest: Source) -> Result<(Source, Counted), Trouble> {
+    let mut counter = PageCounter::default();
+    counter.pass(&first);
+    if let Source::Stream(handle, from) = &rest {
+        let mut from = *from;
+        loop {
+            let (more, is_last) = piece(page, handle, from.take()).await?;
+            counter.pass(&more);
+            if is_last || more.is_empty() {
+                break;
+            }
+        }
+    }
+    let known = counter.pages().map_or(Counted::Unknown, Counted::Pages);
     Ok((Source::Held(first, Box::new(rest)), known))
 }
 

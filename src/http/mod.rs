@@ -1,13 +1,16 @@
 //! The REST interface. All routes are on this screen; each endpoint is one file. Handlers read a request,
 //! send a message and answer; they do nothing else.
 
+mod accept;
 mod address;
 mod auth;
 mod body;
 mod connection;
 mod conversions;
 mod delete;
+mod disposition;
 mod download;
+mod form;
 mod gate;
 mod health;
 mod idempotency;
@@ -18,6 +21,7 @@ mod job_request;
 mod list;
 mod metrics;
 mod openapi;
+mod prefer;
 mod problem;
 mod query;
 mod rate;

@@ -23,6 +23,7 @@ mod flow;
 mod full_disk;
 mod hostile;
 mod idempotency;
+mod immediate;
 mod intl;
 mod lanes;
 mod latex;

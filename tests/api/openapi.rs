@@ -204,6 +204,7 @@ fn value_of(option: &str) -> Value {
         "selector" | "waitForSelector" => json!("p"),
         "mediaType" => json!("screen"),
         "viewport" => json!({"width": 300, "height": 200, "deviceScaleFactor": 2}),
+        "fileName" => json!("invoice"),
         "timezone" => json!("Europe/Berlin"),
         "locale" => json!("de-DE"),
         "waitForExpression" => json!("true"),

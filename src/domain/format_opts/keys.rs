@@ -11,10 +11,12 @@ pub enum Handling {
     Promised,
     /// It promises the same and is not read: refused always.
     Refused,
+    /// It is read by the service itself, whatever makes the file.
+    Service,
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 42] = [
+pub const KEYS: [(&str, Handling); 43] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -42,6 +44,7 @@ pub const KEYS: [(&str, Handling); 42] = [
     ("waitForExpression", Handling::Read),
     ("waitForTimeout", Handling::Read),
     ("failOn", Handling::Read),
+    ("fileName", Handling::Service),
     ("pages", Handling::Read),
     ("page", Handling::Read),
     ("dpi", Handling::Read),
@@ -62,6 +65,36 @@ pub const KEYS: [(&str, Handling); 42] = [
 /// Whether `name` is a key of the table.
 pub(super) fn is_known(name: &str) -> bool {
     KEYS.iter().any(|&(known, _)| known == name)
+}
+
+/// Whether it is read by the service itself, so that it always has an effect.
+pub(super) fn is_the_services(name: &str) -> bool {
+    KEYS.contains(&(name, Handling::Service))
+}
+
+/// Keys whose values are texts, also those that look like a number or like `true`.
+const TEXTS: [&str; 15] = [
+    "format",
+    "headerTemplate",
+    "footerTemplate",
+    "selector",
+    "mediaType",
+    "timezone",
+    "locale",
+    "waitForSelector",
+    "waitForExpression",
+    "fileName",
+    "pages",
+    "engine",
+    "password",
+    "userPassword",
+    "ownerPassword",
+];
+
+/// Whether the value of the key `name` is a text; of one that is not known, nobody can tell.
+#[must_use]
+pub fn is_text(name: &str) -> bool {
+    TEXTS.contains(&name)
 }
 
 /// The keys that promise something and are read.

@@ -3,12 +3,13 @@
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
 //! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
-//! become pictures (`raster`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it
+//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what the file is called (`file_name`), who may open a PDF and do what with it
 //! (`protection`), what is heeded or refused (`promises`). The rest is here.
 
 mod conversion;
 mod extras;
 mod fail_on;
+mod file_name;
 mod keys;
 mod office;
 mod paper;
@@ -30,9 +31,12 @@ use crate::problem::Fault;
 
 pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
-pub use keys::{Handling, KEYS};
+pub use file_name::{complete_file_name, file_name_of};
+pub use keys::{Handling, KEYS, is_text};
 pub use office::{Delimiters, OfficeOptions};
-pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
+pub use paper::{
+    CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
+};
 pub use protection::{
     PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_passwords,
 };
@@ -73,6 +77,8 @@ pub struct OptionLimits {
 pub struct PageOptions {
     /// Width and height of the sheet in inches, before `landscape` turns it.
     pub paper: Paper,
+    /// The sheet is as high as its page, whatever `paper` says.
+    pub auto_height: bool,
     /// The sheet is turned.
     pub landscape: bool,
     /// White around the content.
@@ -105,6 +111,8 @@ pub struct PageOptions {
     pub wait_ms: u32,
     /// Warnings of these kinds make the job fail.
     pub fail_on: Vec<WarningKind>,
+    /// What the document is called where it is saved.
+    pub file_name: Option<String>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
     /// What an Office document becomes.
@@ -154,6 +162,7 @@ impl Default for PageOptions {
     fn default() -> Self {
         Self {
             paper: Paper::A4,
+            auto_height: false,
             landscape: false,
             margin: Margin::default(),
             given: Given::default(),
@@ -170,6 +179,7 @@ impl Default for PageOptions {
             wait_for_expression: None,
             wait_ms: 0,
             fail_on: Vec::new(),
+            file_name: None,
             office: OfficeOptions::default(),
             conversion: Conversion::default(),
             tex: None,
@@ -208,7 +218,8 @@ impl Reading {
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
         // One that promises something is not idle: where nobody heeds it, it asks for nothing.
-        let idle = self.known.iter().filter(|key| !keys::is_promise(key) && !heeds(key));
+        let idle = self.known.iter();
+        let idle = idle.filter(|key| !keys::is_promise(key) && !keys::is_the_services(key) && !heeds(key));
         let made = target.made_of(kind);
         let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
         unknown.chain(idle).collect()
@@ -237,6 +248,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
     let margin = paper::read_margin(members, unknown);
     PageOptions {
         paper: paper::read_paper(members),
+        auto_height: paper::is_auto_height(members),
         landscape: landscape.unwrap_or(default.landscape),
         margin: margin.resolved(extras.header.is_some(), extras.footer.is_some()),
         given: Given {
@@ -259,6 +271,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
+        file_name: file_name::read(members),
         office: OfficeOptions::read(members, unknown),
         conversion: Conversion::read(members),
         tex: TexProgram::read(members),
@@ -348,7 +361,7 @@ mod tests {
             let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let looked_at = [Handling::Read, Handling::Promised];
+        let looked_at = [Handling::Read, Handling::Promised, Handling::Service];
         let text = body(&looked_at);
         let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
         let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();

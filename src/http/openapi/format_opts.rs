@@ -16,7 +16,7 @@ pub(in super::super) struct FormatOpts {
     format: Option<String>,
     /// Width of the sheet, a CSS length (`"100mm"`) or a number of pixels; wins over `format`.
     width: Option<Length>,
-    /// Height of the sheet.
+    /// Height of the sheet; `"auto"`: as high as the page.
     height: Option<Length>,
     /// The sheet is turned. A size or orientation of the page's own `@page` goes before it.
     landscape: Option<bool>,
@@ -77,6 +77,10 @@ pub(in super::super) struct FormatOpts {
     /// (`console.error`), `missing` (what the page asked for in vain), `status` (allowed hosts that answer with 400
     /// or more).
     fail_on: Option<Vec<String>>,
+    /// What the document is called where it is saved: at most 250 bytes in UTF-8, without folders. Its extension is
+    /// added where it is missing.
+    #[schema(example = "invoice 12.pdf")]
+    file_name: Option<String>,
     /// Which pages of a PDF become pictures: `all`, or pages and ranges (`2-4,7`, `3-`). Several come as a zip archive.
     /// The first page when left out. Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
     /// PDF.

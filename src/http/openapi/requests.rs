@@ -117,3 +117,26 @@ pub(in super::super) struct ImmediateRequest {
     /// An address that takes the document by `PUT`. Older name: `uploadPresignedS3Url`.
     upload_presigned_storage_url: Option<String>,
 }
+
+/// The same as a form: files with their names, and everything else as parts of the same names as in JSON. Options may be
+/// parts of their own (`landscape`, `margin` …). `type` is `html` and `target` is `pdf` where they are left out.
+#[derive(ToSchema)]
+#[schema(as = ImmediateForm, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document; parts are read one by one")]
+pub(in super::super) struct ImmediateForm {
+    /// The page (`index.html`) and the files beside it, or one Office file, or one archive.
+    #[schema(value_type = Option<Vec<String>>, content_media_type = "application/octet-stream")]
+    files: Option<()>,
+    r#type: Option<KindName>,
+    target: Option<TargetName>,
+    /// The template's text, instead of files.
+    template: Option<String>,
+    /// A saved template, instead of files.
+    template_id: Option<String>,
+    /// The data, a JSON object.
+    data: Option<String>,
+    /// Options, a JSON object.
+    format_opts: Option<String>,
+    /// An address that takes the document by `PUT`.
+    upload_presigned_storage_url: Option<String>,
+}
