@@ -20,7 +20,11 @@ const RENAMED: [(&str, &str, usize); 6] = [
     ("'  function __append(s) ", "'  var _$escape = escapeFn; function _$append(s) ", 1),
     ("'    ; __line = '", "'    ; _$line = '", 1),
     ("\" __line = 1\"", "\" _$line = 1\"", 1),
-    ("rethrow(e, __lines, __filename, __line, escapeFn)", "rethrow(e, __lines, __filename, _$line, escapeFn)", 1),
+    (
+        "rethrow(e, __lines, __filename, __line, escapeFn)",
+        "rethrow(e, __lines, __filename, _$line, escapeFn)",
+        1,
+    ),
 ];
 
 fn main() {
@@ -29,7 +33,8 @@ fn main() {
     for (part, name) in PARTS {
         let source = Path::new("assets/node_modules").join(part);
         println!("cargo::rerun-if-changed={}", source.display());
-        let copied = fs::read_to_string(&source).and_then(|text| fs::write(out.join(name), renamed(name, text)));
+        let copied =
+            fs::read_to_string(&source).and_then(|text| fs::write(out.join(name), renamed(name, text)));
         if let Err(error) = copied {
             let place = source.display();
             println!("cargo::error=an npm package is missing ({place}: {error}); run scripts/setup");
@@ -40,7 +45,9 @@ fn main() {
 fn renamed(name: &str, mut text: String) -> String {
     for (theirs, ours, count) in RENAMED.iter().filter(|_| name == "ejs-ejs.js") {
         if text.matches(theirs).count() != *count {
-            println!("cargo::error=this version of EJS does not write {theirs} {count} time(s); look at RENAMED");
+            println!(
+                "cargo::error=this version of EJS does not write {theirs} {count} time(s); look at RENAMED"
+            );
         }
         text = text.replace(theirs, ours);
     }

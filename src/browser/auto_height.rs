@@ -4,15 +4,13 @@
 //! of that height. What it makes of the measuring (a script that lays it out anew for a narrower window) shows in a second
 //! sheet: then it is measured and printed once more.
 
-use headless_chrome::protocol::cdp::Emulation;
-
 use super::emulate;
 use super::fault::Trouble;
 use super::load;
 use super::page::OpenPage;
 use super::page_rules::PageRules;
 use super::scripts;
-use crate::domain::format_opts::{Media, PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Viewport};
+use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Scene, Viewport};
 
 const MEASURE: &str = include_str!("../../assets/page_height.js");
 /// CSS pixels in an inch.
@@ -31,7 +29,7 @@ pub(super) async fn fitted(
 ) -> Result<PageOptions, Trouble> {
     let layout = rules.layout(options);
     let room = layout.room_in()[0] * PIXELS_PER_INCH / options.scale;
-    let height_px = measure(page, room, options.scene.media).await?;
+    let height_px = measure(page, room, &options.scene).await?;
     let content_in = height_px * options.scale / PIXELS_PER_INCH;
     let points = (content_in + layout.margin.top_in + layout.margin.bottom_in) * POINTS_PER_INCH;
     let height_in = (points.ceil() + SLACK_POINTS) / POINTS_PER_INCH;
@@ -52,14 +50,9 @@ pub(super) fn warning(options: &PageOptions, pages: u32) -> String {
 }
 
 /// Shows the page as it is on paper, `width` pixels wide, and gives its height.
-async fn measure(page: &OpenPage, width: f64, media: Media) -> Result<f64, Trouble> {
+async fn measure(page: &OpenPage, width: f64, scene: &Scene) -> Result<f64, Trouble> {
     let (tab, limit) = (page.tab()?, page.limits.call);
-    let media = match media {
-        Media::Print => "print",
-        Media::Screen => "screen",
-    };
-    let media = Emulation::SetEmulatedMedia { media: Some(media.to_owned()), features: None };
-    let media = tab.send(&media)?;
+    let media = tab.send(&emulate::on_paper(scene))?;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

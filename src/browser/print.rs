@@ -291,7 +291,7 @@ pub(super) fn close(page: &OpenPage, source: Source) -> Result<(), Trouble> {
 }
 
 async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, Trouble> {
-    if page.lane == Lane::Static {
+    if page.tab()?.lane() == Lane::Static {
         let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
         return Err(Trouble::fault(FaultCode::Internal, sentence.to_owned()));
     }

@@ -111,7 +111,7 @@ fn judged(mut report: LintReport, data: Option<&Value>) -> LintReport {
 fn read_data(data: &Place, config: &Config) -> Result<Value, CommandError> {
     let bytes = encoding::unmarked(data.read(config.http.upload_limit_bytes)?);
     let value = serde_json::from_slice(&bytes);
-    value.map_err(|error| format!("--data {data} is not JSON: {error}").into())
+    value.map_err(|error| format!("--data {data} is not valid JSON: {error}").into())
 }
 
 fn delimiters(arguments: &LintArguments) -> Option<Delimiters> {

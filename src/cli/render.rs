@@ -195,7 +195,7 @@ fn check_extension(output: &Place, made: FileKind) -> Result<(), CommandError> {
 
 fn read_options(opts: &Place, config: &Config) -> Result<Reading, CommandError> {
     let raw: Box<RawValue> = serde_json::from_slice(&opts.read(config.http.upload_limit_bytes)?)
-        .map_err(|error| format!("--opts {opts} is not JSON: {error}"))?;
+        .map_err(|error| format!("--opts {opts} is not valid JSON: {error}"))?;
     Ok(format_opts::read(&raw, &OptionLimits::of(&config.browser)))
 }
 

@@ -74,7 +74,7 @@ impl Body {
         }
         let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
         json::check(&bytes, depth).map_err(|fault| {
-            Problem::new(Code::MalformedJson, format!("The body is not JSON at {fault}."))
+            Problem::new(Code::MalformedJson, format!("The body is not valid JSON at {fault}."))
         })?;
         Ok(Self(bytes))
     }
@@ -252,12 +252,16 @@ mod tests {
         let told = refused(&bench, "{\n  \"type\": html\n}").await;
         assert_eq!(
             told,
-            (400, "The body is not JSON at line 2, column 11: 'h' is not the start of a value.".to_owned())
+            (
+                400,
+                "The body is not valid JSON at line 2, column 11: 'h' is not the start of a value."
+                    .to_owned()
+            )
         );
         let deep = format!("{{\"data\":{}{}}}", "[".repeat(200), "]".repeat(200));
         assert_eq!(
             refused(&bench, &deep).await.1,
-            "The body is not JSON at line 1, column 136: nested deeper than 128 levels."
+            "The body is not valid JSON at line 1, column 136: nested deeper than 128 levels."
         );
         let endless = "[".repeat(9_000_000);
         assert_eq!(refused(&bench, &endless).await.0, 400);

@@ -25,6 +25,7 @@ mod prefer;
 mod problem;
 mod query;
 mod rate;
+mod refusal;
 mod request;
 mod routing;
 mod serve;
@@ -76,13 +77,12 @@ fn routes(config: &mut ServiceConfig) {
             resource(address::PATTERN)
                 .put(upload::upload)
                 .get(download::download)
-                .head(download::download)
                 .options(routing::allow_any_origin),
         )
         .service(resource("/openapi.json").get(openapi::openapi))
         .service(resource("/docs").get(openapi::index))
         .service(resource("/docs/{file}").get(openapi::page))
         .service(resource("/problems/{code}").get(problem::describe))
-        .service(resource("/health/live").get(health::live).head(health::live))
-        .service(resource("/health/ready").get(health::ready).head(health::ready));
+        .service(resource("/health/live").get(health::live))
+        .service(resource("/health/ready").get(health::ready));
 }

@@ -135,12 +135,9 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
 
 /// What an immediate render answers.
 pub(super) fn immediate(state: &HttpState, view: &JobView) -> ImmediateBody {
-    ImmediateBody {
-        url: output_url(state, view),
-        job_id: view.id.to_string(),
-        warnings: view.warnings.lines(),
-        output: view.output.as_ref().map(|output| output_of(state, view, output)),
-    }
+    let output = view.output.as_ref().map(|output| output_of(state, view, output));
+    let url = output.as_ref().map_or_else(|| output_url(state, view), |output| output.data.url.clone());
+    ImmediateBody { url, job_id: view.id.to_string(), warnings: view.warnings.lines(), output }
 }
 
 /// What a start answers.

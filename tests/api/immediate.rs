@@ -146,8 +146,9 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
     let jobs = [(), ()].map(|()| problem(&form(&app, folder.path(), &again).1)["jobId"].clone());
     assert!(jobs[0].is_string() && jobs[0] == jobs[1], "{jobs:?}");
     // One file is what it is, here an archive.
-    let zipped = Command::new("python3").args(["-m", "zipfile", "-c", "page.zip", "index.html"]);
-    assert!({ zipped }.current_dir(folder.path()).status().unwrap().success());
+    let mut zip = Command::new("python3");
+    zip.args(["-m", "zipfile", "-c", "page.zip", "index.html"]).current_dir(folder.path());
+    assert!(zip.status().unwrap().success());
     let (status, answer) = form(
         &app,
         folder.path(),

@@ -36,6 +36,7 @@ mod latex_values;
 mod libreoffice;
 mod lint;
 mod list;
+mod manners;
 mod metrics;
 mod migrating;
 mod missing_engine;

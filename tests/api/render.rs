@@ -80,7 +80,7 @@ fn wrong_arguments_are_refused_with_the_remedy() {
         (&["none.ejs", "--type", "ejs", "-o", "a.pdf"], "cannot read none.ejs: No such file"),
         (
             &["index.ejs", "--type", "ejs", "-o", "a.pdf", "--opts", "index.ejs"],
-            "--opts index.ejs is not JSON",
+            "--opts index.ejs is not valid JSON",
         ),
         (&["index.ejs", "--type", "ejs", "-o", "a.pdf", "--opts", "-"], "/formatOpts/scale: "),
     ];

@@ -16,7 +16,7 @@ pub enum Handling {
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 43] = [
+pub const KEYS: [(&str, Handling); 45] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -37,7 +37,9 @@ pub const KEYS: [(&str, Handling); 43] = [
     ("quality", Handling::Read),
     ("selector", Handling::Read),
     ("mediaType", Handling::Read),
+    ("mediaFeatures", Handling::Read),
     ("viewport", Handling::Read),
+    ("javascript", Handling::Read),
     ("timezone", Handling::Read),
     ("locale", Handling::Read),
     ("waitForSelector", Handling::Read),
@@ -115,6 +117,8 @@ impl PageOptions {
         let given = [
             ("selector", self.selector.is_some()),
             ("viewport", scene.viewport != Viewport::default()),
+            ("mediaFeatures", !scene.features.is_empty()),
+            ("javascript", !self.javascript),
             ("waitForSelector", self.wait_for_selector.is_some()),
             ("waitForExpression", self.wait_for_expression.is_some()),
             ("waitForTimeout", self.wait_ms > 0),

@@ -1,7 +1,7 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
-//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
+//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
 //! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
 //! become pictures (`raster`), which warnings make a job fail (`fail_on`), what the file is called (`file_name`), who may open a PDF and do what with it
 //! (`protection`), what is heeded or refused (`promises`). The rest is here.
@@ -11,6 +11,7 @@ mod extras;
 mod fail_on;
 mod file_name;
 mod keys;
+mod media_features;
 mod office;
 mod paper;
 mod promises;
@@ -33,6 +34,7 @@ pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
 pub use file_name::{complete_file_name, file_name_of};
 pub use keys::{Handling, KEYS, is_text};
+pub use media_features::MediaFeature;
 pub use office::{Delimiters, OfficeOptions};
 pub use paper::{
     CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
@@ -101,6 +103,8 @@ pub struct PageOptions {
     pub picture: Picture,
     /// What surrounds the page.
     pub scene: Scene,
+    /// The page's scripts run.
+    pub javascript: bool,
     /// Only the element that this CSS selector matches first.
     pub selector: Option<String>,
     /// The page is ready when this CSS selector matches.
@@ -174,6 +178,7 @@ impl Default for PageOptions {
             extras: Extras::default(),
             picture: Picture::default(),
             scene: Scene::default(),
+            javascript: true,
             selector: None,
             wait_for_selector: None,
             wait_for_expression: None,
@@ -264,6 +269,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         extras,
         picture: read_picture(members),
         scene: Scene::read(members, limits, unknown),
+        javascript: members.flag("javascript").unwrap_or(default.javascript),
         selector: members.text("selector"),
         wait_for_selector: members.text("waitForSelector"),
         wait_for_expression: members.text("waitForExpression"),
@@ -347,7 +353,7 @@ mod tests {
     fn pages_count_from_one_and_in_order() {
         assert_eq!(options(r#"{"toPage":2}"#).to_page, Some(2));
         assert_fault(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
-        assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "whole number");
+        assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "an integer");
         assert_fault(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
         assert_fault(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
         assert_fault(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");

@@ -61,8 +61,14 @@ pub(in super::super) struct FormatOpts {
     selector: Option<String>,
     /// `print` or `screen`; `print` when left out.
     media_type: Option<String>,
+    /// What its style sheets are told of the reader: `prefers-color-scheme`, `prefers-reduced-motion`,
+    /// `prefers-reduced-transparency`, `prefers-reduced-data`, `prefers-contrast`, `forced-colors`, `color-gamut`.
+    #[schema(value_type = Option<HashMap<String, String>>, example = json!({"prefers-reduced-motion": "reduce"}))]
+    media_features: Option<()>,
     /// The window that the page is laid out in; 794 by 1058 pixels when left out.
     viewport: Option<Viewport>,
+    /// Whether the page's scripts run; `true` when left out. Template code always does.
+    javascript: Option<bool>,
     /// The time zone of the page's scripts, such as `Europe/Berlin`.
     timezone: Option<String>,
     /// The language of the page's scripts, such as `de-DE`.

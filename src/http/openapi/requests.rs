@@ -75,7 +75,9 @@ fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
 
 /// A new job.
 #[derive(ToSchema)]
-#[schema(as = InitRequest, rename_all = "camelCase")]
+#[schema(as = InitRequest, rename_all = "camelCase", example = json!({
+    "type": "html", "target": "pdf", "data": {"name": "Zoë"}, "formatOpts": {"format": "a5", "margin": "15mm"}
+}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct InitRequest {
     r#type: KindName,
@@ -90,7 +92,7 @@ pub(in super::super) struct InitRequest {
 
 /// How a job is started.
 #[derive(ToSchema)]
-#[schema(as = StartRequest, rename_all = "camelCase")]
+#[schema(as = StartRequest, rename_all = "camelCase", example = json!({"shouldWaitForRenderCompletion": true}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct StartRequest {
     /// Answer when the job is done, or after `http.wait_default_s`.
@@ -101,7 +103,10 @@ pub(in super::super) struct StartRequest {
 
 /// A job that is created, started and waited for in one call. Exactly one of `template` and `templateId`.
 #[derive(ToSchema)]
-#[schema(as = ImmediateRequest, rename_all = "camelCase")]
+#[schema(as = ImmediateRequest, rename_all = "camelCase", example = json!({
+    "type": "html", "target": "pdf", "template": "<h1>Hello, <%= name %>!</h1>", "data": {"name": "Zoë"},
+    "formatOpts": {"format": "a5", "margin": "15mm"}
+}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct ImmediateRequest {
     r#type: KindName,

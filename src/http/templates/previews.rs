@@ -114,7 +114,7 @@ pub(in crate::http) async fn render(
 
 fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
     let mut members = body.members()?;
-    let kind = read_kind(&mut members);
+    let kind = read_kind(&mut members, state);
     let data = members.object("data").map(|data| body.share(data));
     let format_opts = read_format_opts(&mut members, &state.config);
     match (kind, members.into_faults()) {
