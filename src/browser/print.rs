@@ -18,7 +18,7 @@ use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
 use super::page_rules::PageRules;
 use super::shrink::ScaleFinder;
 use super::snapshot::{self, Snapshot};
-use super::tags::{self, Counted, Long, Print};
+use super::tags::{self, Counted, Long, Print, count};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
@@ -223,62 +223,6 @@ pub(super) async fn to_stream(
     }
 }
 
-/// How many pages a PDF has that was not read yet, and where it is read from then on: its first piece is kept, which
-/// is the whole file of most. One of more than `limit_bytes` is not read to its end, for nobody gets it.
-pub(super) async fn count(
-    page: &OpenPage,
-    source: Source,
-    limit_bytes: u64,
-) -> Result<(Source, Counted), Trouble> {
-    let handle = match source {
-        Source::Stream(handle, _) => handle,
-        Source::Held(first, rest) => return count_again(page, first, *rest).await,
-        Source::Text(_) | Source::Document(_) | Source::Ended => return Ok((source, Counted::Unknown)),
-    };
-    let mut counter = PageCounter::default();
-    let (first, mut is_last) = piece(page, &handle, None).await?;
-    counter.pass(&first);
-    let mut is_whole = true;
-    let mut bytes = first.len() as u64;
-    while !is_last && bytes <= limit_bytes {
-        let (more, is_end) = piece(page, &handle, None).await?;
-        counter.pass(&more);
-        bytes += more.len() as u64;
-        is_whole &= more.is_empty();
-        is_last = is_end || more.is_empty();
-    }
-    let behind = u32::try_from(first.len()).ok();
-    let rest = Source::Stream(handle, behind);
-    let known = if bytes > limit_bytes {
-        Counted::TooLarge
-    } else {
-        counter.pages().map_or(Counted::Unknown, Counted::Pages)
-    };
-    if is_whole && is_last {
-        close(page, rest)?;
-        return Ok((Source::Held(first, Box::new(Source::Ended)), known));
-    }
-    Ok((Source::Held(first, Box::new(rest)), known))
-}
-
-/// The same of a file whose first piece is held, for it was counted before.
-async fn count_again(page: &OpenPage, first: Bytes, rest: Source) -> Result<(Source, Counted), Trouble> {
-    let mut counter = PageCounter::default();
-    counter.pass(&first);
-    if let Source::Stream(handle, from) = &rest {
-        let mut from = *from;
-        loop {
-            let (more, is_last) = piece(page, handle, from.take()).await?;
-            counter.pass(&more);
-            if is_last || more.is_empty() {
-                break;
-            }
-        }
-    }
-    let known = counter.pages().map_or(Counted::Unknown, Counted::Pages);
-    Ok((Source::Held(first, Box::new(rest)), known))
-}
-
 /// Lets go of a file that nobody reads to its end.
 pub(super) fn close(page: &OpenPage, source: Source) -> Result<(), Trouble> {
     match source {
@@ -347,7 +291,7 @@ async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Troubl
 }
 
 /// A piece of a stream, and whether it is the last one.
-async fn piece(
+pub(super) async fn piece(
     page: &OpenPage,
     handle: &IO::StreamHandle,
     from: Option<u32>,

@@ -4,6 +4,8 @@
 //! It does so below the application, where nothing has the request, so it is known by what it lacks: every answer of the
 //! application has an `X-Request-Id`.
 
+use std::iter;
+
 use bytes::Bytes;
 
 use super::problem;
@@ -30,15 +32,16 @@ pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option
         return None;
     }
     let (id, body) = problem::unread(detail);
-    let mut answer = String::from("HTTP/1.1 400 Bad Request\r\n");
-    for line in lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str())) {
-        answer.push_str(line);
-        answer.push_str("\r\n");
-    }
-    let length = body.len();
-    answer.push_str(&format!(
-        "content-type: application/problem+json\r\ncontent-length: {length}\r\nconnection: close\r\nx-request-id: {id}\r\n\r\n{body}"
-    ));
+    let kept = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
+    let own = [
+        "content-type: application/problem+json".to_owned(),
+        format!("content-length: {}", body.len()),
+        "connection: close".to_owned(),
+        format!("x-request-id: {id}"),
+    ];
+    let head: Vec<&str> =
+        iter::once("HTTP/1.1 400 Bad Request").chain(kept).chain(own.iter().map(String::as_str)).collect();
+    let answer = format!("{}\r\n\r\n{body}", head.join("\r\n"));
     Some(answer.into())
 }
 

@@ -28,7 +28,6 @@ use crate::domain::encoding;
 use crate::problem::{Code, Fault, Problem};
 
 /// What was sent as a form.
-#[derive(Debug)]
 pub(super) struct Form {
     /// Everything that is said in words, as the JSON body that says the same.
     pub(super) members: Bytes,
