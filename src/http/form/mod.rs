@@ -77,6 +77,9 @@ pub(super) async fn receive(
     })
 }
 
+/// What a part takes beside its content and its names: its place in the archive, or among the words.
+const PART_BYTES: usize = 256;
+
 /// Why a form is not read on.
 enum Stop {
     Problem(Problem),
@@ -116,6 +119,7 @@ async fn parts(mut form: Multipart, room: &mut Room, state: &HttpState) -> Resul
         let mut part = part?;
         let name = part.name().unwrap_or_default().to_owned();
         let file = part.content_disposition().and_then(|it| it.get_filename()).map(str::to_owned);
+        room.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
         match (name.as_str(), file) {
             ("data", _) => {
                 let sent = whole(&mut part, room).await?;
