@@ -22,6 +22,7 @@ mod banner;
 mod blame;
 mod call_error;
 mod capacity;
+mod carried;
 mod cdp;
 mod chromium;
 mod emulate;

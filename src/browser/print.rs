@@ -76,7 +76,7 @@ impl ReadyPage {
         let made = match output {
             PageOutput::Pdf => {
                 let long = Long { may_be: may_be_long, limit_bytes, deadline: Instant::now() + limit };
-                page.within(limit, print(&page, &options, long)).await
+                page.within(limit, Box::pin(print(&page, &options, long))).await
             }
             PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
             PageOutput::Html => page.within(limit, write(&page, &options, &site, limit_bytes)).await,

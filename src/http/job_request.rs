@@ -30,7 +30,7 @@ pub(super) struct JobRequest {
 /// `formatOpts` as they were sent, and as they are meant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormatOpts {
-    /// An empty object counts as absent; stars stand in the place of passwords.
+    /// An empty object counts as absent; stars stand in the place of secrets.
     pub(super) sent: Option<Arc<RawValue>>,
     /// The defaults stand where nothing was given.
     pub(super) options: PageOptions,
@@ -64,8 +64,8 @@ impl JobRequest {
         conversions::admit(state, (kind, target), &self.format_opts.options)?;
         let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
         let FormatOpts { sent, options } = self.format_opts;
-        let passwords = options.protection.passwords;
-        Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, passwords })
+        let secrets = options.secrets();
+        Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, secrets })
     }
 }
 
@@ -156,6 +156,6 @@ pub(super) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Fo
     }
     let object = members.object("formatOpts").map(str::to_owned);
     let sent = object.and_then(|object| RawValue::from_string(object).ok());
-    let sent = sent.map(|sent| format_opts::without_passwords(&sent).unwrap_or(sent)).map(Arc::from);
+    let sent = sent.map(|sent| format_opts::without_secrets(&sent).unwrap_or(sent)).map(Arc::from);
     FormatOpts { sent, options: reading.options }
 }

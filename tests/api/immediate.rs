@@ -109,8 +109,7 @@ fn problem(answer: &[u8]) -> Value {
 
 #[tokio::test]
 async fn a_form_brings_the_page_its_files_data_and_options() {
-    let app =
-        TestApp::with(&[("http.json_limit_bytes", "60000"), ("templates.archive_entries_limit", "3")]).await;
+    let app = TestApp::start().await;
     let folder = tempfile::tempdir_in(app.scratch()).unwrap();
     let here = |name: &str| folder.path().join(name);
     let page = "<link rel=stylesheet href=style.css><p>Hello <%= name %></p><script src='js/a.js'></script>";
@@ -160,8 +159,18 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
         (200, &json!("text/html; charset=utf-8")),
         "{made}"
     );
+}
 
-    std::fs::write(here("large"), "x".repeat(70_000)).unwrap();
+#[tokio::test]
+async fn a_form_that_cannot_be_taken_says_why() {
+    let app =
+        TestApp::with(&[("http.json_limit_bytes", "60000"), ("templates.archive_entries_limit", "3")]).await;
+    let folder = tempfile::tempdir_in(app.scratch()).unwrap();
+    for (name, length) in
+        [("index.html", 9), ("style.css", 9), ("a.js", 9), ("data.json", 9), ("large", 70_000)]
+    {
+        std::fs::write(folder.path().join(name), "x".repeat(length)).unwrap();
+    }
     for (arguments, status, code, part) in [
         (
             &["-F", "files=@index.html", "-F", "files=@large"][..],

@@ -52,6 +52,7 @@ mod protection;
 mod receiver;
 mod recovery;
 mod render;
+mod requests;
 mod s3;
 mod slides;
 #[path = "../small_disk/mod.rs"]

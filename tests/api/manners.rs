@@ -12,11 +12,11 @@ use crate::app::TestApp;
 async fn a_callers_id_is_taken_over_when_it_is_fit_for_a_log() {
     let mut app = TestApp::with(&[("log.filter", "debug"), ("log.format", "json")]).await;
     app.stop();
-    let log = app.scratch().join("log");
-    app.log = Some(log.clone());
+    let file = app.scratch().join("log");
+    app.log = Some(file.clone());
     app.launch();
     app.until_ready().await;
-    let long = "a".repeat(129);
+    let longer = "a".repeat(129);
     let told = async |id: &str| {
         let request = app.request(Method::GET, "/v1/jobs/none").header("x-request-id", id);
         let answer = request.send().await.unwrap();
@@ -25,15 +25,15 @@ async fn a_callers_id_is_taken_over_when_it_is_fit_for_a_log() {
         assert_eq!(problem["instance"], told.as_str());
         told
     };
-    for id in ["Order-12-a", &long[1..]] {
+    for id in ["Order-12-a", &longer[1..]] {
         assert_eq!(told(id).await, id);
     }
-    for id in ["", "a b", "a_b", "a\"b", &long] {
+    for id in ["", "a b", "a_b", "a\"b", &longer] {
         assert_ne!(told(id).await, id);
     }
     app.stop();
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(log.contains("Order-12-a") && !log.contains(&long) && !log.contains("a_b"), "{log}");
+    let log = std::fs::read_to_string(file).unwrap();
+    assert!(log.contains("Order-12-a") && !log.contains(&longer) && !log.contains("a_b"), "{log}");
 }
 
 #[tokio::test]

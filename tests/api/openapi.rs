@@ -205,6 +205,7 @@ fn value_of(option: &str) -> Value {
         "mediaType" => json!("screen"),
         "viewport" => json!({"width": 300, "height": 200, "deviceScaleFactor": 2}),
         "fileName" => json!("invoice"),
+        "requests" => json!({"api.example": {"headers": {"X-Key": "1"}, "cookies": {"a": "b"}}}),
         "mediaFeatures" => json!({"color-gamut": "p3"}),
         "timezone" => json!("Europe/Berlin"),
         "locale" => json!("de-DE"),

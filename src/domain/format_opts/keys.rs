@@ -16,7 +16,7 @@ pub enum Handling {
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 45] = [
+pub const KEYS: [(&str, Handling); 46] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -40,6 +40,7 @@ pub const KEYS: [(&str, Handling); 45] = [
     ("mediaFeatures", Handling::Read),
     ("viewport", Handling::Read),
     ("javascript", Handling::Read),
+    ("requests", Handling::Read),
     ("timezone", Handling::Read),
     ("locale", Handling::Read),
     ("waitForSelector", Handling::Read),
@@ -119,6 +120,7 @@ impl PageOptions {
             ("viewport", scene.viewport != Viewport::default()),
             ("mediaFeatures", !scene.features.is_empty()),
             ("javascript", !self.javascript),
+            ("requests", !self.requests.is_empty()),
             ("waitForSelector", self.wait_for_selector.is_some()),
             ("waitForExpression", self.wait_for_expression.is_some()),
             ("waitForTimeout", self.wait_ms > 0),

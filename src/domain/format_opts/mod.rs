@@ -3,7 +3,7 @@
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
 //! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
-//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what the file is called (`file_name`), who may open a PDF and do what with it
+//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`), what the file is called (`file_name`), who may open a PDF and do what with it
 //! (`protection`), what is heeded or refused (`promises`). The rest is here.
 
 mod conversion;
@@ -17,6 +17,7 @@ mod paper;
 mod promises;
 mod protection;
 mod raster;
+mod requests;
 mod scene;
 #[cfg(test)]
 mod testing;
@@ -40,9 +41,10 @@ pub use paper::{
     CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
 };
 pub use protection::{
-    PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_passwords,
+    PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_secrets,
 };
 pub use raster::{Pages, RasterOptions};
+pub use requests::{Requests, Secrets};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 pub use tex::TexProgram;
 
@@ -105,6 +107,8 @@ pub struct PageOptions {
     pub scene: Scene,
     /// The page's scripts run.
     pub javascript: bool,
+    /// What its requests carry.
+    pub requests: Requests,
     /// Only the element that this CSS selector matches first.
     pub selector: Option<String>,
     /// The page is ready when this CSS selector matches.
@@ -179,6 +183,7 @@ impl Default for PageOptions {
             picture: Picture::default(),
             scene: Scene::default(),
             javascript: true,
+            requests: Requests::default(),
             selector: None,
             wait_for_selector: None,
             wait_for_expression: None,
@@ -196,6 +201,12 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
+    /// What of them is kept apart.
+    #[must_use]
+    pub fn secrets(&self) -> Secrets {
+        Secrets { passwords: self.protection.passwords.clone(), requests: self.requests.clone() }
+    }
+
     /// The sheet, turned where it shall be.
     #[must_use]
     pub fn sheet(&self) -> Paper {
@@ -270,6 +281,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         picture: read_picture(members),
         scene: Scene::read(members, limits, unknown),
         javascript: members.flag("javascript").unwrap_or(default.javascript),
+        requests: Requests::read(members, unknown),
         selector: members.text("selector"),
         wait_for_selector: members.text("waitForSelector"),
         wait_for_expression: members.text("waitForExpression"),

@@ -1,7 +1,7 @@
 //! Who may open a PDF, and what they may do with it.
 //!
 //! Hazard: a password is in the hands of many: of the record, the job's view, the log. So it is a type of its own that
-//! prints as stars, `without_passwords` makes the `formatOpts` that are kept and shown, and no fault repeats one.
+//! prints as stars, `without_secrets` makes the `formatOpts` that are kept and shown, and no fault repeats one.
 
 use std::fmt;
 
@@ -17,6 +17,8 @@ use crate::domain::members::Members;
 pub const PASSWORD_LIMIT_BYTES: usize = 127;
 /// What stands in the place of a password.
 const STARS: &str = r#""***""#;
+/// The key whose values are secrets, and whose names are not.
+const REQUESTS: &str = "requests";
 /// Keys whose values are secrets.
 const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
 const PERMISSION_KEYS: [&str; 7] =
@@ -132,20 +134,39 @@ impl Permissions {
     }
 }
 
-/// `object` as it may be kept and shown: stars in the place of passwords. `None`: there are none.
+/// `object` as it may be kept and shown: stars in the place of passwords and of what requests carry. `None`: there are
+/// none.
 #[must_use]
-pub fn without_passwords(object: &RawValue) -> Option<Box<RawValue>> {
+pub fn without_secrets(object: &RawValue) -> Option<Box<RawValue>> {
     let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
-    let is_secret =
-        |name: &str, value: &RawValue| SECRET_KEYS.contains(&name) && value.get() != "null" && asks(value);
+    let is_secret = |name: &str, value: &RawValue| {
+        (SECRET_KEYS.contains(&name) || name == REQUESTS) && value.get() != "null" && asks(value)
+    };
     if !members.iter().any(|(name, value)| is_secret(name, value)) {
         return None;
     }
     let written = members.iter().map(|(name, value)| {
-        let shown = if is_secret(name, value) { STARS } else { value.get() };
+        let shown = match is_secret(name, value) {
+            false => value.get().to_owned(),
+            true if name == REQUESTS => starred(value),
+            true => STARS.to_owned(),
+        };
         format!("{}:{shown}", serde_json::Value::from(name.as_str()))
     });
     RawValue::from_string(format!("{{{}}}", written.collect::<Vec<_>>().join(","))).ok()
+}
+
+/// The same names, and stars for every value.
+fn starred(value: &RawValue) -> String {
+    fn star(value: serde_json::Value) -> serde_json::Value {
+        match value {
+            serde_json::Value::Object(members) => {
+                members.into_iter().map(|(name, value)| (name, star(value))).collect()
+            }
+            _ => "***".into(),
+        }
+    }
+    serde_json::from_str(value.get()).map_or_else(|_| STARS.to_owned(), |value| star(value).to_string())
 }
 
 /// The members of an object in their order; a name given twice stands twice.
@@ -426,12 +447,15 @@ mod tests {
     fn what_is_shown_has_stars_however_a_password_is_written() {
         let shown = |text: &str| {
             let object: Box<RawValue> = serde_json::from_str(text).unwrap();
-            without_passwords(&object).map(|shown| shown.get().to_owned())
+            without_secrets(&object).map(|shown| shown.get().to_owned())
         };
         assert_eq!(shown(r#"{"scale": 1.50, "password": false}"#), None, "as it was sent");
         assert_eq!(shown("[]"), None);
         let text = r#"{"b":1.50,"passw\u006frd":"one","password":"two","ownerPassword":["x"],"userPassword":null,"\"":{}}"#;
         let stars = r#"{"b":1.50,"password":"***","password":"***","ownerPassword":"***","userPassword":null,"\"":{}}"#;
+        assert_eq!(shown(text).as_deref(), Some(stars));
+        let text = r#"{"requests":{"a.example":{"headers":{"X":"one"}}},"requests":["two"],"requests":"three","scale":1.0}"#;
+        let stars = r#"{"requests":{"a.example":{"headers":{"X":"***"}}},"requests":"***","requests":"***","scale":1.0}"#;
         assert_eq!(shown(text).as_deref(), Some(stars));
     }
 }

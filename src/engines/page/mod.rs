@@ -52,6 +52,7 @@ const PAGE: &[&str] = &[
     "viewport",
     "mediaFeatures",
     "javascript",
+    "requests",
     "timezone",
     "locale",
     "waitForSelector",
@@ -154,7 +155,8 @@ mod tests {
     fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
         let opts = r#"{"selector":"p","viewport":{"width":9},"waitForSelector":"p",
             "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1,
-            "mediaFeatures":{"color-gamut":"p3"},"javascript":false}"#;
+            "mediaFeatures":{"color-gamut":"p3"},"javascript":false,
+            "requests":{"a.example":{"headers":{"X":"1"}}}}"#;
         let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
         let told = |name: &&str| {
             format!(

@@ -167,6 +167,8 @@ async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs. A picture is painted.
     let asked = order.options.wait_for_expression.is_some() || output.is_picture();
+    // What requests carry is put in by who hears them, which is done in that lane only.
+    let asked = asked || !order.options.requests.is_empty();
     let hosts = opens_hosts && order.reach == Reach::AllowedHosts;
     let site = order.site.clone();
     let looked = thread::by_size(page.len() + sheets::length(&site), move || {

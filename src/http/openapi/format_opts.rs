@@ -69,6 +69,9 @@ pub(in super::super) struct FormatOpts {
     viewport: Option<Viewport>,
     /// Whether the page's scripts run; `true` when left out. Template code always does.
     javascript: Option<bool>,
+    /// Headers and cookies of the page's requests to hosts that are open, by host (`api.example`, or with its port).
+    /// Answers show the values as `***`.
+    requests: Option<std::collections::HashMap<String, HostRequests>>,
     /// The time zone of the page's scripts, such as `Europe/Berlin`.
     timezone: Option<String>,
     /// The language of the page's scripts, such as `de-DE`.
@@ -121,6 +124,15 @@ pub(in super::super) struct FormatOpts {
     owner_password: Option<String>,
     /// What may be done with the PDF by who opens it without `ownerPassword`.
     permissions: Option<Permissions>,
+}
+
+/// What requests to a host carry.
+#[derive(ToSchema)]
+#[schema(as = HostRequests)]
+#[expect(dead_code, reason = "a shape for the document")]
+struct HostRequests {
+    headers: Option<std::collections::HashMap<String, String>>,
+    cookies: Option<std::collections::HashMap<String, String>>,
 }
 
 /// What may be done with a PDF. Where something is allowed by name, all that is not named is forbidden; where things are

@@ -76,7 +76,7 @@ pub(in crate::http) async fn render(
         template: Some(template),
         preview: true,
         format_opts: format_opts.sent.clone(),
-        passwords: format_opts.options.protection.passwords.clone(),
+        secrets: format_opts.options.secrets(),
     };
     for target in [Target::Png, Target::Pdf] {
         conversions::admit(&state, (kind, target), &format_opts.options)?;
