@@ -10,22 +10,13 @@ use crate::receiver::Receiver;
 const KEY: &str = "k3y-s3cret";
 const COOKIE: &str = "c00kie-s3cret";
 
-fn picture() -> String {
-    let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
-    let length = svg.len();
-    format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: image/svg+xml\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{svg}"
-    )
-}
-
-/// `/to-PORT-path` leads to another port, everything else is a picture.
+/// `/to-PORT-path` leads to another port, everything else is an empty style sheet.
 fn answer(head: &str) -> String {
     let target = head.strip_prefix("GET /to-").and_then(|rest| rest.split_whitespace().next());
-    target.and_then(|target| target.split_once('-')).map_or_else(picture, |(port, path)| {
-        format!(
-            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:{port}/{path}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-        )
-    })
+    match target.and_then(|target| target.split_once('-')) {
+        Some((port, path)) => format!("302 Found\r\nLocation: http://127.0.0.1:{port}/{path}"),
+        None => "200 OK\r\nContent-Type: text/css".to_owned(),
+    }
 }
 
 /// Whether a file below has one of the secrets in it.
@@ -52,13 +43,14 @@ async fn what_requests_carry_reaches_its_host_and_nobody_else() {
     app.launch();
     app.until_ready().await;
 
-    let page = format!(
-        "<img src='{}'><img src='{}'><img src='{}'><img src='{}'><p>seen</p>",
+    let sheets = [
         home.url("/direct"),
         home.url(&format!("/to-{}-from-home", other.port)),
         other.url("/direct"),
         other.url(&format!("/to-{}-returned", home.port)),
-    );
+    ];
+    let sheets = sheets.map(|address| format!("<link rel=stylesheet href='{address}'>"));
+    let page = format!("{}<p>seen</p>", sheets.concat());
     let host = format!("127.0.0.1:{}", home.port);
     let carried = json!({&host: {"headers": {"X-Key": KEY}, "cookies": {"sid": COOKIE}}});
     for target in ["pdf", "png"] {

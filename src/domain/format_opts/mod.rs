@@ -3,7 +3,7 @@
 //! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
 //! PDF gets beside its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
 //! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
-//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`), what the file is called (`file_name`), who may open a PDF and do what with it
+//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`), what of all that is shown (`masked`), what the file is called (`file_name`), who may open a PDF and do what with it
 //! (`protection`), what is heeded or refused (`promises`). The rest is here.
 
 mod conversion;
@@ -11,6 +11,7 @@ mod extras;
 mod fail_on;
 mod file_name;
 mod keys;
+mod masked;
 mod media_features;
 mod office;
 mod paper;
@@ -35,14 +36,13 @@ pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
 pub use file_name::{complete_file_name, file_name_of};
 pub use keys::{Handling, KEYS, is_text};
+pub use masked::without_secrets;
 pub use media_features::MediaFeature;
 pub use office::{Delimiters, OfficeOptions};
 pub use paper::{
     CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
 };
-pub use protection::{
-    PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_secrets,
-};
+pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection};
 pub use raster::{Pages, RasterOptions};
 pub use requests::{Requests, Secrets};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
