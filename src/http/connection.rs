@@ -6,6 +6,9 @@
 //! none, and with `h1_allow_half_closed(false)` ends the connection before the upload is answered. So the
 //! bytes of a `PUT` are counted here, below actix: it sees the request and its body, and nothing after.
 //! (`request.rs` closes the connection after every `PUT`.)
+//!
+//! And one thing that actix takes is refused here: a line feed alone as the end of a line in a head. A proxy in front that
+//! sees another end of the head there would see another request than we do.
 
 use std::future::Future;
 use std::io;
@@ -17,6 +20,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use super::refusal;
+
 /// A head longer than this is not looked at; actix refuses it anyhow (its limit is 128 KiB).
 const HEAD_LIMIT_BYTES: usize = 128 * 1024;
 /// Read at a time where the bytes are dropped or looked at.
@@ -27,12 +32,20 @@ const READS_IN_A_ROW: usize = 32;
 /// reset, and the client might never see the answer.
 const LINGER: Duration = Duration::from_secs(2);
 const METHOD: &[u8] = b"PUT ";
+/// What actix is given in the place of a head that is refused.
+const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
+/// What is written before the body has come.
+const GO_AHEAD: &[u8] = b"HTTP/1.1 100 ";
 
 /// A stream that shows its reader at most one `PUT`, and everything else as it is.
 pub(super) struct Connection<T> {
     io: T,
     phase: Phase,
     closing: Option<Pin<Box<Sleep>>>,
+    /// Why the head was refused.
+    reason: Option<&'static str>,
+    /// What is written in the place of an answer of actix's own, as far as it is not yet.
+    instead: Option<Bytes>,
     send_limit: Duration,
     /// Runs while the client takes nothing of its answer.
     stalled: Option<Pin<Box<Sleep>>>,
@@ -41,7 +54,7 @@ pub(super) struct Connection<T> {
 enum Phase {
     /// The next byte is the first one of a request (clients that send two at once are not looked at).
     Between,
-    /// The beginning of what may be a `PUT`.
+    /// The beginning of a head.
     Head(BytesMut),
     /// What has been read already, and how many bytes of the request are to come.
     Counted { ready: Bytes, left: u64 },
@@ -56,7 +69,15 @@ impl<T> Connection<T> {
     ///
     /// A client that takes nothing of its answer for `send_limit` loses it.
     pub(super) fn new(io: T, send_limit: Duration) -> Self {
-        Self { io, phase: Phase::Between, closing: None, send_limit, stalled: None }
+        Self {
+            io,
+            phase: Phase::Between,
+            closing: None,
+            reason: None,
+            instead: None,
+            send_limit,
+            stalled: None,
+        }
     }
 }
 
@@ -74,10 +95,16 @@ impl<T: AsyncRead + Unpin> Connection<T> {
             let Phase::Head(gathered) = &mut self.phase else { continue };
             let looked_at = gathered.len().saturating_sub(3);
             gathered.extend_from_slice(&bytes[..count]);
-            if count == 0 || !may_be_put(gathered) || gathered.len() > HEAD_LIMIT_BYTES {
+            let end = head_end(&gathered[looked_at..]).map(|end| looked_at + end);
+            if count == 0 || !may_be_request(gathered) || gathered.len() > HEAD_LIMIT_BYTES {
                 self.phase = Phase::Open { ready: gathered.split().freeze() };
-            } else if let Some(end) = head_end(&gathered[looked_at..]).map(|end| looked_at + end) {
-                self.phase = counted(gathered.split().freeze(), end);
+            } else if has_bare_line_feed(&gathered[..end.unwrap_or(gathered.len())]) {
+                self.reason = Some(refusal::BARE_LINE_FEED);
+                self.phase = Phase::Open { ready: Bytes::from_static(NO_REQUEST) };
+            } else if let Some(end) = end {
+                let head = gathered.split().freeze();
+                self.phase =
+                    if head.starts_with(METHOD) { counted(head, end) } else { Phase::Open { ready: head } };
             }
         }
     }
@@ -137,7 +164,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
 impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let Poll::Ready(written) = Pin::new(&mut this.io).poll_write(context, bytes) else {
+        if this.instead.is_none() {
+            this.instead = refusal::instead_of(bytes, this.reason);
+        }
+        let Poll::Ready(written) = this.poll_put(context, bytes) else {
             let limit = this.send_limit;
             let stalled = this.stalled.get_or_insert_with(|| Box::pin(sleep(limit)));
             ready!(stalled.as_mut().poll(context));
@@ -145,7 +175,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         };
         this.stalled = None;
         let written = written?;
-        if matches!(&this.phase, Phase::Open { ready } if ready.is_empty()) {
+        let is_answered = !bytes.starts_with(GO_AHEAD);
+        if is_answered && matches!(&this.phase, Phase::Open { ready } if ready.is_empty()) {
             this.phase = Phase::Between;
         }
         Poll::Ready(Ok(written))
@@ -192,9 +223,31 @@ fn give(ready: &mut Bytes, buffer: &mut ReadBuf<'_>) {
     ready.advance(count);
 }
 
-fn may_be_put(head: &[u8]) -> bool {
-    let shared = head.len().min(METHOD.len());
-    head[..shared] == METHOD[..shared]
+impl<T: AsyncWrite + Unpin> Connection<T> {
+    /// Writes `bytes`, or all of what stands in their place.
+    fn poll_put(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        while let Some(instead) = &mut self.instead {
+            if instead.is_empty() {
+                self.instead = None;
+                return Poll::Ready(Ok(bytes.len()));
+            }
+            match ready!(Pin::new(&mut self.io).poll_write(context, instead)) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Ok(count) => instead.advance(count),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+}
+
+/// Whether it begins as requests do, with a method: what does not need not be waited for.
+fn may_be_request(head: &[u8]) -> bool {
+    head.iter().take_while(|&&byte| byte != b' ').all(u8::is_ascii_uppercase)
+}
+
+fn has_bare_line_feed(head: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', head).any(|at| at == 0 || head[at - 1] != b'\r')
 }
 
 /// Where the body begins.
@@ -310,6 +363,26 @@ mod tests {
             drop(client);
             assert_eq!(seen(&mut connection).await, (sent.to_owned(), true));
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_feed_alone_ends_no_line_of_a_head() {
+        let refused = String::from_utf8(NO_REQUEST.to_vec()).unwrap();
+        for sent in
+            ["GET / HTTP/1.1\nhost: a\n\n", "GET / HTTP/1.1\r\nhost: a\nx: y\r\n\r\n", "PUT / HTTP/1.1\n"]
+        {
+            let (mut client, mut connection) = pair();
+            client.write_all(sent.as_bytes()).await.unwrap();
+            assert_eq!(seen(&mut connection).await.0, refused, "{sent:?}");
+        }
+        // A body may have them.
+        let (mut client, mut connection) = pair();
+        let sent = "POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\na\nb";
+        client.write_all(sent.as_bytes()).await.unwrap();
+        assert_eq!(seen(&mut connection).await.0, sent);
+        connection.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
+        client.write_all(b"more\nof it").await.unwrap();
+        assert_eq!(seen(&mut connection).await.0, "more\nof it");
     }
 
     #[tokio::test(start_paused = true)]

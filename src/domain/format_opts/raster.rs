@@ -126,8 +126,7 @@ mod tests {
         assert_fault(&long, "/formatOpts/pages", "more than 1000 parts");
         assert_fault(r#"{"pages":2}"#, "/formatOpts/pages", "must be a string");
         assert_fault(r#"{"page":1,"pages":"2"}"#, "/formatOpts/page", "leave one of the two out");
-        for (dpi, detail) in [("9", "from 10 to 1200"), ("1201", "from 10 to 1200"), ("72.5", "whole number")]
-        {
+        for (dpi, detail) in [("9", "from 10 to 1200"), ("1201", "from 10 to 1200"), ("72.5", "an integer")] {
             assert_fault(&format!(r#"{{"dpi":{dpi}}}"#), "/formatOpts/dpi", detail);
         }
         assert_fault(r#"{"page":0}"#, "/formatOpts/page", "out of range");
