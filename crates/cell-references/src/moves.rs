@@ -104,15 +104,25 @@ impl Moves {
     /// What each turn made of a range that stands for itself, as merged cells, a hyperlink, a comment and a drawing's anchor do: a copy for each
     /// turn of the innermost blocks around all of it, grown by the blocks within it.
     pub fn copies(&self, range: Range) -> impl Iterator<Item = Range> {
+        self.places(range).filter_map(move |place| self.range(range, place))
+    }
+
+    /// The turns of the innermost blocks around all of a range, in the order of [`Moves::copies`]: where a formula stands that goes with it.
+    pub fn places(&self, range: Range) -> impl Iterator<Item = Place> + use<> {
         let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
         let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
         let rows = self.bands[number].rows.copies(range.rows, &|id| met().all(|band| band.rows.has(id)));
         let columns = self.columns.copies(range.columns, &|_| true);
-        let places = rows.flat_map(move |row| {
+        rows.flat_map(move |row| {
             let rows = row.map(|spot| (number, spot));
             columns.clone().map(move |columns| Place { rows, columns })
-        });
-        places.filter_map(move |place| self.range(range, place))
+        })
+    }
+
+    /// What one range became, without the cells that came between. None if these are more than `at_most` ranges.
+    #[must_use]
+    pub fn parts(&self, range: Range, at_most: usize) -> Option<Vec<Range>> {
+        self.areas_of(range, Place::default(), at_most)
     }
 
     /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that makes more than
