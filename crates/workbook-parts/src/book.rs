@@ -160,7 +160,7 @@ impl Sheet<'_> {
 
     /// Where a formula stands that goes with a range: in the first turn of the blocks around it.
     pub fn first_place(&self, range: Range) -> Place {
-        self.moves.places(range).next().unwrap_or_default()
+        self.moves.turns(range).next().map(|(place, _)| place).unwrap_or_default()
     }
 }
 

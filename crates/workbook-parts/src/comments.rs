@@ -99,8 +99,7 @@ fn each_turn(
 ) -> Result<(), Error> {
     let cell = document.value(index, "ref").and_then(|text| Range::parse(&text));
     let Some(cell) = cell else { return Ok(()) };
-    for (turn, place) in sheet.moves.places(cell).enumerate() {
-        let Some(now) = sheet.moves.range(cell, place) else { continue };
+    for (turn, (_, now)) in sheet.moves.turns(cell).enumerate() {
         *comments += 1;
         sheet.check(*comments, "comments")?;
         write(turn, now);

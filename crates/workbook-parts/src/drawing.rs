@@ -165,8 +165,7 @@ impl Writer<'_> {
             let change = self.changes(index, (0, Place::default()), report)?;
             return Ok(rewritten(document, index, |edits| *edits = change));
         };
-        for (turn, place) in sheet.moves.places(anchor.range).enumerate() {
-            let Some(now) = sheet.moves.range(anchor.range, place) else { continue };
+        for (turn, (place, now)) in sheet.moves.turns(anchor.range).enumerate() {
             self.objects += 1;
             sheet.check(self.objects, "drawn objects")?;
             let mut edits = self.changes(index, (turn, place), report)?;

@@ -238,7 +238,8 @@ impl Writer<'_, '_> {
         let rows = self.layout.range.rows;
         let row = if is_total { rows.last } else { self.layout.data().map_or(rows.last, |data| data.first) };
         let cell = Cell { row, column: owner.column };
-        let place = self.sheet.moves.places(cell.into()).nth(owner.copy).unwrap_or_default();
+        let place =
+            self.sheet.moves.turns(cell.into()).nth(owner.copy).map(|(place, _)| place).unwrap_or_default();
         let text = document.text(index);
         let now = self.sheet.formula(&text, (Meaning::Value, place), self.report, "a table's column")?;
         if now != text {

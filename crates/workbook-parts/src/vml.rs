@@ -34,8 +34,7 @@ pub fn vml(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Result<V
             continue;
         };
         let mut text = String::new();
-        for (turn, place) in sheet.moves.places(note.cell).enumerate() {
-            let Some(now) = sheet.moves.range(note.cell, place) else { continue };
+        for (turn, (_, now)) in sheet.moves.turns(note.cell).enumerate() {
             notes += 1;
             sheet.check(notes, "comments")?;
             text.push_str(&rewritten(&document, index, |edits| {

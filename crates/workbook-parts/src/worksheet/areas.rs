@@ -88,8 +88,7 @@ impl Writer<'_, '_> {
             };
             let data = document.child(child, "f");
             let formula = data.map(|data| self.sheet.parse(&document.text(data), Meaning::Cells));
-            for place in self.sheet.moves.places(range) {
-                let Some(now) = self.sheet.moves.range(range, place) else { continue };
+            for (place, now) in self.sheet.moves.turns(range) {
                 lines += 1;
                 self.sheet.check(lines, "sparklines")?;
                 let formula =

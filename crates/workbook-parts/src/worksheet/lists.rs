@@ -24,8 +24,7 @@ impl Writer<'_, '_> {
             let location = document.value(child, "location").unwrap_or_default();
             let (sign, target) = location.split_at(usize::from(location.starts_with('#')));
             let target = self.sheet.parse(target, Meaning::Value);
-            for (turn, place) in self.sheet.moves.places(range).enumerate() {
-                let Some(now) = self.sheet.moves.range(range, place) else { continue };
+            for (turn, (place, now)) in self.sheet.moves.turns(range).enumerate() {
                 if links == HYPERLINKS {
                     beyond += 1;
                     continue;
