@@ -174,6 +174,11 @@ impl Moves {
     /// What each turn made of a range that stands for itself, as merged cells, a hyperlink, a comment and a drawing's anchor do: a copy for each
     /// turn of the innermost blocks around all of it, grown by the blocks within it.
     pub fn copies(&self, range: Range) -> impl Iterator<Item = Range> {
+        self.turns(range).map(|(_, copy)| copy)
+    }
+
+    /// The same with the places of the copies: where a formula stands that goes with one.
+    pub fn turns(&self, range: Range) -> impl Iterator<Item = (Place, Range)> {
         let range = self.laid(range);
         let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
         let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
@@ -185,9 +190,10 @@ impl Moves {
         });
         let mut last = None;
         places.filter_map(move |place| {
-            let copy = self.find(range, self.seen(range, place), [None; 4])?;
+            let place = self.seen(range, place);
+            let copy = self.find(range, place, [None; 4])?;
             // What stands once is found from each turn.
-            (last.replace(copy) != Some(copy)).then(|| self.laid(copy))
+            (last.replace(copy) != Some(copy)).then(|| (place, self.laid(copy)))
         })
     }
 
@@ -195,16 +201,17 @@ impl Moves {
     /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
     #[must_use]
     pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
-        let around = |range: Range| self.range(range, Place::default()).into_iter().collect::<Vec<_>>();
-        let areas = |range: &Range| {
-            let laid = self.laid(*range);
-            let areas = self.areas_of(laid, self.seen(laid, Place::default()), at_most);
-            areas.map_or_else(
-                || around(*range),
-                |areas| areas.into_iter().map(|area| self.laid(area)).collect(),
-            )
-        };
+        let around = |range: Range| self.range(range, Place::default()).into_iter().collect();
+        let areas = |range: &Range| self.parts(*range, at_most).unwrap_or_else(|| around(*range));
         ranges.iter().flat_map(areas).collect()
+    }
+
+    /// The same of one range; None if it became more than so many.
+    #[must_use]
+    pub fn parts(&self, range: Range, at_most: usize) -> Option<Vec<Range>> {
+        let range = self.laid(range);
+        let parts = self.areas_of(range, self.seen(range, Place::default()), at_most)?;
+        Some(parts.into_iter().map(|part| self.laid(part)).collect())
     }
 
     /// What a range became, seen from a place, without the cells that came between. None if these are more than so many ranges.
