@@ -11,11 +11,14 @@
 mod book;
 mod counts;
 mod fill;
+mod grid;
 mod parts;
+mod pictures;
 mod plan;
 mod sheet;
 mod styles;
 mod tags;
+mod tail;
 mod text;
 mod write;
 

@@ -40,9 +40,9 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, mut faults, .. } = filling;
+        let Filling { mut package, mut faults, files, .. } = filling;
         if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
-            faults.extend(book.fill(of_book, (&mut package, &self.limits.slides))?.faults);
+            faults.extend(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
         }
         if !faults.is_empty() {
             let count = faults.len();

@@ -141,7 +141,10 @@ impl Book {
                 Some(sheet) if faults.is_empty() => {
                     let planner = Planner::new(&found, &sections, number);
                     let (plan, mut wrong) = planner.plan(sheet, texts, std::mem::take(&mut title_steps));
-                    wrong.iter_mut().for_each(|fault| fault.part.clone_from(&name));
+                    for fault in &mut wrong {
+                        let cell = std::mem::take(&mut fault.part);
+                        fault.part = if cell.is_empty() { name.clone() } else { format!("{name}!{cell}") };
+                    }
                     faults.append(&mut wrong);
                     let once = once(&plan.items, &found, &sections);
                     (plan, once)
@@ -387,13 +390,12 @@ fn in_cell(tag: Tag) -> Result<Tag, String> {
         | Tag::Otherwise(_)
         | Tag::End(_)
         | Tag::Sheet(_)
-        | Tag::Delimiters(_) => Ok(tag),
-        Tag::Image(_)
+        | Tag::Image(_)
         | Tag::Qr(_)
         | Tag::Barcode(_)
-        | Tag::Html(_)
-        | Tag::Xml(_)
-        | Tag::Command(..)
-        | Tag::Slides(_) => Err("a cell has values, sections and {:sheet list}".to_owned()),
+        | Tag::Delimiters(_) => Ok(tag),
+        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) | Tag::Slides(_) => {
+            Err("a cell has values, pictures, sections and {:sheet list}".to_owned())
+        }
     }
 }

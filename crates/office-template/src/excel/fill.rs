@@ -4,9 +4,11 @@ use cell_references::{Moves, Place, Sheet as MovedSheet, SheetCopy, Workbook};
 
 use super::book::{Book, BookSheet, Title};
 use super::counts::{Scope, blocks};
+use super::pictures::{self, Canvas};
 use super::write::{Told, Writer};
 use crate::answer::Answer;
 use crate::error::Error;
+use crate::files::Files;
 use crate::fill::misfit;
 use crate::limits::Limit;
 use crate::package::{Package, replaced};
@@ -26,7 +28,7 @@ impl Book {
     pub(crate) fn fill(
         &self,
         answers: &[Answer<'_>],
-        (package, _sheets): (&mut Package<'_>, &Limit),
+        (package, files, _sheets): (&mut Package<'_>, &mut dyn Files, &Limit),
     ) -> Result<Done, Error> {
         let mut done = Done::default();
         let mut copies = Vec::with_capacity(self.sheets.len());
@@ -47,7 +49,8 @@ impl Book {
         }
         for (number, (sheet, scopes)) in self.sheets.iter().zip(&copies).enumerate() {
             for (copy, scope) in scopes.iter().enumerate() {
-                let told = write((self, sheet), (&workbook, number, copy), *scope, package)?;
+                let told =
+                    write((self, sheet), (&workbook, number, copy), *scope, (&mut *package, &mut *files))?;
                 done.faults.extend(told.faults);
                 if let Some(cell) = told.lost_at {
                     package.warnings.push(&format!(
@@ -170,7 +173,7 @@ fn write(
     (book, sheet): (&Book, &BookSheet),
     (workbook, number, copy): (&Workbook, usize, usize),
     scope: Scope<'_>,
-    package: &mut Package<'_>,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Told, Error> {
     let (Some(cells), Some(part)) = (&sheet.sheet, &sheet.part) else { return Ok(Told::default()) };
     let Some(moved) = workbook.sheets.get(number).and_then(|sheet| sheet.copies.get(copy)) else {
@@ -191,12 +194,18 @@ fn write(
         told: Told::default(),
         stack: vec![scope],
         turns: Vec::new(),
+        wishes: Vec::new(),
     };
     writer.items(&sheet.plan.items, Place::default())?;
     writer.flush()?;
-    let told = writer.told;
+    let (mut told, wishes) = (writer.told, writer.wishes);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
-    packer.write(cells.xml.get(cells.data.end..).unwrap_or_default())?;
+    let tail = cells.xml.get(cells.data.end..).unwrap_or_default().to_vec();
+    let head = cells.xml.get(..cells.data.start).unwrap_or_default();
+    let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head };
+    let (tail, mut faults) = pictures::draw(&wishes, &canvas, tail, (&mut *package, files))?;
+    told.faults.append(&mut faults);
+    packer.write(&tail)?;
     package.put_packed(part, packer)?;
     Ok(told)
 }
