@@ -12,6 +12,7 @@ mod book;
 mod counts;
 mod fill;
 mod grid;
+mod headers;
 mod parts;
 mod pictures;
 mod plan;

@@ -1,5 +1,6 @@
 //! A workbook that is a template: its sheets with their tags.
 
+use super::headers::{self, Header};
 use super::parts::{self, Listing, Strings};
 use super::plan::{Item, Plan, Planner, Rows, Text};
 use super::sheet::{Content, Sheet, shared_number};
@@ -33,6 +34,8 @@ pub(super) struct BookSheet {
     pub name: String,
     /// What its name becomes: texts, and the places of answers.
     pub title: Vec<Title>,
+    /// Its headers and footers that have tags.
+    pub headers: Vec<Header>,
     /// Its part; none of what has no cells.
     pub part: Option<String>,
     pub sheet: Option<Sheet>,
@@ -122,6 +125,10 @@ impl Book {
                 }
                 _ => None,
             };
+            let headers = match &sheet {
+                Some(sheet) => finder.headers(sheet, &name, (first, &mut places), &mut title_steps)?,
+                None => Vec::new(),
+            };
             let number = first + places.len();
             let texts = match &mut sheet {
                 Some(sheet) => finder.texts(sheet, (&name, &dates), &mut book)?,
@@ -169,6 +176,7 @@ impl Book {
             book.sheets.push(BookSheet {
                 name,
                 title,
+                headers,
                 part,
                 sheet,
                 plan,
@@ -180,6 +188,11 @@ impl Book {
         }
         book.answers = steps.len();
         Ok((book, steps, places))
+    }
+
+    /// The names of its sheets.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.sheets.iter().map(|sheet| sheet.name.clone()).collect()
     }
 
     /// Whether there is anything to fill.
@@ -293,15 +306,48 @@ impl Finder<'_, '_> {
         first: usize,
         places: &mut Vec<Place>,
     ) -> Result<(Vec<Title>, Vec<Step>), Error> {
-        let (mut title, mut steps, mut from) = (Vec::new(), Vec::new(), 0);
-        let cell = format!("the name of the sheet {name}");
-        for Token { range, tag, source, .. } in lex(name, &mut self.delimiters.clone()) {
+        let mut steps = Vec::new();
+        let title = self.pieces(name, ("the name of a sheet", name), (first, places), &mut steps)?;
+        Ok((title, steps))
+    }
+
+    /// The headers and footers of a sheet that have tags.
+    fn headers(
+        &mut self,
+        sheet: &Sheet,
+        name: &str,
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Header>, Error> {
+        let mut found = Vec::new();
+        for (range, text) in headers::texts(&sheet.xml, sheet.data.end) {
+            let before = steps.len();
+            let first = first + places.len();
+            let pieces = self.pieces(&text, ("a header or footer", name), (first, &mut *places), steps)?;
+            if steps.len() > before {
+                found.push(Header { range, pieces });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The pieces of a text that is no cell's, and what is asked for it. `first` is the number of its first tag.
+    fn pieces(
+        &mut self,
+        text: &str,
+        (what, sheet): (&str, &str),
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Title>, Error> {
+        let (mut title, mut from, before) = (Vec::new(), 0, steps.len());
+        let cell = format!("{what} ({sheet})");
+        for Token { range, tag, source, .. } in lex(text, &mut self.delimiters.clone()) {
             self.take()?;
-            let shown = name.get(range.clone()).unwrap_or(&source).to_owned();
+            let shown = text.get(range.clone()).unwrap_or(&source).to_owned();
             match tag {
                 Ok(Tag::Value(value)) => {
-                    title.push(Title::Text(name.get(from..range.start).unwrap_or_default().to_owned()));
-                    let tag = first + steps.len();
+                    title.push(Title::Text(text.get(from..range.start).unwrap_or_default().to_owned()));
+                    let tag = first + steps.len() - before;
                     title.push(Title::Value { tag, at: steps.len() });
                     steps.push(step("value", tag, &value));
                     if let Some(outline) = &mut self.reading.outline {
@@ -311,13 +357,13 @@ impl Finder<'_, '_> {
                     from = range.end;
                 }
                 Ok(_) => {
-                    self.faults.push(Fault::new(&cell, 0, &shown, "the name of a sheet has values alone"))
+                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone")));
                 }
                 Err(message) => self.faults.push(Fault::new(&cell, 0, &shown, &message)),
             }
         }
-        title.push(Title::Text(name.get(from..).unwrap_or_default().to_owned()));
-        Ok((title, steps))
+        title.push(Title::Text(text.get(from..).unwrap_or_default().to_owned()));
+        Ok(title)
     }
 
     /// The cells with tags of a sheet.
