@@ -9,10 +9,13 @@
 //! A sheet may have a million cells when it is filled: it is packed while it is written, and no cell of it is kept.
 
 mod book;
+mod copies;
 mod counts;
 mod fill;
+mod follow;
 mod grid;
 mod headers;
+mod headings;
 mod parts;
 mod pictures;
 mod plan;
@@ -21,6 +24,7 @@ mod styles;
 mod tags;
 mod tail;
 mod text;
+mod workbook;
 mod write;
 
 pub(crate) use book::{Book, Place, Source};

@@ -1,5 +1,7 @@
 //! The data of a workbook's own chart: they stand on a sheet that nobody sees, and that can be shown.
 
+use std::fmt::Write as _;
+
 use super::sheet;
 use super::table::Table;
 use crate::error::Error;
@@ -51,9 +53,11 @@ pub(crate) fn list(main: &str, package: &mut Package<'_>) -> Result<(), Error> {
         let id = package.relate_as(main, &format!("{namespace}/worksheet"), Target::Part(&part))?;
         number = number.saturating_add(1);
         let name = attribute_text(&name);
-        lines.push_str(&format!(
+        // Writing into a String does not fail.
+        let _ = write!(
+            lines,
             "<{prefix}sheet xmlns:r=\"{namespace}\" name=\"{name}\" sheetId=\"{number}\" state=\"hidden\" r:id=\"{id}\"/>"
-        ));
+        );
     }
     let end = format!("</{prefix}sheets>");
     let at = list.whole.end.saturating_sub(end.len());

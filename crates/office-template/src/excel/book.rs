@@ -46,8 +46,6 @@ pub(super) struct BookSheet {
     pub begin: usize,
     /// The number of the tag that repeats it.
     pub repeat: Option<usize>,
-    /// The number of its first tag.
-    pub first: usize,
 }
 
 /// A piece of a sheet's name.
@@ -173,18 +171,7 @@ impl Book {
                 None => steps.extend(body),
             }
             let repeat = repeat.map(|(tag, _)| number + tag);
-            book.sheets.push(BookSheet {
-                name,
-                title,
-                headers,
-                part,
-                sheet,
-                plan,
-                once,
-                begin,
-                repeat,
-                first: number,
-            });
+            book.sheets.push(BookSheet { name, title, headers, part, sheet, plan, once, begin, repeat });
         }
         book.answers = steps.len();
         Ok((book, steps, places))
@@ -320,7 +307,7 @@ impl Finder<'_, '_> {
         steps: &mut Vec<Step>,
     ) -> Result<Vec<Header>, Error> {
         let mut found = Vec::new();
-        for (range, text) in headers::texts(&sheet.xml, sheet.data.end) {
+        for (range, text) in headers::texts(&sheet.xml, sheet.behind) {
             let before = steps.len();
             let first = first + places.len();
             let pieces = self.pieces(&text, ("a header or footer", name), (first, &mut *places), steps)?;

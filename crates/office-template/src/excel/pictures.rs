@@ -61,11 +61,7 @@ pub(super) fn draw(
         return Ok((tail, Vec::new()));
     }
     let (name, is_new, tail) = part(canvas, tail, package)?;
-    let namespaces: String = NAMESPACES
-        .iter()
-        .map(|(prefix, name)| format!(" xmlns:{prefix}=\"{name}\""))
-        .collect::<Vec<_>>()
-        .concat();
+    let namespaces = NAMESPACES.map(|(prefix, address)| format!(" xmlns:{prefix}=\"{address}\"")).concat();
     let old = if is_new {
         package.in_its_form(format!("<xdr:wsDr{namespaces}></xdr:wsDr>")).into_bytes()
     } else {
@@ -242,7 +238,7 @@ fn turn(placement: &Placement) -> String {
 
 /// The merged cells that a cell is one of.
 fn merged(sheet: &Sheet, cell: At) -> Option<Range> {
-    let behind = sheet.xml.get(sheet.data.end..)?;
+    let behind = sheet.xml.get(sheet.behind..)?;
     memmem::find_iter(behind, b"mergeCell ").find_map(|at| {
         let tag = behind.get(at..)?;
         let tag = tag.get(..=memchr::memchr(b'>', tag)?)?;

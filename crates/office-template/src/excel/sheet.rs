@@ -17,10 +17,10 @@ pub(super) struct Sheet {
     pub xml: Vec<u8>,
     /// What the names of its elements begin with.
     pub prefix: String,
-    /// `<sheetData>…</sheetData>`
-    pub data: Range<usize>,
     pub rows: Vec<Row>,
     pub cells: Vec<Cell>,
+    /// Where in the part they end.
+    pub behind: usize,
 }
 
 /// A row that is written in the part.
@@ -81,9 +81,9 @@ impl Sheet {
             return Err(broken("it is not written in UTF-8"));
         }
         let mut scanner = Scanner::new(names, left);
-        let (prefix, data) = scanner.scan(&xml).map_err(|why| broken(&why))?;
-        let Scanner { rows, cells, .. } = scanner;
-        Ok(Self { prefix, data, rows, cells, xml })
+        let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
+        let Scanner { rows, cells, behind, .. } = scanner;
+        Ok(Self { prefix, rows, cells, behind, xml })
     }
 
     /// The last row and the last column that have a cell.
@@ -118,6 +118,7 @@ struct Scanner<'s> {
     inline: Option<Range<usize>>,
     is_in_formula: bool,
     is_in_data: bool,
+    behind: usize,
 }
 
 impl<'s> Scanner<'s> {
@@ -134,13 +135,14 @@ impl<'s> Scanner<'s> {
             inline: None,
             is_in_formula: false,
             is_in_data: false,
+            behind: 0,
         }
     }
 
-    /// What the names begin with, and where the cells stand.
-    fn scan(&mut self, xml: &[u8]) -> Result<(String, Range<usize>), String> {
+    /// What the names begin with.
+    fn scan(&mut self, xml: &[u8]) -> Result<String, String> {
         let mut reader = Reader::from_reader(xml);
-        let (mut prefix, mut data, mut from, mut depth) = (None, None::<Range<usize>>, 0, 0_u32);
+        let (mut prefix, mut has_cells, mut from, mut depth) = (None, false, 0, 0_u32);
         loop {
             let event = reader.read_event().map_err(|error| {
                 format!("its XML is broken at byte {} ({error})", reader.error_position())
@@ -157,7 +159,7 @@ impl<'s> Scanner<'s> {
                         prefix = Some(text.into_owned());
                     }
                     if depth == 2 && tag.local_name().as_ref() == b"sheetData" {
-                        data = Some(from..end);
+                        has_cells = true;
                         self.is_in_data = true;
                     } else if self.is_in_data {
                         self.begin(&tag, from..end)?;
@@ -165,7 +167,8 @@ impl<'s> Scanner<'s> {
                 }
                 Event::Empty(tag) => {
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
-                        data = Some(from..end);
+                        has_cells = true;
+                        self.behind = end;
                     } else if self.is_in_data {
                         self.begin(&tag, from..end)?;
                         self.end(tag.local_name().as_ref(), end);
@@ -175,9 +178,7 @@ impl<'s> Scanner<'s> {
                     depth = depth.saturating_sub(1);
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
                         self.is_in_data = false;
-                        if let Some(data) = &mut data {
-                            data.end = end;
-                        }
+                        self.behind = end;
                     } else if self.is_in_data {
                         self.end(tag.local_name().as_ref(), end);
                     }
@@ -202,8 +203,8 @@ impl<'s> Scanner<'s> {
             }
             from = end;
         }
-        let data = data.ok_or("it has no cells (<sheetData>)")?;
-        Ok((prefix.unwrap_or_default(), data))
+        let no_cells = || "it has no cells (<sheetData>)".to_owned();
+        has_cells.then(|| prefix.unwrap_or_default()).ok_or_else(no_cells)
     }
 
     fn push(&mut self, text: &str) {
