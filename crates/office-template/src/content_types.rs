@@ -17,7 +17,7 @@ use crate::word::attribute::{attribute, value};
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
 /// How the content types of the other parts with tags end, and what these are written in.
-const OTHER_PARTS: [(&str, Dialect); 17] = [
+const OTHER_PARTS: [(&str, Dialect); 18] = [
     ("wordprocessingml.header+xml", Dialect::Word),
     ("wordprocessingml.footer+xml", Dialect::Word),
     ("wordprocessingml.footnotes+xml", Dialect::Word),
@@ -27,6 +27,8 @@ const OTHER_PARTS: [(&str, Dialect); 17] = [
     // What older programs, and all that are not Word, show of SmartArt.
     ("ms-office.drawingml.diagramdrawing+xml", Dialect::Drawing),
     ("drawingml.chart+xml", Dialect::Drawing),
+    // The text boxes of a workbook's sheets.
+    ("officedocument.drawing+xml", Dialect::Drawing),
     ("drawingml.chartshapes+xml", Dialect::Drawing),
     ("ms-office.chartex+xml", Dialect::Drawing),
     // What slides, notes and printed pages are made after.

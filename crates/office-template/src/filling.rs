@@ -1,7 +1,9 @@
 //! A template with its answers becomes a document: its parts one after the other, repeated slides as often as they are asked for.
 
 use crate::answer::Answer;
+use crate::chart;
 use crate::error::Error;
+use crate::excel::Book;
 use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
@@ -27,6 +29,7 @@ impl Template {
         let opening = Opening { is_strict, next_number, folder: self.family.folder() };
         let package = Package::open(&self.file, &self.limits, opening)?;
         let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
+        filling.package.sheet_names = self.book.as_ref().map(Book::names).unwrap_or_default();
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
         let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, self.limits.slides));
         for group in self.parts.chunk_by(PartPlan::is_copied_with) {
@@ -40,10 +43,11 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, mut faults, .. } = filling;
+        let Filling { mut package, mut faults, files, .. } = filling;
         if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
-            faults.extend(book.fill(of_book, (&mut package, &self.limits.slides))?.faults);
+            faults.extend(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
         }
+        chart::list(&self.main, &mut package)?;
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));

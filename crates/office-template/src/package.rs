@@ -17,6 +17,7 @@ use std::hash::BuildHasher as _;
 use crate::container::{self, Archive};
 use crate::content_types::{Kinds, LIST, kinds};
 use crate::error::Error;
+use crate::family::Family;
 use crate::include::Taken;
 use crate::limits::Limits;
 use crate::warnings::Warnings;
@@ -68,6 +69,9 @@ pub(crate) struct Package<'a> {
     pub warnings: Warnings,
     /// The next number of a picture that is no other's.
     pub next_number: u64,
+    /// Sheets with the data of a workbook's charts, and the names that sheets have.
+    pub unseen_sheets: Vec<(String, Vec<u8>)>,
+    pub sheet_names: Vec<String>,
 }
 
 /// What is known of a document before it is filled.
@@ -110,6 +114,8 @@ impl<'a> Package<'a> {
             taken: Taken::default(),
             warnings: Warnings::default(),
             next_number,
+            unseen_sheets: Vec::new(),
+            sheet_names: Vec::new(),
         };
         plain::make(&mut package)?;
         Ok(package)
@@ -118,6 +124,11 @@ impl<'a> Package<'a> {
     /// The names of the parts that the file has, in lower case.
     fn names(&self) -> Vec<String> {
         self.entries.keys().cloned().collect()
+    }
+
+    /// Whether it is a workbook.
+    pub(crate) fn is_workbook(&self) -> bool {
+        self.folder == Family::Excel.folder()
     }
 
     /// Whether the name of a part ends with this extension.

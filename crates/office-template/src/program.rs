@@ -139,7 +139,7 @@ fn add(
 }
 
 /// The step of a tag that something stands in the place of.
-fn content(tag: &Tag, id: usize) -> Option<Step> {
+pub(crate) fn content(tag: &Tag, id: usize) -> Option<Step> {
     match tag {
         Tag::Value(value) => Some(step("value", id, value)),
         Tag::Image(picture) => Some(picture_step("image", id, picture)),

@@ -38,16 +38,20 @@ pub fn chart(
         if now != text {
             edits.set_text(&document, index, &now);
         }
-        if !is_of_another(&text) {
+        if !is_of_another(&text, book) {
             forget(&document, reference, &mut edits);
         }
     }
     Ok(edits.into_part(&document))
 }
 
-/// Whether a formula is of another workbook: `[1]Sheet1!A1`. The workbook itself is `[0]`.
-fn is_of_another(formula: &str) -> bool {
-    formula.contains('[') && !formula.contains("[0]")
+/// Whether a formula is of another workbook, as `[1]Sheet1!A1`, or of a sheet that the template has not. The workbook itself is `[0]`.
+fn is_of_another(formula: &str, book: &Book<'_>) -> bool {
+    let Some((sheet, _)) = formula.rsplit_once('!').filter(|(sheet, _)| *sheet != "[0]") else {
+        return formula.contains('[') && !formula.contains("[0]");
+    };
+    let sheet = sheet.trim_matches('\'').replace("''", "'").to_lowercase();
+    !formula.contains('(') && book.names.iter().all(|name| name.to_lowercase() != sheet)
 }
 
 /// Leaves out what stands beside a reference as its values, but for how numbers are shown.

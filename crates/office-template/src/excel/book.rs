@@ -1,5 +1,6 @@
 //! A workbook that is a template: its sheets with their tags.
 
+use super::headers::{self, Header};
 use super::parts::{self, Listed, Listing, Strings};
 use super::plan::{Item, Plan, Planner, Rows, Text};
 use super::sheet::{Content, Sheet, shared_number};
@@ -33,6 +34,8 @@ pub(super) struct BookSheet {
     pub name: String,
     /// What its name becomes: texts, and the places of answers.
     pub title: Vec<Title>,
+    /// Its headers and footers that have tags.
+    pub headers: Vec<Header>,
     /// Its part; none of what has no cells.
     pub part: Option<String>,
     pub sheet: Option<Sheet>,
@@ -121,6 +124,10 @@ impl Book {
                 }
                 _ => None,
             };
+            let headers = match &sheet {
+                Some(sheet) => finder.headers(sheet, &name, (first, &mut places), &mut title_steps)?,
+                None => Vec::new(),
+            };
             let number = first + places.len();
             let texts = match &mut sheet {
                 Some(sheet) => finder.texts(sheet, (&name, &dates), &mut book)?,
@@ -140,7 +147,10 @@ impl Book {
                 Some(sheet) if faults.is_empty() => {
                     let planner = Planner::new(&found, &sections, number);
                     let (plan, mut wrong) = planner.plan(sheet, texts, std::mem::take(&mut title_steps));
-                    wrong.iter_mut().for_each(|fault| fault.part.clone_from(&name));
+                    for fault in &mut wrong {
+                        let cell = std::mem::take(&mut fault.part);
+                        fault.part = if cell.is_empty() { name.clone() } else { format!("{name}!{cell}") };
+                    }
                     faults.append(&mut wrong);
                     let once = once(&plan.items, &found, &sections);
                     (plan, once)
@@ -162,10 +172,15 @@ impl Book {
                 None => steps.extend(body),
             }
             let repeat = repeat.map(|(tag, _)| number + tag);
-            book.sheets.push(BookSheet { name, title, part, sheet, plan, once, begin, repeat });
+            book.sheets.push(BookSheet { name, title, headers, part, sheet, plan, once, begin, repeat });
         }
         book.answers = steps.len();
         Ok((book, steps, places))
+    }
+
+    /// The names of its sheets.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.sheets.iter().map(|sheet| sheet.name.clone()).collect()
     }
 
     /// Whether there is anything to fill.
@@ -290,15 +305,48 @@ impl Finder<'_, '_> {
         first: usize,
         places: &mut Vec<Place>,
     ) -> Result<(Vec<Title>, Vec<Step>), Error> {
-        let (mut title, mut steps, mut from) = (Vec::new(), Vec::new(), 0);
-        let cell = format!("the name of the sheet {name}");
-        for Token { range, tag, source, .. } in lex(name, &mut self.delimiters.clone()) {
+        let mut steps = Vec::new();
+        let title = self.pieces(name, ("the name of a sheet", name), (first, places), &mut steps)?;
+        Ok((title, steps))
+    }
+
+    /// The headers and footers of a sheet that have tags.
+    fn headers(
+        &mut self,
+        sheet: &Sheet,
+        name: &str,
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Header>, Error> {
+        let mut found = Vec::new();
+        for (range, text) in headers::texts(&sheet.xml, sheet.behind) {
+            let before = steps.len();
+            let first = first + places.len();
+            let pieces = self.pieces(&text, ("a header or footer", name), (first, &mut *places), steps)?;
+            if steps.len() > before {
+                found.push(Header { range, pieces });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The pieces of a text that is no cell's, and what is asked for it. `first` is the number of its first tag.
+    fn pieces(
+        &mut self,
+        text: &str,
+        (what, sheet): (&str, &str),
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Title>, Error> {
+        let (mut title, mut from, before) = (Vec::new(), 0, steps.len());
+        let cell = format!("{what} ({sheet})");
+        for Token { range, tag, source, .. } in lex(text, &mut self.delimiters.clone()) {
             self.take()?;
-            let shown = name.get(range.clone()).unwrap_or(&source).to_owned();
+            let shown = text.get(range.clone()).unwrap_or(&source).to_owned();
             match tag {
                 Ok(Tag::Value(value)) => {
-                    title.push(Title::Text(name.get(from..range.start).unwrap_or_default().to_owned()));
-                    let tag = first + steps.len();
+                    title.push(Title::Text(text.get(from..range.start).unwrap_or_default().to_owned()));
+                    let tag = first + steps.len() - before;
                     title.push(Title::Value { tag, at: steps.len() });
                     steps.push(step("value", tag, &value));
                     if let Some(outline) = &mut self.reading.outline {
@@ -308,13 +356,13 @@ impl Finder<'_, '_> {
                     from = range.end;
                 }
                 Ok(_) => {
-                    self.faults.push(Fault::new(&cell, 0, &shown, "the name of a sheet has values alone"))
+                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone")));
                 }
                 Err(message) => self.faults.push(Fault::new(&cell, 0, &shown, &message)),
             }
         }
-        title.push(Title::Text(name.get(from..).unwrap_or_default().to_owned()));
-        Ok((title, steps))
+        title.push(Title::Text(text.get(from..).unwrap_or_default().to_owned()));
+        Ok(title)
     }
 
     /// The cells with tags of a sheet.
@@ -387,13 +435,12 @@ fn in_cell(tag: Tag) -> Result<Tag, String> {
         | Tag::Otherwise(_)
         | Tag::End(_)
         | Tag::Sheet(_)
-        | Tag::Delimiters(_) => Ok(tag),
-        Tag::Image(_)
+        | Tag::Image(_)
         | Tag::Qr(_)
         | Tag::Barcode(_)
-        | Tag::Html(_)
-        | Tag::Xml(_)
-        | Tag::Command(..)
-        | Tag::Slides(_) => Err("a cell has values, sections and {:sheet list}".to_owned()),
+        | Tag::Delimiters(_) => Ok(tag),
+        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) | Tag::Slides(_) => {
+            Err("a cell has values, pictures, sections and {:sheet list}".to_owned())
+        }
     }
 }

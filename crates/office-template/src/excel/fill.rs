@@ -9,11 +9,14 @@ use super::book::{Book, BookSheet, Title};
 use super::copies;
 use super::counts::{Scope, blocks};
 use super::follow::{Follower, failed};
+use super::headers;
 use super::headings::{self, Tables};
+use super::pictures::{self, Canvas};
 use super::workbook::{self, Copy};
 use super::write::{Told, Writer};
 use crate::answer::Answer;
 use crate::error::Error;
+use crate::files::Files;
 use crate::fill::misfit;
 use crate::limits::Limit;
 use crate::package::{Package, replaced};
@@ -42,7 +45,7 @@ impl Book {
     pub(crate) fn fill(
         &self,
         answers: &[Answer<'_>],
-        (package, most): (&mut Package<'_>, &Limit),
+        (package, files, most): (&mut Package<'_>, &mut dyn Files, &Limit),
     ) -> Result<Done, Error> {
         let mut done = Done::default();
         let mut made = Vec::with_capacity(self.sheets.len());
@@ -88,7 +91,7 @@ impl Book {
         for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
             for (copy, made) in copies.iter().enumerate() {
                 let at = (&workbook, number, copy);
-                let told = write((self, sheet, made), at, &mut follower, package)?;
+                let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
                 done.faults.extend(told.faults);
                 lost(told.lost, told.lost_at.as_deref(), package);
             }
@@ -223,7 +226,7 @@ fn write<'a>(
     (book, sheet, made): (&'a Book, &'a BookSheet, &Made<'a>),
     (workbook, number, copy): (&'a Workbook, usize, usize),
     follower: &mut Follower<'_>,
-    package: &mut Package<'_>,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Told, Error> {
     let moved = workbook.sheets.get(number).and_then(|sheet| sheet.copies.get(copy));
     let (Some(cells), Some(part), Some(moved)) = (&sheet.sheet, &made.part, moved) else {
@@ -246,23 +249,31 @@ fn write<'a>(
         headings: &none,
         shown: None,
         turns: Vec::new(),
+        wishes: Vec::new(),
     };
     let shown = headings::shown(&mut writer, &sheet.plan.items, (part, package))?;
     let heading = |cell: Cell| shown.get(&cell).cloned();
     let at = parts::At { sheet: number, copy };
     let followed = follower.sheet((part, at), &heading, package)?;
     let dropped: Vec<&str> = followed.dropped.iter().map(String::as_str).collect();
-    let around = parts::worksheet(&cells.xml, &follower.book, at, &dropped, &mut follower.report);
+    let mut of_headers = Vec::new();
+    let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
+    let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
     let around = around.map_err(|error| failed(part, &error))?;
     let mut packer = package.packer()?;
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
-    let mut writer = Writer { headings: &followed.headings, packer: &mut packer, ..writer };
+    let mut writer =
+        Writer { headings: &followed.headings, packer: &mut packer, wishes: Vec::new(), ..writer };
     writer.items(&sheet.plan.items, Place::default())?;
     writer.flush()?;
-    let told = writer.told;
+    let (mut told, wishes) = (writer.told, writer.wishes);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
-    packer.write(&around.tail)?;
+    let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };
+    let (tail, mut faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
+    told.faults.append(&mut of_headers);
+    told.faults.append(&mut faults);
+    packer.write(&tail)?;
     package.put_packed(part, packer)?;
     Ok(told)
 }

@@ -7,7 +7,7 @@ use super::tags::{Found, Of, Section, list};
 use super::text::Run;
 use crate::error::Fault;
 use crate::lexer::{Expression, Tag};
-use crate::program::{Step, step};
+use crate::program::{Step, content, step};
 
 /// What a sheet asks for.
 #[derive(Default)]
@@ -195,6 +195,7 @@ impl<'p> Planner<'p> {
         rest.push_str(all.get(from..).unwrap_or_default());
         let is_text = |found: &Found| {
             matches!(found.tag, Tag::Value(_))
+                || found.tag.is_picture()
                 || found
                     .section
                     .and_then(|number| self.sections.get(number))
@@ -257,6 +258,18 @@ impl<'p> Planner<'p> {
                 let slot = self.add(id, step(kind, id, &value), place);
                 let piece = Piece::Value(run, slot);
                 self.inline.last_mut().map_or(pieces, |(_, _, pieces)| pieces).push(piece);
+            }
+            (tag, _) if tag.is_picture() => {
+                // A text has no place for one: it is drawn over its cell.
+                let step = content(tag, id).filter(|_| kind.is_some());
+                let Some(step) = step else {
+                    let message = "a picture stands alone in its cell, with nothing around its tag";
+                    let cell = At { row: found.row, column: found.column };
+                    self.faults.push(Fault::new(&cell.to_string(), 0, &found.shown, message));
+                    return;
+                };
+                let slot = self.add(id, step, place);
+                pieces.push(Piece::Value(run, slot));
             }
             (Tag::Section(..) | Tag::Otherwise(_), Some((number, section))) => match section.of {
                 Of::Text => self.inline.push((number, Vec::new(), Vec::new())),

@@ -19,6 +19,8 @@ pub(super) struct Sheet {
     pub prefix: String,
     pub rows: Vec<Row>,
     pub cells: Vec<Cell>,
+    /// Where in the part they end.
+    pub behind: usize,
 }
 
 /// A row that is written in the part.
@@ -80,8 +82,8 @@ impl Sheet {
         }
         let mut scanner = Scanner::new(names, left);
         let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
-        let Scanner { rows, cells, .. } = scanner;
-        Ok(Self { prefix, rows, cells, xml })
+        let Scanner { rows, cells, behind, .. } = scanner;
+        Ok(Self { prefix, rows, cells, behind, xml })
     }
 
     /// The last row and the last column that have a cell.
@@ -116,6 +118,7 @@ struct Scanner<'s> {
     inline: Option<Range<usize>>,
     is_in_formula: bool,
     is_in_data: bool,
+    behind: usize,
 }
 
 impl<'s> Scanner<'s> {
@@ -132,6 +135,7 @@ impl<'s> Scanner<'s> {
             inline: None,
             is_in_formula: false,
             is_in_data: false,
+            behind: 0,
         }
     }
 
@@ -164,6 +168,7 @@ impl<'s> Scanner<'s> {
                 Event::Empty(tag) => {
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
                         has_cells = true;
+                        self.behind = end;
                     } else if self.is_in_data {
                         self.begin(&tag, from..end)?;
                         self.end(tag.local_name().as_ref(), end);
@@ -173,6 +178,7 @@ impl<'s> Scanner<'s> {
                     depth = depth.saturating_sub(1);
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
                         self.is_in_data = false;
+                        self.behind = end;
                     } else if self.is_in_data {
                         self.end(tag.local_name().as_ref(), end);
                     }

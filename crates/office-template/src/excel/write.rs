@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cell_references::{Cell as At, Moves, Origin, Place, Workbook};
 
 use super::counts::Scope;
+use super::pictures::Wish;
 use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
 use super::sheet::{Calculated, Cell, Content, Row, Sheet};
 use super::text::{CHARACTERS, has_blanks, push, shielded};
@@ -56,6 +57,16 @@ pub(super) struct Writer<'a, 'p> {
     pub shown: Option<BTreeMap<At, String>>,
     /// Of those sections the turn, and how many there are.
     pub turns: Vec<(&'a Rows, u32, u32)>,
+    /// The pictures that are to be drawn over cells.
+    pub wishes: Vec<Wish<'a>>,
+}
+
+/// Where a cell stands: in the template and now.
+#[derive(Clone, Copy)]
+struct Spot {
+    cell: At,
+    now: At,
+    place: Place,
 }
 
 impl<'a> Writer<'a, '_> {
@@ -172,7 +183,9 @@ impl<'a> Writer<'a, '_> {
                 self.push(">");
                 self.formula(calculated, cell, place)?;
             }
-            Content::Tagged(tagged) => return self.tagged(tagged, turns),
+            Content::Tagged(tagged) => {
+                return self.tagged(tagged, turns, Spot { cell: at, now: At { row, column }, place });
+            }
         }
         self.close("c");
         Ok(())
@@ -238,11 +251,11 @@ impl<'a> Writer<'a, '_> {
         scope.get(slot.at)
     }
 
-    fn tagged(&mut self, tagged: &'a Tagged, turns: &[u32]) -> Result<(), Error> {
+    fn tagged(&mut self, tagged: &'a Tagged, turns: &[u32], spot: Spot) -> Result<(), Error> {
         let pieces = match &tagged.content {
             Pieces::Value(slot) => {
                 let answer = self.answer(slot, turns)?;
-                self.value(answer, slot.tag);
+                self.value(answer, slot.tag, spot);
                 return Ok(());
             }
             Pieces::Text(pieces) => pieces,
@@ -333,7 +346,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The rest of a cell that holds one value.
-    fn value(&mut self, answer: Option<&Answer<'_>>, tag: usize) {
+    fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, spot: Spot) {
         match answer {
             None | Some(Answer::Null) => self.push("/>"),
             Some(Answer::Text(text)) if text.is_empty() => self.push("/>"),
@@ -350,7 +363,7 @@ impl<'a> Writer<'a, '_> {
                 self.close("c");
             }
             Some(Answer::Number(number)) => self.number(*number),
-            Some(Answer::Content(content)) => self.content(content, tag),
+            Some(Answer::Content(content)) => self.content(content, tag, spot),
             Some(Answer::List(_)) => self.push("/>"),
         }
     }
@@ -381,7 +394,7 @@ impl<'a> Writer<'a, '_> {
         self.close("c");
     }
 
-    fn content(&mut self, content: &Given<'_>, tag: usize) {
+    fn content(&mut self, content: &'a Given<'a>, tag: usize, spot: Spot) {
         match content.form {
             Form::Day => {
                 let days: f64 = content.field(0).parse().unwrap_or_default();
@@ -408,6 +421,11 @@ impl<'a> Writer<'a, '_> {
                 push(&mut self.out, formula, false);
                 self.close("f");
                 self.close("c");
+            }
+            Form::Image | Form::Qr | Form::Barcode => {
+                self.push("/>");
+                let Spot { cell, now, place } = spot;
+                self.wishes.push(Wish { tag, cell, now, place, content });
             }
             _ => {
                 self.told.faults.push((
