@@ -36,4 +36,5 @@ mod support;
 mod ticks;
 mod unfilled;
 mod validity;
+mod workbooks;
 mod xml;
