@@ -3,6 +3,7 @@
 mod book;
 mod calculated;
 mod corpus;
+mod limits;
 mod mapped;
 mod read;
 
