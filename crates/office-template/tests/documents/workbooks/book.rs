@@ -13,7 +13,7 @@ const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/relationsh
 #[derive(Debug, Clone, Default)]
 pub struct Sheet {
     pub name: String,
-    cells: Vec<(Address, String)>,
+    pub cells: Vec<(Address, String)>,
     /// What stands behind the cells, in the order of the format: merged cells, conditional formats, validations …
     pub behind: String,
     /// A table: its name, where it lies, its columns, and the function of the total of its last one.

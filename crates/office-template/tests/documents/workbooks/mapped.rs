@@ -72,7 +72,7 @@ fn lists() -> impl Strategy<Value = List> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_reference_is_where_the_model_says(
