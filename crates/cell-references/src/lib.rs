@@ -73,5 +73,5 @@ pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
 pub use blocks::{Area, Block};
 pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS, TURNS};
 pub use formula::{Formula, Meaning, Written};
-pub use moves::{Moves, Place};
+pub use moves::{Moves, Once, Place};
 pub use workbook::{Origin, Sheet, SheetCopy, Workbook};

@@ -71,7 +71,7 @@ pub(crate) struct Listing {
     pub deck: Option<Deck>,
 }
 
-/// What a file of Word or `PowerPoint` has to read.
+/// What a file of Microsoft Office has to read.
 pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<Listing, Error> {
     let Some(index) = archive.index_for_name(LIST) else {
         return Err(Error::NotOffice(without_list(archive)));
@@ -81,7 +81,7 @@ pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<List
     let overrides = overrides(&list, limits)?;
     let main = overrides.iter().find_map(|(name, kind)| {
         let family = Family::of_main(kind)?;
-        matches!(family, Family::Word | Family::PowerPoint).then_some((name, family))
+        (family != Family::OpenDocument).then_some((name, family))
     });
     let Some((main, family)) = main else { return Err(Error::NotOffice(other_document(&overrides))) };
     // Names of parts are the same whatever their case.

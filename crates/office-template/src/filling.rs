@@ -20,7 +20,9 @@ struct Filling<'t, 'p, 'f> {
 impl Template {
     /// The document with the answers to all tags.
     pub(crate) fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
-        let mut answers = tree.iter();
+        let own = self.book.as_ref().map_or(0, |book| book.answers);
+        let (of_book, others) = tree.split_at_checked(own).ok_or_else(misfit)?;
+        let mut answers = others.iter();
         let (is_strict, next_number) = (self.is_strict, self.next_number);
         let opening = Opening { is_strict, next_number, folder: self.family.folder() };
         let package = Package::open(&self.file, &self.limits, opening)?;
@@ -38,7 +40,10 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, faults, .. } = filling;
+        let Filling { mut package, mut faults, .. } = filling;
+        if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
+            faults.extend(book.fill(of_book, (&mut package, &self.limits.slides))?.faults);
+        }
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));

@@ -4,6 +4,7 @@
 
 mod dropped;
 mod entries;
+mod packer;
 mod pictures;
 mod plain;
 pub(crate) mod relationships;
@@ -20,6 +21,7 @@ use crate::include::Taken;
 use crate::limits::Limits;
 use crate::warnings::Warnings;
 pub(crate) use entries::{Entry, entries};
+pub(crate) use packer::{Content, Packer};
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
@@ -39,11 +41,11 @@ pub(crate) struct Package<'a> {
     /// So many bytes of the file may still be unpacked.
     unpacked_left: u64,
     /// Parts that are no longer what the file has, by their numbers.
-    changed: BTreeMap<usize, Vec<u8>>,
+    changed: BTreeMap<usize, Content>,
     /// Parts that are left out, by their numbers.
     removed: BTreeSet<usize>,
     /// Parts that the file has not, in the order in which they came.
-    added: Vec<(String, Vec<u8>)>,
+    added: Vec<(String, Content)>,
     /// What the parts refer to, by the parts' names.
     relationships: BTreeMap<String, Relationships>,
     /// The numbers that were last given to names, by what stands before them.
@@ -125,7 +127,7 @@ impl<'a> Package<'a> {
     }
 
     /// Leaves a part of the file out.
-    fn remove(&mut self, name: &str) {
+    pub(crate) fn remove(&mut self, name: &str) {
         if let Some(entry) = self.entries.remove(&name.to_ascii_lowercase()) {
             self.changed.remove(&entry);
             self.removed.insert(entry);
@@ -157,11 +159,11 @@ impl<'a> Package<'a> {
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let lower = name.to_ascii_lowercase();
         if let Some((_, content)) = self.added_at.get(&lower).and_then(|&at| self.added.get(at)) {
-            return Ok(Some(content.clone()));
+            return content.plain().map(Some);
         }
         let Some(&entry) = self.entries.get(&lower) else { return Ok(None) };
         if let Some(content) = self.changed.get(&entry) {
-            return Ok(Some(content.clone()));
+            return content.plain().map(Some);
         }
         let content = container::unpack(&mut self.archive, entry, &mut self.unpacked_left, self.limits)?;
         Ok(Some(content))
@@ -170,10 +172,27 @@ impl<'a> Package<'a> {
     /// Puts `content` in the place of the part `name`, or adds it; its content type is the caller's to say.
     pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
         self.take_room(content.len())?;
+        self.hold(name, Content::Plain(content));
+        Ok(())
+    }
+
+    /// Begins a part that is packed while it is written.
+    pub(crate) fn packer(&self) -> Result<Packer, Error> {
+        Packer::new(self.room, self.limits.output_bytes)
+    }
+
+    /// The same as [`put`](Self::put) of what has been written so.
+    pub(crate) fn put_packed(&mut self, name: &str, packer: Packer) -> Result<(), Error> {
+        self.take_room(packer.written())?;
+        self.hold(name, Content::Packed(packer.finish()?));
+        Ok(())
+    }
+
+    fn hold(&mut self, name: &str, content: Content) {
         let lower = name.to_ascii_lowercase();
         if let Some(&entry) = self.entries.get(&lower) {
             self.changed.insert(entry, content);
-            return Ok(());
+            return;
         }
         if let Some((_, held)) = self.added_at.get(&lower).and_then(|&at| self.added.get_mut(at)) {
             *held = content;
@@ -181,7 +200,6 @@ impl<'a> Package<'a> {
             self.added_at.insert(lower, self.added.len());
             self.added.push((name.to_owned(), content));
         }
-        Ok(())
     }
 
     /// Adds a part of this content type under a name that is free, as `word/media/image3.png`, and tells the name.
@@ -195,7 +213,7 @@ impl<'a> Package<'a> {
         let hash = self.contents.hasher().hash_one(&content);
         let end = format!(".{extension}");
         let like = self.contents.get(&hash).into_iter().flatten().filter_map(|&index| self.added.get(index));
-        let same = { like }.find(|(name, held)| name.ends_with(&end) && *held == content);
+        let same = { like }.find(|(name, held)| name.ends_with(&end) && held.is(&content));
         if let Some((name, _)) = same {
             return Ok(name.clone());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LIST, Package, entries, relationships, replaced};
+use super::{Content, LIST, Package, entries, relationships, replaced};
 use crate::error::Error;
 
 impl Package<'_> {
@@ -16,7 +16,7 @@ impl Package<'_> {
                 {
                     // Its place stays, or all others would have another one.
                     added.clear();
-                    content.clear();
+                    *content = Content::Plain(Vec::new());
                 }
             }
         }

@@ -139,7 +139,7 @@ fn check(
             expected.insert((address((row, place.1)), meant));
         }
     }
-    let written = made.sheet("S").iter();
+    let written = made.sheet("S").expect("it is there").iter();
     let written: BTreeSet<_> =
         written.filter_map(|(place, cell)| Some((address(*place), cell.formula.clone()?))).collect();
     assert_eq!(written, expected);

@@ -57,13 +57,13 @@ impl Book {
         }
     }
 
-    pub fn sheet(&self, name: &str) -> &BTreeMap<Address, Cell> {
-        let found = self.sheets.iter().find(|(found, _)| found == name);
-        &found.unwrap_or_else(|| panic!("no sheet {name}")).1
+    /// The cells of a sheet; none where there is no such sheet.
+    pub fn sheet(&self, name: &str) -> Option<&BTreeMap<Address, Cell>> {
+        self.sheets.iter().find(|(found, _)| found == name).map(|(_, cells)| cells)
     }
 
-    pub fn value(&self, sheet: &str, address: &str) -> Value {
-        self.sheet(sheet).get(&read_address(address)).map_or(Value::Empty, |cell| cell.value.clone())
+    pub fn cell(&self, sheet: &str, address: &str) -> Option<&Cell> {
+        self.sheet(sheet)?.get(&read_address(address))
     }
 }
 
