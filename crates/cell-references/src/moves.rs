@@ -201,7 +201,7 @@ impl Moves {
     /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
     #[must_use]
     pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
-        let around = |range: Range| self.range(range, Place::default()).into_iter().collect();
+        let around = |range: Range| self.range(range, Place::default()).into_iter().collect::<Vec<_>>();
         let areas = |range: &Range| self.parts(*range, at_most).unwrap_or_else(|| around(*range));
         ranges.iter().flat_map(areas).collect()
     }

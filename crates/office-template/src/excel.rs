@@ -9,14 +9,18 @@
 //! A sheet may have a million cells when it is filled: it is packed while it is written, and no cell of it is kept.
 
 mod book;
+mod copies;
 mod counts;
 mod fill;
+mod follow;
+mod headings;
 mod parts;
 mod plan;
 mod sheet;
 mod styles;
 mod tags;
 mod text;
+mod workbook;
 mod write;
 
 pub(crate) use book::{Book, Place, Source};

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
 use crate::container::{self, Archive};
-use crate::content_types::LIST;
+use crate::content_types::{Kinds, LIST, kinds};
 use crate::error::Error;
 use crate::include::Taken;
 use crate::limits::Limits;
@@ -279,6 +279,22 @@ impl<'a> Package<'a> {
     /// The same for a relationship of this type.
     pub(crate) fn relate_as(&mut self, part: &str, kind: &str, target: Target<'_>) -> Result<String, Error> {
         Ok(self.relationships(part)?.relate(part, kind, target))
+    }
+
+    /// The same to a part, under this id.
+    pub(crate) fn relate_by(
+        &mut self,
+        (part, id): (&str, &str),
+        kind: &str,
+        name: &str,
+    ) -> Result<(), Error> {
+        self.relationships(part)?.add((part, id), kind, name);
+        Ok(())
+    }
+
+    /// The content types of its parts as the file has them.
+    pub(crate) fn kinds(&mut self) -> Result<Kinds, Error> {
+        Ok(kinds(&self.part(LIST)?.unwrap_or_default()))
     }
 
     /// Leaves out what `part` no longer refers to.

@@ -43,8 +43,6 @@ pub(super) struct BookSheet {
     pub begin: usize,
     /// The number of the tag that repeats it.
     pub repeat: Option<usize>,
-    /// The number of its first tag.
-    pub first: usize,
 }
 
 /// A piece of a sheet's name.
@@ -163,17 +161,7 @@ impl Book {
                 None => steps.extend(body),
             }
             let repeat = repeat.map(|(tag, _)| number + tag);
-            book.sheets.push(BookSheet {
-                name,
-                title,
-                part,
-                sheet,
-                plan,
-                once,
-                begin,
-                repeat,
-                first: number,
-            });
+            book.sheets.push(BookSheet { name, title, part, sheet, plan, once, begin, repeat });
         }
         book.answers = steps.len();
         Ok((book, steps, places))

@@ -1,15 +1,25 @@
 //! A workbook with its answers: how often each of its sheets and blocks is there, then its parts.
 
-use cell_references::{Moves, Place, Sheet as MovedSheet, SheetCopy, Workbook};
+use std::collections::BTreeMap;
+
+use cell_references::{Cell, Moves, Place, Sheet as MovedSheet, SheetCopy, Workbook};
+use workbook_parts as parts;
 
 use super::book::{Book, BookSheet, Title};
+use super::copies;
 use super::counts::{Scope, blocks};
+use super::follow::{Follower, failed};
+use super::headings::{self, Tables};
+use super::workbook::{self, Copy};
 use super::write::{Told, Writer};
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::fill::misfit;
 use crate::limits::Limit;
 use crate::package::{Package, replaced};
+
+/// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
+const LIST: usize = 200_000;
 
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
@@ -21,42 +31,72 @@ pub(crate) struct Done {
     pub faults: Vec<(usize, String)>,
 }
 
+/// A copy of a sheet, before its cells are written.
+struct Made<'a> {
+    scope: Scope<'a>,
+    part: Option<String>,
+}
+
 impl Book {
     /// Fills the workbook's sheets with the answers to its tags.
     pub(crate) fn fill(
         &self,
         answers: &[Answer<'_>],
-        (package, _sheets): (&mut Package<'_>, &Limit),
+        (package, most): (&mut Package<'_>, &Limit),
     ) -> Result<Done, Error> {
         let mut done = Done::default();
-        let mut copies = Vec::with_capacity(self.sheets.len());
+        let mut made = Vec::with_capacity(self.sheets.len());
         let mut workbook = Workbook { sheets: Vec::with_capacity(self.sheets.len()) };
         let mut taken = Vec::new();
+        let (kinds, mut tables) = (package.kinds()?, Tables::read(&self.sheets, package)?);
+        let mut left = most.value;
         for (number, sheet) in self.sheets.iter().enumerate() {
             let end = self.sheets.get(number + 1).map_or(self.answers, |next| next.begin);
             let own = answers.get(sheet.begin..end).ok_or_else(misfit)?;
             let scopes = scopes(sheet, own)?;
+            let many = || Error::limit(most, "the workbook would have more sheets than the limit");
+            left = left.checked_sub(scopes.len() as u64).ok_or_else(many)?;
+            let owned = match &sheet.part {
+                Some(part) if scopes.len() > 1 => copies::owned(part, package)?,
+                _ => Vec::new(),
+            };
             let mut moved = MovedSheet { name: sheet.name.clone(), copies: Vec::with_capacity(scopes.len()) };
-            for scope in &scopes {
-                let name = named(sheet, *scope, &mut taken, &mut done.faults)?;
-                let moves = moves(sheet, *scope)?;
-                moved.copies.push(SheetCopy { name, moves, renamed: Vec::new() });
+            let mut copies_of = Vec::with_capacity(scopes.len());
+            for (copy, scope) in scopes.into_iter().enumerate() {
+                let name = named(sheet, scope, &mut taken, &mut done.faults)?;
+                let moves = moves(sheet, scope)?;
+                let renamed = if copy > 0 { tables.renamed(number) } else { Vec::new() };
+                moved.copies.push(SheetCopy { name, moves, renamed });
+                let part = match &sheet.part {
+                    Some(_) if copy > 0 => Some(copies::copied(&owned, &kinds, package)?),
+                    part => part.clone(),
+                };
+                copies_of.push(Made { scope, part });
             }
             workbook.sheets.push(moved);
-            copies.push(scopes);
+            made.push(copies_of);
         }
-        for (number, (sheet, scopes)) in self.sheets.iter().zip(&copies).enumerate() {
-            for (copy, scope) in scopes.iter().enumerate() {
-                let told = write((self, sheet), (&workbook, number, copy), *scope, package)?;
+        if workbook.sheets.iter().all(|sheet| sheet.copies.is_empty()) {
+            let tag = self.sheets.iter().find_map(|sheet| sheet.repeat).unwrap_or_default();
+            done.faults.push((tag, "no sheet would be left, and a workbook has one at least".to_owned()));
+        }
+        if !done.faults.is_empty() {
+            return Ok(done);
+        }
+        let book = parts::Book::new(&workbook, LIST);
+        let mut follower = Follower { book, kinds, report: parts::Report::default(), tables: tables.largest };
+        for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
+            for (copy, made) in copies.iter().enumerate() {
+                let at = (&workbook, number, copy);
+                let told = write((self, sheet, made), at, &mut follower, package)?;
                 done.faults.extend(told.faults);
-                if let Some(cell) = told.lost_at {
-                    package.warnings.push(&format!(
-                        "{cell}: a formula refers to cells that are not there any more (#REF!); {} references are lost on this sheet",
-                        told.lost
-                    ));
-                }
+                lost(told.lost, told.lost_at.as_deref(), package);
             }
         }
+        let copies: Vec<Vec<Copy>> =
+            workbook.sheets.iter().zip(made).map(|(sheet, made)| listed(sheet, made)).collect();
+        workbook::rewrite(&self.main, &copies, &mut follower, package)?;
+        follower.report.sentences().iter().for_each(|sentence| package.warnings.push(sentence));
         self.blank_texts(package)?;
         Ok(done)
     }
@@ -165,20 +205,32 @@ fn wrong(name: &str) -> Option<String> {
     name.eq_ignore_ascii_case("history").then(|| "Excel keeps the name History for itself".to_owned())
 }
 
-/// Writes a copy of a sheet.
-fn write(
-    (book, sheet): (&Book, &BookSheet),
-    (workbook, number, copy): (&Workbook, usize, usize),
-    scope: Scope<'_>,
+/// The copies of a sheet for the list of sheets.
+fn listed(sheet: &MovedSheet, made: Vec<Made<'_>>) -> Vec<Copy> {
+    let copies = sheet.copies.iter().zip(made);
+    copies.map(|(copy, made)| Copy { name: copy.name.clone(), part: made.part }).collect()
+}
+
+/// Tells of references of cells that are lost.
+fn lost(count: usize, cell: Option<&str>, package: &mut Package<'_>) {
+    let Some(cell) = cell else { return };
+    let references = if count == 1 { "a reference is lost (#REF!)" } else { "references are lost (#REF!)" };
+    package.warnings.push(&format!("{cell}: {references}: the cells are not there any more"));
+}
+
+/// Writes a copy of a sheet, and what belongs to it.
+fn write<'a>(
+    (book, sheet, made): (&'a Book, &'a BookSheet, &Made<'a>),
+    (workbook, number, copy): (&'a Workbook, usize, usize),
+    follower: &mut Follower<'_>,
     package: &mut Package<'_>,
 ) -> Result<Told, Error> {
-    let (Some(cells), Some(part)) = (&sheet.sheet, &sheet.part) else { return Ok(Told::default()) };
-    let Some(moved) = workbook.sheets.get(number).and_then(|sheet| sheet.copies.get(copy)) else {
+    let moved = workbook.sheets.get(number).and_then(|sheet| sheet.copies.get(copy));
+    let (Some(cells), Some(part), Some(moved)) = (&sheet.sheet, &made.part, moved) else {
         return Ok(Told::default());
     };
-    let mut packer = package.packer()?;
-    packer.write(cells.xml.get(..cells.data.start).unwrap_or_default())?;
-    packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
+    let none = BTreeMap::new();
+    let mut scratch = package.packer()?;
     let mut writer = Writer {
         sheet: cells,
         workbook,
@@ -186,17 +238,31 @@ fn write(
         at: (number, copy),
         is_1904: book.is_1904,
         has_columns: sheet.plan.areas.len() > sheet.plan.rows,
-        packer: &mut packer,
+        packer: &mut scratch,
         out: Vec::new(),
+        now: Cell { row: 1, column: 1 },
         told: Told::default(),
-        stack: vec![scope],
+        stack: vec![made.scope],
+        headings: &none,
+        shown: None,
         turns: Vec::new(),
     };
+    let shown = headings::shown(&mut writer, &sheet.plan.items, (part, package))?;
+    let heading = |cell: Cell| shown.get(&cell).cloned();
+    let at = parts::At { sheet: number, copy };
+    let followed = follower.sheet((part, at), &heading, package)?;
+    let dropped: Vec<&str> = followed.dropped.iter().map(String::as_str).collect();
+    let around = parts::worksheet(&cells.xml, &follower.book, at, &dropped, &mut follower.report);
+    let around = around.map_err(|error| failed(part, &error))?;
+    let mut packer = package.packer()?;
+    packer.write(&around.head)?;
+    packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
+    let mut writer = Writer { headings: &followed.headings, packer: &mut packer, ..writer };
     writer.items(&sheet.plan.items, Place::default())?;
     writer.flush()?;
     let told = writer.told;
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
-    packer.write(cells.xml.get(cells.data.end..).unwrap_or_default())?;
+    packer.write(&around.tail)?;
     package.put_packed(part, packer)?;
     Ok(told)
 }

@@ -17,8 +17,6 @@ pub(super) struct Sheet {
     pub xml: Vec<u8>,
     /// What the names of its elements begin with.
     pub prefix: String,
-    /// `<sheetData>…</sheetData>`
-    pub data: Range<usize>,
     pub rows: Vec<Row>,
     pub cells: Vec<Cell>,
 }
@@ -81,9 +79,9 @@ impl Sheet {
             return Err(broken("it is not written in UTF-8"));
         }
         let mut scanner = Scanner::new(names, left);
-        let (prefix, data) = scanner.scan(&xml).map_err(|why| broken(&why))?;
+        let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
         let Scanner { rows, cells, .. } = scanner;
-        Ok(Self { prefix, data, rows, cells, xml })
+        Ok(Self { prefix, rows, cells, xml })
     }
 
     /// The last row and the last column that have a cell.
@@ -137,10 +135,10 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// What the names begin with, and where the cells stand.
-    fn scan(&mut self, xml: &[u8]) -> Result<(String, Range<usize>), String> {
+    /// What the names begin with.
+    fn scan(&mut self, xml: &[u8]) -> Result<String, String> {
         let mut reader = Reader::from_reader(xml);
-        let (mut prefix, mut data, mut from, mut depth) = (None, None::<Range<usize>>, 0, 0_u32);
+        let (mut prefix, mut has_cells, mut from, mut depth) = (None, false, 0, 0_u32);
         loop {
             let event = reader.read_event().map_err(|error| {
                 format!("its XML is broken at byte {} ({error})", reader.error_position())
@@ -157,7 +155,7 @@ impl<'s> Scanner<'s> {
                         prefix = Some(text.into_owned());
                     }
                     if depth == 2 && tag.local_name().as_ref() == b"sheetData" {
-                        data = Some(from..end);
+                        has_cells = true;
                         self.is_in_data = true;
                     } else if self.is_in_data {
                         self.begin(&tag, from..end)?;
@@ -165,7 +163,7 @@ impl<'s> Scanner<'s> {
                 }
                 Event::Empty(tag) => {
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
-                        data = Some(from..end);
+                        has_cells = true;
                     } else if self.is_in_data {
                         self.begin(&tag, from..end)?;
                         self.end(tag.local_name().as_ref(), end);
@@ -175,9 +173,6 @@ impl<'s> Scanner<'s> {
                     depth = depth.saturating_sub(1);
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
                         self.is_in_data = false;
-                        if let Some(data) = &mut data {
-                            data.end = end;
-                        }
                     } else if self.is_in_data {
                         self.end(tag.local_name().as_ref(), end);
                     }
@@ -202,8 +197,8 @@ impl<'s> Scanner<'s> {
             }
             from = end;
         }
-        let data = data.ok_or("it has no cells (<sheetData>)")?;
-        Ok((prefix.unwrap_or_default(), data))
+        let no_cells = || "it has no cells (<sheetData>)".to_owned();
+        has_cells.then(|| prefix.unwrap_or_default()).ok_or_else(no_cells)
     }
 
     fn push(&mut self, text: &str) {

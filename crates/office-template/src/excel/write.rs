@@ -1,5 +1,7 @@
 //! Writes the cells of a sheet, one after the other: nothing of what is written is kept here.
 
+use std::collections::BTreeMap;
+
 use cell_references::{Cell as At, Moves, Origin, Place, Workbook};
 
 use super::counts::Scope;
@@ -43,9 +45,15 @@ pub(super) struct Writer<'a, 'p> {
     pub has_columns: bool,
     pub packer: &'p mut Packer,
     pub out: Vec<u8>,
+    /// The cell that is being written.
+    pub now: At,
     pub told: Told,
     /// The sections of rows that one is in, and their scopes, from the sheet's own inward.
     pub stack: Vec<Scope<'a>>,
+    /// What the headings of tables say, whatever their cells do.
+    pub headings: &'a BTreeMap<At, String>,
+    /// The texts of the cells that are written, where they are asked for.
+    pub shown: Option<BTreeMap<At, String>>,
     /// Of those sections the turn, and how many there are.
     pub turns: Vec<(&'a Rows, u32, u32)>,
 }
@@ -143,6 +151,11 @@ impl<'a> Writer<'a, '_> {
         self.push(&cell.kept);
         if is_empty {
             self.push("/>");
+            return Ok(());
+        }
+        self.now = At { row, column };
+        if let Some(heading) = self.headings.get(&self.now) {
+            self.inline(heading, true);
             return Ok(());
         }
         match &cell.content {
@@ -248,6 +261,10 @@ impl<'a> Writer<'a, '_> {
             });
             self.told.faults.push((tag.unwrap_or_default(), long(characters)));
         }
+        if self.shown.is_some() {
+            let whole: String = texts.iter().map(|(_, text)| text.as_str()).collect();
+            self.show(&whole);
+        }
         self.kind("inlineStr");
         self.open("is");
         self.push(">");
@@ -324,12 +341,8 @@ impl<'a> Writer<'a, '_> {
                 if text.len() > CHARACTERS && text.chars().count() > CHARACTERS {
                     self.told.faults.push((tag, long(text.chars().count())));
                 }
-                self.kind("inlineStr");
-                self.open("is");
-                self.push(">");
-                self.text(text, true);
-                self.close("is");
-                self.close("c");
+                self.show(text);
+                self.inline(text, true);
             }
             Some(Answer::Truth(truth)) => {
                 self.kind("b");
@@ -342,7 +355,27 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
+    /// A text, and the end of its cell.
+    fn inline(&mut self, text: &str, is_of_data: bool) {
+        self.kind("inlineStr");
+        self.open("is");
+        self.push(">");
+        self.text(text, is_of_data);
+        self.close("is");
+        self.close("c");
+    }
+
+    /// Tells what the cell shows, where it is asked for.
+    fn show(&mut self, text: &str) {
+        if let Some(shown) = &mut self.shown {
+            shown.insert(self.now, text.to_owned());
+        }
+    }
+
     fn number(&mut self, number: f64) {
+        if self.shown.is_some() {
+            self.show(&number.to_string());
+        }
         self.push(">");
         self.element("v", &number.to_string());
         self.close("c");

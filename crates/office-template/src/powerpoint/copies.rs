@@ -48,13 +48,13 @@ impl<'d> Original<'d> {
 }
 
 /// A part's relationships for its copy: to the copies, and without what stands once.
-fn redirected(list: &[u8], (part, copy): (&str, &str), names: &Names) -> Result<Vec<u8>, Error> {
+pub(crate) fn redirected(list: &[u8], (part, copy): (&str, &str), names: &Names) -> Result<Vec<u8>, Error> {
     let mut edits = Vec::new();
     for entry in entries(&relationships_of(part), list)? {
         if entry.name != "Relationship" || entry.value("TargetMode").eq_ignore_ascii_case("external") {
             continue;
         }
-        if entry.value("Type").rsplit('/').next() == Some(ONCE) {
+        if entry.value("Type").rsplit('/').next() == Some(ONCE) && part.starts_with("ppt/") {
             edits.push((entry.whole.clone(), String::new()));
             continue;
         }
