@@ -16,7 +16,11 @@ use crate::support::{entries, try_fill, zipped};
 const CHART_HELPER: &str = "xlsxChart";
 
 /// Where the result is another one, and why that is right.
-const OTHER: [(&str, &str); 2] = [
+const OTHER: [(&str, &str); 3] = [
+    (
+        "112462e975",
+        "a range of names to row 999999 grows by the rows that come into it, as it does when Excel inserts them",
+    ),
     (
         "290ea4ebdf",
         "a sum over a repeated block is over its cells alone, without the heads and subtotals between them",

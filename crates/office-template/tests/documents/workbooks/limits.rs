@@ -19,13 +19,13 @@ fn generous() -> Limits {
 }
 
 /// Fills it, or says why not; in a moment.
-fn filled(file: Vec<u8>, data: &str) -> Result<Vec<u8>, Error> {
+fn filled(name: &str, file: Vec<u8>, data: &str) -> Result<Vec<u8>, Error> {
     let begin = Instant::now();
     let filled = Template::read(file, None, &generous()).and_then(|template| {
         let answer = run(template.program(), data, "{}");
         Ok(template.fill(&answer, &mut NoFiles)?.file)
     });
-    assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(20), "{name} took {:?}", begin.elapsed());
     filled
 }
 
@@ -99,7 +99,7 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
         ("a long name", one(Sheet::new("{text.repeat(32)}")), XS, "31"),
         ("a long formula", one(Sheet::new("S").rows("A1", "{text.repeat(9000) | formula}")), XS, "8192"),
     ] {
-        match filled(file, data) {
+        match filled(name, file, data) {
             Ok(file) => panic!("{name}: it is filled, {} bytes", file.len()),
             Err(error) => assert!(error.to_string().contains(limit), "{name}: {error}"),
         }
@@ -126,7 +126,7 @@ fn what_only_looks_large_is_filled() {
         ("the whole sheet merged", Sheet { behind: whole, ..list("{.}") }, XS),
         ("the whole sheet watched", Sheet { behind: watched, ..list("{.}") }, thousands.as_str()),
     ] {
-        let made = filled(one(sheet), data);
+        let made = filled(name, one(sheet), data);
         assert!(
             made.is_ok() || made.as_ref().is_err_and(|error| error.to_string().contains("Excel")),
             "{name}: {made:?}"
@@ -161,7 +161,7 @@ fn what_is_no_sheet_is_refused_or_left_as_it_is() {
             xml.replacen(from, to, 1)
         });
         // It is refused, or filled: what it never does is to panic or to take for ever.
-        match filled(file, XS) {
+        match filled(name, file, XS) {
             Ok(file) => assert!(!file.is_empty()),
             Err(error) => assert!(!error.to_string().is_empty(), "{name}"),
         }

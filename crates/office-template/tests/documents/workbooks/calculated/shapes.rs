@@ -208,11 +208,23 @@ pub fn tables_and_names() -> Work {
          =SUM(Prices)*Rate
          =COUNT(Prices)
          =INDEX(Prices,3)
-         =Last
+         =SUM(Last)
          =SUM(Both)",
     ));
-    let expected =
-        [lines(), 20.0, 11.0, 4.0, 13.0, lines(), prices(), prices() / 2.0, 4.0, 11.0, 13.0, prices() + 10.0];
+    let expected = [
+        lines(),
+        20.0,
+        11.0,
+        4.0,
+        13.0,
+        lines(),
+        prices(),
+        prices() / 2.0,
+        4.0,
+        11.0,
+        prices(),
+        prices() + 10.0,
+    ];
     for (row, value) in (1..).zip(expected) {
         work.expect("uses", format!("A{row}"), "a name or a table", value);
     }
