@@ -73,3 +73,4 @@ mod templates;
 mod unfilled;
 mod waiting;
 mod warnings;
+mod workbooks;

@@ -10,6 +10,7 @@ mod series;
 mod sheet;
 mod styles;
 mod table;
+mod unseen;
 mod workbook;
 
 use serde::Deserialize;
@@ -19,6 +20,7 @@ use crate::forms::Refusal;
 use crate::package::{Package, Relation};
 use pieces::Layout;
 use table::Table;
+pub(crate) use unseen::list;
 use workbook::Workbook;
 
 /// Where a chart's data cannot stand.
@@ -120,6 +122,7 @@ pub(crate) fn filled(
     let table = Table::new(chart, layout.kind()?)?;
     let sheet = match package.related(name, Relation::Package)? {
         Some(workbook) => edited(&table, &workbook, package)?,
+        None if package.is_workbook() => unseen::added(&table, package),
         None => SHEET.to_owned(),
     };
     let filled = series::written(chart, &table, (&layout, xml), (&sheet, package.room()))?;

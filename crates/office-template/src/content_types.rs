@@ -18,7 +18,7 @@ use crate::word::attribute::{attribute, value};
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
 /// How the content types of the other parts with tags end, and what these are written in.
-const OTHER_PARTS: [(&str, Dialect); 17] = [
+const OTHER_PARTS: [(&str, Dialect); 18] = [
     ("wordprocessingml.header+xml", Dialect::Word),
     ("wordprocessingml.footer+xml", Dialect::Word),
     ("wordprocessingml.footnotes+xml", Dialect::Word),
@@ -28,6 +28,8 @@ const OTHER_PARTS: [(&str, Dialect); 17] = [
     // What older programs, and all that are not Word, show of SmartArt.
     ("ms-office.drawingml.diagramdrawing+xml", Dialect::Drawing),
     ("drawingml.chart+xml", Dialect::Drawing),
+    // The text boxes of a workbook's sheets.
+    ("officedocument.drawing+xml", Dialect::Drawing),
     ("drawingml.chartshapes+xml", Dialect::Drawing),
     ("ms-office.chartex+xml", Dialect::Drawing),
     // What slides, notes and printed pages are made after.
@@ -72,7 +74,7 @@ pub(crate) struct Listing {
     pub deck: Option<Deck>,
 }
 
-/// What a file of Word or `PowerPoint` has to read.
+/// What a file of Microsoft Office has to read.
 pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<Listing, Error> {
     let Some(index) = archive.index_for_name(LIST) else {
         return Err(Error::NotOffice(without_list(archive)));
@@ -82,7 +84,7 @@ pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<List
     let overrides = overrides(&list, limits)?;
     let main = overrides.iter().find_map(|(name, kind)| {
         let family = Family::of_main(kind)?;
-        matches!(family, Family::Word | Family::PowerPoint).then_some((name, family))
+        (family != Family::OpenDocument).then_some((name, family))
     });
     let Some((main, family)) = main else { return Err(Error::NotOffice(other_document(&overrides))) };
     // Names of parts are the same whatever their case.

@@ -1,12 +1,14 @@
 //! A template with its answers becomes a document: its parts one after the other, repeated slides as often as they are asked for.
 
 use crate::answer::Answer;
+use crate::chart;
 use crate::error::Error;
+use crate::excel::Book;
 use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
 use crate::powerpoint::{Repeats, renewed, spanned};
-use crate::{Filled, PartPlan, Template, chart, word};
+use crate::{Filled, PartPlan, Template, word};
 
 /// What parts are filled with, and what came of it.
 struct Filling<'t, 'p, 'f> {
@@ -20,11 +22,14 @@ struct Filling<'t, 'p, 'f> {
 impl Template {
     /// The document with the answers to all tags.
     pub(crate) fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
-        let mut answers = tree.iter();
+        let own = self.book.as_ref().map_or(0, |book| book.answers);
+        let (of_book, others) = tree.split_at_checked(own).ok_or_else(misfit)?;
+        let mut answers = others.iter();
         let (is_strict, next_number) = (self.is_strict, self.next_number);
         let opening = Opening { is_strict, next_number, folder: self.family.folder() };
         let package = Package::open(&self.file, &self.limits, opening)?;
         let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
+        filling.package.sheet_names = self.book.as_ref().map(Book::names).unwrap_or_default();
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
         let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
         let repeated = self.parts.chunk_by(PartPlan::is_copied_with).filter(is_repeated).count();
@@ -40,8 +45,12 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, mut faults, .. } = filling;
+        let Filling { mut package, mut faults, files, .. } = filling;
+        if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
+            faults.extend(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
+        }
         faults.extend(chart::fill_waiting(&mut package)?);
+        chart::list(&self.main, &mut package)?;
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));

@@ -6,7 +6,7 @@
 //!           answers ──▶ repeat: a slide an item, its parts copied ──▶ presentation: ids, sections, counts
 //! ```
 
-mod copies;
+pub(crate) mod copies;
 pub(crate) mod deck;
 mod groups;
 mod link;

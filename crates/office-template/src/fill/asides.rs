@@ -69,7 +69,7 @@ impl Filler<'_, '_> {
                     Err(message) => self.fault(*tag, message),
                 },
                 Some(Answer::Content(_)) => self.fault(*tag, super::TEXT_ONLY.to_owned()),
-                Some(Answer::List(_)) | None => return Err(misfit()),
+                Some(_) | None => return Err(misfit()),
             }
         }
         written.push_str(&address.rest);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LIST, Package, relationships, replaced};
+use super::{Content, LIST, Package, relationships, replaced};
 use crate::error::Error;
 
 /// What each part refers to in the document, by its name: ids, and names in lower case.
@@ -40,7 +40,7 @@ impl Package<'_> {
                 {
                     // Its place stays, or all others would have another one.
                     added.clear();
-                    content.clear();
+                    *content = Content::Plain(Vec::new());
                 }
             }
         }

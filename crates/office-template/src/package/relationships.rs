@@ -167,6 +167,16 @@ impl Relationships {
         id
     }
 
+    /// Adds one to a part under an id that is its own already where it is referred to.
+    pub(super) fn add(&mut self, (part, id): (&str, &str), kind: &str, name: &str) {
+        let target = relative(part, name);
+        let (written, kind_text) = (attribute_text(&target), attribute_text(kind));
+        self.lines
+            .push_str(&format!("<Relationship Id=\"{id}\" Type=\"{kind_text}\" Target=\"{written}\"/>"));
+        self.ids.insert(id.to_owned());
+        self.all.push(Relationship { id: id.to_owned(), kind: kind.to_owned(), target, is_external: false });
+    }
+
     /// The first of this type that leads to a part: what it leads to.
     pub(super) fn find(&self, kind: &str) -> Option<&str> {
         let found = self.all.iter().find(|one| one.kind == kind && !one.is_external);

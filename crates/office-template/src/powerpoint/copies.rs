@@ -55,7 +55,7 @@ impl<'d> Original<'d> {
 }
 
 /// A part's relationships for its copy: to the copies, by the names in lower case of what they are of, and without what stands once.
-fn redirected(
+pub(crate) fn redirected(
     list: &[u8],
     (part, copy): (&str, &str),
     targets: &BTreeMap<String, &str>,
@@ -66,7 +66,7 @@ fn redirected(
         if entry.name != "Relationship" || entry.value("TargetMode").eq_ignore_ascii_case("external") {
             continue;
         }
-        if entry.value("Type").rsplit('/').next() == Some(ONCE) {
+        if entry.value("Type").rsplit('/').next() == Some(ONCE) && part.starts_with("ppt/") {
             edits.push((entry.whole.clone(), String::new()));
             continue;
         }

@@ -44,9 +44,9 @@ pub(crate) fn on_slide(tag: Result<Tag, String>) -> (Writing, Result<Tag, String
         | Tag::Slides(_)
         | Tag::Delimiters(_) => (Writing::SlideRun, Ok(tag)),
         Tag::Command(command, _) if command.name == "link" => (Writing::SlideRun, Ok(tag)),
-        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) => {
+        Tag::Html(_) | Tag::Xml(_) | Tag::Sheet(_) | Tag::Command(..) => {
             let message =
-                "it is of Word files; a slide has values, sections, pictures, links and {:slides list}";
+                "it is of other files; a slide has values, sections, pictures, links and {:slides list}";
             (Writing::SlideRun, Err(message.to_owned()))
         }
     }

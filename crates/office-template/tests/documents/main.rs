@@ -39,4 +39,6 @@ mod support;
 mod ticks;
 mod unfilled;
 mod validity;
+mod workbook_asides;
+mod workbooks;
 mod xml;
