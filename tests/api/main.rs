@@ -64,3 +64,4 @@ mod templates;
 mod unfilled;
 mod waiting;
 mod warnings;
+mod workbooks;

@@ -1,7 +1,7 @@
 //! A workbook that is a template: its sheets with their tags.
 
 use super::headers::{self, Header};
-use super::parts::{self, Listing, Strings};
+use super::parts::{self, Listed, Listing, Strings};
 use super::plan::{Item, Plan, Planner, Rows, Text};
 use super::sheet::{Content, Sheet, shared_number};
 use super::styles;
@@ -100,6 +100,7 @@ impl Book {
         let Listing { sheets, is_1904, strings, styles } = listing;
         let dates = styles.map(|(name, xml)| styles::dates(&name, &xml)).transpose()?.unwrap_or_default();
         let strings = Strings::read(strings)?;
+        let may_have_tags = may_have_tags(&sheets, &strings, delimiters);
         let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
         let (sheets_of_book, answers) = (Vec::with_capacity(sheets.len()), 0);
         let mut book =
@@ -118,7 +119,7 @@ impl Book {
             let (title, mut title_steps) = finder.title(&name, first + places.len(), &mut places)?;
             let (part, xml) = listed.part.unzip();
             let mut sheet = match (&part, xml) {
-                (Some(part), Some(xml)) => {
+                (Some(part), Some(xml)) if may_have_tags => {
                     Some(Sheet::read((part, xml), &names, &mut finder.reading.elements_left)?)
                 }
                 _ => None,
@@ -186,6 +187,17 @@ impl Book {
     pub(crate) fn has_tags(&self) -> bool {
         self.answers > 0 || !self.tagged.is_empty()
     }
+}
+
+/// Whether there may be a tag anywhere: without one nothing is filled, and no cell need be read.
+fn may_have_tags(sheets: &[Listed], strings: &Strings, delimiters: &Delimiters) -> bool {
+    let start = delimiters.start.as_bytes();
+    let has = |text: &[u8]| {
+        memchr::memmem::find(text, start).is_some() || memchr::memmem::find(text, b"&").is_some()
+    };
+    let in_sheet =
+        |sheet: &Listed| has(sheet.name.as_bytes()) || sheet.part.as_ref().is_some_and(|(_, xml)| has(xml));
+    has(&strings.xml) || sheets.iter().any(in_sheet)
 }
 
 /// The tag that repeats a sheet, by its place, and what it goes over.
