@@ -37,4 +37,5 @@ mod ticks;
 mod unfilled;
 mod validity;
 mod workbook_asides;
+mod workbooks;
 mod xml;
