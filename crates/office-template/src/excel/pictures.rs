@@ -50,15 +50,23 @@ pub(super) struct Canvas<'a> {
     pub head: &'a [u8],
 }
 
-/// Draws the pictures over their cells: what stands behind the sheet's cells now, and tags whose pictures cannot be drawn.
+/// What came of it.
+pub(super) struct Drawn {
+    /// What stands behind the sheet's cells now.
+    pub tail: Vec<u8>,
+    /// Tags whose pictures cannot be drawn, by their numbers.
+    pub faults: Vec<(usize, String)>,
+}
+
+/// Draws the pictures over their cells.
 pub(super) fn draw(
     wishes: &[Wish<'_>],
     canvas: &Canvas<'_>,
     tail: Vec<u8>,
     (package, files): (&mut Package<'_>, &mut dyn Files),
-) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
+) -> Result<Drawn, Error> {
     if wishes.is_empty() {
-        return Ok((tail, Vec::new()));
+        return Ok(Drawn { tail, faults: Vec::new() });
     }
     let (name, is_new, tail) = part(canvas, tail, package)?;
     let namespaces = NAMESPACES.map(|(prefix, address)| format!(" xmlns:{prefix}=\"{address}\"")).concat();
@@ -86,7 +94,7 @@ pub(super) fn draw(
     }
     let anchors = package.in_its_form(anchors);
     package.put(&name, with_last(&old, &anchors))?;
-    Ok((tail, faults))
+    Ok(Drawn { tail, faults })
 }
 
 /// The sheet's drawing, made where there is none: its name, whether it is new, and what stands behind the cells then.
