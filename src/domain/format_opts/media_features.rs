@@ -17,6 +17,9 @@ const FEATURES: [(&str, &[&str]); 7] = [
 ];
 const WANTED: &str = "an object such as {\"prefers-color-scheme\": \"dark\"}";
 
+/// How many wrong features are told.
+const SHOWN_FAULTS: usize = 3;
+
 /// A feature and its value.
 pub type MediaFeature = (&'static str, &'static str);
 
@@ -34,23 +37,35 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
         members.fault("mediaFeatures", format!("must be {WANTED}"));
         return Vec::new();
     };
-    let mut features = Vec::new();
+    let mut features: Vec<MediaFeature> = Vec::new();
+    let mut wrong = Vec::new();
     for Named { name, value } in named {
         let shown = |text: &str| text.chars().take(64).collect::<String>();
         match FEATURES.iter().find(|(known, _)| *known == name) {
             Some((known, values)) => match values.iter().find(|known| **known == value) {
-                Some(value) => features.push((*known, *value)),
-                None => members.fault(
-                    "mediaFeatures",
-                    format!("'{}' is no value of {known}; give one of {}", shown(&value), values.join(", ")),
-                ),
+                // As with style sheets, the last one counts.
+                Some(value) => {
+                    features.retain(|(other, _)| other != known);
+                    features.push((*known, *value));
+                }
+                None => wrong.push(format!(
+                    "'{}' is no value of {known}; give one of {}",
+                    shown(&value),
+                    values.join(", ")
+                )),
             },
             None => {
                 let known = FEATURES.map(|(known, _)| known).join(", ");
-                let detail = format!("'{}' is not known; give some of {known}", shown(&name));
-                members.fault("mediaFeatures", detail);
+                wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
             }
         }
+        // A list may be as long as options are: neither its faults nor its repetitions are kept.
+        if wrong.len() == SHOWN_FAULTS {
+            break;
+        }
+    }
+    for detail in wrong {
+        members.fault("mediaFeatures", detail);
     }
     features
 }
@@ -65,7 +80,8 @@ fn named(sent: &RawValue) -> Option<Vec<Named>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_fault, options, reading};
+    use super::*;
 
     #[test]
     fn features_are_an_object_or_a_list() {
@@ -77,6 +93,12 @@ mod tests {
             features.sort_unstable();
             assert_eq!(features, [("color-gamut", "p3"), ("prefers-color-scheme", "dark")]);
         }
+        let again = r#"{"name":"color-gamut","value":"p3"},"#.repeat(500);
+        let text = format!(r#"{{"mediaFeatures":[{again}{{"name":"color-gamut","value":"srgb"}}]}}"#);
+        assert_eq!(options(&text).scene.features, [("color-gamut", "srgb")]);
+        let many = r#"{"name":"a","value":"b"},"#.repeat(500);
+        let text = format!(r#"{{"mediaFeatures":[{many}{{"name":"a","value":"b"}}]}}"#);
+        assert_eq!(reading(&text).faults.len(), SHOWN_FAULTS);
         let at = "/formatOpts/mediaFeatures";
         assert_fault(r#"{"mediaFeatures":"dark"}"#, at, "must be an object such as");
         assert_fault(r#"{"mediaFeatures":{"prefers-colour":"dark"}}"#, at, "some of prefers-color-scheme, ");
