@@ -1,10 +1,11 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
-//! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
-//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
+//! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a PDF gets beside
+//! its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
 //! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
-//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`), what of all that is shown (`masked`), what the file is called (`file_name`), who may open a PDF and do what with it
-//! (`protection`), what is heeded or refused (`promises`). The rest is here.
+//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`),
+//! what of all that is shown (`masked`), what the file is called (`file_name`), who may open a PDF and do what with
+//! it (`protection`), what is heeded or refused (`promises`). The rest is here.
 
 mod conversion;
 mod extras;
