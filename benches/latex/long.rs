@@ -25,7 +25,7 @@ const PREAMBLES: usize = 30;
 /// Room for seven formats.
 const FORMATS_MB: &str = "200";
 /// Until a loop is ended.
-const TIMEOUT_MS: &str = "4000";
+const PROCESSOR_S: &str = "3";
 
 /// What becomes of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn run(documents: usize) -> io::Result<()> {
     let settings = [
         ("PLATEN__WORKERS__SCRATCH_DIR", scratch.display().to_string()),
         ("PLATEN__TEX__FORMATS_LIMIT_MB", FORMATS_MB.to_owned()),
-        ("PLATEN__TEX__TIMEOUT_MS", TIMEOUT_MS.to_owned()),
+        ("PLATEN__TEX__PROCESSOR_LIMIT_S", PROCESSOR_S.to_owned()),
     ];
     let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     // Programs may have users of their own, who go through the folders to theirs.
