@@ -268,9 +268,10 @@ fn write<'a>(
     let (mut told, wishes) = (writer.told, writer.wishes);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
     let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };
-    let drawn = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
-    told.faults.extend(of_headers.into_iter().chain(drawn.faults));
-    packer.write(&drawn.tail)?;
+    let (tail, mut faults) = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
+    told.faults.append(&mut of_headers);
+    told.faults.append(&mut faults);
+    packer.write(&tail)?;
     package.put_packed(part, packer)?;
     Ok(told)
 }

@@ -50,15 +50,10 @@ pub(super) struct Canvas<'a> {
     pub head: &'a [u8],
 }
 
-/// What came of it.
-pub(super) struct Drawn {
-    /// What stands behind the sheet's cells now.
-    pub tail: Vec<u8>,
-    /// Tags whose pictures cannot be drawn, by their numbers.
-    pub faults: Vec<(usize, String)>,
-}
+/// What stands behind the cells of a sheet, and tags whose pictures cannot be drawn.
+type Drawn = (Vec<u8>, Vec<(usize, String)>);
 
-/// Draws the pictures over their cells.
+/// Draws the pictures over their cells: what stands behind the sheet's cells now, and tags whose pictures cannot be drawn.
 pub(super) fn draw(
     wishes: &[Wish<'_>],
     canvas: &Canvas<'_>,
@@ -66,7 +61,7 @@ pub(super) fn draw(
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Drawn, Error> {
     if wishes.is_empty() {
-        return Ok(Drawn { tail, faults: Vec::new() });
+        return Ok((tail, Vec::new()));
     }
     let (name, is_new, tail) = part(canvas, tail, package)?;
     let namespaces = NAMESPACES.map(|(prefix, address)| format!(" xmlns:{prefix}=\"{address}\"")).concat();
@@ -94,7 +89,7 @@ pub(super) fn draw(
     }
     let anchors = package.in_its_form(anchors);
     package.put(&name, with_last(&old, &anchors))?;
-    Ok(Drawn { tail, faults })
+    Ok((tail, faults))
 }
 
 /// The sheet's drawing, made where there is none: its name, whether it is new, and what stands behind the cells then.
