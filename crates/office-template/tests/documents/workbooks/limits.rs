@@ -63,6 +63,9 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
             format!("<mergeCell ref=\"{}2:{}2\"/>", column(2 * at % 16_000 + 2), column(2 * at % 16_000 + 3))
         })
         .collect();
+    let mut across = Sheet::new("S");
+    across.set("A2", "{#xs}");
+    across.set("XFD2", "{/xs}");
     let merges = format!("<mergeCells count=\"20000\">{merges}</mergeCells>");
     let wide = |row: u32| -> String {
         (1..=16_384).fold(String::new(), |mut cells, at| {
@@ -93,7 +96,7 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
             "test.items",
         ),
         ("cells", wide, thousands.as_str(), "test.output"),
-        ("merged cells", one(behind(list("{.}"), merges)), thousands.as_str(), "merge"),
+        ("merged cells", one(behind(across, merges)), thousands.as_str(), "merge"),
         ("sheets", one(Sheet::new("S").rows("A1", "{:sheet Array(100000).fill(1)}")), XS, "test.slides"),
         ("a long text", one(Sheet::new("S").rows("A1", "{text.repeat(40000)}")), XS, "32767"),
         ("a long name", one(Sheet::new("{text.repeat(32)}")), XS, "31"),
