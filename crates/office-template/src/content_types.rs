@@ -17,7 +17,7 @@ use crate::word::attribute::{attribute, value};
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
 /// How the content types of the other parts with tags end, and what these are written in.
-const OTHER_PARTS: [(&str, Dialect); 18] = [
+const OTHER_PARTS: [(&str, Dialect); 20] = [
     ("wordprocessingml.header+xml", Dialect::Word),
     ("wordprocessingml.footer+xml", Dialect::Word),
     ("wordprocessingml.footnotes+xml", Dialect::Word),
@@ -36,6 +36,8 @@ const OTHER_PARTS: [(&str, Dialect); 18] = [
     ("presentationml.slidemaster+xml", Dialect::Drawing),
     ("presentationml.notesmaster+xml", Dialect::Drawing),
     ("presentationml.handoutmaster+xml", Dialect::Drawing),
+    ("spreadsheetml.comments+xml", Dialect::Properties),
+    ("ms-excel.threadedcomments+xml", Dialect::Properties),
     ("package.core-properties+xml", Dialect::Properties),
     ("extended-properties+xml", Dialect::Properties),
     ("custom-properties+xml", Dialect::Properties),

@@ -50,13 +50,16 @@ pub(super) struct Canvas<'a> {
     pub head: &'a [u8],
 }
 
+/// What stands behind the cells of a sheet, and tags whose pictures cannot be drawn.
+type Drawn = (Vec<u8>, Vec<(usize, String)>);
+
 /// Draws the pictures over their cells: what stands behind the sheet's cells now, and tags whose pictures cannot be drawn.
 pub(super) fn draw(
     wishes: &[Wish<'_>],
     canvas: &Canvas<'_>,
     tail: Vec<u8>,
     (package, files): (&mut Package<'_>, &mut dyn Files),
-) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
+) -> Result<Drawn, Error> {
     if wishes.is_empty() {
         return Ok((tail, Vec::new()));
     }

@@ -83,7 +83,7 @@ impl Sheet {
         let mut scanner = Scanner::new(names, left);
         let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
         let Scanner { rows, cells, behind, .. } = scanner;
-        Ok(Self { prefix, rows, cells, behind, xml })
+        Ok(Self { xml, prefix, rows, cells, behind })
     }
 
     /// The last row and the last column that have a cell.

@@ -235,3 +235,22 @@ fn a_chart_filled_from_data_has_them_on_a_sheet_of_its_own() {
     assert!(part(&file, "[Content_Types].xml").contains("/xl/worksheets/sheet2.xml"));
     assert!(part(&file, "xl/_rels/workbook.xml.rels").contains("Target=\"worksheets/sheet2.xml\""));
 }
+
+#[test]
+fn comments_are_filled_and_stand_at_each_copy_of_their_cell() {
+    let comments = format!(
+        "<comments xmlns=\"{MAIN}\"><authors><author>Ann</author></authors><commentList><comment ref=\"A1\" authorId=\"0\"><text><r><rPr><b/></rPr>\
+         <t>Ann:</t></r><r><t xml:space=\"preserve\">\nAs of {{year}} </t></r></text></comment></commentList></comments>"
+    );
+    let sheet = format!(
+        "<sheetData><row r=\"1\">{}{}</row></sheetData>",
+        cell("A1", "{#rows}{a}"),
+        cell("B1", "{/rows}")
+    );
+    let parts = [("xl/comments1.xml", "spreadsheetml.comments", SHEET, comments.as_str())];
+    let file =
+        filled(workbook(&sheet, &parts), "{\"year\": \"2024 & on\", \"rows\": [{\"a\": 1}, {\"a\": 2}]}");
+    let xml = part(&file.expect("a comment"), "xl/comments1.xml");
+    assert_eq!(between(&xml, "<comment ref=\"", "\""), ["A1", "A2"]);
+    assert_eq!(between(&xml, "preserve\">", "<"), ["\nAs of 2024 &amp; on ", "\nAs of 2024 &amp; on "]);
+}
