@@ -22,6 +22,9 @@ pub fn made() -> Vec<Case> {
     cases.push(Case { end: "pptx", ..Case::new("a deck", slides::deck(), slides::DATA) });
     let workbook = |(name, file)| Case { end: "xlsx", ..Case::new(name, file, &workbooks::data()) };
     cases.extend(workbooks::files().into_iter().map(workbook));
+    let report = include_bytes!("../../../../../assets/samples/report/report.xlsx").to_vec();
+    let data = include_str!("../../../../../assets/samples/report/data.json");
+    cases.push(Case { end: "xlsx", ..Case::new("the sample report", report, data) });
     cases
 }
 

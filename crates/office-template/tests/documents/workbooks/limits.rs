@@ -63,6 +63,9 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
             format!("<mergeCell ref=\"{}2:{}2\"/>", column(2 * at % 16_000 + 2), column(2 * at % 16_000 + 3))
         })
         .collect();
+    let mut across = Sheet::new("S");
+    across.set("A2", "{#xs}");
+    across.set("XFD2", "{/xs}");
     let merges = format!("<mergeCells count=\"20000\">{merges}</mergeCells>");
     let wide = |row: u32| -> String {
         (1..=16_384).fold(String::new(), |mut cells, at| {
@@ -73,6 +76,8 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
     let wide = changed(&one(list("{.}")), SHEET, |xml| {
         xml.replace("<row r=\"1\">", "<row r=\"1\"><!---->").replace("</sheetData>", &format!("<row r=\"3\"><c r=\"A3\" t=\"inlineStr\"><is><t>{{#xs}}</t></is></c></row><row r=\"4\">{}</row><row r=\"5\"><c r=\"A5\" t=\"inlineStr\"><is><t>{{/xs}}</t></is></c></row></sheetData>", wide(4)))
     });
+    let mut ruled = Sheet::new("S");
+    ruled.set("A1", "{text.repeat(9000) | formula}");
     let thousands = format!("{{\"xs\":[{}]}}", vec!["0"; 4_000].join(","));
     let many = format!("{{\"xs\":[{}]}}", vec!["0"; 600_000].join(","));
     for (name, file, data, limit) in [
@@ -93,11 +98,11 @@ fn what_grows_without_end_ends_at_a_limit_that_it_names() {
             "test.items",
         ),
         ("cells", wide, thousands.as_str(), "test.output"),
-        ("merged cells", one(behind(list("{.}"), merges)), thousands.as_str(), "merge"),
+        ("merged cells", one(behind(across, merges)), thousands.as_str(), "merge"),
         ("sheets", one(Sheet::new("S").rows("A1", "{:sheet Array(100000).fill(1)}")), XS, "test.slides"),
         ("a long text", one(Sheet::new("S").rows("A1", "{text.repeat(40000)}")), XS, "32767"),
         ("a long name", one(Sheet::new("{text.repeat(32)}")), XS, "31"),
-        ("a long formula", one(Sheet::new("S").rows("A1", "{text.repeat(9000) | formula}")), XS, "8192"),
+        ("a long formula", one(ruled), XS, "8192"),
     ] {
         match filled(name, file, data) {
             Ok(file) => panic!("{name}: it is filled, {} bytes", file.len()),
