@@ -10,15 +10,47 @@ const PARTS: [(&str, &str); 3] = [
     ("acorn/dist/acorn.js", "acorn.js"),
 ];
 
+/// What the scripts that EJS generates call their own, and what they call it here. Hazard: around them stands `with
+/// (locals)`, so a member of the data by the same name would take its place: the page would fail, or be written without
+/// escaping. Nobody's data has these names, and `assemble.js` and `run.js` keep them apart even so. They are as long as
+/// the ones before: how much longer a script is than its template is bounded. `__append` stays a name for templates: nothing
+/// else prints out of a scriptlet, and there a member of the data by that name is the member.
+const RENAMED: [(&str, &str, usize); 6] = [
+    ("'    ; __append(escapeFn('", "'    ; _$append(_$escape('", 1),
+    ("'    ; __append(", "'    ; _$append(", 4),
+    ("'  function __append(s) ", "'  var _$escape = escapeFn, __append = _$append; function _$append(s) ", 1),
+    ("'    ; __line = '", "'    ; _$line = '", 1),
+    ("\" __line = 1\"", "\" _$line = 1\"", 1),
+    (
+        "rethrow(e, __lines, __filename, __line, escapeFn)",
+        "rethrow(e, __lines, __filename, _$line, escapeFn)",
+        1,
+    ),
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     for (part, name) in PARTS {
         let source = Path::new("assets/node_modules").join(part);
         println!("cargo::rerun-if-changed={}", source.display());
-        if let Err(error) = fs::copy(&source, out.join(name)) {
+        let copied =
+            fs::read_to_string(&source).and_then(|text| fs::write(out.join(name), renamed(name, text)));
+        if let Err(error) = copied {
             let place = source.display();
             println!("cargo::error=an npm package is missing ({place}: {error}); run scripts/setup");
         }
     }
+}
+
+fn renamed(name: &str, mut text: String) -> String {
+    for (theirs, ours, count) in RENAMED.iter().filter(|_| name == "ejs-ejs.js") {
+        if text.matches(theirs).count() != *count {
+            println!(
+                "cargo::error=this version of EJS does not write {theirs} {count} time(s); look at RENAMED"
+            );
+        }
+        text = text.replace(theirs, ours);
+    }
+    text
 }

@@ -26,7 +26,8 @@
   // nothing: that its run is void, and what is told of it.
   const uncurried = (method) => Function.prototype.call.bind(method);
   const { parse, stringify } = JSON;
-  const { create } = Object;
+  const { create, defineProperty } = Object;
+  const { unscopables } = Symbol;
   const slice = uncurried(String.prototype.slice);
   const codeAt = uncurried(String.prototype.charCodeAt);
   const wellFormed = uncurried(String.prototype.toWellFormed);
@@ -160,6 +161,9 @@
     return message;
   }
 
+  // A script's own names stay its own, whatever the data has (build.rs).
+  const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true, _$at: true } };
+
   // Stands in for `Function` inside EJS, which makes a template's code with it: so that we see the code,
   // and the error handler in it is ours.
   function TemplateFunction(parameters, code) {
@@ -181,6 +185,7 @@
       throw error;
     }
     return function (locals, escape, include) {
+      defineProperty(locals, unscopables, OWN);
       return run.call(this, locals, escape, include, rethrow);
     };
   }
@@ -190,7 +195,7 @@
   // `Function` puts two lines of its own before the body.
   const LINES_BEFORE_BODY = 2;
   const TOKEN = '    ; ';
-  const MARKER = /^    ; __line = (\d+)$/;
+  const MARKER = /^    ; _\$line = (\d+)$/;
   const END_OF_TEMPLATE = '  return __output;';
 
   // The line of a template's code where `error` arose, from 0, or -1. An error has the line in the innermost script;
@@ -370,7 +375,7 @@
     _addOutput(line) {
       const text = this.truncate ? line.slice(line.startsWith('\r\n') ? 2 : /^[\r\n]/.test(line) ? 1 : 0) : line;
       this.truncate = false;
-      if (text !== '') this.source += `    ; __append(${stringify(text)})\n`;
+      if (text !== '') this.source += `    ; _$append(${stringify(text)})\n`;
     },
   });
 

@@ -30,8 +30,8 @@
   // By path: {tags, fault, lines of what EJS generates, code, mentions}.
   const seen = new Map();
 
-  const TEXT = '    ; __append("';
-  const LINE = '    ; __line = ';
+  const TEXT = '    ; _$append("';
+  const LINE = '    ; _$line = ';
 
   // Whether the line says only which text or which line comes: of four lines three do, and each costs as much as a tag.
   function isOfNoTag(line) {

@@ -9,7 +9,9 @@
   'use strict';
 
   const { parse, stringify } = JSON;
-  const { create } = Object;
+  const { create, defineProperty } = Object;
+  // The script's own names stay its own, whatever the data has.
+  const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true, _$at: true } };
   const { hasOwnProperty } = Object.prototype;
   const uncurried = (method) => Function.prototype.call.bind(method);
   const has = uncurried(hasOwnProperty);
@@ -39,13 +41,14 @@
       for (const key in data) {
         if (has(data, key) && key !== '__proto__' && key !== 'constructor') locals[key] = data[key];
       }
+      defineProperty(locals, Symbol.unscopables, OWN);
       let isWhole = true;
       const fail = (error) => {
         isWhole = false;
         throw error;
       };
-      const before = `var __line = 1\n  , __lines = ${stringify(codeAt(text, 0) === 0xfeff ? slice(text, 1) : text)}\n  , __filename = ${stringify(name)};\ntry {\n`;
-      const behind = '} catch (e) {\n  rethrow(e, __lines, __filename, __line, escapeFn);\n}\n';
+      const before = `var _$line = 1\n  , __lines = ${stringify(codeAt(text, 0) === 0xfeff ? slice(text, 1) : text)}\n  , __filename = ${stringify(name)};\ntry {\n`;
+      const behind = '} catch (e) {\n  rethrow(e, __lines, __filename, _$line, escapeFn);\n}\n';
       const render = made('locals, escapeFn, include, rethrow', before + script + behind, name);
       const html = render.call(undefined, locals, escape, fail, fail);
       if (!isWhole || typeof html !== 'string' || html.length > limit) return '';

@@ -2,8 +2,8 @@
 //!
 //! `App::build` opens what lasts, starts the actors on their threads, takes up what the journal says is
 //! unfinished and listens; `run_until_stopped` serves until SIGINT or SIGTERM, or until the server ends by
-//! itself, and then ends everything in the order in which it depends on each other: waiters are answered,
-//! running jobs finish or are parked, connections close, browsers end, the index is written.
+//! itself, and then ends everything in the order in which it depends on each other: long-polls are answered,
+//! running jobs finish (and who waits for their documents gets them) or are parked, connections close, browsers end, the index is written.
 
 mod erasing;
 mod lasting;
@@ -65,6 +65,7 @@ pub struct App {
     serving: JoinHandle<io::Result<()>>,
     metrics: Option<MetricsPage>,
     stopping: CancellationToken,
+    idle: CancellationToken,
     registry: Addr<JobRegistry>,
     pool: Addr<BrowserPool>,
     lasting: Lasting,
@@ -96,7 +97,7 @@ impl App {
         let catalog = Arc::new(Catalog::new(engines, is_fenced(&config), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let lasting = Lasting::open(&config, &metrics).await?;
-        let stopping = CancellationToken::new();
+        let (stopping, idle) = (CancellationToken::new(), CancellationToken::new());
         let arbiters: Vec<_> = (0..=config.jobs.threads).map(|_| Arbiter::new()).collect();
         let (control_thread, job_threads) = split(&arbiters)?;
 
@@ -138,6 +139,7 @@ impl App {
             outbound,
             public_url: public_url.clone(),
             stopping: stopping.clone(),
+            idle: idle.clone(),
             readiness: Arc::new(ready::Parts::new(&engines.pool, &lasting, &catalog)),
             catalog,
             metrics,
@@ -155,6 +157,7 @@ impl App {
             serving: actix::spawn(server),
             metrics: metrics_page,
             stopping,
+            idle,
             registry,
             pool: engines.pool,
             lasting,
@@ -216,6 +219,7 @@ impl App {
     async fn stop(self, ended: Option<Result<io::Result<()>, JoinError>>) -> Result<(), AppError> {
         self.stopping.cancel();
         let parked = self.registry.send(StopJobs { grace: self.grace }).await.map_err(AppError::from);
+        self.idle.cancel();
         let served = if let Some(ended) = ended {
             Err(by_itself(ended))
         } else {
@@ -279,6 +283,7 @@ fn basis(
         executable,
         store: lasting.store.clone(),
         work: lasting.work.clone(),
+        caches: lasting.caches.clone(),
         catalog: catalog.clone(),
         templates: Some(TemplateSource::new(templates.clone().recipient())),
         outbound: outbound.clone(),

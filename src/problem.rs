@@ -58,7 +58,7 @@ codes! {
     AddressExpired "address_expired" 403 "The address has expired";
     /// An upload after the job was started, or the template saved.
     UploadClosed "upload_closed" 403 "No more uploads are taken";
-    /// The body is not JSON, or nested too deeply.
+    /// The body is not valid JSON, or nested too deeply.
     MalformedJson "malformed_json" 400 "The body is not valid JSON";
     /// The request itself cannot be read (a broken transfer, a range that makes no sense).
     BadRequest "bad_request" 400 "The request cannot be read";

@@ -81,6 +81,25 @@ local function raw(element)
   return element.format == 'openxml' and element.text == '<w:r><w:tab/></w:r>' and element or {}
 end
 
+-- What is said of the document beside what stands on its pages: by the caller, or else by itself, as LaTeX. For properties of Word
+-- pandoc takes the title of the page, which then is put elsewhere (word.xml).
+local html = { title = 'pagetitle', author = 'author-meta', subject = 'description-meta', keywords = 'keywords' }
+
+local function describe(meta)
+  local said, own = meta['platen-properties'] or {}, meta['platen-own-properties'] or {}
+  meta['platen-properties'], meta['platen-own-properties'] = nil, nil
+  for name, latex in pairs(own) do
+    local is_read, document = pcall(pandoc.read, pandoc.utils.stringify(latex), 'latex')
+    local text = is_read and pandoc.utils.stringify(document.blocks) or ''
+    if text ~= '' then said[name] = said[name] or pandoc.Inlines(text) end
+  end
+  if next(said) and FORMAT == 'docx' then meta['platen-page'] = { title = meta.title, author = meta.author } end
+  for name, text in pairs(said) do
+    local list = name == 'keywords' and FORMAT == 'docx'
+    meta[FORMAT == 'docx' and name or html[name]] = list and pandoc.MetaList { text } or text
+  end
+end
+
 function Pandoc(document)
   local meta = document.meta
   folders = { '' }
@@ -102,6 +121,7 @@ function Pandoc(document)
       end)
     end
   end
+  describe(meta)
   document.meta = meta
   return document:walk(safe)
 end

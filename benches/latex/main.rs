@@ -2,18 +2,20 @@
 //! on the same source, already filled in: processor time and time of the clock.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench latex` takes some minutes, `-- quick`
-//! looks whether it runs. latexmk is left out where it is not installed. `benches/README.md` says how to read it.
+//! looks whether it runs, `-- long` looks at memory, files and processes over a thousand documents. latexmk is left out where it is not installed. `benches/README.md` says how to read it.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 #[path = "../common"]
 #[expect(dead_code, reason = "the other benchmarks use the rest")]
 mod common {
+    pub mod clients;
     pub mod program;
     pub mod usage;
 }
 mod bare;
 mod documents;
+mod long;
 mod platen;
 
 use std::io;
@@ -25,6 +27,8 @@ use documents::Document;
 const ROUNDS: usize = 7;
 /// Documents of a measurement.
 const TIMES: usize = 10;
+/// Between two looks at what is waited for.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Who makes PDFs of LaTeX.
 trait Way {
@@ -51,7 +55,11 @@ struct Taken {
 }
 
 fn main() -> io::Result<()> {
-    let is_quick = std::env::args().any(|word| word == "quick");
+    let is_asked = |part: &str| std::env::args().any(|word| word == part);
+    let is_quick = is_asked("quick");
+    if is_asked("long") {
+        return long::run(if is_quick { long::QUICK } else { long::DOCUMENTS });
+    }
     let (rounds, times) = if is_quick { (1, 2) } else { (ROUNDS, TIMES) };
     let mut ways: Vec<Box<dyn Way>> =
         vec![Box::new(bare::Pdflatex::once()?), Box::new(bare::Pdflatex::settled()?)];

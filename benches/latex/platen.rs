@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::Way;
 use crate::common::program::{Program, make_account};
 use crate::common::usage::{Stat, engines, process_time};
 use crate::documents::Document;
+use crate::{PAUSE, Way};
 
 /// Until it is ready.
 const TIMEOUT: Duration = Duration::from_mins(1);
-const PAUSE: Duration = Duration::from_millis(20);
 /// Who uses no time for so long makes nothing.
 const REST: Duration = Duration::from_millis(300);
 /// One process of template code at work, and one of each kind that waits.

@@ -1,8 +1,8 @@
-//! Word templates filled by the service, beside two libraries that fill them in Node.js; Office documents made into PDFs,
-//! beside what people wrap LibreOffice with: processor time of whole processes.
+//! Word and Excel templates filled by the service, each beside two libraries that fill them in Node.js; Office documents made into
+//! PDFs, beside what people wrap LibreOffice with: processor time of whole processes.
 //!
 //! A benchmark, never a test: it fails at nothing, it prints Markdown. `cargo bench --bench office` fills and converts, with
-//! `-- fill`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It installs the others with `npm ci`
+//! `-- fill`, `-- workbooks`, `-- convert` one of them; `-- long` looks at memory over a thousand documents. It installs the others with `npm ci`
 //! and `pip` when they are not there; without these it goes on alone. `benches/README.md` has results.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
@@ -18,6 +18,7 @@ mod documents;
 mod peers;
 mod saved;
 mod service;
+mod workbooks;
 
 use std::io;
 use std::time::Duration;
@@ -28,7 +29,7 @@ use service::{Service, Template};
 /// Measurements of the same thing, taken in turn with the others: a machine is not the same twice.
 const ROUNDS: usize = 5;
 
-/// Who fills Word templates.
+/// Who fills templates.
 trait Way {
     /// Its name in the table.
     fn name(&self) -> &'static str;
@@ -36,6 +37,8 @@ trait Way {
     fn fill(&mut self, document: &Document, times: usize) -> io::Result<Vec<u8>>;
     /// Processor time so far: of what fills, and of what is around it.
     fn used(&self) -> [Duration; 2];
+    /// Its processes now, browsers aside.
+    fn processes(&self) -> Vec<u32>;
 }
 
 fn main() -> io::Result<()> {
@@ -47,6 +50,9 @@ fn main() -> io::Result<()> {
     if words.is_empty() || is_asked("fill") {
         fill()?;
     }
+    if words.is_empty() || is_asked("workbooks") {
+        workbooks::run()?;
+    }
     if words.is_empty() || is_asked("convert") {
         convert::run()?;
     }
@@ -57,7 +63,7 @@ fn main() -> io::Result<()> {
 fn fill() -> io::Result<()> {
     let mut ways: Vec<Box<dyn Way>> =
         vec![Box::new(Service::start(&Template::Saved)?), Box::new(Service::start(&Template::Uploaded)?)];
-    for peer in peers::start_all() {
+    for peer in peers::start_all(peers::WORD) {
         match peer {
             Ok(peer) => ways.push(Box::new(peer)),
             Err(error) => println!("left out: {error}"),

@@ -15,9 +15,11 @@ use crate::documents::Document;
 
 /// Where their programs are.
 pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/office");
-/// Name and program of each.
-const PEERS: [(&str, &str); 2] =
+/// Name and program of each that fills Word templates.
+pub const WORD: [(&str, &str); 2] =
     [("docxtemplater", "docxtemplater.mjs"), ("easy-template-x", "easy-template-x.mjs")];
+/// Name and program of each that fills workbooks.
+pub const EXCEL: [(&str, &str); 2] = [("ExcelJS", "exceljs.mjs"), ("xlsx-template", "xlsx-template.mjs")];
 
 /// A running peer.
 pub struct Peer {
@@ -29,14 +31,14 @@ pub struct Peer {
 }
 
 /// Starts all, or says why there is none of a name.
-pub fn start_all() -> Vec<io::Result<Peer>> {
+pub fn start_all(peers: [(&'static str, &str); 2]) -> Vec<io::Result<Peer>> {
     if let Err(error) = install() {
         return vec![Err(error)];
     }
     let start = |(name, program)| {
         Peer::start(name, program).map_err(|error| io::Error::other(format!("{name}: {error}")))
     };
-    PEERS.into_iter().map(start).collect()
+    peers.into_iter().map(start).collect()
 }
 
 /// Installs the packages of the lock file, unless they are there.
@@ -82,7 +84,8 @@ impl Way for Peer {
     }
 
     fn fill(&mut self, document: &Document, times: usize) -> io::Result<Vec<u8>> {
-        let template = STANDARD.encode(document.file);
+        let file = if self.name == "xlsx-template" { &document.foreign } else { &document.file };
+        let template = STANDARD.encode(file);
         let order = json!({ "template": template, "data": document.data, "documents": times });
         let orders = self.orders.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         orders.write_all(format!("{order}\n").as_bytes())?;
@@ -97,6 +100,10 @@ impl Way for Peer {
 
     fn used(&self) -> [Duration; 2] {
         [process_time(self.child.id()), Duration::ZERO]
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        vec![self.child.id()]
     }
 }
 

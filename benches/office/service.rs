@@ -70,7 +70,7 @@ impl Service {
         }
         let Program { client, .. } = &self.program;
         let begun = self.post("/v1/documents/init", job.to_owned()).await?;
-        read(client.put(text(&begun, "/presignedTemplateUploadUrl")?).body(document.file)).await?;
+        read(client.put(text(&begun, "/presignedTemplateUploadUrl")?).body(document.file.clone())).await?;
         let id = text(&begun, "/jobId")?;
         let wait = json!({ "shouldWaitForRenderCompletion": true }).to_string();
         let view = self.post(&format!("/v1/documents/{id}/render"), wait).await?;
@@ -91,7 +91,7 @@ impl Way for Service {
     }
 
     fn fill(&mut self, document: &Document, times: usize) -> io::Result<Vec<u8>> {
-        let mut job = json!({ "type": "docx", "target": "docx", "data": document.data });
+        let mut job = json!({ "type": document.kind, "target": document.kind, "data": document.data });
         if let Some(id) = &self.saved {
             job["templateId"] = json!(id);
         }
@@ -108,5 +108,10 @@ impl Way for Service {
     fn used(&self) -> [Duration; 2] {
         let id = self.program.id();
         [children_time(id, || engines(id)), process_time(id)]
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        let id = self.program.id();
+        engines(id).into_iter().chain([id]).collect()
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Lasting {
     pub backups: Arc<LiveBackup>,
     /// The folder of the work place.
     pub work: PathBuf,
+    /// The folder of what is made once a machine.
+    pub caches: Option<PathBuf>,
 }
 
 impl Lasting {
@@ -56,8 +58,9 @@ impl Lasting {
         let (index, store) = crate::storage::failpoint::wrap(index, store);
         let work_dir = &config.storage.work_dir;
         let work = if work_dir.is_empty() { folder.work() } else { work_dir.into() };
+        let caches = config.tex.cache_dir_or(Some(folder.caches()));
         let signer = Arc::new(Signer::open(&folder)?);
-        Ok(Self { store, index, signer, control_socket: folder.control_socket(), backups, work })
+        Ok(Self { store, index, signer, control_socket: folder.control_socket(), backups, work, caches })
     }
 
     /// Serves the operator's commands.

@@ -33,6 +33,8 @@ pub struct Basis {
     pub store: Arc<dyn ObjectStore>,
     /// The folder where documents are between two steps.
     pub work: PathBuf,
+    /// The folder of what is made once a machine; nothing is kept where there is none.
+    pub caches: Option<PathBuf>,
     /// The engines to be started.
     pub catalog: Arc<Catalog>,
     /// Where saved templates come from; nowhere, for who has none.
@@ -59,7 +61,7 @@ impl Engines {
     /// # Errors
     /// When the system gives no thread, the work place cannot be used, or `engines.slots` names no engine.
     pub async fn start(basis: Basis, config: &Config, arbiter: &ArbiterHandle) -> io::Result<Self> {
-        let Basis { executable, store, work, catalog, templates, outbound, metrics } = basis;
+        let Basis { executable, store, work, caches, catalog, templates, outbound, metrics } = basis;
         if let Some(wrong) = unknown_engine(&catalog, &config.engines) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("engines.slots: {wrong}")));
         }
@@ -85,6 +87,7 @@ impl Engines {
             share,
             budget: budget.clone(),
             outbound: &outbound,
+            caches: caches.as_deref(),
             config,
             metrics: &metrics,
         };

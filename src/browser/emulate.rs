@@ -11,7 +11,7 @@ use super::fault::Trouble;
 use super::page::{PageOutput, PageTask};
 use super::tab::Tab;
 use crate::domain::fault::FaultCode;
-use crate::domain::format_opts::{Media, PageOptions, Viewport};
+use crate::domain::format_opts::{Media, PageOptions, Scene, Viewport};
 use crate::domain::lane::Lane;
 
 /// Calls that are on their way.
@@ -25,8 +25,12 @@ impl Surroundings {
     pub(super) fn send(tab: &Tab, task: &PageTask, limit: Duration) -> Result<Self, CallError> {
         let mut sent = Self(Vec::new());
         let scene = &task.options.scene;
-        if let Some(media) = media(scene.media, task.output) {
-            sent.push(tab.send(&media)?, limit);
+        if !task.options.javascript && tab.lane() == Lane::Scripted {
+            sent.push(tab.send(&Emulation::SetScriptExecutionDisabled { value: true })?, limit);
+        }
+        let medium = medium(scene.media, task.output);
+        if medium.is_some() || !scene.features.is_empty() {
+            sent.push(tab.send(&emulated(medium.unwrap_or_default(), scene))?, limit);
         }
         let is_seen = task.output.is_picture();
         let is_plain = scene.viewport == Viewport::default();
@@ -75,28 +79,49 @@ impl Surroundings {
 }
 
 /// Whether a plain tab can be made again of one that such a page was shown in: zone and locale are the whole
-/// renderer's.
+/// renderer's, and features stay until each is told anew.
 pub(super) fn can_be_undone(options: &PageOptions) -> bool {
-    options.scene.timezone.is_none() && options.scene.locale.is_none()
+    let scene = &options.scene;
+    scene.timezone.is_none() && scene.locale.is_none() && scene.features.is_empty()
 }
 
 /// Whether such a page, which becomes no picture, has other surroundings than a plain tab.
 pub(super) fn differs(options: &PageOptions, output: PageOutput) -> bool {
     let scene = &options.scene;
-    media(scene.media, output).is_some() || scene.viewport != Viewport::default()
+    medium(scene.media, output).is_some()
+        || !scene.features.is_empty()
+        || scene.viewport != Viewport::default()
+}
+
+/// The page as it is on paper, to be measured.
+pub(super) fn on_paper(scene: &Scene) -> Emulation::SetEmulatedMedia {
+    let medium = match scene.media {
+        Media::Print => "print",
+        Media::Screen => "screen",
+    };
+    emulated(medium, scene)
+}
+
+/// The medium, and what else style sheets ask for.
+fn emulated(medium: &str, scene: &Scene) -> Emulation::SetEmulatedMedia {
+    let features = scene
+        .features
+        .iter()
+        .map(|&(name, value)| Emulation::MediaFeature { name: name.to_owned(), value: value.to_owned() });
+    let features = (!scene.features.is_empty()).then(|| features.collect());
+    Emulation::SetEmulatedMedia { media: Some(medium.to_owned()), features }
 }
 
 /// A printer asks for print by itself, a picture does not.
-fn media(wanted: Media, output: PageOutput) -> Option<Emulation::SetEmulatedMedia> {
-    let media = match (wanted, output) {
+fn medium(wanted: Media, output: PageOutput) -> Option<&'static str> {
+    match (wanted, output) {
         (Media::Print, PageOutput::Pdf)
         | (Media::Screen, PageOutput::Png | PageOutput::Jpg)
         // A document is of no medium: its style sheets have the words for each.
-        | (_, PageOutput::Html) => return None,
-        (Media::Print, PageOutput::Png | PageOutput::Jpg) => "print",
-        (Media::Screen, PageOutput::Pdf) => "screen",
-    };
-    Some(Emulation::SetEmulatedMedia { media: Some(media.to_owned()), features: None })
+        | (_, PageOutput::Html) => None,
+        (Media::Print, PageOutput::Png | PageOutput::Jpg) => Some("print"),
+        (Media::Screen, PageOutput::Pdf) => Some("screen"),
+    }
 }
 
 /// The viewport; `sizes_window`: the window is made as large.
@@ -164,10 +189,9 @@ mod tests {
 
     #[test]
     fn only_a_medium_that_is_not_there_by_itself_is_told() {
-        let told = |wanted, output| media(wanted, output).and_then(|call| call.media);
-        assert_eq!(told(Media::Print, PageOutput::Pdf), None);
-        assert_eq!(told(Media::Screen, PageOutput::Pdf).as_deref(), Some("screen"));
-        assert_eq!(told(Media::Print, PageOutput::Png).as_deref(), Some("print"));
-        assert_eq!(told(Media::Screen, PageOutput::Jpg), None);
+        assert_eq!(medium(Media::Print, PageOutput::Pdf), None);
+        assert_eq!(medium(Media::Screen, PageOutput::Pdf), Some("screen"));
+        assert_eq!(medium(Media::Print, PageOutput::Png), Some("print"));
+        assert_eq!(medium(Media::Screen, PageOutput::Jpg), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What a page tells while it is driven: loads, crashes, dialogs, what fails in it, reduced to what is needed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use headless_chrome::protocol::cdp::{Log, Network, Page, Runtime};
 use serde::Deserialize;
@@ -16,6 +16,7 @@ use super::rest::{BINDING, Rest};
 use super::said::{self, Said};
 use super::wire::LongEvent;
 use crate::domain::fault::{WarningKind, Warnings};
+use crate::domain::format_opts::Requests;
 
 /// After so many exceptions, errors and warnings of the console a page is not listened to any more.
 const HEARD_LIMIT: u32 = 500;
@@ -86,6 +87,8 @@ pub(super) struct PageEvents {
     frame: String,
     kills: Arc<Kills>,
     pub(super) state: watch::Sender<PageState>,
+    /// What its requests carry. A tab for pages with script shows one page.
+    pub(super) carried: OnceLock<Requests>,
     deaf: AtomicBool,
     flooded: AtomicBool,
     told_bytes: AtomicU64,
@@ -119,6 +122,7 @@ impl PageEvents {
             frame: frame.to_owned(),
             kills: Arc::clone(kills),
             state: watch::Sender::default(),
+            carried: OnceLock::new(),
             deaf: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
             told_bytes: AtomicU64::new(0),
@@ -354,6 +358,7 @@ impl EventSink for PageEvents {
             "Target.detachedFromTarget" => self.detached(event),
             "Page.frameStartedNavigating" => self.count_frame_address(event.length() as u64),
             "Runtime.bindingCalled" => self.told(event),
+            "Fetch.requestPaused" => self.request_paused(event),
             _ => self.hear_rest(|rest| rest.hear(event, &self.frame)),
         }
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use headless_chrome::protocol::cdp::{Network, Page, Runtime};
 
+use super::carried;
 use super::cdp::{CallError, Sent};
 use super::emulate::Surroundings;
 use super::fault::Trouble;
@@ -29,6 +30,7 @@ pub(super) async fn load(
 ) -> Result<(), Trouble> {
     let data = send_data(tab, task, visit)?;
     let canvases = send_canvases(tab, task)?;
+    let carried = carried::begin(tab, task)?;
     let surroundings = Surroundings::send(tab, task, limit)?;
     let mut state = tab.state();
     match visit {
@@ -45,6 +47,7 @@ pub(super) async fn load(
     let _ = state.wait_for(|state| state.loads > 0).await;
     settle(data, limit).await?;
     settle(canvases, limit).await?;
+    settle(carried, limit).await?;
     settle(requests, limit).await?;
     surroundings.settle().await
 }

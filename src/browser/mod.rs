@@ -17,10 +17,12 @@
 //! ```
 
 mod annotate;
+mod auto_height;
 mod banner;
 mod blame;
 mod call_error;
 mod capacity;
+mod carried;
 mod cdp;
 mod chromium;
 mod emulate;

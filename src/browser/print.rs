@@ -9,6 +9,7 @@ use headless_chrome::protocol::cdp::{IO, Page};
 use pdf_page_count::PageCounter;
 
 use super::annotate::Annotator;
+use super::auto_height;
 use super::banner;
 use super::cdp::CallError;
 use super::excerpt;
@@ -17,7 +18,7 @@ use super::page::{OpenPage, PageOutput, PageStep, ReadyPage};
 use super::page_rules::PageRules;
 use super::shrink::ScaleFinder;
 use super::snapshot::{self, Snapshot};
-use super::tags::{self, Counted, Long, Print};
+use super::tags::{self, Counted, Long, Print, count};
 use crate::domain::fault::{FaultCode, Warnings};
 use crate::domain::format_opts::PageOptions;
 use crate::domain::lane::Lane;
@@ -65,6 +66,8 @@ impl ReadyPage {
             // Who writes the document asks for addresses that the page has given up meanwhile.
             page.failures = Some(page.state.borrow().failures.warnings(page.visit.as_deref()));
         }
+        // It is shown as it is on paper before it is printed.
+        page.measured |= output == PageOutput::Pdf && options.auto_height;
         if output == PageOutput::Pdf
             && let Err(trouble) = Box::pin(page.check_header_footer(&options)).await
         {
@@ -73,7 +76,7 @@ impl ReadyPage {
         let made = match output {
             PageOutput::Pdf => {
                 let long = Long { may_be: may_be_long, limit_bytes, deadline: Instant::now() + limit };
-                page.within(limit, print(&page, &options, long)).await
+                page.within(limit, Box::pin(print(&page, &options, long))).await
             }
             PageOutput::Png | PageOutput::Jpg => page.within(limit, shoot(&page, output, &options)).await,
             PageOutput::Html => page.within(limit, write(&page, &options, &site, limit_bytes)).await,
@@ -166,6 +169,33 @@ type Made = (Source, Vec<String>);
 async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Made, Trouble> {
     excerpt::prepare(page, options).await?;
     let rules = PageRules::of(page, options).await?;
+    if !options.auto_height {
+        return print_on(page, &rules, options, long).await;
+    }
+    let (rules, unheeded) = auto_height::settled(page, rules, options).await?;
+    let sheet = auto_height::fitted(page, &rules, options).await?;
+    let (source, mut warnings) = print_on(page, &rules, &sheet, long).await?;
+    warnings.extend(unheeded);
+    let (source, counted) = count(page, source, long.limit_bytes).await?;
+    if !matches!(counted, Counted::Pages(2..)) {
+        return Ok((source, warnings));
+    }
+    close(page, source)?;
+    let sheet = auto_height::fitted(page, &rules, options).await?;
+    let (source, _) = print_on(page, &rules, &sheet, long).await?;
+    let (source, counted) = count(page, source, long.limit_bytes).await?;
+    if let Counted::Pages(pages @ 2..) = counted {
+        warnings.push(auto_height::warning(&sheet, pages));
+    }
+    Ok((source, warnings))
+}
+
+async fn print_on(
+    page: &OpenPage,
+    rules: &PageRules,
+    options: &PageOptions,
+    long: Long,
+) -> Result<Made, Trouble> {
     let layout = rules.layout(options);
     let mut warnings = rules.warnings(options);
     warnings.extend(banner::warnings(options, &layout));
@@ -195,40 +225,6 @@ pub(super) async fn to_stream(
     }
 }
 
-/// How many pages a PDF has that was not read yet, and where it is read from then on: its first piece is kept, which
-/// is the whole file of most. One of more than `limit_bytes` is not read to its end, for nobody gets it.
-pub(super) async fn count(
-    page: &OpenPage,
-    source: Source,
-    limit_bytes: u64,
-) -> Result<(Source, Counted), Trouble> {
-    let Source::Stream(handle, _) = source else { return Ok((source, Counted::Unknown)) };
-    let mut counter = PageCounter::default();
-    let (first, mut is_last) = piece(page, &handle, None).await?;
-    counter.pass(&first);
-    let mut is_whole = true;
-    let mut bytes = first.len() as u64;
-    while !is_last && bytes <= limit_bytes {
-        let (more, is_end) = piece(page, &handle, None).await?;
-        counter.pass(&more);
-        bytes += more.len() as u64;
-        is_whole &= more.is_empty();
-        is_last = is_end || more.is_empty();
-    }
-    let behind = u32::try_from(first.len()).ok();
-    let rest = Source::Stream(handle, behind);
-    let known = if bytes > limit_bytes {
-        Counted::TooLarge
-    } else {
-        counter.pages().map_or(Counted::Unknown, Counted::Pages)
-    };
-    if is_whole && is_last {
-        close(page, rest)?;
-        return Ok((Source::Held(first, Box::new(Source::Ended)), known));
-    }
-    Ok((Source::Held(first, Box::new(rest)), known))
-}
-
 /// Lets go of a file that nobody reads to its end.
 pub(super) fn close(page: &OpenPage, source: Source) -> Result<(), Trouble> {
     match source {
@@ -241,7 +237,7 @@ pub(super) fn close(page: &OpenPage, source: Source) -> Result<(), Trouble> {
 }
 
 async fn shoot(page: &OpenPage, output: PageOutput, options: &PageOptions) -> Result<Made, Trouble> {
-    if page.lane == Lane::Static {
+    if page.tab()?.lane() == Lane::Static {
         let sentence = "a picture is made in the lane of pages with script: the other one is not painted";
         return Err(Trouble::fault(FaultCode::Internal, sentence.to_owned()));
     }
@@ -297,7 +293,7 @@ async fn read(page: &OpenPage, source: Source) -> Result<(Bytes, Source), Troubl
 }
 
 /// A piece of a stream, and whether it is the last one.
-async fn piece(
+pub(super) async fn piece(
     page: &OpenPage,
     handle: &IO::StreamHandle,
     from: Option<u32>,

@@ -50,7 +50,8 @@ impl OpenPage {
         let is_clean = !traces.hold_foreign() && emulate::can_be_undone(options);
         // Of the next page nothing would be heard, and it would seem to have all its files.
         let is_heard = !self.state.borrow().failures.are_deaf();
-        if self.lane == Lane::Static && is_light && is_clean && is_heard {
+        let is_static = self.lease.tab().is_some_and(|tab| tab.lane() == Lane::Static);
+        if is_static && is_light && is_clean && is_heard {
             self.lease.report_reusable(traces);
         }
     }

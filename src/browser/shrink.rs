@@ -16,9 +16,8 @@ use super::load;
 use super::page::OpenPage;
 use super::page_rules::{Layout, PageRules};
 use super::scripts;
-use crate::domain::format_opts::{Media, PageOptions, Viewport};
+use crate::domain::format_opts::{PageOptions, Viewport};
 use flate2::read::ZlibDecoder;
-use headless_chrome::protocol::cdp::Emulation;
 use memchr::memmem;
 
 const MEASURE: &str = include_str!("../../assets/page_width.js");
@@ -110,12 +109,7 @@ impl OpenPage {
     /// Shows the page as it is on paper, `width` pixels wide, and gives its own width.
     async fn measure(&self, width: f64, options: &PageOptions) -> Result<Option<f64>, Trouble> {
         let (tab, limit) = (self.tab()?, self.limits.call);
-        let media = match options.scene.media {
-            Media::Print => "print",
-            Media::Screen => "screen",
-        };
-        let media = Emulation::SetEmulatedMedia { media: Some(media.to_owned()), features: None };
-        let media = tab.send(&media)?;
+        let media = tab.send(&emulate::on_paper(&options.scene))?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -14,6 +14,7 @@ use super::families::Families;
 use super::fonts::Fonts;
 use super::load;
 use super::origin::Origin;
+use crate::domain::format_opts::Requests;
 use crate::domain::lane::Lane;
 
 /// A tab of one lane.
@@ -60,6 +61,11 @@ impl Tab {
     /// What is known of the page.
     pub(super) fn state(&self) -> watch::Receiver<PageState> {
         self.events.state()
+    }
+
+    /// What its page's requests carry.
+    pub(super) fn carry(&self, requests: Requests) {
+        let _ = self.events.carried.set(requests);
     }
 
     /// Forgets what its page told.

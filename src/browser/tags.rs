@@ -7,6 +7,9 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use pdf_page_count::PageCounter;
+
 use super::excerpt;
 use super::fault::Trouble;
 use super::page::OpenPage;
@@ -59,7 +62,7 @@ pub(super) async fn print(print: &Print<'_>) -> Result<(Source, Option<String>),
     };
     let started = Instant::now();
     let source = once(print, !is_guessed_long).await?;
-    let (source, counted) = print::count(print.page, source, print.long.limit_bytes).await?;
+    let (source, counted) = count(print.page, source, print.long.limit_bytes).await?;
     let is_long = counted.is_long(limit, is_guessed_long);
     let untagged = is_long.then(|| counted.untagged(limit, print.long.limit_bytes));
     if is_long == is_guessed_long {
@@ -76,6 +79,62 @@ pub(super) async fn print(print: &Print<'_>) -> Result<(Source, Option<String>),
     }
     print::close(print.page, source)?;
     Ok((once(print, !is_long).await?, untagged))
+}
+
+/// How many pages a PDF has that was not read yet, and where it is read from then on: its first piece is kept, which
+/// is the whole file of most. One of more than `limit_bytes` is not read to its end, for nobody gets it.
+pub(super) async fn count(
+    page: &OpenPage,
+    source: Source,
+    limit_bytes: u64,
+) -> Result<(Source, Counted), Trouble> {
+    let handle = match source {
+        Source::Stream(handle, _) => handle,
+        Source::Held(first, rest) => return count_again(page, first, *rest).await,
+        Source::Text(_) | Source::Document(_) | Source::Ended => return Ok((source, Counted::Unknown)),
+    };
+    let mut counter = PageCounter::default();
+    let (first, mut is_last) = print::piece(page, &handle, None).await?;
+    counter.pass(&first);
+    let mut is_whole = true;
+    let mut bytes = first.len() as u64;
+    while !is_last && bytes <= limit_bytes {
+        let (more, is_end) = print::piece(page, &handle, None).await?;
+        counter.pass(&more);
+        bytes += more.len() as u64;
+        is_whole &= more.is_empty();
+        is_last = is_end || more.is_empty();
+    }
+    let behind = u32::try_from(first.len()).ok();
+    let rest = Source::Stream(handle, behind);
+    let known = if bytes > limit_bytes {
+        Counted::TooLarge
+    } else {
+        counter.pages().map_or(Counted::Unknown, Counted::Pages)
+    };
+    if is_whole && is_last {
+        print::close(page, rest)?;
+        return Ok((Source::Held(first, Box::new(Source::Ended)), known));
+    }
+    Ok((Source::Held(first, Box::new(rest)), known))
+}
+
+/// The same of a file whose first piece is held, for it was counted before.
+async fn count_again(page: &OpenPage, first: Bytes, rest: Source) -> Result<(Source, Counted), Trouble> {
+    let mut counter = PageCounter::default();
+    counter.pass(&first);
+    if let Source::Stream(handle, from) = &rest {
+        let mut from = *from;
+        loop {
+            let (more, is_last) = print::piece(page, handle, from.take()).await?;
+            counter.pass(&more);
+            if is_last || more.is_empty() {
+                break;
+            }
+        }
+    }
+    let known = counter.pages().map_or(Counted::Unknown, Counted::Pages);
+    Ok((Source::Held(first, Box::new(rest)), known))
 }
 
 impl Counted {

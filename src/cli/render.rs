@@ -189,6 +189,7 @@ async fn render(config: Config, input: RunInput, means: Means) -> Result<(FileKi
         executable: std::env::current_exe()?,
         store: store.clone(),
         work: folder.0.join("work"),
+        caches: config.tex.cache_dir_or(config.tex.user_caches.clone()),
         catalog: means.catalog,
         templates: None,
         outbound,

@@ -155,6 +155,7 @@ impl Config {
             }
         };
         config.s3.take_environment(environment);
+        config.tex.take_environment(environment);
         config.validate(faults);
         Some(config)
     }

@@ -18,7 +18,7 @@ pub struct OfficeConfig {
     pub attributes_limit: u64,
     /// Repetitions of all sections of a template together.
     pub items_limit: u64,
-    /// Slides of a presentation when it is filled.
+    /// Slides of a presentation, or sheets of a workbook, when it is filled.
     pub slides_limit: u64,
     /// Pictures of a document that are fetched from addresses.
     pub pictures_limit: u64,

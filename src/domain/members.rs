@@ -77,10 +77,13 @@ impl<'a> Members<'a> {
 
     /// A whole number within `range`, also when it is written as a float (`2.0`).
     pub fn whole(&mut self, name: &str, range: RangeInclusive<u32>) -> Option<u32> {
-        let number = self.number(name, f64::from(*range.start())..=f64::from(*range.end()))?;
-        if number.fract() > 0.0 {
-            return self.wrong(name, format!("must be a whole number, not {number}"));
+        let value = self.raw(name)?;
+        match serde_json::from_str::<f64>(value.get()) {
+            Ok(number) if number.fract() == 0.0 => {}
+            Ok(number) => return self.wrong(name, format!("must be an integer, not {number}")),
+            Err(_) => return self.wrong(name, format!("must be an integer, not {}", kind(value))),
         }
+        let number = self.number(name, f64::from(*range.start())..=f64::from(*range.end()))?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -129,11 +132,21 @@ impl<'a> Members<'a> {
         known: &[&str],
         from_name: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
+        self.word_of(name, || known.to_vec(), from_name)
+    }
+
+    /// The same, where it takes a while to know the words: they are asked for only when they are to be told.
+    pub fn word_of<'k, T>(
+        &mut self,
+        name: &str,
+        known: impl FnOnce() -> Vec<&'k str>,
+        from_name: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
         let text = self.text(name)?;
         let word = from_name(&text);
         if word.is_none() {
             let shown: String = text.chars().take(64).collect();
-            self.fault(name, format!("'{shown}' is not known; give one of {}", known.join(", ")));
+            self.fault(name, format!("'{shown}' is not known; give one of {}", known().join(", ")));
         }
         word
     }
@@ -238,6 +251,10 @@ mod tests {
         assert_eq!(body.count("page"), Some(2));
         assert_eq!(body.object("map"), Some("{}"));
         assert_eq!(body.count("last"), Some(3));
+        let mut wrong = members(r#"{"a":1.5,"b":"2"}"#);
+        assert_eq!((wrong.count("a"), wrong.count("b")), (None, None));
+        let told: Vec<_> = wrong.into_faults().into_iter().map(|fault| fault.detail).collect();
+        assert_eq!(told, ["must be an integer, not 1.5", "must be an integer, not a string"]);
         assert_eq!(Members::of(" [ ] ", "").unwrap().unknown(&[]), Vec::<String>::new());
         assert!(Members::of("[1]", "").is_err());
     }

@@ -94,21 +94,13 @@ impl Linter {
                 Ok(page(Language::Html, site, entry_text(site, warnings).await?))
             }
             TemplateKind::Latex => Ok(page(Language::Latex, site, site.page().cloned().unwrap_or_default())),
-            TemplateKind::Docx | TemplateKind::Pptx => {
+            TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx => {
                 let body = site.page().cloned().unwrap_or_default();
                 let pair = |given: &'a Delimiters| {
                     (Cow::Borrowed(given.start.as_str()), Cow::Borrowed(given.end.as_str()))
                 };
                 let job = LintJob::Office { delimiters: delimiters.map(pair), limits: self.limits };
                 Ok(Some((job, body)))
-            }
-            TemplateKind::Xlsx => {
-                let sentence = format!(
-                    "this version does not look through {} templates; it does through pages (HTML, EJS), LaTeX, Word and \
-                     PowerPoint files",
-                    kind.name()
-                );
-                Err(JobFault::new(FaultCode::TemplateInvalid, sentence))
             }
         }
     }
@@ -171,7 +163,7 @@ fn page(language: Language, site: &Site, body: Bytes) -> Option<(LintJob<'_>, By
 
 /// Whether it is an Office file with tags.
 fn is_filled(kind: TemplateKind) -> bool {
-    matches!(kind, TemplateKind::Docx | TemplateKind::Pptx)
+    matches!(kind, TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx)
 }
 
 /// What is in a page without a tag.

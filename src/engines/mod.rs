@@ -24,6 +24,8 @@ pub mod tex;
 pub mod thread;
 pub mod work;
 
+use std::path::Path;
+
 use actix::Addr;
 
 use self::plan::Ability;
@@ -72,6 +74,8 @@ pub struct Basis<'a> {
     pub budget: EngineBudget,
     /// Where pages may go.
     pub outbound: &'a Outbound,
+    /// The folder of what is made once a machine; nothing is kept where there is none.
+    pub caches: Option<&'a Path>,
     /// All settings.
     pub config: &'a Config,
     /// Where it is counted.
@@ -145,7 +149,7 @@ mod tests {
     #[test]
     fn what_nobody_can_make_is_told_with_what_somebody_can() {
         let options = PageOptions::default();
-        let here = vec![Target::Jpg, Target::Png, Target::Html, Target::Pdf];
+        let here = vec![Target::Jpg, Target::Png, Target::Pptx, Target::Html, Target::Pdf];
         let of_page = Unplanned::Impossible(Possible { here, ..Possible::default() });
         assert_eq!(catalog().plan(TemplateKind::Framework, Target::Docx, &options), Err(of_page));
         let none = Catalog::new(Vec::new(), true, Metrics::new().engines);

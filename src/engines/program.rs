@@ -1,6 +1,7 @@
 //! A step that one run of a foreign program takes: its slot, its cage, what it left, and what its author is told.
 
 use std::io;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use tokio::fs::File;
@@ -11,7 +12,7 @@ use super::step::{Outlet, StepContext, StepFault};
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::{EngineSlot, EngineSlots};
-use crate::workers::{Bounds, Finished, Input, OutputError, ProgramError, ProgramRun, Programs};
+use crate::workers::{Bounds, Excess, Finished, Input, OutputError, ProgramError, ProgramRun, Programs};
 
 /// How much of a program's file is read at once.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -71,6 +72,86 @@ pub fn fault(error: &ProgramError, limit: impl FnOnce(&ProgramError) -> StepFaul
         ProgramError::NotFenced => JobFault::new(FaultCode::EngineUnavailable, error.to_string()).into(),
         ProgramError::Deadline | ProgramError::TooMuch(_) => limit(error),
         ProgramError::Input(_) | ProgramError::System(_) => StepFault::internal(&error.to_string()),
+    }
+}
+
+/// What a section of the configuration lets a program take of the machine for a document. Sentences name the keys.
+pub struct RunLimits {
+    /// The section.
+    pub section: &'static str,
+    /// Its `timeout_ms`.
+    pub timeout_ms: u64,
+    /// Its `memory_limit_mb`.
+    pub memory_mb: u64,
+    /// Its `processor_limit_s`.
+    pub processor_s: u64,
+    /// Its `files_limit_mb`.
+    pub files_mb: u64,
+    /// Its `files_limit`.
+    pub files: u64,
+    /// Its `printed_limit_bytes`.
+    pub printed_bytes: u64,
+    /// What its author shall look for in a document that takes more.
+    pub remedy: &'static str,
+}
+
+impl RunLimits {
+    /// The bounds of a run, which are `general` where these say nothing.
+    #[must_use]
+    pub fn bounds(&self, general: Bounds) -> Bounds {
+        Bounds {
+            deadline: Duration::from_millis(self.timeout_ms),
+            memory_bytes: self.memory_mb << 20,
+            processor_s: self.processor_s,
+            scratch_bytes: self.files_mb << 20,
+            scratch_files: self.files,
+            printed_bytes: self.printed_bytes,
+            ..general
+        }
+    }
+
+    /// Why `program` made nothing.
+    #[must_use]
+    pub fn fault(&self, program: &str, error: &ProgramError) -> StepFault {
+        fault(error, |error| match error {
+            ProgramError::TooMuch(excess) => self.too_much(program, *excess),
+            ProgramError::Deadline
+            | ProgramError::NotStarted(_)
+            | ProgramError::NotFenced
+            | ProgramError::Input(_)
+            | ProgramError::System(_) => self.too_late(program),
+        })
+    }
+
+    /// The deadline has passed.
+    #[must_use]
+    pub fn too_late(&self, program: &str) -> StepFault {
+        let Self { section, timeout_ms, remedy, .. } = self;
+        let sentence = format!(
+            "{program} did not finish the document within {timeout_ms} ms ({section}.timeout_ms); look for {remedy}"
+        );
+        JobFault::new(FaultCode::TemplateLimit, sentence).into()
+    }
+
+    /// The document took too much of something.
+    #[must_use]
+    pub fn too_much(&self, program: &str, excess: Excess) -> StepFault {
+        let Self { section, memory_mb, processor_s, files_mb, files, printed_bytes, remedy, .. } = self;
+        let taken = match excess {
+            Excess::Memory => format!("takes more than {memory_mb} MB of memory ({section}.memory_limit_mb)"),
+            Excess::Processes => "starts more processes than it may (workers.process_limit)".to_owned(),
+            Excess::Processor => {
+                format!("takes more than {processor_s} s of the processor ({section}.processor_limit_s)")
+            }
+            Excess::Written => format!("has more than {files_mb} MB of files ({section}.files_limit_mb)"),
+            Excess::Files => format!("has more than {files} files ({section}.files_limit)"),
+            Excess::Printed => {
+                format!("has {program} print more than {printed_bytes} bytes ({section}.printed_limit_bytes)")
+            }
+        };
+        let code =
+            if excess == Excess::Written { FaultCode::OutputTooLarge } else { FaultCode::TemplateLimit };
+        JobFault::new(code, format!("the document {taken}; look for {remedy}")).into()
     }
 }
 

@@ -6,6 +6,7 @@ use super::download;
 use super::state::HttpState;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::jobs::messages::InputPart;
+use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::StorageKey;
 use crate::storage::addresses::Address;
@@ -32,7 +33,13 @@ pub(super) fn for_template(state: &HttpState, account: AccountId, template: Temp
 
 /// An address at which an object can be fetched.
 pub(super) fn for_download(state: &HttpState, key: StorageKey) -> Address {
-    state.addresses.download(&key, &download::manner(&key))
+    state.addresses.download(&key, &download::manner(&key, None))
+}
+
+/// An address at which a job's document can be fetched, under the name that its caller gave it.
+pub(super) fn for_output(state: &HttpState, view: &JobView) -> Address {
+    let key = view.output_key();
+    state.addresses.download(&key, &download::manner(&key, view.file_name()))
 }
 
 /// What the request's address allows.

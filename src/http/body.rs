@@ -43,16 +43,27 @@ pub(super) async fn read<T: Send + 'static>(
     state: &Data<HttpState>,
     reader: impl FnOnce(&Body, &HttpState) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
+    let limit = limit(request, state)?;
     let longest_s = state.config.http.upload_timeout_s;
     let arrival = timeout(Duration::from_secs(longest_s), collect(request, &mut payload, state, limit)).await;
     let bytes = arrival.unwrap_or_else(|_| Err(too_slow(longest_s)))?;
-    if bytes.len() <= INLINE_LIMIT_BYTES {
-        return reader(&Body::check(bytes, state)?, state);
+    by_size(bytes.len(), state, move |state| reader(&Body::check(bytes, state)?, state)).await
+}
+
+/// Does what takes as long as `bytes` are many: on a thread of its own where they are.
+///
+/// # Errors
+/// What `work` says.
+pub(super) async fn by_size<T: Send + 'static>(
+    bytes: usize,
+    state: &Data<HttpState>,
+    work: impl FnOnce(&HttpState) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    if bytes <= INLINE_LIMIT_BYTES {
+        return work(state);
     }
     let state = state.clone();
-    let reading = web::block(move || reader(&Body::check(bytes, &state)?, &state));
-    reading.await.map_err(Problem::internal)?
+    web::block(move || work(&state)).await.map_err(Problem::internal)?
 }
 
 impl Body {
@@ -63,9 +74,14 @@ impl Body {
         }
         let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
         json::check(&bytes, depth).map_err(|fault| {
-            Problem::new(Code::MalformedJson, format!("The body is not JSON at {fault}."))
+            Problem::new(Code::MalformedJson, format!("The body is not valid JSON at {fault}."))
         })?;
         Ok(Self(bytes))
+    }
+
+    /// A body that is made of something else, and sound.
+    pub(super) fn made(bytes: Bytes) -> Self {
+        Self(bytes)
     }
 
     /// The members of the body.
@@ -99,17 +115,26 @@ pub(super) fn declared_bytes(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-async fn collect(
-    request: &HttpRequest,
-    payload: &mut Payload,
-    state: &HttpState,
-    limit: usize,
-) -> Result<Bytes, Problem> {
+/// What the body of a request may have in bytes.
+///
+/// # Errors
+/// `payload_too_large` when it says that it has more.
+pub(super) fn limit(request: &HttpRequest, state: &HttpState) -> Result<usize, Problem> {
+    let limit = usize::try_from(state.config.http.json_limit_bytes).unwrap_or(usize::MAX);
     if declared_bytes(request).is_some_and(|bytes| bytes > limit as u64) {
         return Err(too_large(limit));
     }
+    Ok(limit)
+}
+
+async fn collect(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    state: &Data<HttpState>,
+    limit: usize,
+) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
-    let mut room: Option<OwnedSemaphorePermit> = None;
+    let mut room = Room::of(state);
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| {
             Problem::new(Code::BadRequest, format!("The body did not arrive whole: {error}. Send it again."))
@@ -118,21 +143,43 @@ async fn collect(
             return Err(too_large(limit));
         }
         bytes.extend_from_slice(&chunk);
-        let wanted = bytes.len().saturating_sub(FREE_BYTES).div_ceil(ROOM_UNIT_BYTES);
-        let held = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        room.take(chunk.len())?;
+    }
+    // Parts of the body live as long as the request does.
+    request.extensions_mut().insert(room);
+    Ok(bytes.freeze())
+}
+
+/// What a body takes of the room that there is for all of them; given back when it is dropped.
+pub(super) struct Room {
+    state: Data<HttpState>,
+    bytes: usize,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Room {
+    /// None yet.
+    pub(super) fn of(state: &Data<HttpState>) -> Self {
+        Self { state: state.clone(), bytes: 0, permit: None }
+    }
+
+    /// Takes room for so many bytes more.
+    ///
+    /// # Errors
+    /// `overloaded` when others have it.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.bytes += bytes;
+        let wanted = self.bytes.saturating_sub(FREE_BYTES).div_ceil(ROOM_UNIT_BYTES);
+        let held = self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         if wanted > held {
-            let more = take_room(state, wanted - held)?;
-            match &mut room {
-                Some(room) => room.merge(more),
-                None => room = Some(more),
+            let more = take_room(&self.state, wanted - held)?;
+            match &mut self.permit {
+                Some(permit) => permit.merge(more),
+                None => self.permit = Some(more),
             }
         }
+        Ok(())
     }
-    if let Some(room) = room {
-        // Parts of the body live as long as the request does.
-        request.extensions_mut().insert(room);
-    }
-    Ok(bytes.freeze())
 }
 
 /// How many permits there are for bodies.
@@ -154,7 +201,7 @@ fn take_room(state: &HttpState, units: usize) -> Result<OwnedSemaphorePermit, Pr
     })
 }
 
-fn too_large(limit: usize) -> Problem {
+pub(super) fn too_large(limit: usize) -> Problem {
     let detail = format!(
         "http.json_limit_bytes: the body is larger than {limit} bytes; upload data and template to the presigned \
          addresses that /documents/init answers, the files of a template to that of /templates/init."
@@ -162,7 +209,7 @@ fn too_large(limit: usize) -> Problem {
     Problem::new(Code::PayloadTooLarge, detail)
 }
 
-fn too_slow(longest_s: u64) -> Problem {
+pub(super) fn too_slow(longest_s: u64) -> Problem {
     let detail = format!("The body did not arrive within {longest_s} seconds (http.upload_timeout_s).");
     Problem::new(Code::BadRequest, detail)
 }
@@ -205,12 +252,16 @@ mod tests {
         let told = refused(&bench, "{\n  \"type\": html\n}").await;
         assert_eq!(
             told,
-            (400, "The body is not JSON at line 2, column 11: 'h' is not the start of a value.".to_owned())
+            (
+                400,
+                "The body is not valid JSON at line 2, column 11: 'h' is not the start of a value."
+                    .to_owned()
+            )
         );
         let deep = format!("{{\"data\":{}{}}}", "[".repeat(200), "]".repeat(200));
         assert_eq!(
             refused(&bench, &deep).await.1,
-            "The body is not JSON at line 1, column 136: nested deeper than 128 levels."
+            "The body is not valid JSON at line 1, column 136: nested deeper than 128 levels."
         );
         let endless = "[".repeat(9_000_000);
         assert_eq!(refused(&bench, &endless).await.0, 400);

@@ -1,19 +1,23 @@
 //! `GET` and `HEAD` of a presigned address: streams an object from the store, with ranges and `ETag`.
 
+use std::borrow::Cow;
+
 use actix_web::body::SizedStream;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use futures_util::stream;
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream};
 
-use super::address;
 use super::problem::{Answer, Failure};
 use super::state::HttpState;
+use super::{address, disposition};
 use crate::domain::kinds::FileKind;
+use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::addresses::Manner;
-use crate::storage::presign::Operation;
+use crate::storage::presign::{Grant, Operation};
 use crate::storage::{ByteRange, Folder, ObjectMeta, StorageKey, StoreError, TemplatePart};
 
 /// Served files are not pages of ours: no script, no guess of the type, no copy in a shared cache.
@@ -22,8 +26,11 @@ const SAFETY: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, "sandbox"),
     (header::CACHE_CONTROL, "private, no-store"),
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Content-Disposition, Content-Range, ETag"),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Content-Disposition, Content-Range, ETag, X-Job-Id, X-Warnings"),
 ];
+
+/// The bytes of an object.
+pub(super) type Content = SizedStream<BoxStream<'static, Result<Bytes, StoreError>>>;
 
 /// The handler.
 pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Answer {
@@ -35,18 +42,18 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
         let meta =
             state.store.head(&grant.key).await.map_err(|error| any_origin(problem_of(&grant.key, &error)))?;
         if is_known(request.headers(), &meta) {
-            return Ok(head(StatusCode::NOT_MODIFIED, &grant.key, &meta).finish());
+            return Ok(head(StatusCode::NOT_MODIFIED, &grant, &meta).finish());
         }
         range = wanted_range(request.headers(), &meta);
         if request.method() == Method::HEAD {
             let body = SizedStream::new(meta.bytes, stream::empty::<Result<_, StoreError>>());
-            return Ok(head(StatusCode::OK, &grant.key, &meta).body(body));
+            return Ok(head(StatusCode::OK, &grant, &meta).body(body));
         }
     }
     match state.store.open(&grant.key, range).await {
         Ok(reader) => {
             let status = if range.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
-            let mut answer = head(status, &grant.key, &reader.meta);
+            let mut answer = head(status, &grant, &reader.meta);
             if range.is_some() {
                 let last = reader.start + reader.length.saturating_sub(1);
                 let shown = format!("bytes {}-{last}/{}", reader.start, reader.meta.bytes);
@@ -63,8 +70,20 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
     }
 }
 
-/// How a browser is to treat the object.
-pub(super) fn manner(key: &StorageKey) -> Manner {
+/// The job's document, for who made it with a token and asked for it in the same call: what is streamed is the stored
+/// object, so nothing is answered that a crash could take away.
+pub(super) async fn document(
+    state: &HttpState,
+    view: &JobView,
+) -> Result<(HttpResponseBuilder, Content), Problem> {
+    let key = view.output_key();
+    let reader = state.store.open(&key, None).await.map_err(|error| problem_of(&key, &error))?;
+    let answer = treated(StatusCode::OK, &manner(&key, view.file_name()));
+    Ok((answer, SizedStream::new(reader.length, reader.chunks)))
+}
+
+/// How a browser is to treat the object; `file_name` where somebody chose one.
+pub(super) fn manner(key: &StorageKey, file_name: Option<String>) -> Manner {
     let of_file = |kind: FileKind| (kind.mime(), kind.inline());
     let (content_type, inline) = match key {
         StorageKey::JobOutput(_, _, kind) => of_file(*kind),
@@ -81,18 +100,22 @@ pub(super) fn manner(key: &StorageKey) -> Manner {
         | StorageKey::Upload(..)
         | StorageKey::Probe(_) => ("application/octet-stream", false),
     };
-    let shown = if inline { "inline" } else { "attachment" };
-    Manner { content_type, disposition: format!("{shown}; filename=\"{}\"", key.file_name()) }
+    let name = file_name.as_deref().map_or_else(|| key.file_name().into(), Cow::from);
+    Manner { content_type, disposition: disposition::of(inline, &name), file_name }
 }
 
-fn head(status: StatusCode, key: &StorageKey, meta: &ObjectMeta) -> HttpResponseBuilder {
-    let Manner { content_type, disposition } = manner(key);
+fn treated(status: StatusCode, manner: &Manner) -> HttpResponseBuilder {
     let mut answer = HttpResponse::build(status);
     for pair in SAFETY {
         answer.insert_header(pair);
     }
-    answer.insert_header((header::CONTENT_TYPE, content_type));
-    answer.insert_header((header::CONTENT_DISPOSITION, disposition));
+    answer.insert_header((header::CONTENT_TYPE, manner.content_type));
+    answer.insert_header((header::CONTENT_DISPOSITION, manner.disposition.as_str()));
+    answer
+}
+
+fn head(status: StatusCode, grant: &Grant, meta: &ObjectMeta) -> HttpResponseBuilder {
+    let mut answer = treated(status, &manner(&grant.key, grant.file_name.clone()));
     answer.insert_header((header::ETAG, format!("\"{}\"", meta.etag)));
     answer.insert_header((header::ACCEPT_RANGES, "bytes"));
     answer
@@ -156,7 +179,6 @@ mod tests {
     use actix_web::body::to_bytes;
     use actix_web::dev::ServiceResponse;
     use actix_web::test::TestRequest;
-    use bytes::Bytes;
 
     use super::*;
     use crate::domain::ids::JobId;

@@ -28,6 +28,15 @@ impl Key {
         let request = request.chain_update([0]).chain_update(body.bytes());
         Idempotency { key: self.id, request: request.finalize().into() }
     }
+
+    /// The same of a request whose body came in parts; what parts them is another thing each time.
+    pub(super) fn of_parts(self, endpoint: &str, parts: &[&[u8]]) -> Idempotency {
+        let request = Sha256::new().chain_update(self.salt).chain_update(endpoint).chain_update([1]);
+        let request = parts.iter().fold(request, |request, part| {
+            request.chain_update((part.len() as u64).to_be_bytes()).chain_update(part)
+        });
+        Idempotency { key: self.id, request: request.finalize().into() }
+    }
 }
 
 /// The request's key; an empty one counts as none.

@@ -1,34 +1,35 @@
-//! `POST /documents/immediate-render`: init, start and wait in one call; answers where the document is.
+//! `POST /documents/immediate-render`: init, start and wait in one call; answers where the document is, or the document
+//! itself, or (`Prefer: respond-async`) the job.
 
 use std::time::Duration;
 
+use actix_web::http::header::HeaderName;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
-use serde::Serialize;
 use tokio::sync::watch;
-use utoipa::ToSchema;
 
 use super::auth::Caller;
 use super::body::Body;
+use super::form::Form;
+use super::idempotency::Key;
 use super::job_request::{JobRequest, admit_delivery, read_delivery};
-use super::openapi::ImmediateRequest;
+use super::openapi::{ImmediateForm, ImmediateRequest};
 use super::problem::Answer;
 use super::state::HttpState;
-use super::{body, gate, idempotency, job_request, view, wait};
+use super::view::{ImmediateBody, JobBody};
+use super::{accept, body, download, form, gate, idempotency, job_request, prefer, start, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
+use crate::domain::json;
 use crate::domain::members::Members;
 use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = Document)]
-struct ImmediateBody {
-    /// Where the document is, for whoever has the address; it lives for `storage.address_ttl_s`.
-    url: String,
-}
+/// Beside a document that is answered itself: whose it is, and how many warnings the job has.
+const JOB_ID: HeaderName = HeaderName::from_static("x-job-id");
+const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
 
 struct Wanted {
     spec: JobSpec,
@@ -40,9 +41,23 @@ struct Wanted {
 /// Create, start and wait in one call.
 #[utoipa::path(
     post, path = "/documents/immediate-render", operation_id = "immediateRender", tag = "documents",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day")),
-    request_body = ImmediateRequest,
-    responses((status = 200, description = "The document is there", body = ImmediateBody)),
+    params(
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key means the same job, for a day"),
+        ("Accept" = Option<String>, Header, description = "The target's media type: the document itself is answered"),
+        ("Prefer" = Option<String>, Header, description = "`respond-async`: the job is answered, without waiting for it"),
+    ),
+    request_body(content((ImmediateRequest = "application/json"), (ImmediateForm = "multipart/form-data"))),
+    responses(
+        (
+            status = 200, description = "The document is there: where it is, or (by `Accept`) itself, with `X-Job-Id` and the number \
+            of warnings in `X-Warnings`",
+            content(
+                (ImmediateBody = "application/json"), ("application/pdf"), ("image/png"), ("image/jpeg"), ("text/html"),
+                ("application/zip"),
+            )
+        ),
+        (status = 202, description = "`Prefer: respond-async`: the job waits or runs; ask at `Location`", body = JobBody),
+    ),
 )]
 pub(super) async fn render(
     caller: Caller,
@@ -52,19 +67,45 @@ pub(super) async fn render(
 ) -> Answer {
     gate::admit(&state)?;
     let key = idempotency::read_key(&request, &state)?;
-    let reader = move |body: &Body, state: &HttpState| {
-        Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
+    let (wanted, idempotency) = if form::is_form(&request) {
+        let form = form::receive(&request, payload, &state).await?;
+        body::by_size(form.bytes(), &state, move |state| of_form(form, key, state)).await?
+    } else {
+        let reader = move |body: &Body, state: &HttpState| {
+            Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
+        };
+        body::read(&request, payload, &state, reader).await?
     };
-    let (wanted, idempotency) = body::read(&request, payload, &state, reader).await?;
     let job = match earlier(&state, caller.0, idempotency).await? {
         Some(job) => job,
         None => begin(&state, caller.0, wanted, idempotency).await?,
     };
     tracing::Span::current().record("job.id", tracing::field::display(job.borrow().id));
-    let longest = Duration::from_secs(state.config.http.wait_default_s);
-    let view = wait::until_done(&state, job, longest).await?;
+    let (is_async, longest_s) = patience(&request, &state);
+    let view = wait::until_made(&state, job, Duration::from_secs(longest_s)).await?;
+    if is_async && !view.is_done() {
+        let mut answer = start::accepted(&view);
+        answer.insert_header((prefer::APPLIED, "respond-async"));
+        return Ok(answer.json(view::job(&state, &view)));
+    }
     refuse_without_document(&view, &state)?;
-    Ok(HttpResponse::Ok().json(ImmediateBody { url: view::output_url(&state, &view) }))
+    if !accept::wants_document(&request, view.target) {
+        return Ok(HttpResponse::Ok().json(view::immediate(&state, &view)));
+    }
+    let (mut answer, content) = download::document(&state, &view).await?;
+    answer.insert_header((JOB_ID, view.id.to_string()));
+    answer.insert_header((WARNINGS, view.warnings.count()));
+    Ok(answer.body(content))
+}
+
+/// Whether the caller would rather have the job than wait for its end, and the seconds to wait before.
+fn patience(request: &HttpRequest, state: &HttpState) -> (bool, u64) {
+    let longest_s = state.config.http.wait_default_s;
+    if prefer::is_async(request) {
+        (true, prefer::wait(request).unwrap_or(0).min(longest_s))
+    } else {
+        (false, longest_s)
+    }
 }
 
 /// The job that the request's key stands for already. It is asked for first: what a template or an address is now
@@ -102,25 +143,76 @@ async fn begin(
 fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
     let mut members = body.members()?;
     let job = JobRequest::read(&mut members, state);
-    let template = members.text("template");
-    check_template(&mut members, &job, template.is_some());
+    let template = members.text("template").map(|text| encoding::marked(text.into()));
+    check_template(&mut members, &job, Sent::text(template.as_ref()));
     let data = members.object("data").map(|data| body.share(data));
+    wanted(members, job, (template, data), state)
+}
+
+fn of_form(
+    form: Form,
+    key: Option<Key>,
+    state: &HttpState,
+) -> Result<(Wanted, Option<Idempotency>), Problem> {
+    let form = form.read(state.config.http.json_depth_limit)?;
+    let parts = [Some(&form.members), form.template.as_ref(), form.data.as_ref()];
+    let parts = parts.map(|part| part.map_or(&[][..], |part| &part[..]));
+    let idempotency = key.map(|key| key.of_parts("immediate-render", &parts));
+    let body = Body::made(form.members);
+    let mut members = body.members()?;
+    members.take_over(form.faults);
+    let job = JobRequest::read(&mut members, state);
+    let sent = if form.has_files { Sent::Files } else { Sent::text(form.template.as_ref()) };
+    check_template(&mut members, &job, sent);
+    let data = form.data.map(encoding::unmarked).filter(|data| !is_no_data(data));
+    if let Some(data) = &data {
+        let depth = usize::try_from(state.config.http.json_depth_limit).unwrap_or(usize::MAX);
+        json::check(data, depth).map_err(|fault| {
+            Problem::new(Code::MalformedJson, format!("The part 'data' is not valid JSON at {fault}."))
+        })?;
+        if !data.trim_ascii_start().starts_with(b"{") {
+            members.fault("data", "must be an object");
+        }
+    }
+    Ok((wanted(members, job, (form.template, data), state)?, idempotency))
+}
+
+/// What counts as no data in a body counts as none in a part.
+fn is_no_data(data: &Bytes) -> bool {
+    matches!(data.trim_ascii(), b"" | b"null" | b"[]")
+}
+
+fn wanted(
+    mut members: Members<'_>,
+    job: JobRequest,
+    (template, data): (Option<Bytes>, Option<Bytes>),
+    state: &HttpState,
+) -> Result<Wanted, Problem> {
     let delivery = read_delivery(&mut members);
     let faults = members.into_faults();
     if !faults.is_empty() {
         return Err(Problem::validation(faults));
     }
-    Ok(Wanted {
-        spec: job.spec(state)?,
-        data,
-        template: template.map(|text| encoding::marked(text.into())),
-        delivery,
-    })
+    Ok(Wanted { spec: job.spec(state)?, data, template, delivery })
 }
 
-/// Exactly one of `template` and `templateId`, and no office file as text.
-fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
-    match (has_text, job.template_id.is_some()) {
+/// What came as a template.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Nothing,
+    Text,
+    Files,
+}
+
+impl Sent {
+    fn text(text: Option<&Bytes>) -> Self {
+        if text.is_some() { Self::Text } else { Self::Nothing }
+    }
+}
+
+/// Exactly one of `template`, files and `templateId`, and no office file as text.
+fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: Sent) {
+    match (sent != Sent::Nothing, job.template_id.is_some()) {
         (true, true) => members.fault("template", "and templateId cannot both be given; leave one out"),
         (false, false) if !members.is_faulty("template") && !members.is_faulty("templateId") => {
             members.fault("template", "is required: the template's text, or templateId in its place");
@@ -128,9 +220,10 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
         _ => {}
     }
     let office = job.kind().filter(|kind| kind.is_office());
-    if let Some(kind) = office.filter(|_| has_text) {
+    if let Some(kind) = office.filter(|_| sent == Sent::Text) {
         let detail = format!(
-            "is text, and a template of the type {} is a file; create the job with /documents/init and upload it",
+            "is text, and a template of the type {} is a file; send it as a file of a form, or create the job with \
+             /documents/init and upload it",
             kind.name()
         );
         members.fault("template", detail);
@@ -141,10 +234,15 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, has_text: bool) {
 /// `render_pending`, `render_failed`.
 pub(super) fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
     if !view.is_done() {
-        let detail = format!(
-            "The document was not done in {} seconds (http.wait_default_s); the job goes on, ask GET /v1/jobs/{}.",
-            state.config.http.wait_default_s, view.id
-        );
+        let (id, longest_s) = (view.id, state.config.http.wait_default_s);
+        let detail = if state.stopping.is_cancelled() {
+            format!("The service is stopping; the job goes on when it is back, ask GET /v1/jobs/{id} then.")
+        } else {
+            format!(
+                "The document was not done in {longest_s} seconds (http.wait_default_s); the job goes on, ask GET \
+                 /v1/jobs/{id}."
+            )
+        };
         return Err(Problem::new(Code::RenderPending, detail).with("jobId", view.id));
     }
     let Some(fault) = &view.fault else { return Ok(()) };
@@ -174,7 +272,8 @@ mod tests {
         let bench = Bench::new().await;
         let (status, body) = bench.post(PATH, BODY).await;
         assert_eq!(status, StatusCode::OK);
-        assert_eq!(body.as_object().unwrap().len(), 1);
+        assert_eq!(body["output"]["data"]["url"], body["url"]);
+        assert_eq!((body["jobId"].as_str().unwrap().len(), &body["warnings"]), (36, &serde_json::json!([])));
         assert!(bench.local(&body["url"]).starts_with("/v1/objects/outputs/"));
         let init = bench.jobs.lock().unwrap().inits.pop().unwrap();
         assert!(init.start);

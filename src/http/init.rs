@@ -168,7 +168,7 @@ mod tests {
             assert_eq!((found, name.as_str()), (status, code), "{body}: {answer}");
         }
         let (_, _, answer) = refused(r#"{"type":"html","target":"xlsx"}"#).await;
-        assert_eq!(answer["detail"], "'html' cannot become 'xlsx'; it can become jpg, png, html, pdf.");
+        assert_eq!(answer["detail"], "'html' cannot become 'xlsx'; it can become jpg, png, pptx, html, pdf.");
     }
 
     #[actix_web::test]

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use actix_web::http::header::HeaderName;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -10,12 +9,10 @@ use super::auth::Caller;
 use super::problem::Answer;
 use super::state::HttpState;
 use super::view::JobBody;
-use super::{gate, view, wait};
+use super::{gate, prefer, view, wait};
 use crate::domain::ids::JobId;
 use crate::jobs::messages::WatchJob;
 use crate::problem::{Code, Fault, Problem};
-
-const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// Look at a job, at once or when it is done.
 #[utoipa::path(
@@ -44,7 +41,7 @@ pub(super) async fn job(
     };
     let mut answer = HttpResponse::Ok();
     if preferred {
-        answer.insert_header((PREFERENCE_APPLIED, format!("wait={wait}")));
+        answer.insert_header((prefer::APPLIED, format!("wait={wait}")));
     }
     Ok(answer.json(view::job(&state, &view)))
 }
@@ -68,30 +65,12 @@ pub(super) fn parse_id(text: &str) -> Result<JobId, Problem> {
 fn read_wait(request: &HttpRequest) -> Result<(u64, bool), Problem> {
     let sent = request.query_string().split('&').find_map(|pair| pair.strip_prefix("wait="));
     if let Some(text) = sent.filter(|text| !text.is_empty()) {
-        return seconds(text).map(|wait| (wait, false)).ok_or_else(|| {
+        return prefer::seconds(text).map(|wait| (wait, false)).ok_or_else(|| {
             let fault = Fault::new("/wait", "must be a number of seconds, such as wait=20");
             Problem::validation(vec![fault])
         });
     }
-    let prefer = request.headers().get_all("prefer").filter_map(|value| value.to_str().ok());
-    // The first `wait` counts; one that is no number is ignored, as every unknown wish is.
-    let wait = prefer.flat_map(|value| value.split(',')).find_map(preferred_wait);
-    Ok(wait.and_then(seconds).map_or((0, false), |wait| (wait, true)))
-}
-
-/// The value of `wait = 20; parameter`, if the wish is that one.
-fn preferred_wait(wish: &str) -> Option<&str> {
-    let (name, value) = wish.split(';').next()?.split_once('=')?;
-    name.trim().eq_ignore_ascii_case("wait").then(|| value.trim().trim_matches('"'))
-}
-
-fn seconds(text: &str) -> Option<u64> {
-    let number: f64 = text.parse().ok()?;
-    if !(0.0..=1e9).contains(&number) {
-        return None;
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and 10^9")]
-    Some(number.ceil() as u64)
+    Ok(prefer::wait(request).map_or((0, false), |wait| (wait, true)))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(super) struct JobRequest {
 /// `formatOpts` as they were sent, and as they are meant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormatOpts {
-    /// An empty object counts as absent; stars stand in the place of passwords.
+    /// An empty object counts as absent; stars stand in the place of secrets.
     pub(super) sent: Option<Arc<RawValue>>,
     /// The defaults stand where nothing was given.
     pub(super) options: PageOptions,
@@ -39,9 +39,10 @@ pub(super) struct FormatOpts {
 impl JobRequest {
     /// Reads `type`, `target`, `templateId` and `formatOpts`.
     pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Self {
+        let kind = read_kind(members, state);
         Self {
-            kind: read_kind(members),
-            target: read_target(members),
+            kind,
+            target: read_target(members, kind, state),
             template_id: members.text("templateId"),
             format_opts: read_format_opts(members, &state.config),
         }
@@ -63,8 +64,8 @@ impl JobRequest {
         conversions::admit(state, (kind, target), &self.format_opts.options)?;
         let template = self.template_id.as_deref().map(template_path::parse_id).transpose()?;
         let FormatOpts { sent, options } = self.format_opts;
-        let passwords = options.protection.passwords;
-        Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, passwords })
+        let secrets = options.secrets();
+        Ok(JobSpec { kind, target, template, preview: false, format_opts: sent, secrets })
     }
 }
 
@@ -107,14 +108,28 @@ pub(super) async fn admit_delivery(
     }
 }
 
-pub(super) fn read_kind(members: &mut Members<'_>) -> Option<TemplateKind> {
+pub(super) fn read_kind(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateKind> {
     require(members, "type");
-    members.word("type", &TemplateKind::ALL.map(TemplateKind::name), TemplateKind::from_name)
+    members.word_of("type", || kinds(state), TemplateKind::from_name)
 }
 
-fn read_target(members: &mut Members<'_>) -> Option<Target> {
+fn read_target(members: &mut Members<'_>, kind: Option<TemplateKind>, state: &HttpState) -> Option<Target> {
     require(members, "target");
-    members.word("target", &Target::ALL.map(Target::name), Target::from_name)
+    members.word_of("target", || targets(kind, state), Target::from_name)
+}
+
+/// The kinds that can become something with what is installed here.
+fn kinds(state: &HttpState) -> Vec<&'static str> {
+    let works = |kind: &TemplateKind| !state.catalog.possible(*kind).here.is_empty();
+    TemplateKind::ALL.into_iter().filter(works).map(TemplateKind::name).collect()
+}
+
+/// What the kind can become here; of a kind that is not known, what any can.
+fn targets(kind: Option<TemplateKind>, state: &HttpState) -> Vec<&'static str> {
+    let kinds = kind.map_or_else(|| TemplateKind::ALL.to_vec(), |kind| vec![kind]);
+    let here: Vec<_> = kinds.into_iter().map(|kind| state.catalog.possible(kind).here).collect();
+    let is_possible = |target: &Target| here.iter().any(|here| here.contains(target));
+    Target::ALL.into_iter().filter(is_possible).map(Target::name).collect()
 }
 
 /// Notes that a member is missing; null and an empty string are as good as nothing.
@@ -135,8 +150,12 @@ pub(super) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> Fo
     }
     let reading = format_opts::read(sent, &OptionLimits::of(&config.browser));
     members.take_over(reading.faults);
+    if members.is_faulty("formatOpts") {
+        // It is no object, and said to be none.
+        return FormatOpts::default();
+    }
     let object = members.object("formatOpts").map(str::to_owned);
     let sent = object.and_then(|object| RawValue::from_string(object).ok());
-    let sent = sent.map(|sent| format_opts::without_passwords(&sent).unwrap_or(sent)).map(Arc::from);
+    let sent = sent.map(|sent| format_opts::without_secrets(&sent).unwrap_or(sent)).map(Arc::from);
     FormatOpts { sent, options: reading.options }
 }

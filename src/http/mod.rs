@@ -1,6 +1,7 @@
 //! The REST interface. All routes are on this screen; each endpoint is one file. Handlers read a request,
 //! send a message and answer; they do nothing else.
 
+mod accept;
 mod access;
 mod address;
 mod auth;
@@ -8,7 +9,9 @@ mod body;
 mod connection;
 mod conversions;
 mod delete;
+mod disposition;
 mod download;
+mod form;
 mod gate;
 mod health;
 mod idempotency;
@@ -19,9 +22,11 @@ mod job_request;
 mod list;
 mod metrics;
 mod openapi;
+mod prefer;
 mod problem;
 mod query;
 mod rate;
+mod refusal;
 mod request;
 mod routing;
 mod serve;
@@ -73,13 +78,12 @@ fn routes(config: &mut ServiceConfig) {
             resource(address::PATTERN)
                 .put(upload::upload)
                 .get(download::download)
-                .head(download::download)
                 .options(routing::allow_any_origin),
         )
         .service(resource("/openapi.json").get(openapi::openapi))
         .service(resource("/docs").get(openapi::index))
         .service(resource("/docs/{file}").get(openapi::page))
         .service(resource("/problems/{code}").get(problem::describe))
-        .service(resource("/health/live").get(health::live).head(health::live))
-        .service(resource("/health/ready").get(health::ready).head(health::ready));
+        .service(resource("/health/live").get(health::live))
+        .service(resource("/health/ready").get(health::ready));
 }

@@ -82,7 +82,7 @@ impl Failure {
     }
 
     /// The answer under the request's id. The cause goes to the log here, and nowhere else.
-    pub(super) fn answer(&self, id: RequestId) -> HttpResponse {
+    pub(super) fn answer(&self, id: &RequestId) -> HttpResponse {
         let problem = &self.problem;
         if let Some(cause) = &problem.cause {
             tracing::error!(http.request_id = %id, problem.code = problem.code.name(), cause, "the request failed");
@@ -139,6 +139,13 @@ pub(super) fn of_framework(error: &actix_web::Error) -> Failure {
     problem.into()
 }
 
+/// The id and the JSON of an answer to what is no request, so that nothing can be told but that.
+pub(super) fn unread(detail: &'static str) -> (RequestId, String) {
+    let (id, problem) = (RequestId::generate(), Problem::new(Code::BadRequest, detail));
+    let json = serde_json::to_string(&body(&problem, &id)).unwrap_or_default();
+    (id, json)
+}
+
 /// `GET /problems/{code}`: what the `type` of a problem leads to.
 pub(super) async fn describe(code: web::Path<String>) -> Answer {
     let Some(found) = Code::ALL.iter().find(|known| known.name() == code.as_str()) else {
@@ -150,7 +157,7 @@ pub(super) async fn describe(code: web::Path<String>) -> Answer {
     Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(text))
 }
 
-fn body(problem: &Problem, id: RequestId) -> ProblemBody<'_> {
+fn body<'a>(problem: &'a Problem, id: &RequestId) -> ProblemBody<'a> {
     let error = |fault: &'_ Fault| ErrorBody { pointer: fault.pointer.clone(), detail: fault.detail.clone() };
     let extra =
         |name: &str| problem.extra.iter().find(|(member, _)| *member == name).map(|(_, value)| &**value);
@@ -179,7 +186,7 @@ mod tests {
     use super::*;
 
     async fn answered(problem: Problem) -> (HttpResponse<()>, Value) {
-        let (head, body) = Failure::from(problem).answer(RequestId::generate()).into_parts();
+        let (head, body) = Failure::from(problem).answer(&RequestId::generate()).into_parts();
         (head, serde_json::from_slice(&to_bytes(body).await.unwrap()).unwrap())
     }
 

@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpResponse};
 use tracing::Instrument;
 use tracing::field::Empty;
-use uuid::Uuid;
 
 use super::access::AccessLine;
 use super::problem::{self, Failure};
@@ -23,14 +22,28 @@ use crate::telemetry::{HttpMetrics, Label};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// Longest id of a caller's that is taken over.
+const REQUEST_ID_LIMIT: usize = 128;
+
 /// The name of one request: in the answer's `X-Request-Id`, in a problem's `instance`, in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RequestId(Uuid);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RequestId(String);
 
 impl RequestId {
     /// A new name.
     pub(super) fn generate() -> Self {
-        Self(clock::new_id())
+        Self(clock::new_id().to_string())
+    }
+
+    /// The name that the caller gave, by which it finds the request in both its logs and ours; a new one where there is
+    /// none, or one that a log should not have in it.
+    fn of(headers: &HeaderMap) -> Self {
+        let sent = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+        let is_sane = |id: &&str| {
+            let is_known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+            (1..=REQUEST_ID_LIMIT).contains(&id.len()) && id.bytes().all(is_known)
+        };
+        sent.filter(is_sane).map_or_else(Self::generate, |id| Self(id.to_owned()))
     }
 }
 
@@ -46,7 +59,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let id = RequestId::generate();
+    let id = RequestId::of(request.headers());
     let span = tracing::info_span!(
         "request", http.request_id = %id, http.method = %request.method(), http.route = Empty,
         http.status = Empty, account.id = Empty, job.id = Empty,
@@ -59,7 +72,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
     span.record("http.route", handled.request().match_pattern());
-    let mut response = answer_failure(handled, &count, id);
+    let mut response = answer_failure(handled, &count, &id);
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -83,7 +96,7 @@ fn close_after(response: &mut HttpResponse<BoxBody>) {
     response.head_mut().set_connection_type(ConnectionType::Close);
 }
 
-fn answer_failure(handled: ServiceResponse, count: &Counting, id: RequestId) -> ServiceResponse {
+fn answer_failure(handled: ServiceResponse, count: &Counting, id: &RequestId) -> ServiceResponse {
     let Some(error) = handled.response().error() else { return handled };
     let (code, answer) = error.as_error::<Failure>().map_or_else(
         || {

@@ -40,9 +40,30 @@ macro_rules! methods {
     };
 }
 
-methods! { delete DELETE get GET head HEAD patch PATCH post POST put PUT options OPTIONS }
+methods! { delete DELETE patch PATCH post POST put PUT options OPTIONS }
 
 impl Methods {
+    /// What is read can be asked about, too: to `HEAD` the server answers the same without the body.
+    pub(super) fn get<F, Args>(self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.route(Method::GET, Route::new().to(handler.clone()))
+            .route(Method::HEAD, Route::new().to(handler))
+    }
+
+    /// A `GET` that changes something: who only asks must not do that.
+    pub(super) fn get_only<F, Args>(self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.route(Method::GET, Route::new().to(handler))
+    }
+
     fn route(mut self, method: Method, route: Route) -> Self {
         self.resource = self.resource.route(route.method(method.clone()));
         self.allowed.push(method);

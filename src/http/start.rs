@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::http::header;
 use actix_web::web::{Data, Path, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
 use super::auth::Caller;
 use super::body::Body;
@@ -59,7 +59,7 @@ pub(super) async fn start(
     let started = gate::ask(&state, &state.jobs.start, message).await?;
     let view = if wanted.waits {
         let longest = Duration::from_secs(state.config.http.wait_default_s);
-        wait::until_done(&state, started, longest).await?
+        wait::until_made(&state, started, longest).await?
     } else {
         started.borrow().clone()
     };
@@ -84,12 +84,16 @@ fn read(body: &Body, _: &HttpState) -> Result<Wanted, Problem> {
 }
 
 fn answer(state: &HttpState, view: &JobView) -> HttpResponse {
-    let mut answer = if view.is_done() { HttpResponse::Ok() } else { HttpResponse::Accepted() };
-    if !view.is_done() {
-        answer.insert_header((header::LOCATION, format!("/v1/jobs/{}", view.id)));
-        answer.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
-    }
+    let mut answer = if view.is_done() { HttpResponse::Ok() } else { accepted(view) };
     answer.json(view::start(state, view))
+}
+
+/// 202, and where to ask for the job.
+pub(super) fn accepted(view: &JobView) -> HttpResponseBuilder {
+    let mut answer = HttpResponse::Accepted();
+    answer.insert_header((header::LOCATION, format!("/v1/jobs/{}", view.id)));
+    answer.insert_header((header::RETRY_AFTER, ASK_AGAIN_S));
+    answer
 }
 
 #[cfg(test)]

@@ -82,8 +82,10 @@ pub struct HttpState {
     pub clock: Arc<dyn Clock>,
     /// Base of the addresses handed out, see [`public_url`].
     pub public_url: String,
-    /// Cancelled when the service stops: waiters answer, nothing new begins.
+    /// Cancelled when the service stops: long-polls are answered, nothing new begins.
     pub stopping: CancellationToken,
+    /// Cancelled when a stopping service runs no job any more: nothing is worth waiting for.
+    pub idle: CancellationToken,
     /// Whether a document can be rendered now.
     pub readiness: Arc<dyn Readiness>,
     /// Where requests are counted, and what `/metrics` shows.

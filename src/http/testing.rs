@@ -323,6 +323,7 @@ impl Bench {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             public_url: "https://render.example".to_owned(),
             stopping: CancellationToken::new(),
+            idle: CancellationToken::new(),
             readiness: Arc::new(Ready(Ok(Vec::new()))),
             catalog: Arc::new(Catalog::new(engines::all(), true, metrics.engines.clone())),
             metrics,

@@ -65,6 +65,21 @@ pub(super) struct StartBody<'a> {
     error_code: Option<&'static str>,
 }
 
+/// A document that was made in one call.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Document)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ImmediateBody {
+    /// Where the document is, for whoever has the address; it lives for `storage.address_ttl_s`.
+    url: String,
+    job_id: String,
+    /// What the template's author should know; the document was made all the same.
+    warnings: Vec<String>,
+    /// The same as in the job; null when the document is not kept any more.
+    #[schema(required = true)]
+    output: Option<OutputBody>,
+}
+
 /// The document.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Output)]
@@ -118,6 +133,13 @@ pub(super) fn job<'a>(state: &HttpState, view: &'a JobView) -> JobBody<'a> {
     }
 }
 
+/// What an immediate render answers.
+pub(super) fn immediate(state: &HttpState, view: &JobView) -> ImmediateBody {
+    let output = view.output.as_ref().map(|output| output_of(state, view, output));
+    let url = output.as_ref().map_or_else(|| output_url(state, view), |output| output.data.url.clone());
+    ImmediateBody { url, job_id: view.id.to_string(), warnings: view.warnings.lines(), output }
+}
+
 /// What a start answers.
 pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
     StartBody {
@@ -133,19 +155,18 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
 
 /// The address of the output, for whoever has it to fetch.
 pub(super) fn output_url(state: &HttpState, view: &JobView) -> String {
-    address::for_download(state, view.output_key()).url
+    address::for_output(state, view).url
 }
 
 fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
-    let key = view.output_key();
-    let address = address::for_download(state, key);
+    let address = address::for_output(state, view);
     OutputBody {
         data: DataBody {
             url: address.url,
             expires_at: address.expires_at.rfc3339(),
             content_type: view.file().mime(),
             bytes: output.bytes,
-            file_name: key.file_name(),
+            file_name: view.file_name().unwrap_or_else(|| view.output_key().file_name()),
         },
         metadata: MetadataBody {
             render_time: output.render_ms,

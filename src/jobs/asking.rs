@@ -63,7 +63,7 @@ impl JobRegistry {
 
     /// Makes the job's actor, which writes job, inputs and reservation; without them there is no job.
     fn begin(&mut self, message: InitJob, reservation: Reservation) -> ResponseActFuture<Self, ViewReply> {
-        let (kept, secret) = match secret::split(&message.spec.passwords) {
+        let (kept, secret) = match secret::split(&message.spec.secrets) {
             Ok(halves) => halves,
             Err(error) => return Box::pin(fut::ready(Err(Problem::internal(error)))),
         };

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use super::view::JobView;
-use crate::domain::format_opts::Passwords;
+use crate::domain::format_opts::Secrets;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::outbound::Admitted;
@@ -35,10 +35,10 @@ pub struct JobSpec {
     pub template: Option<TemplateId>,
     /// It shows what a template will look like: the template need not be saved, and nothing is counted.
     pub preview: bool,
-    /// `formatOpts` as the caller sent them (checked already), with stars in the place of passwords.
+    /// `formatOpts` as the caller sent them (checked already), with stars in the place of secrets.
     pub format_opts: Option<Arc<RawValue>>,
-    /// The passwords that were there.
-    pub passwords: Passwords,
+    /// The secrets that were there.
+    pub secrets: Secrets,
 }
 
 /// What an `Idempotency-Key` says of a request: whoever sends it again means the same job.

@@ -14,7 +14,7 @@ use super::record::JobRecord;
 use super::view::Output;
 use super::{inputs, secret};
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
-use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading};
+use crate::domain::format_opts::{self, OptionLimits, PageOptions, Reading, Secrets};
 use crate::domain::job::{JobEvent, JobState, Verdict};
 use crate::engines::plan::Plan;
 use crate::pipeline::{self, Held, RunEnd, RunInput, StoredDocument};
@@ -45,11 +45,12 @@ impl JobActor {
         let (report, reported) = oneshot::channel();
         let (show, shown) = oneshot::channel();
         let work = async move {
-            let given = &input.options.protection.passwords;
-            let passwords = secret::load(parts.store.as_ref(), &record, given).await;
-            let end = match (inputs::load(&journal, &record, held).await, passwords) {
-                (Ok(held), Ok(passwords)) => {
+            let given = input.options.secrets();
+            let secrets = secret::load(parts.store.as_ref(), &record, &given).await;
+            let end = match (inputs::load(&journal, &record, held).await, secrets) {
+                (Ok(held), Ok(Secrets { passwords, requests })) => {
                     input.options.protection.passwords = passwords;
+                    input.options.requests = requests;
                     let published = move |document| {
                         drop(slot);
                         let _ = show.send(document);

@@ -1,7 +1,7 @@
-//! The passwords of a job, from its init to its end.
+//! The secrets of a job, its passwords and what its page's requests carry, from its init to its end.
 //!
 //! Hazard: what a record has once had stays in the log of the index for as long as that likes, and in every copy of the
-//! data folder. So no password is ever in it. What is kept of one are two halves, each of which is random bytes by
+//! data folder. So no secret is ever in it. What is kept of them are two halves, each of which is random bytes by
 //! itself: one in the record, the other an object beside the job's inputs. The object is deleted as they are when the
 //! job ends, however it ends (`inputs::objects`), and no backup has it. What stays in the log is random.
 
@@ -13,13 +13,15 @@ use serde::{Deserialize, Serialize};
 use super::record::JobRecord;
 use crate::clock;
 use crate::domain::fault::{FaultCode, JobFault};
-use crate::domain::format_opts::{PASSWORD_LIMIT_BYTES, Password, Passwords};
+use crate::domain::format_opts::{PASSWORD_LIMIT_BYTES, Password, Passwords, Requests, Secrets};
 use crate::storage::{ObjectStore, StorageKey, StoreError};
 
 /// Room for a password and its length.
 const FIELD_BYTES: usize = PASSWORD_LIMIT_BYTES + 1;
 /// Room for both: halves do not tell how long passwords are.
 const BYTES: usize = 2 * FIELD_BYTES;
+/// What requests carry takes a multiple of this.
+const BLOCK_BYTES: usize = 1_024;
 
 /// What a record has of the job's passwords.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,55 +49,77 @@ impl Secret {
     }
 }
 
-/// What the record and the object get of the passwords, if there are any.
+/// What the record and the object get of the secrets, if there are any.
 ///
 /// # Errors
 /// When the operating system has no random source to give.
-pub(super) fn split(passwords: &Passwords) -> std::io::Result<(Secret, Option<Bytes>)> {
-    if passwords.is_empty() {
+pub(super) fn split(secrets: &Secrets) -> std::io::Result<(Secret, Option<Bytes>)> {
+    if secrets.is_empty() {
         return Ok((Secret::None, None));
     }
-    let pad = clock::random_bytes::<BYTES>()?;
-    let whole = [written(passwords.user.as_ref()), written(passwords.owner.as_ref())].concat();
-    Ok((Secret::Half(STANDARD.encode(pad)), Some(joined(&pad, &whole).into())))
+    let Passwords { user, owner } = &secrets.passwords;
+    let mut whole = [written(user.as_ref()), written(owner.as_ref())].concat();
+    if !secrets.requests.is_empty() {
+        let carried = serde_json::to_vec(&secrets.requests).map_err(std::io::Error::other)?;
+        whole.extend(carried);
+        // Blanks behind it are JSON still.
+        let rest = whole.len().next_multiple_of(BLOCK_BYTES) - whole.len();
+        whole.extend(std::iter::repeat_n(b' ', rest));
+    }
+    let mut pad = Vec::with_capacity(whole.len());
+    while pad.len() < whole.len() {
+        pad.extend(clock::random_bytes::<BYTES>()?);
+    }
+    pad.truncate(whole.len());
+    let half = joined(&pad, &whole).into();
+    Ok((Secret::Half(STANDARD.encode(pad)), Some(half)))
 }
 
-/// The passwords of the job, whose options say which there are.
+/// The secrets of the job, whose options say which there are.
 ///
 /// # Errors
-/// When a half is gone: without its passwords the job must not run.
+/// When a half is gone: without its secrets the job must not run.
 pub(super) async fn load(
     store: &dyn ObjectStore,
     record: &JobRecord,
-    given: &Passwords,
-) -> Result<Passwords, JobFault> {
+    given: &Secrets,
+) -> Result<Secrets, JobFault> {
     if given.is_empty() {
-        return Ok(Passwords::default());
+        return Ok(Secrets::default());
     }
     let Secret::Half(pad) = &record.secret else { return Err(lost("its record has none")) };
+    let pad = STANDARD.decode(pad).map_err(|_| lost("their halves do not fit"))?;
     let key = StorageKey::JobSecret(record.account, record.id);
-    let half = store.get(&key, BYTES as u64).await.map_err(|error| match error {
+    let half = store.get(&key, pad.len() as u64).await.map_err(|error| match error {
         StoreError::NotFound(_) => lost("they are not in the store"),
         StoreError::TooLarge { .. } | StoreError::Range { .. } | StoreError::Failed(_) => {
-            tracing::error!(error = %error, "the passwords of a job cannot be read");
+            tracing::error!(error = %error, "the secrets of a job cannot be read");
             let sentence = "the service could not read the job's passwords; render it again later";
             JobFault::new(FaultCode::Internal, sentence)
         }
     })?;
-    let pad = STANDARD.decode(pad).ok().filter(|pad| pad.len() == half.len());
-    let whole = joined(&pad.ok_or_else(|| lost("their halves do not fit"))?, &half);
-    let passwords = whole
-        .split_at_checked(FIELD_BYTES)
-        .map(|(user, owner)| Passwords { user: read(user), owner: read(owner) });
-    let is_whole = |passwords: &Passwords| {
-        passwords.user.is_some() == given.user.is_some() && passwords.owner.is_some() == given.owner.is_some()
+    if pad.len() != half.len() {
+        return Err(lost("their halves do not fit"));
+    }
+    let whole = joined(&pad, &half);
+    let secrets = whole.split_at_checked(BYTES).and_then(|(passwords, carried)| {
+        let (user, owner) = passwords.split_at_checked(FIELD_BYTES)?;
+        let passwords = Passwords { user: read(user), owner: read(owner) };
+        let requests =
+            if carried.is_empty() { Ok(Requests::default()) } else { serde_json::from_slice(carried) };
+        Some(Secrets { passwords, requests: requests.ok()? })
+    });
+    let is_whole = |Secrets { passwords, requests }: &Secrets| {
+        passwords.user.is_some() == given.passwords.user.is_some()
+            && passwords.owner.is_some() == given.passwords.owner.is_some()
+            && requests.is_empty() == given.requests.is_empty()
     };
-    passwords.filter(is_whole).ok_or_else(|| lost("their halves do not fit"))
+    secrets.filter(is_whole).ok_or_else(|| lost("their halves do not fit"))
 }
 
 fn lost(cause: &str) -> JobFault {
-    tracing::error!(error = cause, "a job has lost its passwords");
-    let sentence = "the passwords of the job are not there any more (a backup has none); send the job again";
+    tracing::error!(error = cause, "a job has lost its secrets");
+    let sentence = "the passwords of the job, or what its requests carry, are not there any more (a backup has none); send the job again";
     JobFault::new(FaultCode::Internal, sentence)
 }
 
@@ -125,14 +149,19 @@ mod tests {
     use crate::jobs::messages::JobSpec;
     use crate::storage::disk::DiskStore;
 
-    fn passwords(user: Option<&str>, owner: Option<&str>) -> Passwords {
+    fn secrets(user: Option<&str>, owner: Option<&str>) -> Secrets {
         let password = |text: &str| Password::new(text.to_owned()).unwrap();
-        Passwords { user: user.map(password), owner: owner.map(password) }
+        let passwords = Passwords { user: user.map(password), owner: owner.map(password) };
+        let carried = owner.map_or_else(
+            || "[]".to_owned(),
+            |owner| format!(r#"[{{"host":"a.example","port":443,"headers":[["X-Key","{owner}"]]}}]"#),
+        );
+        Secrets { passwords, requests: serde_json::from_str(&carried).unwrap() }
     }
 
-    fn record(secret: Secret, passwords: Passwords) -> JobRecord {
+    fn record(secret: Secret, secrets: Secrets) -> JobRecord {
         let (kind, target) = (TemplateKind::Html, Target::Pdf);
-        let spec = JobSpec { kind, target, template: None, preview: false, format_opts: None, passwords };
+        let spec = JobSpec { kind, target, template: None, preview: false, format_opts: None, secrets };
         JobRecord { secret, ..JobRecord::new(AccountId::generate(), spec, Timestamp(0)) }
     }
 
@@ -142,9 +171,9 @@ mod tests {
         let store = DiskStore::open(folder.path().to_owned()).await.unwrap();
         let longest = "é".repeat(63) + "x";
         for (user, owner) in
-            [(Some("s3cret-ä🔒"), None), (None, Some("x")), (Some(longest.as_str()), Some("own"))]
+            [(Some("s3cret-ä🔒"), None), (None, Some("x")), (Some(longest.as_str()), Some("own-s3cret"))]
         {
-            let given = passwords(user, owner);
+            let given = secrets(user, owner);
             let (secret, half) = split(&given).unwrap();
             let record = record(secret, given.clone());
             let half = half.unwrap();
@@ -165,7 +194,7 @@ mod tests {
 
     #[test]
     fn who_has_no_password_has_no_halves() {
-        assert_eq!(split(&Passwords::default()).unwrap(), (Secret::None, None));
+        assert_eq!(split(&Secrets::default()).unwrap(), (Secret::None, None));
         assert_eq!(
             (Secret::None.erased(), Secret::Half(String::new()).erased()),
             (Secret::None, Secret::Erased)

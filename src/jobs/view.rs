@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::clock::Timestamp;
 use crate::domain::fault::{JobFault, Warnings};
+use crate::domain::format_opts;
 use crate::domain::ids::{AccountId, JobId, ObjectId, TemplateId};
 use crate::domain::kinds::{FileKind, Target, TemplateKind};
 use crate::storage::StorageKey;
@@ -110,6 +111,13 @@ impl JobView {
     #[must_use]
     pub fn file(&self) -> FileKind {
         Output::file_of(self.output.as_ref(), self.target)
+    }
+
+    /// What the document is called where it is saved, if its caller said so.
+    #[must_use]
+    pub fn file_name(&self) -> Option<String> {
+        let name = format_opts::file_name_of(self.format_opts.as_deref()?)?;
+        Some(format_opts::complete_file_name(&name, self.target, self.file()))
     }
 
     /// Where its document is.

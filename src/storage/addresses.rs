@@ -22,6 +22,8 @@ pub struct Manner {
     pub content_type: &'static str,
     /// Whether it is shown or saved, and under which name.
     pub disposition: String,
+    /// The name, where somebody chose it.
+    pub file_name: Option<String>,
 }
 
 /// Makes addresses. Each store has its own.
@@ -49,20 +51,25 @@ impl OwnAddresses {
         Self { signer, clock, base, lifetime_ms: lifetime_s.saturating_mul(1_000) }
     }
 
-    fn mint(&self, operation: Operation, key: StorageKey, limit_bytes: u64) -> Address {
+    fn mint(
+        &self,
+        operation: Operation,
+        key: StorageKey,
+        (limit_bytes, file_name): (u64, Option<String>),
+    ) -> Address {
         let expires_at = self.clock.now().plus_ms(self.lifetime_ms);
-        let signed = self.signer.sign(&Grant { operation, key, expires_at, limit_bytes });
+        let signed = self.signer.sign(&Grant { operation, key, expires_at, limit_bytes, file_name });
         Address { url: format!("{}{signed}", self.base), expires_at }
     }
 }
 
 impl Addresses for OwnAddresses {
     fn upload(&self, key: &StorageKey, limit_bytes: u64) -> Address {
-        self.mint(Operation::Put, *key, limit_bytes)
+        self.mint(Operation::Put, *key, (limit_bytes, None))
     }
 
-    /// The route itself knows how an object is to be treated.
-    fn download(&self, key: &StorageKey, _: &Manner) -> Address {
-        self.mint(Operation::Get, *key, 0)
+    /// The route itself knows how an object is to be treated, but for the name.
+    fn download(&self, key: &StorageKey, manner: &Manner) -> Address {
+        self.mint(Operation::Get, *key, (0, manner.file_name.clone()))
     }
 }

@@ -22,6 +22,8 @@ pub(super) const RESTORING: &str = "restoring";
 const NEW_INDEX: &str = "index.new";
 /// Where files lie between two steps of a job.
 pub(super) const WORK: &str = "work";
+/// What is made once a machine.
+pub(super) const CACHES: &str = "caches";
 /// What the root of a file system has of its own.
 pub(super) const FILE_SYSTEMS_OWN: &str = "lost+found";
 const OWNER_ONLY_FOLDER: u32 = 0o700;
@@ -125,6 +127,12 @@ impl DataDir {
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.path.join(WORK)
+    }
+
+    /// The folder of what is made once a machine, and made again where it is not there.
+    #[must_use]
+    pub fn caches(&self) -> PathBuf {
+        self.path.join(CACHES)
     }
 
     /// The socket on which a running service takes the commands of its operator.

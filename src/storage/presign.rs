@@ -5,6 +5,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
@@ -38,7 +39,7 @@ impl Operation {
 }
 
 /// What an address allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// What may be done.
     pub operation: Operation,
@@ -48,6 +49,8 @@ pub struct Grant {
     pub expires_at: Timestamp,
     /// Most bytes that may be uploaded.
     pub limit_bytes: u64,
+    /// What the file is called where it is saved, if not as its key says.
+    pub file_name: Option<String>,
 }
 
 /// What is wrong with an address.
@@ -96,7 +99,11 @@ impl Signer {
     pub fn sign(&self, grant: &Grant) -> String {
         let path = grant.key.to_string();
         let (operation, expires_at, limit) = (grant.operation.name(), grant.expires_at.0, grant.limit_bytes);
-        let terms = format!("op={operation}&exp={expires_at}&limit={limit}");
+        let mut terms = format!("op={operation}&exp={expires_at}&limit={limit}");
+        if let Some(name) = &grant.file_name {
+            // Encoded, it has no `&` and no `=`, so it ends where the signature begins.
+            terms = format!("{terms}&name={}", utf8_percent_encode(name, NON_ALPHANUMERIC));
+        }
         let signature = self.signature(&path, &terms);
         format!("{ADDRESS_PREFIX}{path}?{terms}&sig={signature}")
     }
@@ -146,7 +153,9 @@ fn parse(path: &str, terms: &str) -> Option<Grant> {
     };
     let expires_at = Timestamp(term("exp")?.parse().ok()?);
     let limit_bytes = term("limit")?.parse().ok()?;
-    Some(Grant { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes })
+    let name = term("name").map(|name| percent_decode_str(name).decode_utf8());
+    let file_name = name.transpose().ok()?.map(std::borrow::Cow::into_owned);
+    Some(Grant { operation, key: StorageKey::from_path(path)?, expires_at, limit_bytes, file_name })
 }
 
 #[cfg(test)]
@@ -163,7 +172,8 @@ mod tests {
 
     fn grant(operation: Operation) -> Grant {
         let key = StorageKey::JobOutput(AccountId::generate(), JobId::generate(), FileKind::Pdf);
-        Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77 }
+        let file_name = Some("Größe & 1=1.pdf".to_owned());
+        Grant { operation, key, expires_at: NOW.plus_ms(1_000), limit_bytes: 77, file_name }
     }
 
     fn check(address: &str, operation: Operation, now: Timestamp) -> Result<Grant, AddressFault> {
@@ -178,7 +188,7 @@ mod tests {
     fn an_address_allows_what_was_granted_until_it_expires() {
         let grant = grant(Operation::Get);
         let address = signer().sign(&grant);
-        assert_eq!(check(&address, Operation::Get, NOW), Ok(grant));
+        assert_eq!(check(&address, Operation::Get, NOW), Ok(grant.clone()));
         assert_eq!(check(&address, Operation::Get, NOW.plus_ms(999)), Ok(grant));
         assert_eq!(check(&address, Operation::Get, NOW.plus_ms(1_000)), Err(AddressFault::Expired));
     }

@@ -18,8 +18,6 @@ pub struct UnfilledJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnfilledFile {
-    /// A workbook.
-    Excel,
     /// A text, a table or a presentation of `OpenDocument`.
     OpenDocument,
 }

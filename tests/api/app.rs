@@ -15,6 +15,9 @@ use crate::small_disk::SmallDisk;
 /// How long anything may take on a loaded machine before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
+/// What lualatex has read of fonts, once for all tests.
+pub const CACHES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/caches");
+
 /// The status that `timeout` gives to who is late.
 pub const LATE: i32 = 124;
 
@@ -99,6 +102,7 @@ impl TestApp {
             variable("log.filter", "warn"),
             variable("browser.tabs", "2"),
             variable("office.start", "lazy"),
+            variable("tex.cache_dir", CACHES),
         ];
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");

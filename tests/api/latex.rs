@@ -12,7 +12,7 @@ use crate::small_disk::told_inside;
 use crate::unfilled::packed;
 
 /// A picture of one pixel.
-const PNG: &str =
+pub const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /// A document with this body and this preamble.
@@ -204,10 +204,16 @@ async fn an_error_names_file_and_line() {
 
 #[actix_web::test]
 async fn an_endless_loop_ends_at_the_deadline_and_the_next_job_runs() {
-    let app = TestApp::with(&[("tex.timeout_ms", "2000")]).await;
-    let (view, _) = app.typeset("pdf", document("", "\\def\\a{\\a}\\a"), (json!({}), json!({}))).await;
-    assert_eq!(view["errorCode"], json!("template_limit"), "{view}");
-    assert!(view["error"].as_str().unwrap().contains("2000 ms (tex.timeout_ms)"), "{view}");
+    let app = TestApp::with(&[("tex.timeout_ms", "3000")]).await;
+    for (letter, words) in
+        [("", ""), ("Ω ", "lualatex, which was tried because pdflatex said: index.tex:4: ")]
+    {
+        let endless = document("", &format!("{letter}\\def\\a{{\\a}}\\a"));
+        let (view, _) = app.typeset("pdf", endless, (json!({}), json!({}))).await;
+        assert_eq!(view["errorCode"], json!("template_limit"), "{view}");
+        let error = view["error"].as_str().unwrap();
+        assert!(error.contains("3000 ms (tex.timeout_ms)") && error.contains(words), "{view}");
+    }
     let (view, _) = app.typeset("pdf", document("", "next"), (json!({}), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
 }
@@ -309,7 +315,7 @@ async fn without_tex_init_and_the_doctor_say_what_to_install() {
     );
     let doctor = app.set(bounded()).arg("doctor").output().unwrap();
     let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(found.contains("latex to jpg, png, pdf") && found.contains("scripts/setup --latex"), "{found}");
+    assert!(found.contains("latex to jpg, png, pptx, pdf") && found.contains("scripts/setup --latex"), "{found}");
     let (view, _) = app.render("pdf", "<p>a page", json!({})).await;
     assert_eq!(view["success"], json!(true), "everything else is made: {view}");
     drop(hidden);

@@ -17,7 +17,7 @@ impl TestApp {
         self.metric_of(&format!("platen_tex_formats_total{{outcome=\"{outcome}\"}}")).await
     }
 
-    async fn metric_of(&self, series: &str) -> u64 {
+    pub async fn metric_of(&self, series: &str) -> u64 {
         let answer = self.client.get(format!("{}/metrics", self.base)).send().await.unwrap();
         let text = answer.text().await.unwrap();
         let line =

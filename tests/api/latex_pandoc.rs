@@ -9,13 +9,11 @@ use serde_json::{Value, json};
 
 use crate::app::{TestApp, bounded};
 use crate::command_line::platen;
+use crate::latex::{PNG, document};
 use crate::missing_engine::Hidden;
 use crate::small_disk::told_inside;
 use crate::unfilled::packed;
 
-/// A picture of one pixel.
-const PNG: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const ARTICLE: &str = r"\documentclass{article}
 \usepackage[ngerman]{babel}
 \graphicspath{{pictures/}}
@@ -51,29 +49,6 @@ fn data() -> Value {
     json!({"subject": "Maß & Zahl", "text": "<script>alert(1)</script> 5 % of $x_1$"})
 }
 
-/// A document with this body.
-fn document(body: &str) -> String {
-    format!("\\documentclass{{article}}\n\\begin{{document}}\n{body}\n\\end{{document}}\n")
-}
-
-impl TestApp {
-    async fn by_pandoc(
-        &self,
-        target: &str,
-        template: impl Into<Vec<u8>>,
-        (data, options): (Value, Value),
-    ) -> (Value, Vec<u8>) {
-        let body = json!({"type": "latex", "target": target, "data": data, "formatOpts": options});
-        let job = self.init(body).await;
-        assert_eq!(self.put(&job.template_url.unwrap(), template.into()).await, 200);
-        let view = self.finish(&job.id).await;
-        let Some(url) = view["output"]["data"].get("url") else { return (view, Vec::new()) };
-        let (status, file) = self.fetch(url).await;
-        assert_eq!(status, 200);
-        (view, file)
-    }
-}
-
 /// A part of a Word document.
 fn part(document: &[u8], name: &str) -> String {
     let mut archive = zip::ZipArchive::new(Cursor::new(document)).unwrap();
@@ -92,7 +67,7 @@ fn text_of(markup: &str) -> String {
 #[actix_web::test]
 async fn an_article_becomes_one_html_file_numbered_as_the_pdf_is() {
     let app = TestApp::start().await;
-    let (view, html) = app.by_pandoc("html", article("main.tex"), (data(), json!({}))).await;
+    let (view, html) = app.typeset("html", article("main.tex"), (data(), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
     let html = String::from_utf8(html).unwrap();
     for words in [
@@ -136,8 +111,8 @@ async fn metadata_and_locale_are_said_as_they_are() {
     let metadata =
         json!({"title": "T_1 & <ü> *x*", "author": "A \\ B", "subject": "1. S", "keywords": "k, l"});
     let options = json!({"metadata": metadata, "locale": "fr-FR"});
-    let source = document("\\section{A}\\label{a} \\autoref{a}\\begin{figure}\\caption{C}\\end{figure}");
-    let (view, html) = app.by_pandoc("html", source, (json!({}), options)).await;
+    let source = document("", "\\section{A}\\label{a} \\autoref{a}\\begin{figure}\\caption{C}\\end{figure}");
+    let (view, html) = app.typeset("html", source, (json!({}), options.clone())).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
     let html = String::from_utf8(html).unwrap();
     for words in [
@@ -150,6 +125,37 @@ async fn metadata_and_locale_are_said_as_they_are() {
     ] {
         assert!(html.contains(words), "no {words}: {html}");
     }
+    // Of Word they are properties, and the page keeps its own title.
+    let titled = document(
+        "\\usepackage{hyperref}\\hypersetup{pdftitle={PDF of <%= who %>, \\emph{s}}, pdfauthor=No}\\title{On \\emph{paper}}\\author{Ada \
+         \\and Bo}\\date{May}",
+        "\\maketitle x",
+    );
+    let (view, docx) = app.typeset("docx", titled.clone(), (json!({"who": ""}), options)).await;
+    assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
+    let properties = part(&docx, "docProps/core.xml");
+    for words in [
+        "<dc:title>T_1 &amp; &lt;ü&gt; *x*</dc:title>",
+        "<dc:creator>A \\ B</dc:creator>",
+        "<dc:subject>1. S</dc:subject>",
+        "<cp:keywords>k, l</cp:keywords>",
+    ] {
+        assert!(properties.contains(words), "no {words}: {properties}");
+    }
+    let body = part(&docx, "word/document.xml");
+    assert!(text_of(&body).starts_with("On paper Ada Bo May x"), "{body}");
+    assert!(!part(&docx, "docProps/custom.xml").contains("T_1"), "it is no property of its own");
+    // Or what the document has hyperref say.
+    let said = (json!({"who": "A & {B} ^ \\"}), json!({"metadata": {"author": "Me"}}));
+    let (_, docx) = app.typeset("docx", titled.clone(), said.clone()).await;
+    let properties = part(&docx, "docProps/core.xml");
+    let own = "<dc:title>PDF of A &amp; {B} ^ \\, s</dc:title><dc:creator>Me</dc:creator>";
+    assert!(properties.contains(own), "{properties}");
+    let (_, html) = app.typeset("html", titled, said).await;
+    let html = String::from_utf8(html).unwrap();
+    for words in ["<title>PDF of A &amp; {B} ^ \\, s</title>", "content=\"Me\"", ">On <em>paper</em></h1>"] {
+        assert!(html.contains(words), "no {words}: {html}");
+    }
 }
 
 fn one_line(text: &str) -> String {
@@ -159,7 +165,7 @@ fn one_line(text: &str) -> String {
 #[actix_web::test]
 async fn an_article_becomes_a_word_document_in_the_styles_of_ours_or_its_own() {
     let app = TestApp::start().await;
-    let (view, docx) = app.by_pandoc("docx", article("index.tex"), (data(), json!({}))).await;
+    let (view, docx) = app.typeset("docx", article("index.tex"), (data(), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
     let body = part(&docx, "word/document.xml");
     let text = text_of(&body);
@@ -183,30 +189,30 @@ async fn an_article_becomes_a_word_document_in_the_styles_of_ours_or_its_own() {
     assert!(part(&docx, "word/styles.xml").contains("Equation"), "the styles are ours");
     // What it was made of is a Word document with the author's styles for the next one.
     // A document whose styles the author brings.
-    let source = document("\\section{A}");
+    let source = document("", "\\section{A}");
     let with = |reference: &[u8]| packed(&[("main.tex", source.as_bytes()), ("reference.docx", reference)]);
-    let (view, again) = app.by_pandoc("docx", with(&docx), (json!({}), json!({}))).await;
+    let (view, again) = app.typeset("docx", with(&docx), (json!({}), json!({}))).await;
     assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{view}");
     assert!(text_of(&part(&again, "word/document.xml")).contains("1A"));
-    let (view, _) = app.by_pandoc("docx", with(b"no document"), (json!({}), json!({}))).await;
+    let (view, _) = app.typeset("docx", with(b"no document"), (json!({}), json!({}))).await;
     assert_eq!(view["errorCode"], json!("template_error"), "{view}");
 }
 
 #[actix_web::test]
 async fn a_pdf_is_a_picture_and_what_is_none_is_told_with_its_line() {
     let app = TestApp::start().await;
-    let (view, pdf) = app.by_pandoc("pdf", document("a plot"), (json!({}), json!({}))).await;
+    let (view, pdf) = app.typeset("pdf", document("", "a plot"), (json!({}), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
     let body = "\\includegraphics[width=3cm]{plots/plot}\n\\includegraphics{old.eps}\n\\includegraphics{https://example.org/a.png}\n\
                 \\includegraphics{/etc/passwd}\n\\includegraphics{none}\n\\includegraphics{broken.pdf}";
-    let source = document(body);
+    let source = document("", body);
     let files: [(&str, &[u8]); 4] = [
         ("main.tex", source.as_bytes()),
         ("plots/plot.pdf", &pdf),
         ("old.eps", b"%!PS"),
         ("broken.pdf", b"%PDF-"),
     ];
-    let (view, html) = app.by_pandoc("html", packed(&files), (json!({}), json!({}))).await;
+    let (view, html) = app.typeset("html", packed(&files), (json!({}), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
     let html = String::from_utf8(html).unwrap();
     assert!(
@@ -216,11 +222,11 @@ async fn a_pdf_is_a_picture_and_what_is_none_is_told_with_its_line() {
     let told: Vec<_> =
         view["warnings"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
     let begun = [
-        "main.tex:4: the picture 'old.eps' was left out",
-        "main.tex:5: the picture 'https://example.org/a.png' was left out: nothing is fetched",
-        "main.tex:6: the picture '/etc/passwd' is not there",
-        "main.tex:7: the picture 'none' is not there",
-        "main.tex:8: the picture 'broken.pdf' was left out",
+        "main.tex:5: the picture 'old.eps' was left out",
+        "main.tex:6: the picture 'https://example.org/a.png' was left out: nothing is fetched",
+        "main.tex:7: the picture '/etc/passwd' is not there",
+        "main.tex:8: the picture 'none' is not there",
+        "main.tex:9: the picture 'broken.pdf' was left out",
     ];
     assert!(
         told.len() == begun.len() && told.iter().zip(begun).all(|(line, begun)| line.starts_with(begun)),
@@ -232,7 +238,7 @@ async fn a_pdf_is_a_picture_and_what_is_none_is_told_with_its_line() {
 async fn an_error_names_file_and_line_and_a_limit_its_key() {
     let app = TestApp::with(&[("pandoc.timeout_ms", "5000")]).await;
     for (body, code, words) in [
-        ("a\n\n{ \\textbf{x", "template_error", "index.tex:6: pandoc cannot read this: unexpected \\end"),
+        ("a\n\n{ \\textbf{x", "template_error", "index.tex:7: pandoc cannot read this: unexpected \\end"),
         ("\\def\\a{\\a\\a}\\a", "template_error", "the macro \\a calls itself"),
         ("\\bibliography{none}\\cite{x}", "template_error", "the bibliography 'none.bib' is not there"),
         (
@@ -241,11 +247,11 @@ async fn an_error_names_file_and_line_and_a_limit_its_key() {
             "(pandoc.",
         ),
     ] {
-        let (view, _) = app.by_pandoc("html", document(body), (json!({}), json!({}))).await;
+        let (view, _) = app.typeset("html", document("", body), (json!({}), json!({}))).await;
         assert_eq!(view["errorCode"], json!(code), "{body}: {view}");
         assert!(view["error"].as_str().unwrap().contains(words), "{body}: {view}");
     }
-    let (view, _) = app.by_pandoc("docx", document("next"), (json!({}), json!({}))).await;
+    let (view, _) = app.typeset("docx", document("", "next"), (json!({}), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
 }
 
@@ -254,9 +260,9 @@ async fn what_is_cited_is_numbered_or_named_as_the_style_says() {
     let app = TestApp::start().await;
     let books = "@book{b, author={Zoe Zett}, title={Last}, year={2001}}\n@book{a, author={Al Aha}, title={First}, year={2002}}";
     let text = async |body: &str| {
-        let files = [("main.tex", document(body)), ("all.bib", books.to_owned())];
+        let files = [("main.tex", document("", body)), ("all.bib", books.to_owned())];
         let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
-        let (view, html) = app.by_pandoc("html", packed(&files), (json!({}), json!({}))).await;
+        let (view, html) = app.typeset("html", packed(&files), (json!({}), json!({}))).await;
         assert_eq!((&view["success"], &view["warnings"]), (&json!(true), &json!([])), "{body}: {view}");
         let html = String::from_utf8(html).unwrap();
         text_of(html.split("<main>").nth(1).unwrap())
@@ -281,7 +287,7 @@ async fn what_is_cited_is_numbered_or_named_as_the_style_says() {
 fn the_command_line_makes_them_too() {
     let folder = tempfile::tempdir().unwrap();
     let template = folder.path().join("note.tex");
-    std::fs::write(&template, document("\\section{Note} to \\VAR{name}: $x^2$")).unwrap();
+    std::fs::write(&template, document("", "\\section{Note} to \\VAR{name}: $x^2$")).unwrap();
     std::fs::write(folder.path().join("data.json"), r#"{"name": "Ada"}"#).unwrap();
     for (target, start) in [("html", &b"<!DOCTYPE html>"[..]), ("docx", b"PK")] {
         let made = format!("note.{target}");
@@ -316,7 +322,7 @@ async fn without_pandoc_its_cells_are_refused_with_what_to_install_and_the_other
     let doctor = app.set(bounded()).arg("doctor").output().unwrap();
     let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(found.contains("pandoc") && found.contains("latex to docx, html"), "{found}");
-    let (view, _) = app.by_pandoc("pdf", document("x"), (json!({}), json!({}))).await;
+    let (view, _) = app.typeset("pdf", document("", "x"), (json!({}), json!({}))).await;
     assert_eq!(view["success"], json!(true), "{view}");
     drop(hidden);
     let wanted = json!({"type": "latex", "target": "html"});
@@ -328,7 +334,7 @@ async fn a_workbook_of_latex_is_refused_with_what_can_be_made_and_tex_is_no_deto
     let app = TestApp::start().await;
     let (status, problem) = app.post("/v1/documents/init", &json!({"type": "latex", "target": "xlsx"})).await;
     assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
-    assert!(problem["detail"].as_str().unwrap().contains("jpg, png, docx, html, pdf"), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("jpg, png, pptx, docx, html, pdf"), "{problem}");
     let doctor = platen(app.scratch(), &[], &["doctor", "--matrix"], b"");
     let matrix = String::from_utf8_lossy(&doctor.stdout).into_owned();
     for cell in

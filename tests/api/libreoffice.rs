@@ -405,8 +405,8 @@ fn the_command_starts_no_browser_where_no_page_is_shown() {
 #[tokio::test]
 async fn what_libreoffice_cannot_read_or_finish_is_told_and_the_next_document_is_made() {
     let app = TestApp::with(&[("office.timeout_ms", "2500")]).await;
-    // A Word or PowerPoint file is read by what fills it first.
-    let broken = with(&office_file("table.xlsx"), "</workbook>", "<");
+    // A file of Microsoft Office is read by what fills it first.
+    let broken = with(&office_file("table.ods"), "</office:spreadsheet>", "<");
     let (view, _) = app.converted("xlsx", broken, json!({})).await;
     assert_eq!(view["errorCode"], json!("template_invalid"), "{view}");
     assert!(view["error"].as_str().unwrap().contains("LibreOffice could not read the document"), "{view}");

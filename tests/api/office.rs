@@ -123,7 +123,7 @@ async fn what_is_wrong_with_a_word_template_is_told_to_its_author() {
     let error = told(b"<p>no Word file</p>".to_vec(), data(), json!({}), "template_invalid").await;
     assert!(error.contains("docx"), "{error}");
 
-    let (status, problem) = app.post("/v1/documents/init", &json!({"type": "docx", "target": "pptx"})).await;
+    let (status, problem) = app.post("/v1/documents/init", &json!({"type": "docx", "target": "xlsx"})).await;
     assert_eq!((status, &problem["code"]), (422, &json!("unsupported_conversion")), "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("docx"), "it can become itself: {problem}");
     let wrong =

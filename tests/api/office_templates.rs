@@ -52,11 +52,11 @@ fn letter() -> Office {
 fn table() -> Office {
     Office {
         kind: "xlsx",
-        upload: office_file("table.xlsx"),
+        upload: with(&office_file("table.xlsx"), "Spelt", "{grain}"),
         entry: "index.xlsx",
-        data: json!({}),
+        data: json!({"grain": "Spelt"}),
         shows: "Spelt",
-        variables: Value::Null,
+        variables: json!("grain"),
         other: (office_file("table.xls"), "Spelt"),
     }
 }

@@ -195,7 +195,7 @@ fn value_of(option: &str) -> Value {
         "format" => json!("a5"),
         "width" | "height" | "margin" => json!("20mm"),
         "landscape" | "printBackground" | "preferCssPageSize" | "outline" | "tagged" | "fullPage"
-        | "omitBackground" | "strict" | "pdfa" | "pdfua" | "updateFields" => json!(true),
+        | "omitBackground" | "strict" | "pdfa" | "pdfua" | "updateFields" | "javascript" => json!(true),
         "scale" => json!(0.5),
         "fromPage" | "toPage" | "page" | "waitForTimeout" => json!(1),
         "headerTemplate" | "footerTemplate" => json!("<b class=title></b>"),
@@ -204,6 +204,9 @@ fn value_of(option: &str) -> Value {
         "selector" | "waitForSelector" => json!("p"),
         "mediaType" => json!("screen"),
         "viewport" => json!({"width": 300, "height": 200, "deviceScaleFactor": 2}),
+        "fileName" => json!("invoice"),
+        "requests" => json!({"api.example": {"headers": {"X-Key": "1"}, "cookies": {"a": "b"}}}),
+        "mediaFeatures" => json!({"color-gamut": "p3"}),
         "timezone" => json!("Europe/Berlin"),
         "locale" => json!("de-DE"),
         "waitForExpression" => json!("true"),

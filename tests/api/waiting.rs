@@ -116,6 +116,67 @@ async fn a_stopping_service_answers_those_who_wait() {
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("initialized"), "{answer}");
 }
 
+/// Who polls can ask again; who renders in one call gets the document by that answer or never.
+#[tokio::test]
+async fn a_stopping_service_lets_who_waits_for_a_document_have_it() {
+    let mut app = TestApp::with(&[("jobs.concurrency", "1")]).await;
+    let idle = app.init(json!({"type": "html", "target": "pdf"})).await;
+    let render = json!({"type": "html", "target": "pdf", "template": "<p>1</p>", "formatOpts": {"waitForTimeout": 3000}});
+    let immediate = |app: &TestApp| {
+        let request =
+            app.request(reqwest::Method::POST, "/v1/documents/immediate-render").body(render.to_string());
+        tokio::spawn(async move { crate::app::read(request.send().await.unwrap()).await })
+    };
+    let made = immediate(&app);
+    app.until("it runs", async || has_running(&app).await).await;
+    let queued = immediate(&app);
+    let mut poll = wait_for(&app, &idle.id).await;
+    app.until("the other one waits", async || {
+        app.get("/v1/jobs?status=in-progress").await.1["items"].as_array().unwrap().len() == 2
+    })
+    .await;
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(app.pid()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+
+    let mut answer = String::new();
+    poll.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("initialized"), "{answer}");
+    assert!(!made.is_finished(), "a long-poll is answered at once");
+    let (status, body) = made.await.unwrap();
+    assert_eq!((status, &body["output"]["metadata"]["pages"]), (200, &json!(1)), "{body}");
+    let (status, body) = queued.await.unwrap();
+    assert_eq!((status, body["code"].as_str()), (422, Some("render_pending")), "{body}");
+    assert!(body["detail"].as_str().unwrap().starts_with("The service is stopping"), "{body}");
+    app.stop();
+}
+
+/// Of what does not end in time, the service says so while it still can.
+#[tokio::test]
+async fn a_stopping_service_tells_who_waits_before_its_time_is_over() {
+    let mut app = TestApp::with(&[("http.shutdown_grace_s", "3"), ("browser.wait_limit_ms", "20000")]).await;
+    let render = json!({"type": "html", "target": "pdf", "template": "<p>1</p>", "formatOpts": {"waitForTimeout": 20000}});
+    let request =
+        app.request(reqwest::Method::POST, "/v1/documents/immediate-render").body(render.to_string());
+    let made = tokio::spawn(async move { crate::app::read(request.send().await.unwrap()).await });
+    app.until("it runs", async || has_running(&app).await).await;
+    let stopped = std::time::Instant::now();
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(app.pid()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let (status, body) = made.await.unwrap();
+    let waited_ms = stopped.elapsed().as_millis();
+    assert_eq!((status, body["code"].as_str()), (422, Some("render_pending")), "{body}");
+    assert!(body["detail"].as_str().unwrap().starts_with("The service is stopping"), "{body}");
+    assert!((1_900..3_000).contains(&waited_ms), "answered after {waited_ms} ms");
+    app.stop();
+}
+
+/// Whether a job has begun to run.
+async fn has_running(app: &TestApp) -> bool {
+    let url = format!("{}/metrics", app.base);
+    let text = app.client.get(url).send().await.unwrap().text().await.unwrap();
+    text.lines().any(|line| line == "platen_jobs_running 1")
+}
+
 async fn wait_for(app: &TestApp, job: &str) -> TcpStream {
     let address = app.base.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).await.unwrap();

@@ -182,7 +182,7 @@ async fn an_engine_that_is_not_installed_is_refused_at_init_with_its_package() {
     let (_, answer) = init(json!({"type": "latex", "target": "xlsx"})).await;
     assert_eq!(
         answer["detail"],
-        "'latex' cannot become 'xlsx'; it can become nothing here as it is; jpg, png, docx, html, pdf once the \
+        "'latex' cannot become 'xlsx'; it can become nothing here as it is; jpg, png, pptx, docx, html, pdf once the \
                 package fake-press is installed (scripts/setup --press)."
     );
     assert_eq!(service.metric(AVAILABLE).await, "", "what was never there is not counted");

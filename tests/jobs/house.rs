@@ -7,7 +7,7 @@ use platen::accounts::{Accounts, Book};
 use platen::app::{Basis, Engines};
 use platen::clock::{Clock, SystemClock, Timestamp};
 use platen::config::Config;
-use platen::domain::format_opts::Passwords;
+use platen::domain::format_opts::Secrets;
 use platen::domain::ids::AccountId;
 use platen::domain::kinds::{Target, TemplateKind};
 use platen::engines::catalog::Catalog;
@@ -115,6 +115,7 @@ impl House {
             executable,
             store: store.clone(),
             work: data.work(),
+            caches: None,
             catalog,
             templates: None,
             outbound,
@@ -174,7 +175,7 @@ impl House {
             template: None,
             preview: false,
             format_opts: None,
-            passwords: Passwords::default(),
+            secrets: Secrets::default(),
         };
         let template = (!template.is_empty()).then(|| Bytes::copy_from_slice(template.as_bytes()));
         let account = self.accounts[account];

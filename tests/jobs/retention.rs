@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use platen::clock::Timestamp;
-use platen::domain::format_opts::Passwords;
+use platen::domain::format_opts::Secrets;
 use platen::domain::ids::{AccountId, JobId, TemplateId};
 use platen::domain::job::JobState;
 use platen::domain::kinds::{Target, TemplateKind};
@@ -39,7 +39,7 @@ fn ended(account: AccountId, at: Timestamp) -> JobRecord {
         template: None,
         preview: false,
         format_opts: None,
-        passwords: Passwords::default(),
+        secrets: Secrets::default(),
     };
     let mut record = JobRecord::new(account, spec, at);
     record.state = JobState::Done;

@@ -163,6 +163,7 @@ fn options_documented(source: &Source) -> Vec<(usize, String)> {
             Handling::Read => works_on(&catalog, name),
             Handling::Promised => kept_for(&catalog, name),
             Handling::Refused => "refused".to_owned(),
+            Handling::Service => "every file".to_owned(),
         };
         let stands = |line: &str| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();

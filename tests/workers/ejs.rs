@@ -73,6 +73,17 @@ async fn data_becomes_locals() {
     }
 }
 
+/// What EJS writes into its scripts has names, too.
+#[tokio::test]
+async fn members_with_the_engine_s_own_names_are_data() {
+    let text = "<% for (const x of list) { %>\n<%= x %><%= escapeFn %>|<%- __append %>|<%= __line %>|<%= __output %>|\
+                <%= locals._$append %>|<%= locals._$escape %><% } %>\n<%= rethrow %>";
+    let data = r#"{"list":["&"],"escapeFn":"<a>","__append":"b","__line":"c","__output":"d","_$append":"e","_$escape":"f",
+                   "_$line":"g","rethrow":"h"}"#;
+    assert_eq!(page(text, data).await, "\n&amp;&lt;a&gt;|b|c|d|e|f\nh");
+    assert_eq!(page("a<% for (const x of [1, 2]) __append(x) %>b", "{}").await, "a12b");
+}
+
 #[tokio::test]
 async fn tags_of_all_kinds_work() {
     let text = "\u{feff}a<%# remark %>\n  <%_ if (true) { _%>  \nb<% } -%>\n<%% <%= 1 // one %> %%>";

@@ -70,7 +70,7 @@ async fn pages_are_the_same() {
             "index.html",
             "<p>\n<% for (const x of list) { %>\n  <td><%= x %></td>\n<% } %>\n<%= name %><%- name %></p>",
         )],
-        &[("index.html", "\u{feff}<%= name %>\u{feff}|<%= __lines %>|<%= __line %>|<%= __filename %>")],
+        &[("index.html", "\u{feff}<%= name %>\u{feff}|<%= __lines %>|<%= __filename %>")],
         &[(
             "index.html",
             "a\n  \t<%_ if (ok) { _%>  \t\nb <%= __lines %>\n  <%_ } _%> \n<%# remark %>c -%>\n<%= 1 -%>\nd",

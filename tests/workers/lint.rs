@@ -218,11 +218,11 @@ async fn nothing_of_a_template_runs() {
 }
 
 #[tokio::test]
-async fn a_kind_without_an_engine_is_refused_by_a_sentence() {
+async fn a_workbook_that_is_none_is_refused_by_a_sentence() {
     let linter = linter(|_| {});
     let site = Site::single("a", Bytes::from_static(b"a"));
     let fault = linter.lint(AccountId::generate(), (TemplateKind::Xlsx, &site), None).await.unwrap_err();
-    assert!(fault.message.contains("xlsx"), "{}", fault.message);
+    assert!(fault.message.contains("begins with PK"), "{}", fault.message);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use platen::domain::ids::AccountId;
 use platen::slots::AccountShare;
 use platen::telemetry::metrics::Metrics;
 use platen::workers::raster::{
-    Format, PART_LIMIT_BYTES, PageRange, RasterError, RasterJob, RasterLimits, Rastered, Selection,
+    Format, Output, PART_LIMIT_BYTES, PageRange, RasterError, RasterJob, RasterLimits, Rastered, Selection,
     raster_child,
 };
 use platen::workers::{Asked, FileSource, Job, Pool, PoolSettings, Refused, WorkerFault};
@@ -80,7 +80,7 @@ fn pool(kept: usize, deadline: Duration) -> Pool {
 }
 
 fn usual() -> RasterJob {
-    RasterJob { selection: Selection::default(), dpi: 72, format: Format::Png }
+    RasterJob { selection: Selection::default(), dpi: Some(72), output: Output::Pictures(Format::Png) }
 }
 
 async fn run(
@@ -111,7 +111,7 @@ async fn one_page_is_a_picture_and_several_are_an_archive() {
     assert!(png.starts_with(b"\x89PNG"));
     let ranges = vec![PageRange { first: 2, last: Some(3) }, PageRange::one(11)];
     let selection = Selection { within: None, ranges };
-    let order = RasterJob { selection, dpi: 150, format: Format::Jpeg(80) };
+    let order = RasterJob { selection, dpi: Some(150), output: Output::Pictures(Format::Jpeg(80)) };
     let (done, zip) = make(&pool, &order, documents::pages(12)).await;
     assert_eq!(done.unwrap(), made(12, 3));
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(zip)).unwrap();

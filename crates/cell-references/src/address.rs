@@ -104,6 +104,15 @@ impl Range {
     pub(crate) fn around(self, other: Self) -> Self {
         Self { rows: self.rows.around(other.rows), columns: self.columns.around(other.columns) }
     }
+
+    pub(crate) fn holds(self, other: Self) -> bool {
+        self.rows.holds(other.rows) && self.columns.holds(other.columns)
+    }
+
+    /// The same where rows are columns.
+    pub(crate) fn turned(self) -> Self {
+        Self { rows: self.columns, columns: self.rows }
+    }
 }
 
 impl From<Cell> for Range {
@@ -185,6 +194,11 @@ impl Reference {
             rows: self.rows.map_or(Lines::ALL_ROWS, |side| side.lines),
             columns: self.columns.map_or(Lines::ALL_COLUMNS, |side| side.lines),
         }
+    }
+
+    /// The same where rows are columns.
+    pub fn turned(&self) -> Self {
+        Self { rows: self.columns, columns: self.rows, ..*self }
     }
 
     /// The same reference with its `$`, for other cells. One cell that became several is a range.

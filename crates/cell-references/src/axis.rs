@@ -197,6 +197,25 @@ impl Axis {
         Some(Spot { strip, turn })
     }
 
+    /// The same place, seen from outside of a block.
+    pub fn outside(&self, spot: Spot, id: usize) -> Spot {
+        let Some(strip) = self.index(Some(id)) else { return spot };
+        let parent = self.strips[strip].parent;
+        let is_inside = self.own_turn(Some(spot), strip).is_some();
+        match self.own_turn(Some(spot), parent).filter(|_| is_inside) {
+            Some(turn) => Spot { strip: parent, turn },
+            None => spot,
+        }
+    }
+
+    /// How many turns a block has within the outer turn that one stands in. None if there is no such block here.
+    pub fn turns_in(&self, spot: Option<Spot>, id: usize) -> Option<u32> {
+        let strip = self.index(Some(id))?;
+        let outer = self.own_turn(spot, self.strips[strip].parent)?;
+        let run = self.strips[strip].turns.run(outer..outer + 1);
+        Some(run.end - run.start)
+    }
+
     /// The same place as another direction's spot: blocks have other indices there.
     pub fn translate(&self, other: &Self, spot: Spot) -> Option<Spot> {
         let strip = self.index(other.strips[spot.strip].id)?;

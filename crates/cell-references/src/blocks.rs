@@ -14,6 +14,8 @@ pub enum Area {
     /// Some cells: what is below them, in their columns, moves down; the cells beside them stay. Blocks below them must have no other columns, for
     /// they would be torn ([`Error::Torn`]): whole rows may be repeated above them only.
     Cells(Range),
+    /// The same to the right: what is right of them, in their rows, moves right. Not on one sheet with [`Area::Cells`] ([`Error::Directions`]).
+    Right(Range),
 }
 
 /// What is repeated, and how often.
@@ -35,12 +37,22 @@ impl Area {
         match self {
             Self::Rows(rows) => Range { rows, columns: Lines::ALL_COLUMNS },
             Self::Columns(columns) => Range { rows: Lines::ALL_ROWS, columns },
-            Self::Cells(range) => range,
+            Self::Cells(range) | Self::Right(range) => range,
         }
     }
 
     fn is_columns(self) -> bool {
         matches!(self, Self::Columns(_))
+    }
+
+    /// The same where rows are columns.
+    fn turned(self) -> Self {
+        match self {
+            Self::Rows(rows) => Self::Columns(rows),
+            Self::Columns(columns) => Self::Rows(columns),
+            Self::Cells(range) => Self::Right(range.turned()),
+            Self::Right(range) => Self::Cells(range.turned()),
+        }
     }
 
     pub(crate) fn columns_to_repeat(self) -> Option<Lines> {
@@ -80,7 +92,7 @@ pub(crate) fn specs(blocks: &[Block], lines: impl Fn(&Block) -> Option<Lines>) -
 }
 
 /// The columns between the edges of blocks of cells.
-pub(crate) fn bands_of(blocks: &[Block]) -> Vec<Lines> {
+pub(crate) fn bands_of(blocks: &[Block], all: Lines) -> Vec<Lines> {
     let mut starts = vec![1];
     for block in blocks {
         if let Area::Cells(Range { columns, .. }) = block.area {
@@ -89,12 +101,28 @@ pub(crate) fn bands_of(blocks: &[Block]) -> Vec<Lines> {
     }
     starts.sort_unstable();
     starts.dedup();
-    starts.retain(|start| *start <= LAST_COLUMN);
-    let ends = starts.iter().skip(1).map(|start| start - 1).chain([LAST_COLUMN]);
+    starts.retain(|start| *start <= all.last);
+    let ends = starts.iter().skip(1).map(|start| start - 1).chain([all.last]);
     starts.iter().zip(ends).map(|(first, last)| Lines { first: *first, last }).collect()
 }
 
-pub(crate) fn check(blocks: &[Block]) -> Result<(), Error> {
+/// Whether blocks go to the right; they are laid out as if rows were columns.
+pub(crate) fn are_turned(blocks: &[Block]) -> Result<bool, Error> {
+    let place = |is_meant: fn(&Block) -> bool| blocks.iter().position(is_meant);
+    let right = place(|block| matches!(block.area, Area::Right(_)));
+    match (right, place(|block| matches!(block.area, Area::Cells(_)))) {
+        (Some(right), Some(down)) => Err(Error::Directions { right, down }),
+        (right, _) => Ok(right.is_some()),
+    }
+}
+
+/// The blocks as they are where rows are columns.
+pub(crate) fn turned(blocks: &[Block]) -> Vec<Block> {
+    blocks.iter().map(|block| Block { area: block.area.turned(), ..block.clone() }).collect()
+}
+
+/// Whether the blocks and their turns are as many as can be.
+pub(crate) fn check_turns(blocks: &[Block]) -> Result<(), Error> {
     if blocks.len() > BLOCKS {
         return Err(Error::Blocks { blocks: blocks.len() });
     }
@@ -105,15 +133,10 @@ pub(crate) fn check(blocks: &[Block]) -> Result<(), Error> {
         if !is_ordered(range.rows, Lines::ALL_ROWS) || !is_ordered(range.columns, Lines::ALL_COLUMNS) {
             return Err(Error::Area { block: number });
         }
-        if let Some(parent) = block.parent
-            && !blocks.iter().take(number).nth(parent).is_some_and(|outer| block.area.is_within(outer.area))
-        {
-            return Err(Error::Parent { block: number, parent });
-        }
         // Turns take memory before it is known how many lines they have.
         let needed: u64 = block.counts.iter().map(|count| u64::from(*count)).sum();
         turns += needed;
-        if block.area.is_columns() && needed > u64::from(LAST_COLUMN) {
+        if matches!(block.area, Area::Columns(_) | Area::Right(_)) && needed > u64::from(LAST_COLUMN) {
             return Err(Error::Columns { needed });
         }
         if needed > u64::from(LAST_ROW) {
@@ -121,6 +144,18 @@ pub(crate) fn check(blocks: &[Block]) -> Result<(), Error> {
         }
         if turns > TURNS {
             return Err(Error::Turns { turns });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the blocks can be laid out beside and within each other.
+pub(crate) fn check_layout(blocks: &[Block]) -> Result<(), Error> {
+    for (number, block) in blocks.iter().enumerate() {
+        if let Some(parent) = block.parent
+            && !blocks.iter().take(number).nth(parent).is_some_and(|outer| block.area.is_within(outer.area))
+        {
+            return Err(Error::Parent { block: number, parent });
         }
         for (other, earlier) in blocks.iter().take(number).enumerate() {
             check_pair((other, earlier), (number, block), blocks)?;

@@ -71,6 +71,14 @@ pub enum Error {
         /// The lower block, which is wider or stands to the side.
         below: usize,
     },
+    /// Cells grow downwards and to the right on the same sheet.
+    #[error("block {right} grows to the right and block {down} downwards; on one sheet cells grow one way")]
+    Directions {
+        /// One that grows to the right.
+        right: usize,
+        /// One that grows downwards.
+        down: usize,
+    },
     /// As many counts are needed as the outer block has turns; one where there is no outer block.
     #[error(
         "block {block} has {counts} counts, and {turns} are needed: one for each turn of the block around it"

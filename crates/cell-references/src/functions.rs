@@ -11,11 +11,13 @@ pub(crate) enum Takes {
     Range,
     /// A range, of which there may be any number: `SUM(A1,B1)`.
     List,
+    /// Where a range begins: `OFFSET(A1,…)`.
+    First,
     /// An array, reckoned with: in `SUMPRODUCT(A1*B1)` both are ranges.
     Array,
 }
 
-/// Functions by what their arguments take: `v`alue, `r`ange, `l`ist, `a`rray; what follows `|` is repeated.
+/// Functions by what their arguments take: `v`alue, `r`ange, `l`ist, `f`irst cell, `a`rray; what follows `|` is repeated.
 const FUNCTIONS: &[(&str, &str)] = &[
     (
         "|l",
@@ -46,6 +48,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("rr|v", "XIRR PROB LINEST LOGEST TTEST T.TEST"),
     ("rrr|v", "TREND GROWTH"),
     ("ra|v", "FILTER"),
+    ("f|v", "OFFSET"),
 ];
 
 /// What the arguments of a function take.
@@ -75,6 +78,7 @@ impl Signature {
         match sign {
             Some(b'r') => Takes::Range,
             Some(b'l') => Takes::List,
+            Some(b'f') => Takes::First,
             Some(b'a') => Takes::Array,
             _ => Takes::Value,
         }

@@ -39,6 +39,7 @@
 //! | the same as an argument of a function that takes any number of ranges (`SUM(E4:E4)`) | the cells without what lies between: `SUM(E4:E6,E9:E10)`. More than sixty ranges are one again, and [`Written::widened`] counts it | a sum over groups must not count their subtotals |
 //! | a range out of the own block, or through it (`SUM(E2:E3)`, `SUM(E$2:E3)`) | from the one cell to the other, with what lies between | a running total from the head on |
 //! | one cell, to a block one is not in, as a whole argument of a function that takes ranges (`SUM(E3)`) | as a range would | an author sees one row and means the list |
+//! | one cell as the first argument of `OFFSET` | the first turn's cell | what is reckoned begins there |
 //! | one cell, to a block one is not in, elsewhere (`E3*2`) | the last turn's cell | the closing balance; a range would be an error there |
 //! | `E$3:E3` in the own block | from the first turn to the own | a running total. `$` holds on to the first turn (as the begin of a range) or the last one (as its end) of the innermost block that holds formula and cell |
 //! | `E$3:E$3` in the own block | all turns within the outer one's | a share of the total |
@@ -73,5 +74,5 @@ pub use address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range};
 pub use blocks::{Area, Block};
 pub use error::{ARGUMENTS, BLOCKS, Error, FORMULA_CHARACTERS, TURNS};
 pub use formula::{Formula, Meaning, Written};
-pub use moves::{Moves, Place};
+pub use moves::{Moves, Once, Place};
 pub use workbook::{Origin, Sheet, SheetCopy, Workbook};

@@ -2,7 +2,7 @@
 
 use crate::address::{Cell, LAST_COLUMN, LAST_ROW, Lines, Range, Reference};
 use crate::axis::{Axis, Spot};
-use crate::blocks::{Block, bands_of, check, specs};
+use crate::blocks::{Block, are_turned, bands_of, check_layout, check_turns, specs, turned};
 use crate::error::Error;
 
 /// Where the cells of one sheet are after its blocks were repeated or dropped.
@@ -15,8 +15,21 @@ use crate::error::Error;
 /// Where only some columns moved ([`Area::Cells`](crate::Area::Cells)), the smallest range that holds all that became of the cells.
 #[derive(Debug, Clone)]
 pub struct Moves {
+    /// Rows are columns here, and columns rows: cells grow to the right.
+    is_turned: bool,
     columns: Axis,
     bands: Vec<Band>,
+    /// Cells that are not repeated with the blocks that they are beside.
+    once: Vec<Once>,
+}
+
+/// Cells that share rows or columns with a block and are not repeated with it: they stand in one of its turns.
+#[derive(Debug, Clone)]
+pub struct Once {
+    /// The cells.
+    pub area: Range,
+    /// The blocks that they are not repeated with, from the outermost one, and whether they stand in its last turn instead of its first.
+    pub blocks: Vec<(usize, bool)>,
 }
 
 /// Columns (of the template) whose cells all move alike.
@@ -40,10 +53,8 @@ impl Default for Moves {
     /// Everything stays.
     fn default() -> Self {
         let columns = Axis::still(Lines::ALL_COLUMNS);
-        Self {
-            columns,
-            bands: vec![Band { columns: Lines::ALL_COLUMNS, rows: Axis::still(Lines::ALL_ROWS) }],
-        }
+        let bands = vec![Band { columns: Lines::ALL_COLUMNS, rows: Axis::still(Lines::ALL_ROWS) }];
+        Self { is_turned: false, columns, bands, once: Vec::new() }
     }
 }
 
@@ -54,25 +65,75 @@ impl Moves {
     /// [`Error::Rows`] and [`Error::Columns`] where the used cells would not fit into a sheet any more; the others where the blocks are none
     /// that can be expanded, each naming the blocks by their place in the list.
     pub fn new(blocks: &[Block], used: Cell) -> Result<Self, Error> {
-        check(blocks)?;
+        check_turns(blocks)?;
+        let is_turned = are_turned(blocks)?;
+        let used = if is_turned { Cell { row: used.column, column: used.row } } else { used };
+        let blocks = if is_turned { &turned(blocks) } else { blocks };
+        check_layout(blocks)?;
+        let Range { rows: all_rows, columns: all_columns } = sheet(is_turned);
         let to_repeat = |block: &Block| block.area.columns_to_repeat();
-        let columns = Axis::new(Lines::ALL_COLUMNS, &specs(blocks, to_repeat), None)?;
+        let columns = Axis::new(all_columns, &specs(blocks, to_repeat), None)?;
         let mut bands: Vec<Band> = Vec::new();
-        for band in bands_of(blocks) {
+        for band in bands_of(blocks, all_columns) {
             let to_repeat = specs(blocks, |block| block.area.rows_to_repeat(band));
-            let rows = Axis::new(Lines::ALL_ROWS, &to_repeat, bands.first().map(|first| &first.rows))?;
+            let rows = Axis::new(all_rows, &to_repeat, bands.first().map(|first| &first.rows))?;
             bands.push(Band { columns: band, rows });
         }
         let end = |axis: &Axis, used: u32| axis.end(used.max(axis.last_of_blocks()));
-        let needed = end(&columns, used.column);
-        if needed > u64::from(LAST_COLUMN) {
-            return Err(Error::Columns { needed });
+        let across = end(&columns, used.column);
+        let down = bands.iter().map(|band| end(&band.rows, used.row)).max().unwrap_or_default();
+        let (rows, columns_needed) = if is_turned { (across, down) } else { (down, across) };
+        if columns_needed > u64::from(LAST_COLUMN) {
+            return Err(Error::Columns { needed: columns_needed });
         }
-        let needed = bands.iter().map(|band| end(&band.rows, used.row)).max().unwrap_or_default();
-        if needed > u64::from(LAST_ROW) {
-            return Err(Error::Rows { needed });
+        if rows > u64::from(LAST_ROW) {
+            return Err(Error::Rows { needed: rows });
         }
-        Ok(Self { columns, bands })
+        Ok(Self { is_turned, columns, bands, once: Vec::new() })
+    }
+
+    /// The same with cells that are not repeated with blocks beside them. Of areas that share cells the first counts.
+    #[must_use]
+    pub fn with_once(mut self, once: Vec<Once>) -> Self {
+        self.once = once;
+        if self.is_turned {
+            self.once.iter_mut().for_each(|once| once.area = once.area.turned());
+        }
+        self
+    }
+
+    /// The range as it is laid out.
+    fn laid(&self, range: Range) -> Range {
+        if self.is_turned { range.turned() } else { range }
+    }
+
+    /// From where a range is seen: cells that are not repeated are seen from the turn that they stand in.
+    fn seen(&self, range: Range, place: Place) -> Place {
+        let Some(once) = self.once.iter().find(|once| once.area.holds(range)) else { return place };
+        let turn = |place, &(block, is_last): &(usize, bool)| {
+            let outer = self.without(place, block);
+            let count = if is_last { self.count(outer, block)?.checked_sub(1)? } else { 0 };
+            self.turn(outer, block, count)
+        };
+        once.blocks.iter().try_fold(place, turn).unwrap_or(place)
+    }
+
+    /// The same place in the direction of a block, but not in its turns.
+    fn without(&self, place: Place, block: usize) -> Place {
+        if self.columns.has(block) {
+            return Place { columns: place.columns.map(|spot| self.columns.outside(spot, block)), ..place };
+        }
+        let outside = |(number, spot): (usize, Spot)| (number, self.bands[number].rows.outside(spot, block));
+        Place { rows: place.rows.map(outside), ..place }
+    }
+
+    /// How many turns a block has within the turns that one stands in.
+    fn count(&self, place: Place, block: usize) -> Option<u32> {
+        let of_columns = self.columns.turns_in(place.columns, block);
+        let mut bands = (0..).zip(&self.bands);
+        of_columns.or_else(|| {
+            bands.find_map(|(number, band)| band.rows.turns_in(self.spot_in(place, number), block))
+        })
     }
 
     /// Goes into a turn (from 0) of a block, within the turn of the block around it that `place` is in. None where there is no such turn.
@@ -95,15 +156,30 @@ impl Moves {
         Some(Cell { row: range.rows.last, column: range.columns.last })
     }
 
+    /// Where a row is, seen from a place, whichever of its cells stand once. None if it was dropped. Where only some columns moved, that of the
+    /// first column.
+    #[must_use]
+    pub fn row(&self, row: u32, place: Place) -> Option<u32> {
+        let range = self.laid(Cell { row, column: 1 }.into());
+        Some(self.laid(self.find(range, place, [None; 4])?).rows.last)
+    }
+
     /// What a range became, seen from a place. None if all its cells were dropped.
     #[must_use]
     pub fn range(&self, range: Range, place: Place) -> Option<Range> {
-        self.find(range, place, [None; 4])
+        let range = self.laid(range);
+        Some(self.laid(self.find(range, self.seen(range, place), [None; 4])?))
     }
 
     /// What each turn made of a range that stands for itself, as merged cells, a hyperlink, a comment and a drawing's anchor do: a copy for each
     /// turn of the innermost blocks around all of it, grown by the blocks within it.
     pub fn copies(&self, range: Range) -> impl Iterator<Item = Range> {
+        self.turns(range).map(|(_, copy)| copy)
+    }
+
+    /// The same with the places of the copies: where a formula stands that goes with one.
+    pub fn turns(&self, range: Range) -> impl Iterator<Item = (Place, Range)> {
+        let range = self.laid(range);
         let number = self.bands.iter().position(|band| band.columns.meets(range.columns)).unwrap_or_default();
         let met = || self.bands.iter().filter(|band| band.columns.meets(range.columns));
         let rows = self.bands[number].rows.copies(range.rows, &|id| met().all(|band| band.rows.has(id)));
@@ -112,31 +188,44 @@ impl Moves {
             let rows = row.map(|spot| (number, spot));
             columns.clone().map(move |columns| Place { rows, columns })
         });
-        places.filter_map(move |place| self.range(range, place))
+        let mut last = None;
+        places.filter_map(move |place| {
+            let place = self.seen(range, place);
+            let copy = self.find(range, place, [None; 4])?;
+            // What stands once is found from each turn.
+            (last.replace(copy) != Some(copy)).then(|| (place, self.laid(copy)))
+        })
     }
 
     /// What ranges became, without the cells that came between, as conditional formats and validations need it (`sqref`). If that makes more than
     /// `at_most` ranges of one, the smallest that holds all of them is taken. Ranges that were dropped are left out.
     #[must_use]
     pub fn areas(&self, ranges: &[Range], at_most: usize) -> Vec<Range> {
-        let around = |range: Range| self.range(range, Place::default()).into_iter().collect();
-        let areas = |range: &Range| {
-            self.areas_of(*range, Place::default(), at_most).unwrap_or_else(|| around(*range))
-        };
+        let around = |range: Range| self.range(range, Place::default()).into_iter().collect::<Vec<_>>();
+        let areas = |range: &Range| self.parts(*range, at_most).unwrap_or_else(|| around(*range));
         ranges.iter().flat_map(areas).collect()
+    }
+
+    /// The same of one range; None if it became more than so many.
+    #[must_use]
+    pub fn parts(&self, range: Range, at_most: usize) -> Option<Vec<Range>> {
+        let range = self.laid(range);
+        let parts = self.areas_of(range, self.seen(range, Place::default()), at_most)?;
+        Some(parts.into_iter().map(|part| self.laid(part)).collect())
     }
 
     /// What a range became, seen from a place, without the cells that came between. None if these are more than so many ranges.
     fn areas_of(&self, range: Range, place: Place, at_most: usize) -> Option<Vec<Range>> {
+        let Range { rows: all_rows, columns: all_columns } = sheet(self.is_turned);
         let parts = |axis: &Axis, lines: Lines, all: Lines, spot: Option<Spot>| {
             if lines == all { vec![all] } else { axis.parts(lines, spot, at_most) }
         };
         let mut areas: Vec<Range> = Vec::new();
-        for (number, band) in self.bands.iter().enumerate() {
+        for (number, band) in self.met(range) {
             let Some(columns) = band.columns.common(range.columns) else { continue };
-            let rows = parts(&band.rows, range.rows, Lines::ALL_ROWS, self.spot_in(place, number));
-            for columns in parts(&self.columns, columns, Lines::ALL_COLUMNS, place.columns) {
-                for area in rows.iter().filter_map(|rows| on_sheet(*rows, columns)) {
+            let rows = parts(&band.rows, range.rows, all_rows, self.spot_in(place, number));
+            for columns in parts(&self.columns, columns, all_columns, place.columns) {
+                for area in rows.iter().filter_map(|rows| self.on_sheet(*rows, columns)) {
                     let is_beside =
                         |it: &Range| it.rows == area.rows && it.columns.last + 1 == area.columns.first;
                     match areas.iter().position(is_beside) {
@@ -154,6 +243,11 @@ impl Moves {
     /// `$` to other turns of it, goes from there to there, and stays one range.
     pub(crate) fn list(&self, reference: &Reference, place: Place, at_most: usize) -> List {
         let Some(around) = self.reference(reference, place, Single::Grow) else { return List::Lost };
+        let reference = &if self.is_turned { reference.turned() } else { *reference };
+        if self.once.iter().any(|once| once.area.holds(reference.range())) {
+            return List::One(around);
+        }
+        let laid = |areas: Vec<Range>| areas.into_iter().map(|area| self.laid(area)).collect();
         let (range, [rows, columns]) = (reference.range(), pins(reference));
         let is_one = |axis: &Axis, lines: Lines, spot: Option<Spot>, pins: [Option<u32>; 2]| {
             axis.crosses(lines, spot) || pins.iter().any(|pin| axis.view(spot, *pin).open.is_some())
@@ -173,22 +267,26 @@ impl Moves {
             None => List::Around(around),
             // Parts of rows are no whole rows.
             Some(areas)
-                if reference.columns.is_none() && areas.iter().any(|it| it.columns != around.columns) =>
+                if reference.columns.is_none()
+                    && areas.iter().any(|it| it.columns != self.laid(around).columns) =>
             {
                 List::Around(around)
             }
-            Some(areas) if areas.len() > 1 => List::Many(areas),
+            Some(areas) if areas.len() > 1 => List::Many(laid(areas)),
             Some(_) => List::One(around),
         }
     }
 
     /// What a reference became, seen from a place.
     pub(crate) fn reference(&self, reference: &Reference, place: Place, single: Single) -> Option<Range> {
+        let reference = &if self.is_turned { reference.turned() } else { *reference };
         let range = reference.range();
-        let [rows, columns] = pins(reference);
-        let found = self.find(range, place, [rows[0], rows[1], columns[0], columns[1]])?;
+        let seen = self.seen(range, place);
+        let is_once = self.once.iter().any(|once| once.area.holds(range));
+        let [rows, columns] = if is_once { [[None; 2]; 2] } else { pins(reference) };
+        let found = self.find(range, seen, [rows[0], rows[1], columns[0], columns[1]])?;
         if !reference.is_single || single == Single::Grow {
-            return Some(found);
+            return Some(self.laid(found));
         }
         // A `$` within the own block means its first turn; of other blocks the last turn is meant.
         let number = self.bands.iter().position(|band| band.columns.holds(range.columns)).unwrap_or_default();
@@ -203,10 +301,10 @@ impl Moves {
             Single::Last => false,
             Single::One | Single::Grow => pinned.is_some() && is_own,
         };
-        Some(Range {
+        Some(self.laid(Range {
             rows: pick(found.rows, is_first(rows[0], own_rows)),
             columns: pick(found.columns, is_first(columns[0], own_columns)),
-        })
+        }))
     }
 
     /// The smallest range that holds what is left. `pinned` are the lines with a `$`: first and last row, first and last column.
@@ -219,20 +317,28 @@ impl Moves {
             let last = axis.last(lines, axis.view(spot, pinned[1]))?;
             Some(Lines { first, last })
         };
+        let Range { rows: all_rows, columns: all_columns } = sheet(self.is_turned);
         let mut found = None::<Range>;
-        for (number, band) in self.bands.iter().enumerate() {
+        for (number, band) in self.met(range) {
             let Some(columns) = band.columns.common(range.columns) else { continue };
-            let columns =
-                find(&self.columns, columns, Lines::ALL_COLUMNS, place.columns, [pinned[2], pinned[3]]);
+            let columns = find(&self.columns, columns, all_columns, place.columns, [pinned[2], pinned[3]]);
             let spot = self.spot_in(place, number);
-            let rows = find(&band.rows, range.rows, Lines::ALL_ROWS, spot, [pinned[0], pinned[1]]);
-            let part = rows.zip(columns).and_then(|(rows, columns)| on_sheet(rows, columns));
+            let rows = find(&band.rows, range.rows, all_rows, spot, [pinned[0], pinned[1]]);
+            let part = rows.zip(columns).and_then(|(rows, columns)| self.on_sheet(rows, columns));
             found = match (found, part) {
                 (Some(found), Some(part)) => Some(found.around(part)),
                 (found, part) => found.or(part),
             };
         }
         found
+    }
+
+    /// The bands that have cells of a range. A whole column is where its last rows are: cells of others that moved to the right leave it behind.
+    fn met(&self, range: Range) -> impl Iterator<Item = (usize, &Band)> {
+        let is_whole = self.is_turned && range.columns == Lines::ALL_ROWS;
+        let first = if is_whole { self.bands.len() - 1 } else { 0 };
+        let met = move |(_, band): &(usize, &Band)| band.columns.meets(range.columns);
+        self.bands.iter().enumerate().skip(first).filter(met)
     }
 
     /// The spot of a place in another band: blocks of whole rows are in all of them.
@@ -243,6 +349,18 @@ impl Moves {
         }
         self.bands[band].rows.translate(&self.bands.get(number)?.rows, spot)
     }
+
+    /// What is beyond the sheet's end is cut off, as Excel does it when rows are inserted above a range that goes to the end.
+    fn on_sheet(&self, rows: Lines, columns: Lines) -> Option<Range> {
+        let all = sheet(self.is_turned);
+        Some(Range { rows: rows.common(all.rows)?, columns: columns.common(all.columns)? })
+    }
+}
+
+/// All cells of a sheet.
+fn sheet(is_turned: bool) -> Range {
+    let all = Range { rows: Lines::ALL_ROWS, columns: Lines::ALL_COLUMNS };
+    if is_turned { all.turned() } else { all }
 }
 
 /// What is meant by a reference to one cell that is in several places.
@@ -276,10 +394,4 @@ fn pins(reference: &Reference) -> [[Option<u32>; 2]; 2] {
             [first, side.last_is_fixed.then_some(side.lines.last)]
         })
     })
-}
-
-/// What is beyond the sheet's end is cut off, as Excel does it when rows are inserted above a range that goes to the end.
-fn on_sheet(rows: Lines, columns: Lines) -> Option<Range> {
-    let rows = rows.common(Lines::ALL_ROWS)?;
-    Some(Range { rows, columns: columns.common(Lines::ALL_COLUMNS)? })
 }

@@ -46,7 +46,7 @@ pub(crate) enum Role {
     All,
     /// All, and of several sheets as several arguments.
     List,
-    /// It is the begin of a range whose end is reckoned: `A1:INDEX(…)`.
+    /// It is the begin of a range whose end is reckoned: `A1:INDEX(…)`, `OFFSET(A1,…)`.
     Begin,
     /// It is the end of one.
     End,
@@ -125,7 +125,7 @@ impl<S: AsRef<str>> Reader<'_, S> {
                 let inner = match self.takes() {
                     Takes::Array => Takes::Array,
                     Takes::Range | Takes::List if self.is_start => Takes::Range,
-                    Takes::Range | Takes::List | Takes::Value => Takes::Value,
+                    Takes::Range | Takes::List | Takes::First | Takes::Value => Takes::Value,
                 };
                 self.open(Frame::Group(inner), self.at + 1);
             }
@@ -199,7 +199,8 @@ impl<S: AsRef<str>> Reader<'_, S> {
             Takes::Array => Role::All,
             Takes::Range if is_whole => Role::All,
             Takes::List if is_whole => Role::List,
-            Takes::Range | Takes::List | Takes::Value => Role::One,
+            Takes::First if is_whole => Role::Begin,
+            Takes::Range | Takes::List | Takes::First | Takes::Value => Role::One,
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Facts {
     pub citations: Citations,
     /// Folders in which pictures lie, each with a slash at its end.
     pub folders: Vec<String>,
+    /// What it has hyperref say of it: `title`, `author`, `subject`, `keywords`, as LaTeX.
+    pub properties: Vec<(&'static str, String)>,
 }
 
 impl Facts {
@@ -64,6 +66,7 @@ impl Facts {
             chapters: ["book", "report", "scrbook", "scrreprt", "memoir"].contains(&class),
             citations: citations(&code),
             folders: folders(&code),
+            properties: properties(preamble),
         }
     }
 }
@@ -93,6 +96,40 @@ fn folders(code: &str) -> Vec<String> {
     let list = rest.split("}}").next().unwrap_or_default();
     let names = list.split(['{', '}']).map(str::trim).filter(|name| !name.is_empty());
     names.map(|name| if name.ends_with('/') { name.to_owned() } else { format!("{name}/") }).collect()
+}
+
+/// `\hypersetup{pdftitle={On paper}, pdfauthor=Ada}`; of several the last.
+fn properties(preamble: &str) -> Vec<(&'static str, String)> {
+    let keys = [
+        ("title", "pdftitle"),
+        ("author", "pdfauthor"),
+        ("subject", "pdfsubject"),
+        ("keywords", "pdfkeywords"),
+    ];
+    let value = |key| {
+        let (_, rest) = preamble.rsplit_once(key)?;
+        let value = value(rest.trim_start().strip_prefix('=')?.trim_start());
+        (!value.is_empty()).then(|| value.to_owned())
+    };
+    keys.into_iter().filter_map(|(name, key)| Some((name, value(key)?))).collect()
+}
+
+/// The value of a key at the beginning of `rest`: up to a comma or the end of the list, beyond braces.
+fn value(rest: &str) -> &str {
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    let end = rest.char_indices().find(|(_, letter)| {
+        let (is_end, deeper) = match letter {
+            _ if is_escaped => (false, depth),
+            '{' => (false, depth + 1),
+            '}' | ',' | ']' if depth == 0 => (true, 0),
+            '}' => (false, depth - 1),
+            _ => (false, depth),
+        };
+        is_escaped = *letter == '\\' && !is_escaped;
+        depth = deeper;
+        is_end
+    });
+    rest.get(..end.map_or(rest.len(), |(at, _)| at)).unwrap_or_default().trim()
 }
 
 /// The first argument in braces of the first `command`.

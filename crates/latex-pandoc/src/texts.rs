@@ -57,7 +57,8 @@ impl<'a> Texts<'a> {
 }
 
 /// The line without its comment.
-pub(crate) fn code_of(line: &str) -> &str {
+#[must_use]
+pub fn code_of(line: &str) -> &str {
     let mut is_escaped = false;
     for (at, character) in line.char_indices() {
         if character == '%' && !is_escaped {

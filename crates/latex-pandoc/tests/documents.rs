@@ -74,6 +74,20 @@ fn an_error_has_its_place() {
 }
 
 #[test]
+fn what_hyperref_shall_say_is_known() {
+    let source = "\\usepackage[pdftitle = {One, \\emph{two} \\} {3}},pdfauthor=Ada \\& Bo]{hyperref}\n\
+                  \\hypersetup{pdfsubject=S, % pdfkeywords={no}\n  pdfkeywords=}\n\
+                  \\hypersetup{pdfauthor={Zoë}}\n\\begin{document}\\hypersetup{pdfsubject=late}";
+    let found = Facts::of(source).properties;
+    let found: Vec<_> = found.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    assert_eq!(found, [("title", "{One, \\emph{two} \\} {3}}"), ("author", "{Zoë}"), ("subject", "S")]);
+    for source in ["pdftitle", "pdftitle=", "pdftitle={", "pdftitle=\\", "x pdftitle y"] {
+        let found = Facts::of(source).properties;
+        assert!(found.iter().all(|(_, text)| text == "{" || text == "\\"), "{source}: {found:?}");
+    }
+}
+
+#[test]
 fn facts_of_a_document_are_read_without_its_comments() {
     let of = |source: &str| Facts::of(source);
     assert_eq!(of("\\documentclass[ngerman]{scrbook}\n\\usepackage{babel}").language, Some("de"));

@@ -27,6 +27,12 @@ pub(crate) struct Answers<'a> {
 pub(crate) enum Answer<'a> {
     /// A value's text.
     Text(Cow<'a, str>),
+    /// Of a cell: nothing. Of a section of rows or columns: a list without items.
+    Null,
+    /// Of a cell.
+    Truth(bool),
+    /// Of a cell.
+    Number(f64),
     /// A section's copies, or in a copy the answers to its tags.
     List(Vec<Answer<'a>>),
     /// What is more than a text.
@@ -66,6 +72,10 @@ pub(crate) enum Form {
     Color,
     /// What its title says, its data as JSON.
     Chart,
+    /// Of a cell: days since 1970.
+    Day,
+    /// Of a cell: a formula of the data.
+    Formula,
 }
 
 impl Content<'_> {
@@ -81,7 +91,7 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Answer<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a text, a list or a content")
+        formatter.write_str("a value, a list or a content")
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -90,6 +100,28 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         Ok(Answer::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Answer::Null)
+    }
+
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<Self::Value, E> {
+        Ok(Answer::Truth(truth))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Answer::Number(number))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript wrote it: it was such a number")]
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Answer::Number(number as f64))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "JavaScript wrote it: it was such a number")]
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Answer::Number(number as f64))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {

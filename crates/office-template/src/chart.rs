@@ -10,6 +10,7 @@ mod series;
 mod sheet;
 mod styles;
 mod table;
+mod unseen;
 mod workbook;
 
 use serde::Deserialize;
@@ -19,11 +20,15 @@ use crate::forms::Refusal;
 use crate::package::{Package, Relation};
 use pieces::Layout;
 use table::Table;
+pub(crate) use unseen::list;
 use workbook::Workbook;
 
 /// Where a chart's data cannot stand.
-pub(crate) const MISPLACED: &str =
-    "it is the data of a chart; let the tag stand in the title of a chart of the document, which it fills";
+pub(crate) const MISPLACED: &str = "it is the data of a chart; let the tag stand in the title or in the alternative text of a chart of the document, which it fills";
+
+/// Why a chart is not filled whose kind came with Office 2016.
+pub(crate) const LATER: &str = "it is the data of a chart, and charts of this kind (waterfall, treemap, sunburst, funnel, histogram, box and \
+    whisker, map) are not filled; take a column, bar, line, pie, area, scatter, bubble or radar chart";
 
 /// The namespaces of charts.
 const NAMESPACES: [&str; 2] =
@@ -88,6 +93,25 @@ pub(crate) fn prefix(xml: &[u8]) -> Option<String> {
         .then(|| prefix.to_owned())
 }
 
+/// Whether a part is a chart of a kind that came with Office 2016.
+pub(crate) fn is_of_later_kind(xml: &[u8]) -> bool {
+    pieces::root(xml).is_some_and(|(_, tag)| memchr::memmem::find(tag, b"/drawing/2014/chartex").is_some())
+}
+
+/// Fills the charts whose data stood beside them; tells which tags gave data that cannot be, by their numbers, and why.
+pub(crate) fn fill_waiting(package: &mut Package<'_>) -> Result<Vec<(usize, String)>, Error> {
+    let mut faults = Vec::new();
+    for (name, (number, chart)) in std::mem::take(&mut package.charts) {
+        let Some(xml) = package.part(&name)? else { continue };
+        match filled(&chart, (&name, &xml), package) {
+            Ok(filled) => package.put(&name, filled)?,
+            Err(Refusal::Fault(message)) => faults.push((number, message)),
+            Err(Refusal::Error(error)) => return Err(error),
+        }
+    }
+    Ok(faults)
+}
+
 /// The chart's part `name`, filled; its workbook is filled with it.
 pub(crate) fn filled(
     chart: &Chart,
@@ -98,6 +122,7 @@ pub(crate) fn filled(
     let table = Table::new(chart, layout.kind()?)?;
     let sheet = match package.related(name, Relation::Package)? {
         Some(workbook) => edited(&table, &workbook, package)?,
+        None if package.is_workbook() => unseen::added(&table, package),
         None => SHEET.to_owned(),
     };
     let filled = series::written(chart, &table, (&layout, xml), (&sheet, package.room()))?;

@@ -14,6 +14,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, quoted};
 use crate::limits::Limits;
+use crate::package::Content;
 
 /// So much is no bomb, however well it was packed: a page of one repeated row may shrink to a thousandth.
 const RATIO_FREE_BYTES: u64 = 1 << 20;
@@ -170,8 +171,8 @@ pub(crate) fn unpack(
 /// behind them.
 pub(crate) fn write(
     archive: &mut Archive<'_>,
-    (mut changed, removed): (BTreeMap<usize, Vec<u8>>, &BTreeSet<usize>),
-    added: &[(String, Vec<u8>)],
+    (mut changed, removed): (BTreeMap<usize, Content>, &BTreeSet<usize>),
+    added: &[(String, Content)],
 ) -> Result<Vec<u8>, Error> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for index in (0..archive.len()).filter(|index| !removed.contains(index)) {
@@ -180,7 +181,8 @@ pub(crate) fn write(
         let name = entry.name().map_or_else(|_| format!("file {}", index + 1), std::borrow::Cow::into_owned);
         let result = match changed.remove(&index) {
             None => writer.raw_copy_file(entry),
-            Some(content) => {
+            Some(Content::Packed(packed, _)) => copy_packed(&mut writer, &packed, &name),
+            Some(Content::Plain(content)) => {
                 let options = SimpleFileOptions::default()
                     .compression_method(CompressionMethod::Deflated)
                     .large_file(u32::try_from(content.len()).is_err());
@@ -196,6 +198,13 @@ pub(crate) fn write(
         result.map_err(|error| damaged(&name, &error))?;
     }
     for (name, content) in added {
+        let content = match content {
+            Content::Plain(content) => content,
+            Content::Packed(packed, _) => {
+                copy_packed(&mut writer, packed, name).map_err(|error| damaged(name, &error))?;
+                continue;
+            }
+        };
         let options = SimpleFileOptions::default()
             .compression_method(method(name))
             .large_file(u32::try_from(content.len()).is_err());
@@ -206,6 +215,13 @@ pub(crate) fn write(
     }
     let file = writer.finish().map_err(|error| damaged("the document", &error))?;
     Ok(file.into_inner())
+}
+
+/// What was packed while it was written, as it is.
+fn copy_packed(writer: &mut ZipWriter<Cursor<Vec<u8>>>, packed: &[u8], name: &str) -> Result<(), ZipError> {
+    let mut archive = ZipArchive::new(Cursor::new(packed))?;
+    let entry = archive.by_index_raw(0)?;
+    writer.raw_copy_file_rename(entry, name)
 }
 
 /// Pictures that are packed are not packed again.

@@ -1,6 +1,7 @@
 //! Which parts of a container hold Word's text: `[Content_Types].xml` says so (ECMA-376, part 2, 10.1.2).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -17,7 +18,7 @@ use crate::word::attribute::{attribute, value};
 pub(crate) const LIST: &str = "[Content_Types].xml";
 
 /// How the content types of the other parts with tags end, and what these are written in.
-const OTHER_PARTS: [(&str, Dialect); 17] = [
+const OTHER_PARTS: [(&str, Dialect); 20] = [
     ("wordprocessingml.header+xml", Dialect::Word),
     ("wordprocessingml.footer+xml", Dialect::Word),
     ("wordprocessingml.footnotes+xml", Dialect::Word),
@@ -27,6 +28,8 @@ const OTHER_PARTS: [(&str, Dialect); 17] = [
     // What older programs, and all that are not Word, show of SmartArt.
     ("ms-office.drawingml.diagramdrawing+xml", Dialect::Drawing),
     ("drawingml.chart+xml", Dialect::Drawing),
+    // The text boxes of a workbook's sheets.
+    ("officedocument.drawing+xml", Dialect::Drawing),
     ("drawingml.chartshapes+xml", Dialect::Drawing),
     ("ms-office.chartex+xml", Dialect::Drawing),
     // What slides, notes and printed pages are made after.
@@ -34,6 +37,8 @@ const OTHER_PARTS: [(&str, Dialect); 17] = [
     ("presentationml.slidemaster+xml", Dialect::Drawing),
     ("presentationml.notesmaster+xml", Dialect::Drawing),
     ("presentationml.handoutmaster+xml", Dialect::Drawing),
+    ("spreadsheetml.comments+xml", Dialect::Properties),
+    ("ms-excel.threadedcomments+xml", Dialect::Properties),
     ("package.core-properties+xml", Dialect::Properties),
     ("extended-properties+xml", Dialect::Properties),
     ("custom-properties+xml", Dialect::Properties),
@@ -71,7 +76,7 @@ pub(crate) struct Listing {
     pub deck: Option<Deck>,
 }
 
-/// What a file of Word or `PowerPoint` has to read.
+/// What a file of Microsoft Office has to read.
 pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<Listing, Error> {
     let Some(index) = archive.index_for_name(LIST) else {
         return Err(Error::NotOffice(without_list(archive)));
@@ -81,7 +86,7 @@ pub(crate) fn listing(archive: &mut Archive<'_>, limits: &Limits) -> Result<List
     let overrides = overrides(&list, limits)?;
     let main = overrides.iter().find_map(|(name, kind)| {
         let family = Family::of_main(kind)?;
-        matches!(family, Family::Word | Family::PowerPoint).then_some((name, family))
+        (family != Family::OpenDocument).then_some((name, family))
     });
     let Some((main, family)) = main else { return Err(Error::NotOffice(other_document(&overrides))) };
     // Names of parts are the same whatever their case.
@@ -158,15 +163,15 @@ fn overrides(list: &[u8], limits: &Limits) -> Result<Vec<(String, String)>, Erro
 /// The content types of a container's parts.
 #[derive(Default)]
 pub(crate) struct Kinds {
-    by_extension: BTreeMap<String, String>,
-    by_name: BTreeMap<String, String>,
+    by_extension: BTreeMap<String, Arc<str>>,
+    by_name: BTreeMap<String, Arc<str>>,
 }
 
 impl Kinds {
-    pub(crate) fn of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn of(&self, name: &str) -> Option<&Arc<str>> {
         let name = name.to_ascii_lowercase();
         let by_extension = || self.by_extension.get(name.rsplit_once('.')?.1);
-        self.by_name.get(&name).or_else(by_extension).map(String::as_str)
+        self.by_name.get(&name).or_else(by_extension)
     }
 }
 
@@ -177,7 +182,7 @@ pub(crate) fn kinds(list: &[u8]) -> Kinds {
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(tag) | Event::Empty(tag) => {
-                let kind = value(&tag, "ContentType");
+                let kind = Arc::from(value(&tag, "ContentType"));
                 match tag.local_name().as_ref() {
                     b"Default" => {
                         kinds.by_extension.insert(value(&tag, "Extension").to_ascii_lowercase(), kind);

@@ -47,8 +47,14 @@ impl Family {
 
     /// Whose file it may be, for what is said of one that cannot be read.
     pub(crate) fn likely(file: &[u8]) -> Self {
-        let is_deck = memchr::memmem::find(file, b"ppt/presentation.xml").is_some();
-        if is_deck { Self::PowerPoint } else { Self::Word }
+        let has = |name: &[u8]| memchr::memmem::find(file, name).is_some();
+        if has(b"ppt/presentation.xml") {
+            Self::PowerPoint
+        } else if has(b"xl/workbook.xml") {
+            Self::Excel
+        } else {
+            Self::Word
+        }
     }
 
     /// Where the program keeps the parts of a file.

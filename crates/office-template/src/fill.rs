@@ -140,7 +140,7 @@ impl<'a, 'p> Filler<'a, 'p> {
                     Some(Answer::Text(text)) => self.text(slot, text)?,
                     Some(Answer::Content(content)) => self.content(slot, content)?,
                     Some(Answer::List(copies)) => self.include(slot, copies)?,
-                    None => return Err(misfit()),
+                    Some(Answer::Null | Answer::Truth(_) | Answer::Number(_)) | None => return Err(misfit()),
                 },
                 Node::Address(address) => self.address(address, answers)?,
                 Node::AddressAgain(place) => self.address_again(*place),

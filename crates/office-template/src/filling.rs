@@ -1,7 +1,9 @@
 //! A template with its answers becomes a document: its parts one after the other, repeated slides as often as they are asked for.
 
 use crate::answer::Answer;
+use crate::chart;
 use crate::error::Error;
+use crate::excel::Book;
 use crate::files::Files;
 use crate::fill::{Filler, Source, misfit};
 use crate::package::{Opening, Package};
@@ -20,13 +22,18 @@ struct Filling<'t, 'p, 'f> {
 impl Template {
     /// The document with the answers to all tags.
     pub(crate) fn fill_tree(self, tree: &[Answer<'_>], files: &mut dyn Files) -> Result<Filled, Error> {
-        let mut answers = tree.iter();
+        let own = self.book.as_ref().map_or(0, |book| book.answers);
+        let (of_book, others) = tree.split_at_checked(own).ok_or_else(misfit)?;
+        let mut answers = others.iter();
         let (is_strict, next_number) = (self.is_strict, self.next_number);
         let opening = Opening { is_strict, next_number, folder: self.family.folder() };
         let package = Package::open(&self.file, &self.limits, opening)?;
         let mut filling = Filling { template: &self, package, files, faults: Vec::new() };
+        filling.package.sheet_names = self.book.as_ref().map(Book::names).unwrap_or_default();
         self.warnings.iter().for_each(|warning| filling.package.warnings.push(warning));
-        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, self.limits.slides));
+        let is_repeated = |group: &&[PartPlan]| group.iter().any(|part| part.repeat.is_some());
+        let repeated = self.parts.chunk_by(PartPlan::is_copied_with).filter(is_repeated).count();
+        let mut repeats = self.deck.as_ref().map(|deck| Repeats::new(deck, repeated, self.limits.slides));
         for group in self.parts.chunk_by(PartPlan::is_copied_with) {
             match (&mut repeats, group.iter().find_map(|part| Some((part.slide?, part.repeat.as_ref()?)))) {
                 (Some(repeats), Some((slide, _))) => {
@@ -38,7 +45,12 @@ impl Template {
         if answers.next().is_some() {
             return Err(misfit());
         }
-        let Filling { mut package, faults, .. } = filling;
+        let Filling { mut package, mut faults, files, .. } = filling;
+        if let Some(book) = self.book.as_ref().filter(|book| book.has_tags()) {
+            faults.extend(book.fill(of_book, (&mut package, files, &self.limits.slides))?.faults);
+        }
+        faults.extend(chart::fill_waiting(&mut package)?);
+        chart::list(&self.main, &mut package)?;
         if !faults.is_empty() {
             let count = faults.len();
             return Err(Error::Tags(self.faults(faults, count)));
@@ -82,7 +94,7 @@ impl Filling<'_, '_, '_> {
             for part in parts.iter().filter(|part| part.tags > 0) {
                 let name = names.get(&part.name).unwrap_or(&part.name);
                 let xml = self.part((part, name), &mut answers)?;
-                self.package.put(name, renewed(xml, number))?;
+                self.package.put(name, renewed(name, xml, number)?)?;
                 self.package.forget(name, &part.forgotten)?;
             }
             if answers.next().is_some() {
@@ -114,6 +126,6 @@ impl Filling<'_, '_, '_> {
         let mut filler = Filler::new(source, limit, (&mut self.package, &mut *self.files));
         let out = filler.part(&part.nodes, answers)?;
         self.faults.append(&mut filler.faults);
-        if part.slide.is_some() { spanned(name, out) } else { Ok(out) }
+        if part.slide.is_some() { spanned(name, out, &template.limits.elements) } else { Ok(out) }
     }
 }

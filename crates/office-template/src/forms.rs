@@ -93,7 +93,7 @@ pub(crate) fn write(
         Form::Include => include::calculated(content.field(0), place.source, (package, files)),
         Form::Image | Form::Qr | Form::Barcode => image::write(content, place, (package, files)),
         Form::Html => html::write(content.field(0), place, (package, files)),
-        Form::Chart => Err(chart::MISPLACED.to_owned().into()),
+        Form::Chart | Form::Day | Form::Formula => Err(chart::MISPLACED.to_owned().into()),
     }
 }
 

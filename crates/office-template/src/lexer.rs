@@ -70,7 +70,7 @@ pub struct Token {
 pub enum Tag {
     /// `{x}`
     Value(Expression),
-    /// `{#x}`, and `{-w:tr x}` with the element that is repeated.
+    /// `{#x}`, and `{-w:tr x}` or `{-rows x}` with the element that is repeated.
     Section(Expression, Option<String>),
     /// `{^x}`
     Otherwise(Expression),
@@ -90,6 +90,8 @@ pub enum Tag {
     Command(Command, Vec<String>),
     /// `{:slides x}`
     Slides(Expression),
+    /// `{:sheet x}`
+    Sheet(Expression),
     /// `{=[[ ]]=}`
     Delimiters(Delimiters),
 }
@@ -112,9 +114,12 @@ impl Tag {
             | Self::Html(_)
             | Self::Xml(_)
             | Self::Command(..) => true,
-            Self::Section(..) | Self::Otherwise(_) | Self::End(_) | Self::Slides(_) | Self::Delimiters(_) => {
-                false
-            }
+            Self::Section(..)
+            | Self::Otherwise(_)
+            | Self::End(_)
+            | Self::Slides(_)
+            | Self::Sheet(_)
+            | Self::Delimiters(_) => false,
         }
     }
 }
@@ -139,6 +144,12 @@ const COMMANDS: [Command; 5] = [
 
 /// The command that is a section over the whole slide: its list may have filters.
 const SLIDES: &str = "slides";
+
+/// The same over the whole sheet of a workbook.
+const SHEET: &str = "sheet";
+
+/// What can be named in a workbook as that which is repeated: `{-rows x}`.
+pub(crate) const LINES: [&str; 3] = ["rows", "columns", "right"];
 
 impl Token {
     /// The tag as its author wrote it, for a sentence about it.
@@ -217,9 +228,13 @@ fn expression(text: &str, missing: &str) -> Result<Expression, String> {
     if text.is_empty() { Err(missing.to_owned()) } else { Expression::read(text) }
 }
 
-/// `{-w:tr list}`: a name with a prefix directly behind the dash, and a blank behind it.
+/// `{-w:tr list}`: a name with a prefix directly behind the dash, and a blank behind it; or a word of [`LINES`] before a name.
 fn repeat(source: &str) -> Option<Result<Tag, String>> {
     let (name, list) = source.strip_prefix('-')?.split_once(char::is_whitespace)?;
+    let begins = |list: &str| list.starts_with(|first: char| first.is_alphabetic() || "_$.".contains(first));
+    if LINES.contains(&name) && begins(list.trim_start()) {
+        return Some(Expression::read(list.trim()).map(|list| Tag::Section(list, Some(name.to_owned()))));
+    }
     let (prefix, local) = name.split_once(':')?;
     let is_qualified = is_name(prefix) && is_name(local);
     is_qualified.then(|| Ok(Tag::Section(Expression::read(list.trim())?, Some(name.to_owned()))))
@@ -246,8 +261,12 @@ fn command(rest: &str) -> Result<Tag, String> {
         let list = expression(content.trim(), "it takes a list, as in {:slides items}")?;
         return Ok(Tag::Slides(list));
     }
+    if name == SHEET {
+        let list = expression(content.trim(), "it takes a list, as in {:sheet branches}")?;
+        return Ok(Tag::Sheet(list));
+    }
     let Some(command) = COMMANDS.into_iter().find(|command| command.name == name) else {
-        let known: Vec<&str> = COMMANDS.iter().map(|command| command.name).chain([SLIDES]).collect();
+        let known: Vec<&str> = COMMANDS.iter().map(|command| command.name).chain([SLIDES, SHEET]).collect();
         return Err(format!("there is no command {name:?}; there are {}", known.join(", ")));
     };
     let arguments = arguments(content)?;

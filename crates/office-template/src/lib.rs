@@ -18,6 +18,7 @@ mod chart;
 mod container;
 mod content_types;
 mod error;
+mod excel;
 mod extent;
 mod family;
 mod field_code;
@@ -49,6 +50,7 @@ use std::collections::BTreeMap;
 use answer::Answers;
 use content_types::TextPart;
 pub use error::{Error, Fault, Faults};
+use excel::Book;
 pub use family::Family;
 pub use files::{Files, NoFiles};
 use fill::Source;
@@ -88,6 +90,8 @@ pub struct Template {
     main: String,
     /// The slides of a presentation.
     deck: Option<Deck>,
+    /// The sheets of a workbook.
+    book: Option<Book>,
     /// The delimiters that were asked for.
     delimiters: Option<Delimiters>,
     /// Whether it is written in the strict form of the format.
@@ -154,7 +158,7 @@ pub struct Filled {
 }
 
 impl Template {
-    /// Reads a file of Word or `PowerPoint` and finds its tags.
+    /// Reads a file of Word, Excel or `PowerPoint` and finds its tags.
     ///
     /// # Errors
     ///
@@ -197,12 +201,12 @@ impl Template {
         if let Some(Err(message)) = delimiters.as_ref().map(Delimiters::check) {
             return Err(Error::Delimiters(message));
         }
-        let Parts { family, main, deck, read: parts, styles, next_number } =
+        let Parts { family, main, deck, book, read: parts, styles, next_number } =
             read::parts(&file, delimiters.is_some(), limits, reading)?;
         let given = delimiters.clone();
         let mut warnings = Vec::new();
         let delimiters = delimiters.unwrap_or_else(|| {
-            let found = read::detected(&parts);
+            let found = read::detected(&parts, &book.as_ref().map(excel::Source::texts).unwrap_or_default());
             if found != Delimiters::default() {
                 let Delimiters { start, end } = &found;
                 warnings.push(format!(
@@ -225,10 +229,12 @@ impl Template {
             family,
             main,
             deck,
+            book: None,
             delimiters: given,
             is_strict: parts.iter().any(|(_, part)| part.is_strict()),
             warnings,
         };
+        let own = book.map(|book| template.add_book(book, &delimiters, reading)).transpose()?;
         let mut of_parts = Vec::new();
         for (TextPart { name, title, is_main, slide, .. }, part) in parts {
             let told = reading.outline.as_ref().map_or(0, Collected::steps);
@@ -237,11 +243,28 @@ impl Template {
             template.parts.push(PartPlan { name, slide, ..part });
             of_parts.push((steps, title, told));
         }
-        let steps = powerpoint::grouped(&template.parts, of_parts, reading);
+        let mut steps = own.unwrap_or_default();
+        steps.extend(powerpoint::grouped(&template.parts, of_parts, reading));
         template.program = serde_json::to_string(&steps).map_err(|error| Error::Answer(error.to_string()))?;
         template.paths = paths::are_paths(&steps).then_some(steps);
         template.file = file;
         Ok(template)
+    }
+
+    /// Finds the tags of a workbook's sheets, and what the engine runs for them.
+    fn add_book(
+        &mut self,
+        book: excel::Source,
+        delimiters: &Delimiters,
+        reading: &mut Reading<'_>,
+    ) -> Result<Vec<program::Step>, Error> {
+        let (book, steps, places) = Book::plan(book, (delimiters, self.tags.len()), (reading, &self.limits))?;
+        for excel::Place { cell, shown } in places {
+            self.tags.push(TagPlace { part: self.names.len(), paragraph: 0, shown });
+            self.names.push(cell);
+        }
+        self.book = Some(book);
+        Ok(steps)
     }
 
     /// Finds the tags of a part, and what the engine runs for them.

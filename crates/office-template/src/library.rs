@@ -7,6 +7,8 @@ const EXACT: &str = include_str!("library/exact.js");
 const FORMATS: &str = include_str!("library/formats.js");
 const DATES: &str = include_str!("library/dates.js");
 const CHARTS: &str = include_str!("library/charts.js");
+const CELLS: &str = include_str!("library/cells.js");
+const DAYS: &str = include_str!("library/days.js");
 const FORMS: &str = include_str!("library/forms.js");
 
 /// A part with filters.
@@ -43,7 +45,10 @@ impl Filters {
 }
 
 /// The kinds of steps that the core does without further parts.
-const CORE_KINDS: [&str; 3] = ["value", "section", "otherwise"];
+const CORE_KINDS: [&str; 5] = ["value", "section", "otherwise", "rows", "columns"];
+
+/// The kinds of steps of cells.
+const CELL_KINDS: [&str; 3] = ["cell", "day", "formula"];
 
 /// A script that evaluates to a function `(program, data, settings) => string`, for one program and its data.
 ///
@@ -56,9 +61,11 @@ const CORE_KINDS: [&str; 3] = ["value", "section", "otherwise"];
 /// that print as they are written.
 #[must_use]
 pub fn library(program: &str, needs: Needs) -> String {
+    let has_days = values(program, "kind").any(|kind| kind == "day");
     // Days may be the categories of charts.
     let is_needed = |part: &&Filters| {
-        needs.charts && part.script == DATES || values(program, "name").any(|name| part.has(name))
+        (needs.charts || has_days) && part.script == DATES
+            || values(program, "name").any(|name| part.has(name))
     };
     let needed: Vec<_> = FILTERS.iter().filter(is_needed).collect();
     let mut script = ["\"use strict\"; {\n", CORE].concat();
@@ -72,7 +79,13 @@ pub fn library(program: &str, needs: Needs) -> String {
     if needs.charts {
         script.push_str(CHARTS);
     }
-    if values(program, "kind").any(|kind| !CORE_KINDS.contains(&kind)) {
+    if values(program, "kind").any(|kind| CELL_KINDS.contains(&kind)) {
+        script.push_str(CELLS);
+    }
+    if has_days {
+        script.push_str(DAYS);
+    }
+    if values(program, "kind").any(|kind| !CORE_KINDS.contains(&kind) && !CELL_KINDS.contains(&kind)) {
         script.push_str(FORMS);
     }
     script.push_str("fill; }");

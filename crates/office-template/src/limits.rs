@@ -28,7 +28,7 @@ pub struct Limits {
     pub tags: Limit,
     /// How often all sections together are repeated. The program counts it: it is among its settings.
     pub items: Limit,
-    /// Slides of a presentation when it is filled.
+    /// Slides of a presentation, or sheets of a workbook, when it is filled.
     pub slides: Limit,
     /// Bytes of the parts that are filled, before they are packed.
     pub output_bytes: Limit,

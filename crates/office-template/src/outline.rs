@@ -10,7 +10,7 @@ use crate::lexer::{Delimiters, Expression, Tag};
 use crate::limits::Limits;
 use crate::program::code;
 use crate::read::Reading;
-use crate::tags::{Placed, Tags, list};
+use crate::tags::{Tags, list};
 use crate::unfilled::of_program;
 
 /// So many tags are told; of the others only how many there are.
@@ -111,7 +111,21 @@ impl Collected {
             kind: kind(&placed.tag),
             shown: placed.shown.clone(),
         }));
-        self.nest(&tags.all, first);
+        self.nest(tags.all.iter().map(|placed| &placed.tag), first);
+    }
+
+    /// Adds tags of cells: where each stands, and as its author wrote it.
+    pub(crate) fn add_cells(&mut self, cells: &[(String, &Tag, &str)]) {
+        let first = self.count;
+        self.count += cells.len();
+        let room = TAGS.saturating_sub(self.tags.len());
+        self.tags.extend(cells.iter().take(room).map(|(cell, tag, shown)| OutlineTag {
+            part: cell.clone(),
+            paragraph: 0,
+            kind: kind(tag),
+            shown: (*shown).to_owned(),
+        }));
+        self.nest(cells.iter().map(|(_, tag, _)| *tag), first);
     }
 
     /// How many steps there are outside of all sections.
@@ -126,15 +140,15 @@ impl Collected {
     }
 
     /// The steps of a part's tags, the first of which has the number `first`. A section that is never closed goes on to the part's end.
-    fn nest(&mut self, tags: &[Placed], first: usize) {
+    fn nest<'t>(&mut self, tags: impl Iterator<Item = &'t Tag>, first: usize) {
         let mut open: Vec<Step> = Vec::new();
-        for (number, placed) in (first..).zip(tags) {
-            if let Tag::End(_) = placed.tag {
+        for (number, tag) in (first..).zip(tags) {
+            if let Tag::End(_) = tag {
                 self.close(&mut open);
                 continue;
             }
-            let is_section = list(&placed.tag).is_some();
-            for step in steps(&placed.tag) {
+            let is_section = list(tag).is_some();
+            for step in steps(tag) {
                 open.push(Step { tag: number, ..step });
                 if !is_section || open.len() > DEPTH {
                     self.close(&mut open);
@@ -165,6 +179,7 @@ fn kind(tag: &Tag) -> &'static str {
         Tag::Xml(_) => "xml",
         Tag::Command(command, _) => command.name,
         Tag::Slides(_) => "slides",
+        Tag::Sheet(_) => "sheet",
         Tag::Delimiters(_) => "delimiters",
     }
 }
@@ -183,7 +198,7 @@ fn steps(tag: &Tag) -> Vec<Step> {
         Tag::Command(command, arguments) => {
             arguments.iter().map(|text| of_text(command.name, text)).collect()
         }
-        Tag::End(_) | Tag::Slides(_) | Tag::Delimiters(_) => Vec::new(),
+        Tag::End(_) | Tag::Slides(_) | Tag::Sheet(_) | Tag::Delimiters(_) => Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod dropped;
 mod entries;
+mod packer;
 mod pictures;
 mod plain;
 pub(crate) mod relationships;
@@ -13,13 +14,17 @@ use std::collections::btree_map;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
+use crate::chart::Chart;
 use crate::container::{self, Archive};
-use crate::content_types::LIST;
+use crate::content_types::{Kinds, LIST, kinds};
 use crate::error::Error;
+use crate::family::Family;
 use crate::include::Taken;
 use crate::limits::Limits;
+use crate::powerpoint::Placeholders;
 use crate::warnings::Warnings;
-pub(crate) use entries::{Entry, entries};
+pub(crate) use entries::{Entry, counted, entries};
+pub(crate) use packer::{Content, Packer};
 pub(crate) use pictures::StoredPicture;
 use relationships::Relationships;
 pub(crate) use relationships::{
@@ -39,11 +44,11 @@ pub(crate) struct Package<'a> {
     /// So many bytes of the file may still be unpacked.
     unpacked_left: u64,
     /// Parts that are no longer what the file has, by their numbers.
-    changed: BTreeMap<usize, Vec<u8>>,
+    changed: BTreeMap<usize, Content>,
     /// Parts that are left out, by their numbers.
     removed: BTreeSet<usize>,
     /// Parts that the file has not, in the order in which they came.
-    added: Vec<(String, Vec<u8>)>,
+    added: Vec<(String, Content)>,
     /// What the parts refer to, by the parts' names.
     relationships: BTreeMap<String, Relationships>,
     /// The numbers that were last given to names, by what stands before them.
@@ -62,10 +67,17 @@ pub(crate) struct Package<'a> {
     folder: &'static str,
     /// What other documents have brought with them.
     pub taken: Taken,
+    /// The data of charts that stood beside them, by the charts' parts, and the tags that gave them, by their numbers.
+    pub charts: BTreeMap<String, (usize, Chart)>,
+    /// What has been read of layouts.
+    pub placeholders: Placeholders,
     /// What the document's author should know.
     pub warnings: Warnings,
     /// The next number of a picture that is no other's.
     pub next_number: u64,
+    /// Sheets with the data of a workbook's charts, and the names that sheets have.
+    pub unseen_sheets: Vec<(String, Vec<u8>)>,
+    pub sheet_names: Vec<String>,
 }
 
 /// What is known of a document before it is filled.
@@ -106,16 +118,30 @@ impl<'a> Package<'a> {
             is_strict,
             folder,
             taken: Taken::default(),
+            charts: BTreeMap::new(),
+            placeholders: Placeholders::new(),
             warnings: Warnings::default(),
             next_number,
+            unseen_sheets: Vec::new(),
+            sheet_names: Vec::new(),
         };
         plain::make(&mut package)?;
         Ok(package)
     }
 
+    /// The elements of a part, of which there may not be too many.
+    pub(crate) fn elements(&self, part: &str, xml: &[u8]) -> Result<Vec<Entry>, Error> {
+        counted(part, xml, &self.limits.elements)
+    }
+
     /// The names of the parts that the file has, in lower case.
     fn names(&self) -> Vec<String> {
         self.entries.keys().cloned().collect()
+    }
+
+    /// Whether it is a workbook.
+    pub(crate) fn is_workbook(&self) -> bool {
+        self.folder == Family::Excel.folder()
     }
 
     /// Whether the name of a part ends with this extension.
@@ -125,7 +151,7 @@ impl<'a> Package<'a> {
     }
 
     /// Leaves a part of the file out.
-    fn remove(&mut self, name: &str) {
+    pub(crate) fn remove(&mut self, name: &str) {
         if let Some(entry) = self.entries.remove(&name.to_ascii_lowercase()) {
             self.changed.remove(&entry);
             self.removed.insert(entry);
@@ -157,11 +183,11 @@ impl<'a> Package<'a> {
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let lower = name.to_ascii_lowercase();
         if let Some((_, content)) = self.added_at.get(&lower).and_then(|&at| self.added.get(at)) {
-            return Ok(Some(content.clone()));
+            return content.plain().map(Some);
         }
         let Some(&entry) = self.entries.get(&lower) else { return Ok(None) };
         if let Some(content) = self.changed.get(&entry) {
-            return Ok(Some(content.clone()));
+            return content.plain().map(Some);
         }
         let content = container::unpack(&mut self.archive, entry, &mut self.unpacked_left, self.limits)?;
         Ok(Some(content))
@@ -169,13 +195,35 @@ impl<'a> Package<'a> {
 
     /// Puts `content` in the place of the part `name`, or adds it; its content type is the caller's to say.
     pub(crate) fn put(&mut self, name: &str, content: Vec<u8>) -> Result<(), Error> {
-        self.take_room(content.len())?;
+        self.hold(name, Content::Plain(content))
+    }
+
+    /// Begins a part that is packed while it is written.
+    pub(crate) fn packer(&self) -> Result<Packer, Error> {
+        Packer::new(self.room, self.limits.output_bytes)
+    }
+
+    /// The same as [`put`](Self::put) of what has been written so.
+    pub(crate) fn put_packed(&mut self, name: &str, packer: Packer) -> Result<(), Error> {
+        let content = packer.finish()?;
+        self.hold(name, content)
+    }
+
+    fn hold(&mut self, name: &str, content: Content) -> Result<(), Error> {
         let lower = name.to_ascii_lowercase();
-        if let Some(&entry) = self.entries.get(&lower) {
+        let entry = self.entries.get(&lower).copied();
+        let at = self.added_at.get(&lower).copied();
+        // What it takes the place of is written no more.
+        let held = match (entry, at) {
+            (Some(entry), _) => self.changed.get(&entry),
+            (None, Some(at)) => self.added.get(at).map(|(_, held)| held),
+            (None, None) => None,
+        };
+        self.room += held.map_or(0, Content::size);
+        self.take_room(content.size())?;
+        if let Some(entry) = entry {
             self.changed.insert(entry, content);
-            return Ok(());
-        }
-        if let Some((_, held)) = self.added_at.get(&lower).and_then(|&at| self.added.get_mut(at)) {
+        } else if let Some((_, held)) = at.and_then(|at| self.added.get_mut(at)) {
             *held = content;
         } else {
             self.added_at.insert(lower, self.added.len());
@@ -195,14 +243,14 @@ impl<'a> Package<'a> {
         let hash = self.contents.hasher().hash_one(&content);
         let end = format!(".{extension}");
         let like = self.contents.get(&hash).into_iter().flatten().filter_map(|&index| self.added.get(index));
-        let same = { like }.find(|(name, held)| name.ends_with(&end) && *held == content);
+        let same = { like }.find(|(name, held)| name.ends_with(&end) && held.is(&content));
         if let Some((name, _)) = same {
             return Ok(name.clone());
         }
         let name = self.free_name(stem, &end);
         self.contents.entry(hash).or_default().push(self.added.len());
         self.put(&name, content)?;
-        self.override_type(&name, content_type);
+        self.override_type(&name, content_type)?;
         Ok(name)
     }
 
@@ -221,9 +269,14 @@ impl<'a> Package<'a> {
     }
 
     /// Says of which content type a part is that was added.
-    pub(crate) fn override_type(&mut self, name: &str, content_type: &str) {
+    pub(crate) fn override_type(&mut self, name: &str, content_type: &str) -> Result<(), Error> {
+        // The list is counted when it is put; until then it may not be larger than what it will be put into.
+        if self.overrides.len() + content_type.len() > self.room {
+            return Err(self.full());
+        }
         let (name, content_type) = (attribute_text(name), attribute_text(content_type));
         self.overrides.extend(["<Override PartName=\"/", &name, "\" ContentType=\"", &content_type, "\"/>"]);
+        Ok(())
     }
 
     /// What a part refers to.
@@ -261,6 +314,22 @@ impl<'a> Package<'a> {
     /// The same for a relationship of this type.
     pub(crate) fn relate_as(&mut self, part: &str, kind: &str, target: Target<'_>) -> Result<String, Error> {
         Ok(self.relationships(part)?.relate(part, kind, target))
+    }
+
+    /// The same to a part, under this id.
+    pub(crate) fn relate_by(
+        &mut self,
+        (part, id): (&str, &str),
+        kind: &str,
+        name: &str,
+    ) -> Result<(), Error> {
+        self.relationships(part)?.add((part, id), kind, name);
+        Ok(())
+    }
+
+    /// The content types of its parts as the file has them.
+    pub(crate) fn kinds(&mut self) -> Result<Kinds, Error> {
+        Ok(kinds(&self.part(LIST)?.unwrap_or_default()))
     }
 
     /// Leaves out what `part` no longer refers to.

@@ -81,7 +81,7 @@ pub struct PathLimits {
 /// Whether no step is anything but a name.
 pub(crate) fn are_paths(steps: &[Step]) -> bool {
     let is_path = |step: &Step| {
-        matches!(step.kind, "value" | "section" | "otherwise")
+        matches!(step.kind, "value" | "section" | "otherwise" | "cell" | "day" | "rows" | "columns")
             && step.term.filters.is_empty()
             && are_paths(&step.body)
     };
@@ -189,9 +189,16 @@ impl Walk {
         if step.kind == "value" {
             return printed(value).map(Answer::Text);
         }
+        if matches!(step.kind, "cell" | "day") {
+            return cell(value, step.kind == "day");
+        }
+        let is_of_lines = matches!(step.kind, "rows" | "columns");
+        if is_of_lines && matches!(value, Found::Data(Value::List(items)) if items.is_empty()) {
+            return Ok(Answer::Null);
+        }
         let copies = match (step.kind, is_true(value)) {
-            ("otherwise", true) | ("section", false) => Vec::new(),
-            ("section", true) => self.section(step, value, scope)?,
+            ("otherwise", true) | ("section" | "rows" | "columns", false) => Vec::new(),
+            ("section" | "rows" | "columns", true) => self.section(step, value, scope)?,
             _ => vec![self.copy(step, scope)?],
         };
         Ok(Answer::List(copies))
@@ -282,6 +289,25 @@ fn printed(value: Found<'_>) -> Result<Cow<'_, str>, Unusual> {
         Found::Data(Value::Number(number)) => written(*number)?,
         Found::Data(Value::Text(text)) => Cow::Borrowed(text),
         Found::Data(Value::List(_) | Value::Object(_)) => return Err(Unusual),
+    })
+}
+
+/// What a cell holds whose whole text is the tag.
+fn cell<'d>(value: Found<'d>, is_day: bool) -> Result<Answer<'d>, Unusual> {
+    Ok(match value {
+        Found::Missing | Found::Data(Value::Null) => Answer::Null,
+        Found::Truth(truth) | Found::Data(&Value::Truth(truth)) => Answer::Truth(truth),
+        Found::Data(Value::Integer(written)) if written.len() <= DIGITS => {
+            Answer::Number(written.parse().map_err(|_| Unusual)?)
+        }
+        Found::Data(Value::Integer(_)) => return Err(Unusual),
+        Found::Data(Value::Number(number)) => Answer::Number(*number),
+        // It may be a date.
+        Found::Data(Value::Text(text)) if is_day && text.contains('-') => return Err(Unusual),
+        Found::Count(_) | Found::Data(Value::Text(_) | Value::List(_) | Value::Object(_)) => match value {
+            Found::Count(count) => Answer::Number(f64::from(u32::try_from(count).map_err(|_| Unusual)?)),
+            _ => Answer::Text(printed(value)?),
+        },
     })
 }
 

@@ -90,6 +90,8 @@ struct Planner<'a> {
     sections: Sections,
     /// The values of attributes with tags, by where they begin, with their ends and whether they are an address.
     attributes: BTreeMap<usize, (usize, bool)>,
+    /// Where shapes begin and end that pictures take the place of.
+    pictured: BTreeMap<usize, usize>,
     cuts_left: &'a mut usize,
 }
 
@@ -103,9 +105,18 @@ pub(crate) fn plan(
 ) -> Result<Vec<Node>, (usize, &'static str)> {
     let (dropped, emptied) = (BTreeMap::new(), BTreeMap::new());
     let sections = if tags.all.iter().any(has_width) { part.sections() } else { Sections::new() };
-    let attributes = asides::attributes(part, tags);
-    let mut planner =
-        Planner { part, tags, changes: Vec::new(), dropped, emptied, sections, attributes, cuts_left };
+    let (attributes, pictured) = (asides::attributes(part, tags), BTreeMap::new());
+    let mut planner = Planner {
+        part,
+        tags,
+        changes: Vec::new(),
+        dropped,
+        emptied,
+        sections,
+        attributes,
+        pictured,
+        cuts_left,
+    };
     planner.drop_paragraphs(extents);
     planner.tags().map_err(|tag| (tag, MANY_CUTS))?;
     for (pair, extent) in tags.pairs.iter().zip(extents) {

@@ -6,7 +6,7 @@
 //!           answers ──▶ repeat: a slide an item, its parts copied ──▶ presentation: ids, sections, counts
 //! ```
 
-mod copies;
+pub(crate) mod copies;
 pub(crate) mod deck;
 mod groups;
 mod link;
@@ -19,7 +19,7 @@ mod spans;
 pub(crate) use deck::Deck;
 pub(crate) use groups::{grouped, renewed};
 pub(crate) use link::write as link;
-pub(crate) use picture::write as picture;
+pub(crate) use picture::{Placeholders, write as picture};
 pub(crate) use presentation::untitled;
 pub(crate) use repeat::Repeats;
 pub(crate) use shape::{check, frame, is_merged, list, on_slide, shape_of, text_box_of};

@@ -75,10 +75,17 @@ pub(crate) fn steps(
     steps
 }
 
+impl Step {
+    /// The step of a section with these in it.
+    pub(crate) fn with_body(self, body: Vec<Self>) -> Self {
+        Self { body, ..self }
+    }
+}
+
 /// How many sections and documents stand in each other.
 pub(crate) fn depth(steps: &[Step]) -> usize {
     let of = |step: &Step| {
-        let holds_steps = matches!(step.kind, "section" | "otherwise" | "include");
+        let holds_steps = matches!(step.kind, "section" | "otherwise" | "rows" | "columns" | "include");
         usize::from(holds_steps) + depth(&step.body)
     };
     steps.iter().map(of).max().unwrap_or_default()
@@ -132,7 +139,7 @@ fn add(
 }
 
 /// The step of a tag that something stands in the place of.
-fn content(tag: &Tag, id: usize) -> Option<Step> {
+pub(crate) fn content(tag: &Tag, id: usize) -> Option<Step> {
     match tag {
         Tag::Value(value) => Some(step("value", id, value)),
         Tag::Image(picture) => Some(picture_step("image", id, picture)),
@@ -147,7 +154,12 @@ fn content(tag: &Tag, id: usize) -> Option<Step> {
             let none = Expression { whole: String::new(), text: String::new(), filters: Vec::new() };
             Some(Step { terms: terms.collect(), ..step(command.name, id, &none) })
         }
-        Tag::Section(..) | Tag::Otherwise(_) | Tag::End(_) | Tag::Slides(_) | Tag::Delimiters(_) => None,
+        Tag::Section(..)
+        | Tag::Otherwise(_)
+        | Tag::End(_)
+        | Tag::Slides(_)
+        | Tag::Sheet(_)
+        | Tag::Delimiters(_) => None,
     }
 }
 
@@ -169,7 +181,8 @@ pub(crate) fn repeated((id, list): (usize, &Expression), body: Vec<Step>) -> Ste
     Step { body, ..step("section", id, list) }
 }
 
-fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {
+/// A step without a body.
+pub(crate) fn step(kind: &'static str, id: usize, expression: &Expression) -> Step {
     Step { id, kind, term: term(expression), terms: Vec::new(), options: Vec::new(), body: Vec::new() }
 }
 

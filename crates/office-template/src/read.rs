@@ -7,6 +7,7 @@ use memchr::{memchr2, memmem};
 use crate::container::Archive;
 use crate::content_types::{self, Listing, TextPart};
 use crate::error::{Error, Fault};
+use crate::excel;
 use crate::family::Family;
 use crate::files::Files;
 use crate::lexer::{self, Delimiters};
@@ -68,6 +69,8 @@ pub(crate) struct Parts {
     pub main: String,
     /// The slides of a presentation.
     pub deck: Option<Deck>,
+    /// The sheets of a workbook.
+    pub book: Option<excel::Source>,
     pub read: Vec<(TextPart, Part)>,
     pub styles: Styles,
     /// The first number that no picture and no tracked change has.
@@ -98,8 +101,11 @@ pub(crate) fn parts(
         }
         let origin = Origin { dialect: text_part.dialect, addresses };
         let mut xml = container::unpack(&mut archive, text_part.entry, &mut reading.unpacked_left, limits)?;
-        if family == Family::PowerPoint && text_part.dialect == Dialect::Properties {
+        if family != Family::Word && text_part.dialect == Dialect::Properties {
             xml = powerpoint::untitled(&text_part.name, &xml)?;
+        }
+        if family == Family::Excel && text_part.dialect == Dialect::Drawing {
+            xml = excel::without_caches(&text_part.name, xml)?;
         }
         largest = largest.max(largest_number(&xml));
         // Without one of these there is no tag of the usual kinds, and nothing to read.
@@ -114,9 +120,11 @@ pub(crate) fn parts(
         largest = largest.max(part.largest_number);
         parts.push((text_part, part));
     }
+    let book = (family == Family::Excel).then(|| excel::Source::read((&mut archive, &main), reading, limits));
+    let book = book.transpose()?;
     let texts = parts.iter().map(|(_, part)| part);
     let styles = styles(texts, (&main, &of_main), &mut archive, (&mut reading.unpacked_left, limits))?;
-    Ok(Parts { family, main, deck, read: parts, styles, next_number: largest + 1 })
+    Ok(Parts { family, main, deck, book, read: parts, styles, next_number: largest + 1 })
 }
 
 /// The styles of the document of this main part and its relationships; none where no text of `parts` may begin a section, for only
@@ -161,10 +169,13 @@ fn addresses(relationships: &[u8], are_given: bool) -> Result<BTreeMap<String, S
 }
 
 /// The delimiters that the document's text is written with. Braces stand elsewhere for many reasons: other texts are asked where it has none.
-pub(crate) fn detected(parts: &[(TextPart, Part)]) -> Delimiters {
+pub(crate) fn detected(parts: &[(TextPart, Part)], cells: &[String]) -> Delimiters {
     let texts = |is_shown: bool| {
         let all = parts.iter().flat_map(|(_, part)| &part.paragraphs);
-        all.filter(move |text| is_shown == (text.place == Place::Paragraph)).map(|text| text.text.as_str())
+        let own = cells.iter().filter(move |_| is_shown).map(String::as_str);
+        all.filter(move |text| is_shown == (text.place == Place::Paragraph))
+            .map(|text| text.text.as_str())
+            .chain(own)
     };
     let is_plain = texts(true).all(|text| !text.contains('{') && !text.contains("[["));
     lexer::detect(|| texts(!is_plain)).unwrap_or_default()

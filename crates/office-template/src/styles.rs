@@ -171,7 +171,7 @@ pub(crate) fn part(package: &mut Package<'_>, main: &str, namespace: &str) -> Re
     );
     let name = package.free_name("word/styles", ".xml");
     package.put(&name, xml.into_bytes())?;
-    package.override_type(&name, CONTENT_TYPE);
+    package.override_type(&name, CONTENT_TYPE)?;
     package.relate(main, Relation::Styles, Target::Part(&name))?;
     Ok(name)
 }

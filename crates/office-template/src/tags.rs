@@ -124,10 +124,11 @@ fn in_runs(dialect: Dialect, paragraph: &Paragraph, delimiters: &mut Delimiters,
 
 /// What the paragraphs of Word can hold.
 fn of_word(tag: Tag) -> Result<Tag, String> {
-    if let Tag::Slides(_) = tag {
-        return Err("it repeats a slide of a presentation, and this is a text of Word".to_owned());
+    match tag {
+        Tag::Slides(_) => Err("it repeats a slide of a presentation, and this is a text of Word".to_owned()),
+        Tag::Sheet(_) => Err("it repeats a sheet of a workbook, and this is a text of Word".to_owned()),
+        _ => Ok(tag),
     }
-    Ok(tag)
 }
 
 /// Why a form cannot stand in a place.
@@ -146,7 +147,8 @@ fn drawable(tag: Tag) -> Result<Tag, String> {
         | Tag::Html(_)
         | Tag::Xml(_)
         | Tag::Command(..)
-        | Tag::Slides(_) => Err(TEXT_ONLY.to_owned()),
+        | Tag::Slides(_)
+        | Tag::Sheet(_) => Err(TEXT_ONLY.to_owned()),
     }
 }
 
@@ -240,6 +242,7 @@ impl Tags {
                 | Tag::Xml(_)
                 | Tag::Command(..)
                 | Tag::Slides(_)
+                | Tag::Sheet(_)
                 | Tag::Delimiters(_) => {}
             }
         }
@@ -317,6 +320,7 @@ pub(crate) fn list(tag: &Tag) -> Option<&Expression> {
         | Tag::Xml(_)
         | Tag::Command(..)
         | Tag::Slides(_)
+        | Tag::Sheet(_)
         | Tag::Delimiters(_) => None,
     }
 }

@@ -135,7 +135,8 @@ fn is_paragraph(name: &[u8]) -> bool {
     matches!(name, b"p" | b"h" | b"si" | b"is" | b"comment")
 }
 
-fn letter(reference: &BytesRef<'_>) -> Option<char> {
+/// What a reference to a letter means.
+pub(crate) fn letter(reference: &BytesRef<'_>) -> Option<char> {
     match &**reference {
         b"amp" => Some('&'),
         b"lt" => Some('<'),

@@ -83,6 +83,7 @@ fn described(tag: &Tag) -> String {
             format!("command {}{}", command.name, listed(arguments))
         }
         Tag::Slides(list) => expression("slides", list),
+        Tag::Sheet(list) => expression("sheet", list),
         Tag::Delimiters(delimiters) => format!("delimiters ‹{}› ‹{}›", delimiters.start, delimiters.end),
     }
 }

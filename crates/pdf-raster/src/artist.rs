@@ -16,6 +16,7 @@ use crate::document::Document;
 use crate::encode::Format;
 use crate::error::RasterError;
 use crate::fonts::Fonts;
+use crate::text;
 
 /// Points in an inch.
 const POINTS: f64 = 72.0;
@@ -63,6 +64,18 @@ impl Resolution {
     #[must_use]
     pub fn of_dpi(dpi: u16) -> Self {
         Self(dpi)
+    }
+
+    /// As many as make the longer side of a page of so many points so long.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of what is out of range takes the nearest"
+    )]
+    pub fn of_side((width, height): (f32, f32), pixels: u16) -> Self {
+        let inches = f64::from(width.max(height)) / POINTS;
+        Self((f64::from(pixels) / inches).floor().clamp(1.0, f64::from(u16::MAX)) as u16)
     }
 
     pub(crate) fn dpi(self) -> u16 {
@@ -123,6 +136,26 @@ impl<'a> Artist<'a> {
             Ok(Err(why)) => Err(RasterError::Unencodable { page: number, why }),
             Err(_) => Err(RasterError::Undrawable { page: number }),
         }
+    }
+
+    /// The text of a page, line by line, as far as its letters say what they are.
+    ///
+    /// # Errors
+    /// When there is no such page, or it cannot be read.
+    pub fn text(&self, number: u32) -> Result<String, RasterError> {
+        let page = self.document.page(number)?;
+        let read = catch_unwind(AssertUnwindSafe(|| text::read(page, &self.settings)));
+        // What it warned of was said when it was drawn.
+        take(&mut *lock(&self.told.met));
+        read.map_err(|_| RasterError::Undrawable { page: number })
+    }
+
+    /// Width and height of a page in points, as it is shown.
+    ///
+    /// # Errors
+    /// When there is no such page.
+    pub fn size(&self, number: u32) -> Result<(f32, f32), RasterError> {
+        Ok(self.document.page(number)?.render_dimensions())
     }
 
     /// What whoever made the document should know, up to now.

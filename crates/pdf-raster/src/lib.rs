@@ -1,4 +1,4 @@
-//! Pages of a PDF as pictures: bytes in, PNG or JPEG out.
+//! Pages of a PDF as pictures: bytes in, PNG or JPEG out, and the text of a page beside it.
 //!
 //! ```text
 //! bytes ─► Document ─► pick pages ─► Artist: a page ─► measured ─► drawn ─► encoded
@@ -11,12 +11,14 @@
 //! Fonts that a PDF names and does not have come from [`Fonts`], which are found once and read when they are wanted.
 
 mod artist;
+mod direction;
 mod document;
 mod encode;
 mod error;
 mod font_names;
 mod fonts;
 mod substitutes;
+mod text;
 
 pub use artist::{Artist, Resolution};
 pub use document::{Document, PageRange, Selection};

@@ -91,7 +91,6 @@ fn path_limits(job: &FillJob<'_>, memory: &Memory) -> PathLimits {
 /// Takes a file as it is, of which no code runs; it is empty unless there is a document.
 pub fn unfilled(job: &UnfilledJob, body: Vec<u8>) -> (Unfilled, Vec<u8>) {
     let family = match job.file {
-        UnfilledFile::Excel => Family::Excel,
         UnfilledFile::OpenDocument => Family::OpenDocument,
     };
     let taken = office_template::unfilled(body, family, &limits(&job.limits));

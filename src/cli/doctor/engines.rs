@@ -174,8 +174,8 @@ mod tests {
         let is_without = |engine: &Engine| engine.requires.contains(&crate::engines::script::JAVASCRIPT_CORE);
         assert_eq!(
             disabled(&catalog, is_without),
-            "ejs to jpg, png, html, pdf; pptx to jpg, png, pptx, html, pdf; xlsx to jpg, png, xlsx, html, pdf; docx to \
-             jpg, png, docx, html, pdf"
+            "ejs to jpg, png, pptx, html, pdf; pptx to jpg, png, pptx, html, pdf; xlsx to jpg, png, pptx, xlsx, html, pdf; docx \
+             to jpg, png, pptx, docx, html, pdf"
         );
     }
 }

@@ -11,10 +11,12 @@ pub enum Handling {
     Promised,
     /// It promises the same and is not read: refused always.
     Refused,
+    /// It is read by the service itself, whatever makes the file.
+    Service,
 }
 
 /// Every key known, in the order of the documentation.
-pub const KEYS: [(&str, Handling); 42] = [
+pub const KEYS: [(&str, Handling); 46] = [
     ("format", Handling::Read),
     ("width", Handling::Read),
     ("height", Handling::Read),
@@ -35,13 +37,17 @@ pub const KEYS: [(&str, Handling); 42] = [
     ("quality", Handling::Read),
     ("selector", Handling::Read),
     ("mediaType", Handling::Read),
+    ("mediaFeatures", Handling::Read),
     ("viewport", Handling::Read),
+    ("javascript", Handling::Read),
+    ("requests", Handling::Read),
     ("timezone", Handling::Read),
     ("locale", Handling::Read),
     ("waitForSelector", Handling::Read),
     ("waitForExpression", Handling::Read),
     ("waitForTimeout", Handling::Read),
     ("failOn", Handling::Read),
+    ("fileName", Handling::Service),
     ("pages", Handling::Read),
     ("page", Handling::Read),
     ("dpi", Handling::Read),
@@ -64,6 +70,36 @@ pub(super) fn is_known(name: &str) -> bool {
     KEYS.iter().any(|&(known, _)| known == name)
 }
 
+/// Whether it is read by the service itself, so that it always has an effect.
+pub(super) fn is_the_services(name: &str) -> bool {
+    KEYS.contains(&(name, Handling::Service))
+}
+
+/// Keys whose values are texts, also those that look like a number or like `true`.
+const TEXTS: [&str; 15] = [
+    "format",
+    "headerTemplate",
+    "footerTemplate",
+    "selector",
+    "mediaType",
+    "timezone",
+    "locale",
+    "waitForSelector",
+    "waitForExpression",
+    "fileName",
+    "pages",
+    "engine",
+    "password",
+    "userPassword",
+    "ownerPassword",
+];
+
+/// Whether the value of the key `name` is a text; of one that is not known, nobody can tell.
+#[must_use]
+pub fn is_text(name: &str) -> bool {
+    TEXTS.contains(&name)
+}
+
 /// The keys that promise something and are read.
 pub(super) fn promised() -> impl Iterator<Item = &'static str> {
     KEYS.iter().filter(|(_, handling)| *handling == Handling::Promised).map(|(name, _)| *name)
@@ -82,6 +118,9 @@ impl PageOptions {
         let given = [
             ("selector", self.selector.is_some()),
             ("viewport", scene.viewport != Viewport::default()),
+            ("mediaFeatures", !scene.features.is_empty()),
+            ("javascript", !self.javascript),
+            ("requests", !self.requests.is_empty()),
             ("waitForSelector", self.wait_for_selector.is_some()),
             ("waitForExpression", self.wait_for_expression.is_some()),
             ("waitForTimeout", self.wait_ms > 0),

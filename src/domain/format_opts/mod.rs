@@ -1,20 +1,25 @@
 //! `formatOpts`: what a caller says about the page, read leniently and checked strictly.
 //!
-//! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a
-//! PDF gets beside its pages (`extras`), what surrounds the page (`scene`), how tags of Office files are read
+//! `keys` is the table of all keys; one file reads what belongs together: the sheet (`paper`), what a PDF gets beside
+//! its pages (`extras`), what surrounds the page (`scene`, `media_features`), how tags of Office files are read
 //! (`office`), what Office files become (`conversion`), which TeX makes a PDF of LaTeX (`tex`), which pages of a PDF
-//! become pictures (`raster`), which warnings make a job fail (`fail_on`), who may open a PDF and do what with it
-//! (`protection`), what is heeded or refused (`promises`). The rest is here.
+//! become pictures (`raster`), which warnings make a job fail (`fail_on`), what a page's requests carry (`requests`),
+//! what of all that is shown (`masked`), what the file is called (`file_name`), who may open a PDF and do what with
+//! it (`protection`), what is heeded or refused (`promises`). The rest is here.
 
 mod conversion;
 mod extras;
 mod fail_on;
+mod file_name;
 mod keys;
+mod masked;
+mod media_features;
 mod office;
 mod paper;
 mod promises;
 mod protection;
 mod raster;
+mod requests;
 mod scene;
 #[cfg(test)]
 mod testing;
@@ -30,13 +35,17 @@ use crate::problem::Fault;
 
 pub use conversion::{Conversion, PdfA};
 pub use extras::{Extras, Metadata};
-pub use keys::{Handling, KEYS};
+pub use file_name::{complete_file_name, file_name_of};
+pub use keys::{Handling, KEYS, is_text};
+pub use masked::without_secrets;
+pub use media_features::MediaFeature;
 pub use office::{Delimiters, OfficeOptions};
-pub use paper::{CssSize, Given, Margin, Paper, SIDES, css_length_in, is_near_in};
-pub use protection::{
-    PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection, without_passwords,
+pub use paper::{
+    CssSize, Given, Margin, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, SIDES, css_length_in, is_near_in,
 };
+pub use protection::{PASSWORD_LIMIT_BYTES, Password, Passwords, Permissions, Printing, Protection};
 pub use raster::{Pages, RasterOptions};
+pub use requests::{Requests, Secrets};
 pub use scene::{Media, Scene, Viewport, locale_of, timezone_of};
 pub use tex::TexProgram;
 
@@ -73,6 +82,8 @@ pub struct OptionLimits {
 pub struct PageOptions {
     /// Width and height of the sheet in inches, before `landscape` turns it.
     pub paper: Paper,
+    /// The sheet is as high as its page, whatever `paper` says.
+    pub auto_height: bool,
     /// The sheet is turned.
     pub landscape: bool,
     /// White around the content.
@@ -95,6 +106,10 @@ pub struct PageOptions {
     pub picture: Picture,
     /// What surrounds the page.
     pub scene: Scene,
+    /// The page's scripts run.
+    pub javascript: bool,
+    /// What its requests carry.
+    pub requests: Requests,
     /// Only the element that this CSS selector matches first.
     pub selector: Option<String>,
     /// The page is ready when this CSS selector matches.
@@ -105,6 +120,8 @@ pub struct PageOptions {
     pub wait_ms: u32,
     /// Warnings of these kinds make the job fail.
     pub fail_on: Vec<WarningKind>,
+    /// What the document is called where it is saved.
+    pub file_name: Option<String>,
     /// How tags of an Office template are read.
     pub office: OfficeOptions,
     /// What an Office document becomes.
@@ -154,6 +171,7 @@ impl Default for PageOptions {
     fn default() -> Self {
         Self {
             paper: Paper::A4,
+            auto_height: false,
             landscape: false,
             margin: Margin::default(),
             given: Given::default(),
@@ -165,11 +183,14 @@ impl Default for PageOptions {
             extras: Extras::default(),
             picture: Picture::default(),
             scene: Scene::default(),
+            javascript: true,
+            requests: Requests::default(),
             selector: None,
             wait_for_selector: None,
             wait_for_expression: None,
             wait_ms: 0,
             fail_on: Vec::new(),
+            file_name: None,
             office: OfficeOptions::default(),
             conversion: Conversion::default(),
             tex: None,
@@ -181,6 +202,12 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
+    /// What of them is kept apart.
+    #[must_use]
+    pub fn secrets(&self) -> Secrets {
+        Secrets { passwords: self.protection.passwords.clone(), requests: self.requests.clone() }
+    }
+
     /// The sheet, turned where it shall be.
     #[must_use]
     pub fn sheet(&self) -> Paper {
@@ -208,11 +235,18 @@ impl Reading {
         let unknown =
             unknown.map(|key| format!("formatOpts.{key} is not known to this service and was ignored"));
         // One that promises something is not idle: where nobody heeds it, it asks for nothing.
-        let idle = self.known.iter().filter(|key| !keys::is_promise(key) && !heeds(key));
+        let idle = self.known.iter();
+        let idle = idle.filter(|key| !keys::is_promise(key) && !keys::is_the_services(key) && !heeds(key));
         let made = target.made_of(kind);
         let idle = idle.map(|key| format!("formatOpts.{key} has no effect on {made} and was ignored"));
         unknown.chain(idle).collect()
     }
+}
+
+/// Whether `name` is a key that means something here, or promises something however it is spelled.
+#[must_use]
+pub fn is_key(name: &str) -> bool {
+    keys::is_known(name) || promises::is_promise(name)
 }
 
 /// Reads a `formatOpts` object (an empty array counts as one).
@@ -237,6 +271,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
     let margin = paper::read_margin(members, unknown);
     PageOptions {
         paper: paper::read_paper(members),
+        auto_height: paper::is_auto_height(members),
         landscape: landscape.unwrap_or(default.landscape),
         margin: margin.resolved(extras.header.is_some(), extras.footer.is_some()),
         given: Given {
@@ -252,6 +287,8 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
         extras,
         picture: read_picture(members),
         scene: Scene::read(members, limits, unknown),
+        javascript: members.flag("javascript").unwrap_or(default.javascript),
+        requests: Requests::read(members, unknown),
         selector: members.text("selector"),
         wait_for_selector: members.text("waitForSelector"),
         wait_for_expression: members.text("waitForExpression"),
@@ -259,6 +296,7 @@ fn read_options(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut 
             .limited("waitForTimeout", 0..=limits.wait_ms, "browser.wait_limit_ms")
             .unwrap_or(default.wait_ms),
         fail_on: fail_on::read(members),
+        file_name: file_name::read(members),
         office: OfficeOptions::read(members, unknown),
         conversion: Conversion::read(members),
         tex: TexProgram::read(members),
@@ -287,6 +325,10 @@ fn check_pages(options: &PageOptions, members: &mut Members<'_>) {
         && from > to
     {
         members.fault("fromPage", format!("{from} lies behind toPage {to}; give a first page up to {to}"));
+    }
+    // A page that fills a second sheet all the same would lose it without a word.
+    if options.auto_height && (options.from_page.is_some() || options.to_page.is_some()) {
+        members.fault("height", "\"auto\" makes one sheet of the whole page; leave out fromPage and toPage");
     }
 }
 
@@ -334,8 +376,13 @@ mod tests {
     fn pages_count_from_one_and_in_order() {
         assert_eq!(options(r#"{"toPage":2}"#).to_page, Some(2));
         assert_fault(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
-        assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "whole number");
+        assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "an integer");
         assert_fault(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
+        assert_fault(
+            r#"{"height":"auto","toPage":1}"#,
+            "/formatOpts/height",
+            "leave out fromPage and toPage",
+        );
         assert_fault(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
         assert_fault(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");
     }
@@ -348,7 +395,7 @@ mod tests {
             let members: Vec<_> = keys.map(|(name, _)| format!(r#""{name}":[7]"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let looked_at = [Handling::Read, Handling::Promised];
+        let looked_at = [Handling::Read, Handling::Promised, Handling::Service];
         let text = body(&looked_at);
         let faults = read(serde_json::from_str(&text).unwrap(), &limits).faults;
         let mut pointers: Vec<_> = faults.iter().map(|fault| fault.pointer.clone()).collect();

@@ -5,9 +5,9 @@ use crate::domain::members::Members;
 /// CSS pixels in an inch.
 const PIXELS_PER_INCH: f64 = 96.0;
 /// Largest width or height: 14,400 points, the most a PDF page may have (PDF 1.7, annex C).
-const SHEET_LIMIT_IN: f64 = 200.0;
+pub const SHEET_LIMIT_IN: f64 = 200.0;
 /// Smallest width or height: a sheet below takes no content.
-const SHEET_LEAST_IN: f64 = 0.1;
+pub const SHEET_LEAST_IN: f64 = 0.1;
 /// What is left for a banner whose side has no margin of the caller's: three lines of its own size.
 const BANNER_MARGIN_IN: f64 = 15.0 / 25.4;
 /// The sides of a margin, in the order of CSS.
@@ -202,6 +202,14 @@ impl Sides {
     }
 }
 
+/// The height that is the page's own.
+const AUTO: &str = "\"auto\"";
+
+/// Whether the sheet is to be as high as its page.
+pub(super) fn is_auto_height(members: &Members<'_>) -> bool {
+    members.raw("height").is_some_and(|height| height.get().eq_ignore_ascii_case(AUTO))
+}
+
 /// Reads `format`, `width` and `height`.
 pub(super) fn read_paper(members: &mut Members<'_>) -> Paper {
     let names = FORMATS.map(|(name, _, _)| name);
@@ -210,10 +218,9 @@ pub(super) fn read_paper(members: &mut Members<'_>) -> Paper {
         Some(Paper { width_in: format.1, height_in: format.2 })
     });
     let sheet = chosen.unwrap_or(Paper::A4);
-    Paper {
-        width_in: read_side(members, "width").unwrap_or(sheet.width_in),
-        height_in: read_side(members, "height").unwrap_or(sheet.height_in),
-    }
+    let width_in = read_side(members, "width").unwrap_or(sheet.width_in);
+    let height_in = if is_auto_height(members) { None } else { read_side(members, "height") };
+    Paper { width_in, height_in: height_in.unwrap_or(sheet.height_in) }
 }
 
 fn read_side(members: &mut Members<'_>, name: &str) -> Option<f64> {
@@ -329,6 +336,14 @@ mod tests {
         }
         assert_fault(r#"{"width":"900in"}"#, "/formatOpts/width", "from 0.1in to 200in");
         assert_fault(r#"{"width":0}"#, "/formatOpts/width", "from 0.1in to 200in");
+    }
+
+    #[test]
+    fn a_height_may_be_the_page_s_own() {
+        let read = options(r#"{"width":"80mm","height":"auto"}"#);
+        assert!(read.auto_height && near(read.paper.width_in, 80.0 / 25.4));
+        assert!(!options(r#"{"height":"80mm"}"#).auto_height);
+        assert_fault(r#"{"width":"auto"}"#, "/formatOpts/width", "is no length");
     }
 
     #[test]

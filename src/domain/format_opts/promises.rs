@@ -98,6 +98,11 @@ fn refusal(promise: &Promise) -> String {
     format!("is not read by this name, so it is not kept either; send {}", keys.join(" or "))
 }
 
+/// Whether `name` promises something, however it is spelled.
+pub(super) fn is_promise(name: &str) -> bool {
+    promise_of(name).is_some()
+}
+
 fn promise_of(name: &str) -> Option<&'static Promise> {
     let spelled = name.chars().filter(|letter| !matches!(letter, '-' | '_' | '/' | ' '));
     let spelled: String = spelled.map(|letter| letter.to_ascii_lowercase()).collect();
@@ -118,7 +123,7 @@ mod tests {
             match handling {
                 Handling::Refused => assert_fault(&text, &format!("/formatOpts/{name}"), ""),
                 Handling::Promised => assert_eq!(options_promise(&text), [name]),
-                Handling::Read => assert_eq!(options_promise(&text), [""; 0]),
+                Handling::Read | Handling::Service => assert_eq!(options_promise(&text), [""; 0]),
             }
         }
         for name in ["PDF/X", "digitalSignature", "sign"] {

@@ -1,24 +1,17 @@
 //! Who may open a PDF, and what they may do with it.
 //!
 //! Hazard: a password is in the hands of many: of the record, the job's view, the log. So it is a type of its own that
-//! prints as stars, `without_passwords` makes the `formatOpts` that are kept and shown, and no fault repeats one.
+//! prints as stars, `without_secrets` makes the `formatOpts` that are kept and shown, and no fault repeats one.
 
 use std::fmt;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::promises::asks;
 use crate::domain::members::Members;
 
 /// Longest password in bytes of UTF-8 (ISO 32000-2, 7.6.4.3.3): what is beyond, readers cut off.
 pub const PASSWORD_LIMIT_BYTES: usize = 127;
-/// What stands in the place of a password.
-const STARS: &str = r#""***""#;
-/// Keys whose values are secrets.
-const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
 const PERMISSION_KEYS: [&str; 7] =
     ["print", "modify", "copy", "annotate", "fillForms", "assemble", "accessibility"];
 
@@ -129,47 +122,6 @@ impl Permissions {
     pub fn restrict(&self) -> bool {
         let Self { print, modify, copy, annotate, fill_forms, assemble } = *self;
         print != Printing::Full || !(modify && copy && annotate && fill_forms && assemble)
-    }
-}
-
-/// `object` as it may be kept and shown: stars in the place of passwords. `None`: there are none.
-#[must_use]
-pub fn without_passwords(object: &RawValue) -> Option<Box<RawValue>> {
-    let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
-    let is_secret =
-        |name: &str, value: &RawValue| SECRET_KEYS.contains(&name) && value.get() != "null" && asks(value);
-    if !members.iter().any(|(name, value)| is_secret(name, value)) {
-        return None;
-    }
-    let written = members.iter().map(|(name, value)| {
-        let shown = if is_secret(name, value) { STARS } else { value.get() };
-        format!("{}:{shown}", serde_json::Value::from(name.as_str()))
-    });
-    RawValue::from_string(format!("{{{}}}", written.collect::<Vec<_>>().join(","))).ok()
-}
-
-/// The members of an object in their order; a name given twice stands twice.
-struct Ordered<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Ordered<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Ordered<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Ordered(members))
-            }
-        }
-        deserializer.deserialize_map(Entries)
     }
 }
 
@@ -420,18 +372,5 @@ mod tests {
     fn conformance_to_pdf_a_and_a_password_exclude_each_other() {
         let faults = reading(r#"{"password":"x","pdfa":"2b"}"#).faults;
         assert!(faults.iter().any(|fault| fault.detail.contains("PDF/A forbids encryption")), "{faults:?}");
-    }
-
-    #[test]
-    fn what_is_shown_has_stars_however_a_password_is_written() {
-        let shown = |text: &str| {
-            let object: Box<RawValue> = serde_json::from_str(text).unwrap();
-            without_passwords(&object).map(|shown| shown.get().to_owned())
-        };
-        assert_eq!(shown(r#"{"scale": 1.50, "password": false}"#), None, "as it was sent");
-        assert_eq!(shown("[]"), None);
-        let text = r#"{"b":1.50,"passw\u006frd":"one","password":"two","ownerPassword":["x"],"userPassword":null,"\"":{}}"#;
-        let stars = r#"{"b":1.50,"password":"***","password":"***","ownerPassword":"***","userPassword":null,"\"":{}}"#;
-        assert_eq!(shown(text).as_deref(), Some(stars));
     }
 }

@@ -3,18 +3,16 @@
 use super::PageOptions;
 use crate::domain::members::Members;
 
-/// Dots an inch where nothing is said.
-const DPI: u32 = 150;
 /// Most parts of `pages`.
 const PARTS_LIMIT: usize = 1_000;
 /// What is said of one that cannot be read.
 const FORM: &str = "give \"all\", or pages and ranges from 1 on, such as \"2-4,7\" or \"3-\"";
 
 /// How pictures are made of a PDF.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RasterOptions {
-    /// Dots an inch.
-    pub dpi: u16,
+    /// Dots an inch; what makes the file knows best where nothing is said.
+    pub dpi: Option<u16>,
     /// The pages, from 1, as they were written; none: nothing was said of them.
     pub pages: Vec<Pages>,
 }
@@ -28,23 +26,16 @@ pub struct Pages {
     pub last: Option<u32>,
 }
 
-impl Default for RasterOptions {
-    fn default() -> Self {
-        Self { dpi: u16::try_from(DPI).unwrap_or(u16::MAX), pages: Vec::new() }
-    }
-}
-
 impl RasterOptions {
     /// Reads `dpi`, `page` and `pages`.
     pub(super) fn read(members: &mut Members<'_>) -> Self {
-        let default = Self::default();
         let dpi = members.whole("dpi", 10..=1_200).and_then(|dpi| u16::try_from(dpi).ok());
         let page = members.count("page").map(|page| vec![Pages { first: page, last: Some(page) }]);
         let pages = read_pages(members);
         if page.is_some() && pages.is_some() {
             members.fault("page", "is given beside pages; leave one of the two out");
         }
-        Self { dpi: dpi.unwrap_or(default.dpi), pages: page.or(pages).unwrap_or_default() }
+        Self { dpi, pages: page.or(pages).unwrap_or_default() }
     }
 }
 
@@ -116,8 +107,8 @@ mod tests {
     #[test]
     fn pages_are_all_or_ranges() {
         let of = |first, last| Pages { first, last };
-        assert_eq!(options("{}").raster, RasterOptions { dpi: 150, pages: Vec::new() });
-        assert_eq!(options(r#"{"dpi":300.0}"#).raster.dpi, 300);
+        assert_eq!(options("{}").raster, RasterOptions { dpi: None, pages: Vec::new() });
+        assert_eq!(options(r#"{"dpi":300.0}"#).raster.dpi, Some(300));
         assert_eq!(pages(r#"{"pages":""}"#), []);
         assert_eq!(pages(r#"{"pages":" All"}"#), [of(1, None)]);
         assert_eq!(pages(r#"{"page":9}"#), [of(9, Some(9))]);
@@ -135,8 +126,7 @@ mod tests {
         assert_fault(&long, "/formatOpts/pages", "more than 1000 parts");
         assert_fault(r#"{"pages":2}"#, "/formatOpts/pages", "must be a string");
         assert_fault(r#"{"page":1,"pages":"2"}"#, "/formatOpts/page", "leave one of the two out");
-        for (dpi, detail) in [("9", "from 10 to 1200"), ("1201", "from 10 to 1200"), ("72.5", "whole number")]
-        {
+        for (dpi, detail) in [("9", "from 10 to 1200"), ("1201", "from 10 to 1200"), ("72.5", "an integer")] {
             assert_fault(&format!(r#"{{"dpi":{dpi}}}"#), "/formatOpts/dpi", detail);
         }
         assert_fault(r#"{"page":0}"#, "/formatOpts/page", "out of range");

@@ -1,6 +1,6 @@
 //! What surrounds a page: medium, viewport, time zone, locale.
 
-use super::OptionLimits;
+use super::{MediaFeature, OptionLimits, media_features};
 use crate::domain::members::Members;
 
 /// Longest locale; the longest that makes sense are half of it.
@@ -14,6 +14,8 @@ const DEVICE_SCALE: std::ops::RangeInclusive<f64> = 0.1..=5.0;
 pub struct Scene {
     /// What the page's style sheets are asked for.
     pub media: Media,
+    /// What else they are told when they ask.
+    pub features: Vec<MediaFeature>,
     /// The window that the page is laid out in.
     pub viewport: Viewport,
     /// The zone of local times in its scripts, an IANA name; `None`: UTC, the service's own. Also of a template's code,
@@ -53,11 +55,12 @@ impl Default for Viewport {
 }
 
 impl Scene {
-    /// Reads `mediaType`, `viewport`, `timezone` and `locale`; what a viewport has beside its own members
+    /// Reads `mediaType`, `mediaFeatures`, `viewport`, `timezone` and `locale`; what a viewport has beside its own members
     /// is added to `unknown`.
     pub(super) fn read(members: &mut Members<'_>, limits: &OptionLimits, unknown: &mut Vec<String>) -> Self {
         Self {
             media: members.word("mediaType", &["print", "screen"], media).unwrap_or_default(),
+            features: media_features::read(members),
             viewport: read_viewport(members, limits, unknown),
             timezone: read_timezone(members),
             locale: read_locale(members),
@@ -208,7 +211,7 @@ mod tests {
             faults[0].detail.contains("2000000 pixels, more than 1000000 (browser.picture_limit_pixels)")
         );
         assert_fault(r#"{"viewport":[800,600]}"#, "/formatOpts/viewport", "must be an object of width");
-        assert_fault(r#"{"viewport":{"width":"wide"}}"#, "/formatOpts/viewport/width", "must be a number");
+        assert_fault(r#"{"viewport":{"width":"wide"}}"#, "/formatOpts/viewport/width", "must be an integer");
         assert_eq!(reading(r#"{"viewport":{"isMobile":true}}"#).unknown, ["viewport.isMobile"]);
     }
 

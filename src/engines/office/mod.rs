@@ -1,4 +1,4 @@
-//! Office files: Word's and `PowerPoint`'s filled with the data by template code, in a child as pages are; others taken as they are.
+//! Office files: Word's, Excel's and `PowerPoint`'s filled with the data by template code, in a child as pages are; others taken as they are.
 
 pub(super) mod files;
 mod unfilled;
@@ -33,7 +33,7 @@ pub const ENGINE: Engine = Engine {
     name: "office",
     abilities: &[
         able(TemplateKind::Docx, FileKind::Docx, FILLED),
-        able(TemplateKind::Xlsx, FileKind::Xlsx, &[]),
+        able(TemplateKind::Xlsx, FileKind::Xlsx, FILLED),
         able(TemplateKind::Pptx, FileKind::Pptx, FILLED),
     ],
     requires: &[JAVASCRIPT_CORE],
@@ -79,7 +79,9 @@ impl StepRunner for Office {
             return Err(JobFault::new(FaultCode::TemplateInvalid, sentence).into());
         };
         let file = match format_of(template, file) {
-            Some(OfficeFormat::Docx | OfficeFormat::Pptx) => self.fill(job, (&site, file)).await?,
+            Some(OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx) => {
+                self.fill(job, (&site, file)).await?
+            }
             Some(format) => self.unfilled(step, job, (format, file)).await?,
             None => return Err(StepFault::internal("an Office file of a type that is none")),
         };

@@ -1,4 +1,4 @@
-//! Office files that are taken as they are: Excel's, and the older and foreign kin of Word's, Excel's and `PowerPoint`'s.
+//! Office files that are taken as they are: the older and foreign kin of Word's, Excel's and `PowerPoint`'s.
 //!
 //! Hazard: a file whose tags are not filled prints them. Whoever sent it meant them to be filled, so every such document says
 //! so: that it has tags, and that data came which nobody used.
@@ -54,9 +54,9 @@ impl Office {
 /// Whose container the file is; the oldest ones are none that could be looked into.
 fn container(format: OfficeFormat) -> Option<UnfilledFile> {
     match format {
-        OfficeFormat::Xlsx => Some(UnfilledFile::Excel),
         OfficeFormat::Odt | OfficeFormat::Ods | OfficeFormat::Odp => Some(UnfilledFile::OpenDocument),
         OfficeFormat::Docx
+        | OfficeFormat::Xlsx
         | OfficeFormat::Pptx
         | OfficeFormat::Doc
         | OfficeFormat::Xls
@@ -68,16 +68,16 @@ fn container(format: OfficeFormat) -> Option<UnfilledFile> {
 /// Why its tags stay.
 fn why(format: OfficeFormat) -> String {
     match format {
-        OfficeFormat::Xlsx => {
-            "Excel templates are not filled yet, and the file was taken as it is".to_owned()
-        }
         OfficeFormat::Odt | OfficeFormat::Doc | OfficeFormat::Rtf => {
             format!("the template is {}, which is not filled; save it as .docx", format.described())
         }
         OfficeFormat::Odp | OfficeFormat::Ppt => {
             format!("the template is {}, which is not filled; save it as .pptx", format.described())
         }
-        OfficeFormat::Docx | OfficeFormat::Pptx | OfficeFormat::Ods | OfficeFormat::Xls => {
+        OfficeFormat::Ods | OfficeFormat::Xls => {
+            format!("the template is {}, which is not filled; save it as .xlsx", format.described())
+        }
+        OfficeFormat::Docx | OfficeFormat::Xlsx | OfficeFormat::Pptx => {
             format!("the template is {}, which is not filled, and was taken as it is", format.described())
         }
     }
@@ -127,10 +127,7 @@ mod tests {
 
     #[test]
     fn each_format_says_what_becomes_of_its_tags_in_one_line() {
-        for format in OfficeFormat::ALL
-            .into_iter()
-            .filter(|format| !matches!(format, OfficeFormat::Docx | OfficeFormat::Pptx))
-        {
+        for format in OfficeFormat::ALL.into_iter().filter(|format| !format.is_present()) {
             let told = printed(12, 12, "{customer.name}", format);
             assert!(told.starts_with("12 tags are not filled") && told.len() < 300, "{told}");
             assert!(printed(1, 9, "{a}", format).starts_with("the tag {a} is not filled"));

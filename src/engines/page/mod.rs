@@ -50,6 +50,9 @@ pub const ENGINE: Engine = Engine {
 const PAGE: &[&str] = &[
     "selector",
     "viewport",
+    "mediaFeatures",
+    "javascript",
+    "requests",
     "timezone",
     "locale",
     "waitForSelector",
@@ -151,7 +154,9 @@ mod tests {
     #[test]
     fn every_key_of_a_shown_page_is_told_where_none_is_shown() {
         let opts = r#"{"selector":"p","viewport":{"width":9},"waitForSelector":"p",
-            "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1}"#;
+            "waitForExpression":"1","waitForTimeout":5,"failOn":["missing"],"mediaType":"screen","scale":1,
+            "mediaFeatures":{"color-gamut":"p3"},"javascript":false,
+            "requests":{"a.example":{"headers":{"X":"1"}}}}"#;
         let reading = format_opts::read(serde_json::from_str(opts).unwrap(), &OptionLimits::ADMITTED);
         let told = |name: &&str| {
             format!(

@@ -112,7 +112,9 @@ impl PageEngine {
         let account = order.meter.account();
         // The job does not pay while it waits for what others hold, unless it keeps a turn of static pages from them.
         let mut wait = Some(order.meter.begin_wait());
-        let turn = match task.lane {
+        // What would run script is kept apart as if it did: who wrote the page is as little trusted.
+        let lane = if order.options.javascript { task.lane } else { Lane::Scripted };
+        let turn = match lane {
             // Alone it waits for a browser of its own: meanwhile the turn is somebody else's.
             Lane::Static if order.alone => None,
             Lane::Static => Some(self.statics.acquire(account).await),
@@ -121,7 +123,7 @@ impl PageEngine {
         if turn.is_some() {
             drop(wait.take());
         }
-        let asked = LeaseTab { account, lane: task.lane, alone: order.alone };
+        let asked = LeaseTab { account, lane, alone: order.alone };
         let leased = self.pool.send(asked).await;
         let lease = leased.unwrap_or(Err(LeaseError::Stopping)).map_err(|error| unleased(&error))?;
         drop(wait);
@@ -165,6 +167,8 @@ async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask
     let Some(page) = order.site.page().cloned() else { return Ok(None) };
     // An expression is script, and may ask for the data, which is there where script runs. A picture is painted.
     let asked = order.options.wait_for_expression.is_some() || output.is_picture();
+    // What requests carry is put in by who hears them, which is done in that lane only.
+    let asked = asked || !order.options.requests.is_empty();
     let hosts = opens_hosts && order.reach == Reach::AllowedHosts;
     let site = order.site.clone();
     let looked = thread::by_size(page.len() + sheets::length(&site), move || {
@@ -175,6 +179,7 @@ async fn task_of(order: &PageOrder, opens_hosts: bool) -> Result<Option<PageTask
         (if asks { Lane::Scripted } else { lane }, way)
     });
     let (lane, way) = looked.await?;
+    let (lane, way) = if order.options.javascript { (lane, way) } else { (Lane::Static, Way::Served) };
     let has_page_rules = output == PageOutput::Pdf && may_have_page_rules(order, way).await?;
     Ok(Some(PageTask {
         site: order.site.clone(),

@@ -9,7 +9,6 @@ mod pictures;
 mod told;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use latex_pandoc::Facts;
@@ -18,25 +17,24 @@ use self::order::Order;
 use self::pictures::Pictures;
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
-use super::program::{ProgramSteps, output};
+use super::program::{ProgramSteps, RunLimits, output};
 use super::step::{Step, StepContext, StepFault, StepKind, StepRunner};
 use super::{Basis, Engine};
 use crate::config::PandocConfig;
 use crate::domain::kinds::FileKind;
-use crate::workers::{Bounds, Profile, ProgramRun};
+use crate::workers::{Profile, ProgramRun};
 
 /// Its name in routes, metrics and errors.
 const NAME: &str = "pandoc";
+/// Keys of `formatOpts`.
+const HEEDS: &[&str] = &["locale", "timezone", "metadata"];
 /// Documents at once, for one account.
 const SLOTS: usize = 1;
 
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[
-        able(FileKind::Html, &[&["locale", "timezone", "metadata"]]),
-        able(FileKind::Docx, &[&["locale", "timezone"]]),
-    ],
+    abilities: &[able(FileKind::Html, &[HEEDS]), able(FileKind::Docx, &[HEEDS])],
     requires: &[needs::PANDOC],
     fenced: true,
     slots: Some(SLOTS),
@@ -97,12 +95,12 @@ impl StepRunner for Pandoc {
             environment: needs::environment(scene.timezone.as_deref().unwrap_or(&self.zone)),
             profile: Arc::clone(&self.profile),
             inputs: order.inputs(prepared).into_iter().chain(pictures).collect(),
-            bounds: self.bounds(),
+            bounds: self.limits().bounds(self.steps.bounds()),
         };
         let ran = self.steps.programs().run(run).await;
-        let finished = ran.map_err(|error| told::of_program(&error, &self.config))?;
+        let finished = ran.map_err(|error| self.limits().fault(NAME, &error))?;
         if !finished.status.success() {
-            return Err(told::failed(&finished, &site, &self.config));
+            return Err(told::failed(&finished, &site, &self.limits()).await);
         }
         for warning in told::warnings(&finished, &site, Arc::clone(&texts)).await? {
             job.warnings.push(&warning);
@@ -124,16 +122,17 @@ impl Pandoc {
         }
     }
 
-    fn bounds(&self) -> Bounds {
+    fn limits(&self) -> RunLimits {
         let config = &self.config;
-        Bounds {
-            deadline: Duration::from_millis(config.timeout_ms),
-            memory_bytes: config.memory_limit_mb << 20,
+        RunLimits {
+            section: "pandoc",
+            timeout_ms: config.timeout_ms,
+            memory_mb: config.memory_limit_mb,
             processor_s: config.processor_limit_s,
-            scratch_bytes: config.files_limit_mb << 20,
-            scratch_files: config.files_limit,
+            files_mb: config.files_limit_mb,
+            files: config.files_limit,
             printed_bytes: config.printed_limit_bytes,
-            ..self.steps.bounds()
+            remedy: "a macro that does not end, or have less in it",
         }
     }
 }

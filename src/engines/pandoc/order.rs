@@ -21,12 +21,13 @@ pub(super) const PICTURES: &str = "platen-own";
 const METADATA: &str = "platen-own/metadata.json";
 
 /// What stands beside every document.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("prelude.tex", include_str!("../../../assets/pandoc/prelude.tex")),
     ("numbers.lua", include_str!("../../../assets/pandoc/numbers.lua")),
     ("safe.lua", include_str!("../../../assets/pandoc/safe.lua")),
     ("page.html", include_str!("../../../assets/pandoc/page.html")),
     ("styles.html", include_str!("../../../assets/pandoc/styles.html")),
+    ("word.xml", include_str!("../../../assets/pandoc/word.xml")),
 ];
 
 /// The styles of Word documents, and the file at the top of an archive that brings its author's.
@@ -53,7 +54,8 @@ const COMMON: [&str; 10] = [
     "--lua-filter=platen-own/safe.lua",
 ];
 const HTML: [&str; 4] = ["--to=html5", "--mathml", "--embed-resources", "--template=platen-own/page.html"];
-const DOCX: [&str; 2] = ["--to=docx", "--reference-doc=platen-own/reference.docx"];
+const DOCX: [&str; 3] =
+    ["--to=docx", "--reference-doc=platen-own/reference.docx", "--template=platen-own/word.xml"];
 const INPUTS: [&str; 2] = ["platen-own/prelude.tex", SOURCE];
 
 /// One document on its way through pandoc.
@@ -123,18 +125,11 @@ impl Order<'_> {
             "platen-folders": self.facts.folders.iter().map(|folder| literal(folder)).collect::<Vec<_>>(),
         });
         let Metadata { title, author, subject, keywords } = self.metadata;
-        // The names that pandoc has for what no page shows.
-        let given = [
-            ("pagetitle", title),
-            ("author-meta", author),
-            ("description-meta", subject),
-            ("keywords", keywords),
-        ];
-        for (name, text) in given {
-            if let Some(text) = text {
-                said[name] = json!(literal(text));
-            }
-        }
+        let given = [("title", title), ("author", author), ("subject", subject), ("keywords", keywords)];
+        let given = given.into_iter().filter_map(|(name, text)| Some((name, literal(text.as_deref()?))));
+        said["platen-properties"] = given.collect();
+        let own = self.facts.properties.iter().map(|(name, latex)| (*name, literal(latex)));
+        said["platen-own-properties"] = own.collect();
         said.to_string().into()
     }
 }

@@ -11,7 +11,7 @@ use crate::domain::site::Site;
 use crate::engines::Basis;
 use crate::engines::step::{StepContext, StepFault};
 use crate::engines::{raster, thread};
-use crate::workers::raster::{DOCUMENT, Format, RasterJob, Rastered, Selection};
+use crate::workers::raster::{DOCUMENT, Format, Output, RasterJob, Rastered, Selection};
 use crate::workers::{Asked, FileSource, Input, Job, Pool, Refused};
 
 /// As sharp as a page is printed; `safe.lua` reckons with it.
@@ -70,7 +70,11 @@ impl Pictures {
     }
 
     async fn picture(&self, job: &StepContext<'_>, pdf: Bytes, limit_bytes: usize) -> Option<Bytes> {
-        let order = RasterJob { selection: Selection::default(), dpi: DPI, format: Format::Png };
+        let order = RasterJob {
+            selection: Selection::default(),
+            dpi: Some(DPI),
+            output: Output::Pictures(Format::Png),
+        };
         let passage = Passage {
             pdf: std::sync::Mutex::new(Some(pdf)),
             picture: std::sync::Mutex::default(),

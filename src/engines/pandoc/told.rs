@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use latex_pandoc::{Place, Texts, prepare};
 
+use super::NAME;
 use super::order::{self, LOG, SOURCE};
-use crate::config::PandocConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::lines::LineMap;
 use crate::domain::site::Site;
-use crate::engines::program;
+use crate::engines::program::RunLimits;
 use crate::engines::step::StepFault;
 use crate::engines::thread;
-use crate::workers::{Excess, Finished, ProgramError};
+use crate::workers::{Excess, Finished};
 
 /// The longest log that is read.
 const LOG_BYTES: u64 = 8 << 20;
@@ -78,66 +78,17 @@ fn place(place: Option<&Place>, site: &Site, map: Option<&LineMap>) -> String {
     }
 }
 
-/// Why pandoc ended without a document.
-pub(super) fn failed(finished: &Finished, site: &Site, config: &PandocConfig) -> StepFault {
+/// Why pandoc ended without a document. On a thread of its own: its line may be looked for in all of the source.
+pub(super) async fn failed(finished: &Finished, site: &Site, limits: &RunLimits) -> StepFault {
     if finished.status.code() == Some(HEAP_EXHAUSTED) {
-        return too_much(Excess::Memory, config);
+        return limits.too_much(NAME, Excess::Memory);
     }
-    let error = latex_pandoc::error(&String::from_utf8_lossy(&finished.stderr));
-    let sentence = format!("{}{}", place(error.place.as_ref(), site, map(site).as_ref()), error.message);
-    JobFault::new(FaultCode::TemplateError, sentence).into()
-}
-
-/// Names the limits by their keys.
-pub(super) fn of_program(error: &ProgramError, config: &PandocConfig) -> StepFault {
-    program::fault(error, |error| match error {
-        ProgramError::TooMuch(excess) => too_much(*excess, config),
-        ProgramError::Deadline
-        | ProgramError::NotStarted(_)
-        | ProgramError::NotFenced
-        | ProgramError::Input(_)
-        | ProgramError::System(_) => {
-            let limit = config.timeout_ms;
-            let sentence = format!(
-                "pandoc did not finish the document within {limit} ms (pandoc.timeout_ms); look for a macro that does not \
-                 end, or have less in it"
-            );
-            JobFault::new(FaultCode::TemplateLimit, sentence).into()
-        }
-    })
-}
-
-fn too_much(excess: Excess, config: &PandocConfig) -> StepFault {
-    let (code, taken) = match excess {
-        Excess::Memory => {
-            let limit = config.memory_limit_mb;
-            (
-                FaultCode::TemplateLimit,
-                format!("takes more than {limit} MB of memory (pandoc.memory_limit_mb)"),
-            )
-        }
-        Excess::Processes => {
-            (FaultCode::TemplateLimit, "starts more processes than it may (workers.process_limit)".to_owned())
-        }
-        Excess::Processor => {
-            let limit = config.processor_limit_s;
-            let taken = format!("takes more than {limit} s of the processor (pandoc.processor_limit_s)");
-            (FaultCode::TemplateLimit, taken)
-        }
-        Excess::Written => {
-            let limit = config.files_limit_mb;
-            (FaultCode::OutputTooLarge, format!("has more than {limit} MB of files (pandoc.files_limit_mb)"))
-        }
-        Excess::Files => {
-            let limit = config.files_limit;
-            (FaultCode::TemplateLimit, format!("has more than {limit} files (pandoc.files_limit)"))
-        }
-        Excess::Printed => {
-            let limit = config.printed_limit_bytes;
-            let taken = format!("has pandoc print more than {limit} bytes (pandoc.printed_limit_bytes)");
-            (FaultCode::TemplateLimit, taken)
-        }
+    let (said, site) = (finished.stderr.clone(), site.clone());
+    let told = move || {
+        let error = latex_pandoc::error(&String::from_utf8_lossy(&said));
+        let map = error.place.as_ref().and_then(|_| map(&site));
+        let sentence = format!("{}{}", place(error.place.as_ref(), &site, map.as_ref()), error.message);
+        JobFault::new(FaultCode::TemplateError, sentence)
     };
-    let sentence = format!("the document {taken}; look for a macro that does not end, or have less in it");
-    JobFault::new(code, sentence).into()
+    thread::apart(told).await.unwrap_or_else(|fault| fault).into()
 }

@@ -17,7 +17,8 @@ const STACK_WORDS: &str = "has overflowed its stack";
 /// Names the limits by their keys.
 pub(super) struct Sentences<'a> {
     pub config: &'a RasterConfig,
-    pub dpi: u16,
+    /// Dots an inch, where they were given.
+    pub dpi: Option<u16>,
 }
 
 impl Sentences<'_> {
@@ -47,16 +48,20 @@ impl Sentences<'_> {
                 "{wanted} pages are more than {limit} (raster.pages_limit); ask for some of them (formatOpts.pages)"
             )),
             RasterError::TooManyPixels { page, width, height, limit } => options(format!(
-                "page {page} would be {width} × {height} pixels at {} dpi, more than {limit} in all \
-                 (raster.picture_limit_pixels); give a smaller formatOpts.dpi",
-                self.dpi
+                "page {page} would be {width} × {height} pixels{}, more than {limit} in all (raster.picture_limit_pixels); \
+                 give a smaller formatOpts.dpi",
+                self.at_dpi()
             )),
             RasterError::TooLong { page, width, height, limit } => options(format!(
-                "page {page} would be {width} × {height} pixels at {} dpi, and a side has at most {limit}; give a smaller \
+                "page {page} would be {width} × {height} pixels{}, and a side has at most {limit}; give a smaller \
                  formatOpts.dpi",
-                self.dpi
+                self.at_dpi()
             )),
         }
+    }
+
+    fn at_dpi(&self) -> String {
+        self.dpi.map(|dpi| format!(" at {dpi} dpi")).unwrap_or_default()
     }
 
     /// Its process ended without an answer.

@@ -1,4 +1,4 @@
-//! Pages of a PDF as pictures, drawn in caged children of ours.
+//! Pages of a PDF as pictures, or as the slides of a presentation, drawn in caged children of ours.
 
 mod errors;
 mod passage;
@@ -18,7 +18,7 @@ use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::FileKind;
 use crate::slots::engines::EngineSlots;
 use crate::workers::raster::{
-    Format, PART_LIMIT_BYTES, PageRange, RasterJob, RasterLimits, Rastered, Selection, raster_child,
+    Format, Output, PART_LIMIT_BYTES, PageRange, RasterJob, RasterLimits, Rastered, Selection, raster_child,
 };
 use crate::workers::{Job, Pool, PoolSettings, User};
 
@@ -30,24 +30,38 @@ const SLOTS: usize = 2;
 /// What a picture costs beside what Chromium takes of a page that it shows already.
 const COST: u32 = 4;
 
+/// What slides of pictures cost: whatever makes slides of what is on them is taken before.
+const SLIDES_COST: u32 = 20;
+
+/// Dots an inch of a picture where nothing is said.
+const DPI: u16 = 150;
+
+/// What is said of slides that show pages.
+const OF_PICTURES: &str = "each slide is a picture of a page, whose text stands in the notes and in the picture's alternative text; \
+    nothing on the slides can be edited";
+
 const PAGES: &[&str] = &["dpi", "page", "pages", "fromPage", "toPage"];
 
 /// The engine. It needs nothing of the machine; fonts that a PDF does not have are taken where they are installed.
 pub const ENGINE: Engine = Engine {
     name: NAME,
-    abilities: &[of(FileKind::Png, &[PAGES]), of(FileKind::Jpg, &[PAGES, &["quality"]])],
+    abilities: &[
+        of(FileKind::Png, COST, &[PAGES]),
+        of(FileKind::Jpg, COST, &[PAGES, &["quality"]]),
+        of(FileKind::Pptx, SLIDES_COST, &[PAGES]),
+    ],
     requires: &[],
     fenced: false,
     slots: Some(SLOTS),
     start: |basis| Box::new(Raster::new(basis)),
 };
 
-const fn of(to: FileKind, heeds: &'static [&'static [&'static str]]) -> Ability {
+const fn of(to: FileKind, cost: u32, heeds: &'static [&'static [&'static str]]) -> Ability {
     Ability {
         step: StepKind::Raster,
         from: DocumentKind::File(FileKind::Pdf),
         to: DocumentKind::File(to),
-        cost: COST,
+        cost,
         heeds,
         asked_by: None,
     }
@@ -69,10 +83,13 @@ impl StepRunner for Raster {
         input: Document,
     ) -> Result<Document, StepFault> {
         let (kind, known_pages) = (step.file()?, input.pages);
+        let output = output(kind, job.options)?;
+        let is_deck = output == Output::Slides;
+        let given = job.options.raster.dpi;
         let order = RasterJob {
-            selection: selection(job),
-            dpi: job.options.raster.dpi,
-            format: format(kind, job.options)?,
+            selection: selection(job, is_deck),
+            dpi: given.or((!is_deck).then_some(DPI)),
+            output,
         };
         let sentences = Sentences { config: &self.config, dpi: order.dpi };
         let deadline = self.deadline(&order.selection, known_pages);
@@ -89,10 +106,18 @@ impl StepRunner for Raster {
                          such as \"2-4\")"
                     ));
                 }
+                if is_deck {
+                    job.warnings.push(OF_PICTURES);
+                }
                 for warning in &warnings {
                     job.warnings.push(warning);
                 }
-                sink.finish(if pictures > 1 { FileKind::Zip } else { kind }, Some(pages)).await
+                let (kind, pages) = match (is_deck, pictures) {
+                    (true, slides) => (kind, slides),
+                    (false, 2..) => (FileKind::Zip, pages),
+                    (false, _) => (kind, pages),
+                };
+                sink.finish(kind, Some(pages)).await
             }
             Rastered::Failed(error) => Err(sentences.of_document(&error).into()),
             Rastered::Broken(cause) => Err(StepFault::internal(&cause)),
@@ -152,23 +177,27 @@ fn pool_settings(basis: &Basis<'_>, name: &'static str, processes: usize) -> Poo
 }
 
 /// The pages that the options name. Where a step before this one has left out what is not from `fromPage` to `toPage`,
-/// the document is all of that.
-fn selection(job: &StepContext<'_>) -> Selection {
+/// the document is all of that. A presentation is of all pages where none are named.
+fn selection(job: &StepContext<'_>, is_deck: bool) -> Selection {
     let options = job.options;
     let before = job.plan.steps().iter().take_while(|step| step.kind != StepKind::Raster);
     let is_cut = before.into_iter().any(|step| step.heeds("fromPage"));
     let is_asked = options.from_page.is_some() || options.to_page.is_some();
     let given = PageRange { first: options.from_page.unwrap_or(1), last: options.to_page };
-    let within = is_asked.then_some(if is_cut { PageRange::ALL } else { given });
+    let within = (is_asked || is_deck).then_some(if is_cut { PageRange::ALL } else { given });
     let ranges = options.raster.pages.iter().map(|pages| PageRange { first: pages.first, last: pages.last });
     Selection { within, ranges: ranges.collect() }
 }
 
-fn format(kind: FileKind, options: &PageOptions) -> Result<Format, StepFault> {
+fn output(kind: FileKind, options: &PageOptions) -> Result<Output, StepFault> {
     match kind {
-        FileKind::Png => Ok(Format::Png),
-        FileKind::Jpg => Ok(Format::Jpeg(u8::try_from(options.picture.quality).unwrap_or(100))),
-        FileKind::Pptx | FileKind::Xlsx | FileKind::Docx | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
+        FileKind::Png => Ok(Output::Pictures(Format::Png)),
+        FileKind::Jpg => {
+            let quality = u8::try_from(options.picture.quality).unwrap_or(100);
+            Ok(Output::Pictures(Format::Jpeg(quality)))
+        }
+        FileKind::Pptx => Ok(Output::Slides),
+        FileKind::Xlsx | FileKind::Docx | FileKind::Html | FileKind::Pdf | FileKind::Zip => {
             Err(StepFault::internal(&format!("a picture is never a {}", kind.name())))
         }
     }

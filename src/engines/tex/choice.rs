@@ -1,5 +1,6 @@
 //! Which TeX makes a document: the one that the caller asks for, the one that the file names, or the one that it needs.
 
+use latex_pandoc::code_of;
 use tex_log::{Cause, Program};
 
 use crate::domain::format_opts::TexProgram;
@@ -72,18 +73,6 @@ pub(super) fn named(source: &str) -> Option<&str> {
 pub(super) fn preamble_has(source: &str, word: &str) -> bool {
     let preamble = source.split_once("\\begin{document}").map_or(source, |(preamble, _)| preamble);
     preamble.lines().any(|line| code_of(line).contains(word))
-}
-
-/// The line without its comment.
-pub(super) fn code_of(line: &str) -> &str {
-    let mut is_escaped = false;
-    for (at, character) in line.char_indices() {
-        if character == '%' && !is_escaped {
-            return &line[..at];
-        }
-        is_escaped = character == '\\' && !is_escaped;
-    }
-    line
 }
 
 #[cfg(test)]

@@ -2,17 +2,22 @@
 
 use std::process::ExitStatus;
 
+use super::folder::Folder;
 use super::log;
 use super::needs;
 use super::origin::Origins;
 use crate::config::TexConfig;
 use crate::domain::fault::{FaultCode, JobFault};
 use crate::domain::format_opts::TexProgram;
-use crate::engines::program;
+use crate::domain::site::Site;
+use crate::engines::program::RunLimits;
 use crate::engines::requirement::{Lack, Requirement};
 use crate::engines::step::StepFault;
-use crate::workers::{Excess, Finished, ProgramError};
+use crate::engines::thread;
+use crate::workers::{Finished, ProgramError};
 
+/// What all its programs are to an author.
+const TEX: &str = "TeX";
 /// So much of what a program printed is told.
 const SAID_LETTERS: usize = 200;
 
@@ -20,10 +25,31 @@ const SAID_LETTERS: usize = 200;
 pub(super) enum TexError {
     /// TeX ended the run at an error of the document.
     Document(Box<tex_log::Error>),
-    /// So did another program, which was tried for what the first one lacks.
-    Both([(TexProgram, Box<tex_log::Error>); 2]),
+    /// So did another program, which was tried instead.
+    Both(Tried, Box<tex_log::Error>),
+    /// That other one was ended by something else, such as a limit.
+    Ended(Tried, JobFault),
     /// Anything else.
     Step(StepFault),
+}
+
+/// A program that was tried for what the first one lacks.
+pub(super) struct Tried {
+    pub first: TexProgram,
+    /// What the first one said.
+    pub before: Box<tex_log::Error>,
+    pub second: TexProgram,
+}
+
+impl TexError {
+    /// The same of the program that was tried.
+    pub fn behind(self, tried: Tried) -> Self {
+        match self {
+            Self::Document(error) => Self::Both(tried, error),
+            Self::Step(StepFault::Job(fault)) => Self::Ended(tried, fault),
+            other @ (Self::Both(..) | Self::Ended(..) | Self::Step(_)) => other,
+        }
+    }
 }
 
 impl From<StepFault> for TexError {
@@ -32,18 +58,24 @@ impl From<StepFault> for TexError {
     }
 }
 
-/// The error as the job ends with it.
-pub(super) fn told(error: TexError, origins: &Origins<'_>) -> StepFault {
-    match error {
-        TexError::Step(fault) => fault,
-        TexError::Document(error) => {
-            JobFault::new(FaultCode::TemplateError, log::sentence(&error, origins)).into()
-        }
-        TexError::Both([(first, before), (second, error)]) => {
-            let sentence = log::sentence_of_both((first, &before), (second, &error), origins);
-            JobFault::new(FaultCode::TemplateError, sentence).into()
-        }
-    }
+/// The error as the job ends with it. On a thread of its own: the line is looked for in all of the source.
+pub(super) async fn told(error: TexError, site: Site) -> StepFault {
+    let told = move || {
+        let folder = Folder::of(&site);
+        let origins = Origins::of(&folder);
+        let (code, sentence) = match error {
+            TexError::Step(fault) => return fault,
+            TexError::Document(error) => (FaultCode::TemplateError, log::sentence(&error, &origins)),
+            TexError::Both(tried, error) => {
+                (FaultCode::TemplateError, log::sentence_of_both(&tried, &error, &origins))
+            }
+            TexError::Ended(tried, fault) => {
+                (fault.code, log::sentence_of_end(&tried, &fault.message, &origins))
+            }
+        };
+        JobFault::new(code, sentence).into()
+    };
+    thread::apart(told).await.unwrap_or_else(StepFault::from)
 }
 
 /// A run that ended without saying why.
@@ -102,56 +134,26 @@ pub(super) fn lacking(requirement: &'static Requirement) -> StepFault {
     JobFault::new(FaultCode::EngineUnavailable, lack.to_string()).into()
 }
 
+/// What a document may take.
+pub(super) fn limits(config: &TexConfig) -> RunLimits {
+    RunLimits {
+        section: "tex",
+        timeout_ms: config.timeout_ms,
+        memory_mb: config.memory_limit_mb,
+        processor_s: config.processor_limit_s,
+        files_mb: config.files_limit_mb,
+        files: config.files_limit,
+        printed_bytes: config.printed_limit_bytes,
+        remedy: "a loop that does not end, or have less in it",
+    }
+}
+
 /// Names the limits by their keys.
 pub(super) fn of_program(error: &ProgramError, config: &TexConfig) -> StepFault {
-    program::fault(error, |error| match error {
-        ProgramError::TooMuch(excess) => too_much(*excess, config),
-        ProgramError::Deadline
-        | ProgramError::NotStarted(_)
-        | ProgramError::NotFenced
-        | ProgramError::Input(_)
-        | ProgramError::System(_) => too_late(config),
-    })
+    limits(config).fault(TEX, error)
 }
 
 /// The deadline has passed.
 pub(super) fn too_late(config: &TexConfig) -> StepFault {
-    let limit = config.timeout_ms;
-    let sentence = format!(
-        "TeX did not finish the document within {limit} ms (tex.timeout_ms); look for a loop that does not end, or have \
-         less in it"
-    );
-    JobFault::new(FaultCode::TemplateLimit, sentence).into()
-}
-
-fn too_much(excess: Excess, config: &TexConfig) -> StepFault {
-    let (code, taken) = match excess {
-        Excess::Memory => {
-            let limit = config.memory_limit_mb;
-            (FaultCode::TemplateLimit, format!("takes more than {limit} MB of memory (tex.memory_limit_mb)"))
-        }
-        Excess::Processes => {
-            (FaultCode::TemplateLimit, "starts more processes than it may (workers.process_limit)".to_owned())
-        }
-        Excess::Processor => {
-            let limit = config.processor_limit_s;
-            let taken = format!("takes more than {limit} s of the processor (tex.processor_limit_s)");
-            (FaultCode::TemplateLimit, taken)
-        }
-        Excess::Written => {
-            let limit = config.files_limit_mb;
-            let taken = format!("has more than {limit} MB of files (tex.files_limit_mb)");
-            (FaultCode::OutputTooLarge, taken)
-        }
-        Excess::Files => {
-            let limit = config.files_limit;
-            (FaultCode::TemplateLimit, format!("has more than {limit} files (tex.files_limit)"))
-        }
-        Excess::Printed => {
-            let limit = config.printed_limit_bytes;
-            (FaultCode::TemplateLimit, format!("prints more than {limit} bytes (tex.printed_limit_bytes)"))
-        }
-    };
-    let sentence = format!("the document {taken}; look for a loop that does not end, or have less in it");
-    JobFault::new(code, sentence).into()
+    limits(config).too_late(TEX)
 }

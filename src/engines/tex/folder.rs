@@ -1,5 +1,7 @@
 //! What lies in the folder of a job: the template's files under their own names, and the source in the entry's place.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::needs::CACHE;
@@ -53,6 +55,11 @@ impl<'a> Folder<'a> {
         let others = std::iter::once(USUAL.to_owned()).chain((2..).map(|number| format!("{USUAL}-{number}")));
         let name = stem.or_else(|| others.into_iter().find(is_free)).unwrap_or_else(|| USUAL.to_owned());
         Self { site, name }
+    }
+
+    /// The text that TeX reads in the entry's place.
+    pub fn source(&self) -> Cow<'a, str> {
+        self.site.page().map(|page| String::from_utf8_lossy(page)).unwrap_or_default()
     }
 
     /// The source's name there.

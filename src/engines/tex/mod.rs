@@ -6,6 +6,7 @@ mod choice;
 mod errors;
 mod folder;
 mod formats;
+mod hash;
 mod index;
 mod lists;
 mod log;
@@ -23,11 +24,10 @@ use tex_log::Cause;
 
 use self::cache::FontCache;
 use self::choice::Choice;
-use self::errors::TexError;
+use self::errors::{TexError, Tried};
 use self::folder::Folder;
 use self::formats::{Ahead, Beginning, Formats, Wish};
 use self::opening::opening;
-use self::origin::Origins;
 use self::runs::{Made, Runs};
 use super::document::{Document, DocumentKind};
 use super::plan::Ability;
@@ -85,13 +85,15 @@ impl StepRunner for Tex {
     ) -> Result<Document, StepFault> {
         let (kind, site) = (step.file()?, input.into_template()?);
         let folder = Folder::of(&site);
-        let origins = Origins::of(&folder);
-        warn_of_strangers(origins.source(), job);
+        let source = folder.source();
+        warn_of_strangers(&source, job);
         let _slot = self.steps.slot(job, 1).await;
-        let made = self.make(job, &folder, &origins).await;
-        let mut made = made.map_err(|error| errors::told(error, &origins))?;
-        let of_lists = lists::warnings(&made.remarks, &mut made.report, &folder);
-        for warning in log::warnings(&made.report, &origins).into_iter().chain(of_lists) {
+        let (made, tried) = match self.make(job, &folder, &source).await {
+            Ok(made) => made,
+            Err(error) => return Err(errors::told(error, site).await),
+        };
+        let pages = made.report.pages;
+        for warning in log::told(&site, tried, made.report, made.remarks).await? {
             job.warnings.push(&warning);
         }
         if made.is_unsettled {
@@ -100,7 +102,7 @@ impl StepRunner for Tex {
                 "references may be wrong: they still changed after {limit} runs of TeX (tex.runs_limit)"
             ));
         }
-        let pages = made.report.pages.filter(|pages| *pages > 0).ok_or_else(errors::no_pages)?;
+        let pages = pages.filter(|pages| *pages > 0).ok_or_else(errors::no_pages)?;
         let name = format!("{}.pdf", folder.name);
         if matches!(made.finished.open(&name, u64::MAX), Err(OutputError::Missing)) {
             return Err(errors::no_file());
@@ -116,40 +118,37 @@ impl Tex {
             profile: Arc::new(needs::profile()),
             config: basis.config.tex.clone(),
             zone: basis.config.assemble.timezone.clone(),
-            fonts: FontCache::default(),
+            fonts: FontCache::new(basis.caches),
             formats: Formats::default(),
             ahead: Ahead::new(basis.config.tex.formats_limit_mb << 20, basis.metrics.tex.clone()),
         }
     }
 
-    /// The document by the program that is asked for, or needed; its time begins here, where it has its slot.
+    /// The document by the program that is asked for, or needed, or else by one that is tried instead; its time begins here,
+    /// where it has its slot.
     async fn make(
         &self,
         job: &mut StepContext<'_>,
         folder: &Folder<'_>,
-        origins: &Origins<'_>,
-    ) -> Result<Made, TexError> {
-        let source = origins.source();
+        source: &str,
+    ) -> Result<(Made, Option<Tried>), TexError> {
         let choice = Choice::of(job.options.tex, source);
         let deadline = Instant::now() + Duration::from_millis(self.config.timeout_ms);
         let order = Order { folder, source, deadline };
         let before = match self.make_by(job, choice.program, false, &order).await {
             Err(TexError::Document(error)) => error,
-            done => return done,
+            done => return Ok((done?, None)),
         };
-        let Some(other) =
+        let Some(second) =
             choice.other(&before.cause).filter(|program| needs::of(*program).installed().is_some())
         else {
             return Err(TexError::Document(before));
         };
         let is_for_letters = matches!(before.cause, Cause::Character(_));
-        match self.make_by(job, other, is_for_letters, &order).await {
-            Ok(made) => {
-                job.warnings.push(&log::instead(choice.program, &before, other, origins));
-                Ok(made)
-            }
-            Err(TexError::Document(error)) => Err(TexError::Both([(choice.program, before), (other, error)])),
-            Err(error) => Err(error),
+        let tried = Tried { first: choice.program, before, second };
+        match self.make_by(job, second, is_for_letters, &order).await {
+            Ok(made) => Ok((made, Some(tried))),
+            Err(error) => Err(error.behind(tried)),
         }
     }
 
@@ -165,7 +164,7 @@ impl Tex {
             return Err(errors::missing(program).into());
         }
         let asked = Instant::now();
-        let cache = self.fonts.files(self, program).await;
+        let cache = &self.fonts.files(self, program).await;
         let base = self.base(program).await;
         // What is read of fonts and formats for all documents is nobody's time.
         let deadline = deadline + asked.elapsed();
@@ -223,15 +222,7 @@ impl Tex {
     }
 
     fn bounds(&self) -> Bounds {
-        let config = &self.config;
-        Bounds {
-            memory_bytes: config.memory_limit_mb << 20,
-            processor_s: config.processor_limit_s,
-            scratch_bytes: config.files_limit_mb << 20,
-            scratch_files: config.files_limit,
-            printed_bytes: config.printed_limit_bytes,
-            ..self.steps.bounds()
-        }
+        errors::limits(&self.config).bounds(self.steps.bounds())
     }
 
     fn runs<'a>(&'a self, zone: &'a str, folder: &'a Folder<'a>, deadline: Instant) -> Runs<'a> {

@@ -54,6 +54,10 @@ const READ: [&str; 13] = [
     "/dev/urandom",
 ];
 
+/// What changes when TeX, or something that it may load, is installed anew.
+pub(super) const TREES: [&str; 3] =
+    ["/usr/share/texlive/texmf-dist/ls-R", "/usr/share/texmf/ls-R", "/usr/local/share/texmf/ls-R"];
+
 /// What biber is made of beside the libraries: it is written in Perl, whose modules lie in several places.
 const PERL: [&str; 2] = ["/usr/bin/perl", "/etc/perl"];
 const PERL_READ: [&str; 4] = ["/usr/share/perl", "/usr/share/perl5", "/etc/localtime", "/dev/urandom"];

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
 
+use latex_pandoc::code_of;
 use tex_log::{Cause, Error};
 
-use super::choice::code_of;
 use super::folder::Folder;
 use super::opening;
 use crate::domain::lines::LineMap;
@@ -49,14 +49,7 @@ pub(super) struct Place {
 impl<'a> Origins<'a> {
     /// Those of the files in `folder`.
     pub fn of(folder: &'a Folder<'a>) -> Self {
-        let page = folder.site().page();
-        let source = page.map(|page| String::from_utf8_lossy(page)).unwrap_or_default();
-        Self { folder, source, map: OnceCell::new() }
-    }
-
-    /// The text that TeX reads in the entry's place.
-    pub fn source(&self) -> &str {
-        &self.source
+        Self { folder, source: folder.source(), map: OnceCell::new() }
     }
 
     /// The place of a line as TeX tells it.

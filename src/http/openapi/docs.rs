@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use actix_web::HttpResponse;
 use actix_web::http::header;
-use actix_web::web::Path;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use url::Url;
 use utoipa_swagger_ui::{Config, serve};
 
 use super::super::problem::Answer;
+use super::super::state::HttpState;
 use crate::problem::{Code, Problem};
 
 /// The page is a program of others': it runs from its own files and speaks to nobody but this service.
@@ -19,9 +21,12 @@ static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
     Arc::new(config.try_it_out_enabled(true).persist_authorization(false).default_models_expand_depth(0))
 });
 
-/// `GET /docs`: on to the page, whose parts lie beside it.
-pub(in super::super) async fn index() -> HttpResponse {
-    HttpResponse::Found().insert_header((header::LOCATION, "docs/index.html")).finish()
+/// `GET /docs`, with or without a slash behind it: on to the page, whose parts lie beside it. From the one an address that
+/// is not absolute leads elsewhere than from the other; before it stands what the public address has before every path.
+pub(in super::super) async fn index(state: Data<HttpState>, request: HttpRequest) -> HttpResponse {
+    let base = Url::parse(&state.public_url).map(|url| url.path().trim_end_matches('/').to_owned());
+    let page = format!("{}{}/index.html", base.unwrap_or_default(), request.path());
+    HttpResponse::Found().insert_header((header::LOCATION, page)).finish()
 }
 
 /// `GET /docs/{file}`.

@@ -16,7 +16,7 @@ pub(in super::super) struct FormatOpts {
     format: Option<String>,
     /// Width of the sheet, a CSS length (`"100mm"`) or a number of pixels; wins over `format`.
     width: Option<Length>,
-    /// Height of the sheet.
+    /// Height of the sheet; `"auto"`: as high as the page.
     height: Option<Length>,
     /// The sheet is turned. A size or orientation of the page's own `@page` goes before it.
     landscape: Option<bool>,
@@ -61,8 +61,17 @@ pub(in super::super) struct FormatOpts {
     selector: Option<String>,
     /// `print` or `screen`; `print` when left out.
     media_type: Option<String>,
+    /// What its style sheets are told of the reader: `prefers-color-scheme`, `prefers-reduced-motion`,
+    /// `prefers-reduced-transparency`, `prefers-reduced-data`, `prefers-contrast`, `forced-colors`, `color-gamut`.
+    #[schema(value_type = Option<HashMap<String, String>>, example = json!({"prefers-reduced-motion": "reduce"}))]
+    media_features: Option<()>,
     /// The window that the page is laid out in; 794 by 1058 pixels when left out.
     viewport: Option<Viewport>,
+    /// Whether the page's scripts run; `true` when left out. Template code always does.
+    javascript: Option<bool>,
+    /// Headers and cookies of the page's requests to hosts that are open, by host (`api.example`, or with its port).
+    /// Answers show the values as `***`.
+    requests: Option<std::collections::HashMap<String, HostRequests>>,
     /// The time zone of the page's scripts, such as `Europe/Berlin`.
     timezone: Option<String>,
     /// The language of the page's scripts, such as `de-DE`.
@@ -77,15 +86,20 @@ pub(in super::super) struct FormatOpts {
     /// (`console.error`), `missing` (what the page asked for in vain), `status` (allowed hosts that answer with 400
     /// or more).
     fail_on: Option<Vec<String>>,
+    /// What the document is called where it is saved: at most 250 bytes in UTF-8, without folders. Its extension is
+    /// added where it is missing.
+    #[schema(example = "invoice 12.pdf")]
+    file_name: Option<String>,
     /// Which pages of a PDF become pictures: `all`, or pages and ranges (`2-4,7`, `3-`). Several come as a zip archive.
-    /// The first page when left out. Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
+    /// When left out the first page, and all of them for slides (pptx). Counted from `fromPage` on, where that is given. For ways to pictures that lead over a
     /// PDF.
     #[schema(example = "2-4,7")]
     pages: Option<String>,
     /// The one page of a PDF that becomes a picture, from 1; instead of `pages`.
     #[schema(minimum = 1)]
     page: Option<u32>,
-    /// How large pictures of a PDF's pages are, in dots an inch; 150 when left out.
+    /// How large pictures of a PDF's pages are, in dots an inch; when left out 150, and on slides as many as make the longer side
+    /// 2,400 pixels long.
     #[schema(minimum = 10, maximum = 1200)]
     dpi: Option<u32>,
     /// What the tags of an Office template begin and end with; `{` and `}` where nothing is said.
@@ -111,6 +125,15 @@ pub(in super::super) struct FormatOpts {
     owner_password: Option<String>,
     /// What may be done with the PDF by who opens it without `ownerPassword`.
     permissions: Option<Permissions>,
+}
+
+/// What requests to a host carry.
+#[derive(ToSchema)]
+#[schema(as = HostRequests)]
+#[expect(dead_code, reason = "a shape for the document")]
+struct HostRequests {
+    headers: Option<std::collections::HashMap<String, String>>,
+    cookies: Option<std::collections::HashMap<String, String>>,
 }
 
 /// What may be done with a PDF. Where something is allowed by name, all that is not named is forbidden; where things are

@@ -17,7 +17,8 @@ use utoipa::{Modify, OpenApi};
 
 pub(super) use docs::{index, page};
 pub(super) use requests::{
-    ImmediateRequest, InitRequest, KindName, PermissionsName, StartRequest, StatusName, TargetName,
+    ImmediateForm, ImmediateRequest, InitRequest, KindName, PermissionsName, StartRequest, StatusName,
+    TargetName,
 };
 pub(super) use template_requests::{IndexHtmlRequest, PreviewsRequest, SaveRequest, UpdateRequest};
 

@@ -75,7 +75,9 @@ fn choice(description: &str, names: &[&str]) -> RefOr<Schema> {
 
 /// A new job.
 #[derive(ToSchema)]
-#[schema(as = InitRequest, rename_all = "camelCase")]
+#[schema(as = InitRequest, rename_all = "camelCase", example = json!({
+    "type": "html", "target": "pdf", "data": {"name": "Zoë"}, "formatOpts": {"format": "a5", "margin": "15mm"}
+}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct InitRequest {
     r#type: KindName,
@@ -90,7 +92,7 @@ pub(in super::super) struct InitRequest {
 
 /// How a job is started.
 #[derive(ToSchema)]
-#[schema(as = StartRequest, rename_all = "camelCase")]
+#[schema(as = StartRequest, rename_all = "camelCase", example = json!({"shouldWaitForRenderCompletion": true}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct StartRequest {
     /// Answer when the job is done, or after `http.wait_default_s`.
@@ -101,7 +103,10 @@ pub(in super::super) struct StartRequest {
 
 /// A job that is created, started and waited for in one call. Exactly one of `template` and `templateId`.
 #[derive(ToSchema)]
-#[schema(as = ImmediateRequest, rename_all = "camelCase")]
+#[schema(as = ImmediateRequest, rename_all = "camelCase", example = json!({
+    "type": "html", "target": "pdf", "template": "<h1>Hello, <%= name %>!</h1>", "data": {"name": "Zoë"},
+    "formatOpts": {"format": "a5", "margin": "15mm"}
+}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct ImmediateRequest {
     r#type: KindName,
@@ -115,5 +120,28 @@ pub(in super::super) struct ImmediateRequest {
     data: Option<()>,
     format_opts: Option<FormatOpts>,
     /// An address that takes the document by `PUT`. Older name: `uploadPresignedS3Url`.
+    upload_presigned_storage_url: Option<String>,
+}
+
+/// The same as a form: files with their names, and everything else as parts of the same names as in JSON. Options may be
+/// parts of their own (`landscape`, `margin` …). `type` is `html` and `target` is `pdf` where they are left out.
+#[derive(ToSchema)]
+#[schema(as = ImmediateForm, rename_all = "camelCase")]
+#[expect(dead_code, reason = "a shape for the document; parts are read one by one")]
+pub(in super::super) struct ImmediateForm {
+    /// The page (`index.html`) and the files beside it, or one Office file, or one archive.
+    #[schema(value_type = Option<Vec<String>>, content_media_type = "application/octet-stream")]
+    files: Option<()>,
+    r#type: Option<KindName>,
+    target: Option<TargetName>,
+    /// The template's text, instead of files.
+    template: Option<String>,
+    /// A saved template, instead of files.
+    template_id: Option<String>,
+    /// The data, a JSON object.
+    data: Option<String>,
+    /// Options, a JSON object.
+    format_opts: Option<String>,
+    /// An address that takes the document by `PUT`.
     upload_presigned_storage_url: Option<String>,
 }

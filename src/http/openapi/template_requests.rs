@@ -7,7 +7,7 @@ use super::requests::{KindName, PermissionsName};
 
 /// What the template looks like with this data.
 #[derive(ToSchema)]
-#[schema(as = PreviewsRequest, rename_all = "camelCase")]
+#[schema(as = PreviewsRequest, rename_all = "camelCase", example = json!({"type": "html", "data": {"name": "Zoë"}}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct PreviewsRequest {
     r#type: KindName,
@@ -66,7 +66,7 @@ struct PreviewIds {
 
 /// The new text of a template's entry.
 #[derive(ToSchema)]
-#[schema(as = IndexHtmlRequest, rename_all = "camelCase")]
+#[schema(as = IndexHtmlRequest, rename_all = "camelCase", example = json!({"indexHtml": "<p>Hello</p>"}))]
 #[expect(dead_code, reason = "a shape for the document; bodies are read member by member")]
 pub(in super::super) struct IndexHtmlRequest {
     /// The text; an empty one counts as missing.

@@ -5,11 +5,13 @@ use serde_json::value::RawValue;
 use crate::config::TemplatesConfig;
 use crate::domain::members::Members;
 use crate::http::job_request::{read_kind, require};
+use crate::http::state::HttpState;
 use crate::templates::messages::TemplateInfo;
 use crate::templates::record::Permissions;
 
 /// Reads `templateInfo`; faults are with the members. Existing clients leave out what is empty.
-pub(super) fn read(members: &mut Members<'_>, limits: &TemplatesConfig) -> Option<TemplateInfo> {
+pub(super) fn read(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateInfo> {
+    let limits = &state.config.templates;
     require(members, "templateInfo");
     let mut sent = members.nested("templateInfo", "an object")?;
     require(&mut sent, "title");
@@ -18,7 +20,7 @@ pub(super) fn read(members: &mut Members<'_>, limits: &TemplatesConfig) -> Optio
     let longest = limits.description_limit_chars;
     let description = text("description", longest, "templates.description_limit_chars").unwrap_or_default();
     let link = text("sourceCode", limits.link_limit_chars, "templates.link_limit_chars");
-    let kind = read_kind(&mut sent);
+    let kind = read_kind(&mut sent, state);
     let sample_data = sent.object("sampleData").unwrap_or("{}");
     let sample_data = RawValue::from_string(sample_data.to_owned());
     let categories = read_categories(&mut sent, limits);

@@ -76,7 +76,7 @@ pub(in crate::http) async fn render(
         template: Some(template),
         preview: true,
         format_opts: format_opts.sent.clone(),
-        passwords: format_opts.options.protection.passwords.clone(),
+        secrets: format_opts.options.secrets(),
     };
     for target in [Target::Png, Target::Pdf] {
         conversions::admit(&state, (kind, target), &format_opts.options)?;
@@ -95,7 +95,7 @@ pub(in crate::http) async fn render(
         (png, pdf) => return Err(neither(&state, caller.0, [png, pdf]).await.into()),
     };
     let longest = Duration::from_secs(state.config.http.wait_default_s);
-    let ends = join(wait::until_done(&state, png, longest), wait::until_done(&state, pdf, longest)).await;
+    let ends = join(wait::until_made(&state, png, longest), wait::until_made(&state, pdf, longest)).await;
     let (png, pdf) = (ends.0?, ends.1?);
     // One that failed comes first: then nobody waits for the other.
     let failed = |job: &JobView| job.is_done() && job.fault.is_some();
@@ -114,7 +114,7 @@ pub(in crate::http) async fn render(
 
 fn read(body: &Body, state: &HttpState) -> Result<Wanted, Problem> {
     let mut members = body.members()?;
-    let kind = read_kind(&mut members);
+    let kind = read_kind(&mut members, state);
     let data = members.object("data").map(|data| body.share(data));
     let format_opts = read_format_opts(&mut members, &state.config);
     match (kind, members.into_faults()) {

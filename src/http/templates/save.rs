@@ -89,7 +89,7 @@ fn read_update(body: &Body, state: &HttpState) -> Result<(Said, TemplateId), Pro
 /// # Errors
 /// Every fault of the body, for these are the last questions.
 fn read(members: &mut Members<'_>, state: &HttpState) -> Result<Said, Problem> {
-    let info = info::read(members, &state.config.templates);
+    let info = info::read(members, state);
     let ids = preview_jobs::read(members);
     let faults = members.take_faults();
     match (info, ids) {

@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 pub use live::{LiveBackup, LiveSource, REQUEST};
 
 use super::Folder;
-use super::folder::{self, DataDir, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
+use super::folder::{self, CACHES, DataDir, FILE_SYSTEMS_OWN, FolderError, RESTORING, VERSION, WORK};
 use super::index::IndexError;
 use super::key::SECRET;
 use crate::config::StorageConfig;
 
 /// What does not last: the socket of a running service, what was being written or worked on, the passwords of jobs that
-/// have not ended, what probes wrote, what is not ours.
-const PASSING: [&str; 5] = ["control", ".staging", WORK, SECRET, FILE_SYSTEMS_OWN];
+/// have not ended, what is made again, what probes wrote, what is not ours.
+const PASSING: [&str; 6] = ["control", ".staging", WORK, CACHES, SECRET, FILE_SYSTEMS_OWN];
 
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]

@@ -157,8 +157,8 @@ impl<'a> Trial<'a> {
 
     /// As callers do it: without any key.
     async fn addressed(&mut self) {
-        let manner =
-            Manner { content_type: "text/plain", disposition: "attachment; filename=\"a.txt\"".to_owned() };
+        let disposition = "attachment; filename=\"a.txt\"".to_owned();
+        let manner = Manner { content_type: "text/plain", disposition, file_name: None };
         let (put, get) =
             (self.addresses.upload(&self.own, 0).url, self.addresses.download(&self.own, &manner).url);
         let answered = self.call(Method::PUT, &put, CONTENT).await;

@@ -200,6 +200,12 @@ impl Programs {
         }
     }
 
+    /// Whether the files of this machine are kept from programs. Where they are not, programs may write what this user may.
+    #[must_use]
+    pub fn fences_files(&self) -> bool {
+        self.inner.fencing == Fencing::Kept
+    }
+
     /// Runs a program and waits until it has ended, well or badly: that is in the answer. It waits for a seat
     /// first; the deadline counts from there, the writing of inputs included. Dropping the future kills the program.
     ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use super::{Fencing, ProgramError, Programs};
+use super::{ProgramError, Programs};
 use crate::clock;
 use crate::workers::scratch::Place;
 
@@ -33,7 +33,7 @@ impl Programs {
         write: impl FnOnce(&mut File) -> io::Result<()> + Send + 'static,
     ) -> Result<SharedFile, ProgramError> {
         self.check()?;
-        if self.inner.fencing != Fencing::Kept {
+        if !self.fences_files() {
             return Err(ProgramError::NotFenced);
         }
         let place = self.grounds().await?.place();

@@ -1,4 +1,4 @@
-//! PDF in, pictures of its pages out, in a child of its own: the protocol, and how the child is started.
+//! PDF in, pictures of its pages out, each a file or all on the slides of a presentation, in a child of its own: the protocol, and how the child is started.
 //!
 //! ```text
 //! child    find fonts ─► only compute ─► ready        want ─► want ─►        part ─► part ─► done ─► ready …
@@ -57,13 +57,23 @@ pub struct RasterLimits {
 pub struct RasterJob {
     /// Of which pages.
     pub selection: Selection,
-    /// Dots an inch.
-    pub dpi: u16,
+    /// Dots an inch; where nothing is said, as many as make a picture as sharp as a large screen shows it.
+    pub dpi: Option<u16>,
     /// What they become.
-    pub format: Format,
+    pub output: Output,
 }
 
-/// What came of it. Of one picture the parts are the file, of several an archive of the files.
+/// What pictures become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Files, each by itself.
+    Pictures(Format),
+    /// One presentation: a slide each, with the page's text.
+    Slides,
+}
+
+/// What came of it. Of one picture the parts are the file, of several an archive of the files, or they are the presentation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rastered {

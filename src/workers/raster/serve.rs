@@ -7,20 +7,24 @@ use std::sync::Arc;
 
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
-use pdf_raster::{Artist, Document, Fonts, RasterError, Resolution};
+use pdf_raster::{Artist, Document, Fonts, Format, RasterError, Resolution};
 use serde::Serialize;
+use slide_writer::{Deck, Slide};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::super::cage::compute_only;
 use super::super::frame::{self, FrameError, Given, Saying};
-use super::{COMMAND, DOCUMENT, PART_LIMIT_BYTES, RasterJob, RasterLimits, Rastered};
+use super::{COMMAND, DOCUMENT, Output, PART_LIMIT_BYTES, RasterJob, RasterLimits, Rastered};
 
 /// A document may be nested so deeply that the usual 8 MB are too little; what goes beyond ends the process.
 const STACK_BYTES: u64 = 64 << 20;
 
 /// A child that needed so much more memory at any time is not kept for a further job.
 const KEPT_GROWTH_BYTES: u64 = 192 << 20;
+
+/// So many pixels has the longer side of a picture that nobody gave dots an inch for: those of a large screen.
+const SHARP_PIXELS: u16 = 2_400;
 
 /// The system counts memory in these.
 const PAGE_BYTES: u64 = 4_096;
@@ -81,24 +85,48 @@ fn make(limits: &RasterLimits, fonts: &Arc<Fonts>, job: &RasterJob) -> Result<Ra
     let document = Document::open(receive()?)?;
     let pages = document.pick(&job.selection, limits.pages)?;
     let mut artist = Artist::new(&document, fonts, limits.picture_pixels);
-    let resolution = Resolution::of_dpi(job.dpi);
-    if let [page] = pages.as_slice() {
-        let picture = artist.picture(*page, resolution, job.format)?;
-        Parts.write_all(&picture)?;
-    } else {
-        let width = document.page_count().to_string().len();
-        let mut archive = ZipWriter::new_stream(Parts);
-        // A picture is packed already.
-        let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        for page in &pages {
-            let picture = artist.picture(*page, resolution, job.format)?;
-            archive.start_file(format!("page-{page:0width$}.{}", job.format.extension()), stored)?;
-            archive.write_all(&picture)?;
+    match (job.output, pages.as_slice()) {
+        (Output::Slides, pages) => slides(&mut artist, pages, job.dpi)?,
+        (Output::Pictures(format), [page]) => {
+            let picture = artist.picture(*page, resolution(&artist, *page, job.dpi)?, format)?;
+            Parts.write_all(&picture)?;
         }
-        archive.finish()?;
+        (Output::Pictures(format), pages) => {
+            let width = document.page_count().to_string().len();
+            let mut archive = ZipWriter::new_stream(Parts);
+            // A picture is packed already.
+            let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+            for page in pages {
+                let picture = artist.picture(*page, resolution(&artist, *page, job.dpi)?, format)?;
+                archive.start_file(format!("page-{page:0width$}.{}", format.extension()), stored)?;
+                archive.write_all(&picture)?;
+            }
+            archive.finish()?;
+        }
     }
     let pictures = u32::try_from(pages.len()).unwrap_or(u32::MAX);
     Ok(Rastered::Made { pages: document.page_count(), pictures, warnings: artist.warnings() })
+}
+
+/// The presentation of these pages; the first one says how large slides are.
+fn slides(artist: &mut Artist<'_>, pages: &[u32], dpi: Option<u16>) -> Result<(), Failure> {
+    let first = pages.first().copied().unwrap_or(1);
+    let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+    let mut deck = Deck::begin(Parts, artist.size(first)?, count)?;
+    for &page in pages {
+        let picture = artist.picture(page, resolution(artist, page, dpi)?, Format::Png)?;
+        let (name, text) = (format!("Page {page}"), artist.text(page)?);
+        deck.slide(&Slide { name: &name, picture: &picture, size: artist.size(page)?, text: &text })?;
+    }
+    deck.finish()?;
+    Ok(())
+}
+
+fn resolution(artist: &Artist<'_>, page: u32, dpi: Option<u16>) -> Result<Resolution, Failure> {
+    Ok(match dpi {
+        Some(dpi) => Resolution::of_dpi(dpi),
+        None => Resolution::of_side(artist.size(page)?, SHARP_PIXELS),
+    })
 }
 
 /// The document, chunk by chunk.

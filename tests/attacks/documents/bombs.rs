@@ -95,6 +95,14 @@ fn rows(count: u32) -> String {
     (1..=count).map(row).collect()
 }
 
+/// A row with tags in its first cell, which are closed in its second.
+fn tags(open: &str) -> String {
+    let cell =
+        |place: &str, text: &str| format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let ends = "{/}".repeat(open.matches(['#', '-']).count());
+    format!("<row r=\"1\">{}{}</row>", cell("A1", &format!("{open}own text")), cell("B1", &ends))
+}
+
 fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let columns: String = (0..16_384).map(|_| "<c><v>1</v></c>").collect();
     let slow = "<row r=\"1\">".to_owned()
@@ -128,6 +136,17 @@ fn documents() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ),
         ("a text of a gigabyte", "xlsx", sheet(&formula("REPT(REPT(\"x\",32000),32000)"), "", &[], &[])),
         ("formulas without end", "xlsx", sheet(&slow, "", &[], &[])),
+        ("ten million rows of a template", "xlsx", sheet(&tags("{#Array(10000000).fill(1)}"), "", &[], &[])),
+        (
+            "thousands of columns of many rows",
+            "xlsx",
+            sheet(&tags("{-rows Array(1e6).fill(1)}{-right Array(16000)}"), "", &[], &[]),
+        ),
+        (
+            "a sheet for each of a million",
+            "xlsx",
+            sheet(&tags("{:sheet Array(1000000).fill(1)}{#1}"), "", &[], &[]),
+        ),
         (
             "groups in groups",
             "pptx",

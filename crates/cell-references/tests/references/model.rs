@@ -71,7 +71,7 @@ impl Sheet {
     fn lines(&self, id: usize) -> Lines {
         match self.blocks[id].area {
             Area::Rows(lines) | Area::Columns(lines) => lines,
-            Area::Cells(range) => range.rows,
+            Area::Cells(range) | Area::Right(range) => range.rows,
         }
     }
 
@@ -86,7 +86,9 @@ impl Sheet {
             self.labels(ROWS, |area| match area {
                 Area::Rows(_) => true,
                 Area::Columns(_) => false,
-                Area::Cells(range) => (range.columns.first..=range.columns.last).contains(&column),
+                Area::Cells(range) | Area::Right(range) => {
+                    (range.columns.first..=range.columns.last).contains(&column)
+                }
             })
         };
         (COLUMNS.first..=COLUMNS.last).map(rows).collect()
@@ -283,7 +285,7 @@ impl World {
     fn check_cell(&self, place: Place, rows: &Ends, columns: &Ends) {
         let has_column = |id: &usize| match self.sheet.blocks[*id].area {
             Area::Rows(_) | Area::Columns(_) => true,
-            Area::Cells(range) => {
+            Area::Cells(range) | Area::Right(range) => {
                 range.columns.first <= columns.lines.first && columns.lines.last <= range.columns.last
             }
         };

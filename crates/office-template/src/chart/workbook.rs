@@ -11,7 +11,7 @@ use crate::container::{self, Archive};
 use crate::content_types::LIST;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{Entry, Relationship, entries, relationships_in, relationships_of, resolved};
+use crate::package::{Content, Entry, Relationship, entries, relationships_in, relationships_of, resolved};
 
 /// So large is no list of sheets, no table and no list of styles.
 const LARGEST: usize = 1 << 20;
@@ -77,7 +77,9 @@ impl<'a> Workbook<'a> {
         let filled = sheet::filled(&xml, table, (corner.as_deref(), style)).ok_or_else(no_sheet)?;
         self.changed.insert(entry, filled);
         self.forget_calculations((limits, left))?;
-        container::write(&mut self.archive, (self.changed, &self.removed), &[])
+        let changed =
+            self.changed.into_iter().map(|(entry, content)| (entry, Content::Plain(content))).collect();
+        container::write(&mut self.archive, (changed, &self.removed), &[])
     }
 
     fn put(&mut self, name: &str, content: Vec<u8>) {

@@ -69,7 +69,7 @@ impl Filler<'_, '_> {
                     Err(message) => self.fault(*tag, message),
                 },
                 Some(Answer::Content(_)) => self.fault(*tag, super::TEXT_ONLY.to_owned()),
-                Some(Answer::List(_)) | None => return Err(misfit()),
+                Some(_) | None => return Err(misfit()),
             }
         }
         written.push_str(&address.rest);
@@ -90,7 +90,9 @@ impl Filler<'_, '_> {
             }
         };
         let id = self.package.relate(self.source.name, Relation::Hyperlink, Target::External(&written))?;
-        self.out.extend_from_slice(id.as_bytes());
+        if !address.is_of_picture {
+            self.out.extend_from_slice(id.as_bytes());
+        }
         self.addresses.insert(address.id.start, id);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A chart's data in its title: they fill the chart when all of its part is written.
+//! A chart's data in its title, or in the alternative text of its frame: they fill the chart when all of its part is written.
 
 use memchr::memmem;
 
@@ -7,29 +7,89 @@ use crate::answer::Content;
 use crate::chart::{self, Chart, MISPLACED};
 use crate::error::Error;
 use crate::forms::Refusal;
+use crate::package::{attribute_of, resolved};
 use crate::plan::Slot;
+use crate::writing::Writing;
+
+const TWICE: &str =
+    "the chart has data already; let one tag give them, in its title or in its alternative text";
 
 impl Filler<'_, '_> {
     /// The title in the place of the tag; the data wait for the end of the part.
     pub(super) fn chart(&mut self, slot: &Slot, content: &Content<'_>) -> Result<(), Error> {
         let number = self.source.first + slot.tag;
-        let read = if !self.is_in_title() {
-            Err(MISPLACED.to_owned())
-        } else if self.chart.is_some() {
-            Err("the chart has data already; let one tag in its title give them".to_owned())
+        let read = if slot.writing == Writing::Attribute {
+            self.framed(number, content)?
         } else {
-            Chart::read(content.field(1))
+            self.titled(number, content)
         };
         match read {
-            Ok(chart) => {
-                self.chart = Some((number, chart));
-                self.text(slot, content.field(0))
-            }
+            Ok(()) => self.text(slot, content.field(0)),
             Err(message) => {
                 self.fault(slot.tag, message);
                 Ok(())
             }
         }
+    }
+
+    /// Data in a title are those of the part that is written.
+    fn titled(&mut self, number: usize, content: &Content<'_>) -> Result<(), String> {
+        if chart::is_of_later_kind(self.source.xml) {
+            return Err(chart::LATER.to_owned());
+        }
+        if !self.is_in_title() {
+            return Err(MISPLACED.to_owned());
+        }
+        if self.chart.is_some() {
+            return Err(TWICE.to_owned());
+        }
+        self.chart = Some((number, Chart::read(content.field(1))?));
+        Ok(())
+    }
+
+    /// Data in the alternative text of a frame are those of the chart in it, which is another part.
+    fn framed(&mut self, number: usize, content: &Content<'_>) -> Result<Result<(), String>, Error> {
+        let Some((tag, kind)) = self.frame() else { return Ok(Err(MISPLACED.to_owned())) };
+        let Some(id) = attribute_of(tag, |name| name.ends_with(b":id")).filter(|_| kind != Kind::Other)
+        else {
+            return Ok(Err(MISPLACED.to_owned()));
+        };
+        if kind == Kind::Later {
+            return Ok(Err(chart::LATER.to_owned()));
+        }
+        let part = self.source.name;
+        let all = self.package.relationships_of(part)?;
+        let found = all.iter().find(|one| one.id == id && !one.is_external);
+        let Some(name) = found.and_then(|found| resolved(part, &found.target)) else {
+            return Ok(Err(MISPLACED.to_owned()));
+        };
+        Ok(Chart::read(content.field(1)).and_then(|chart| {
+            let waiting = self.package.charts.insert(name, (number, chart));
+            if waiting.is_some() { Err(TWICE.to_owned()) } else { Ok(()) }
+        }))
+    }
+
+    /// The tag of what the frame shows in whose properties the part is written now, and of which kind it is.
+    fn frame(&self) -> Option<(&[u8], Kind)> {
+        let behind = self.source.xml.get(self.copied..)?;
+        let data = memmem::find(behind, b"graphicData")?;
+        // Another frame begins before: this one shows nothing of its own.
+        let (before, data) = behind.split_at_checked(data)?;
+        if [&b"cNvPr "[..], b"docPr "].iter().any(|name| memmem::find(before, name).is_some()) {
+            return None;
+        }
+        let begin = memchr::memchr(b'<', data)?;
+        let tag = data.get(begin..)?;
+        let tag = tag.get(..=memchr::memchr(b'>', tag)?)?;
+        let uri = data.get(..begin)?;
+        let kind = if memmem::find(uri, b"/chartex\"").is_some() {
+            Kind::Later
+        } else if memmem::find(uri, b"/chart\"").is_some() {
+            Kind::Known
+        } else {
+            Kind::Other
+        };
+        Some((tag, kind))
     }
 
     /// Whether what is written next stands in the title of a chart: not in that of an axis, which stands in its plot area.
@@ -54,4 +114,13 @@ impl Filler<'_, '_> {
             Err(Refusal::Error(error)) => Err(error),
         }
     }
+}
+
+/// What a frame shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Known,
+    /// A chart of a kind that Office has since 2016.
+    Later,
+    Other,
 }

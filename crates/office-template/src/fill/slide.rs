@@ -4,6 +4,7 @@ use super::{Filler, Source};
 use crate::answer::{Content, Form};
 use crate::error::Error;
 use crate::forms::Refusal;
+use crate::package::replaced;
 use crate::plan::Slot;
 use crate::powerpoint;
 use crate::tags::TEXT_ONLY;
@@ -14,8 +15,15 @@ impl<'a> Filler<'a, '_> {
         let Some(shape) = &slot.shape else { return Ok(()) };
         let source: Source<'a> = self.source;
         let xml: &[u8] = source.xml.get(shape.range.clone()).unwrap_or_default();
-        let xml = std::str::from_utf8(xml).unwrap_or_default();
-        let shape = (xml, shape.is_named);
+        // Links of the shape lead where the answers to their tags say.
+        let ids = self.addresses.range(shape.range.clone()).map(|(at, id)| {
+            let begin = at - shape.range.start;
+            let old =
+                xml.get(begin..).unwrap_or_default().iter().take_while(|&&byte| !b"\"'".contains(&byte));
+            (begin..begin + old.count(), id.clone())
+        });
+        let xml = replaced(xml, &ids.collect::<Vec<_>>());
+        let shape = (std::str::from_utf8(&xml).unwrap_or_default(), shape.is_named);
         let written = powerpoint::picture(content, shape, source, (&mut *self.package, &mut *self.files));
         if let Some(xml) = self.allowed(slot, written)? {
             self.out.extend_from_slice(xml.as_bytes());

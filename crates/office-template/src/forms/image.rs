@@ -51,7 +51,9 @@ pub(crate) fn stored(
         | Form::Include
         | Form::Toc
         | Form::Color
-        | Form::Chart => format!("{:?} {} {text}", content.form, content.field(1)),
+        | Form::Chart
+        | Form::Day
+        | Form::Formula => format!("{:?} {} {text}", content.form, content.field(1)),
     };
     if let Some(known) = package.picture(&key) {
         return Ok(known?);
@@ -120,7 +122,9 @@ fn bytes(content: &Content<'_>, options: &Options, files: &mut dyn Files) -> Res
         | Form::Include
         | Form::Toc
         | Form::Color
-        | Form::Chart => match Source::read(text, &Limits::default())? {
+        | Form::Chart
+        | Form::Day
+        | Form::Formula => match Source::read(text, &Limits::default())? {
             Source::Bytes(bytes) => Ok(bytes),
             Source::Address(name) | Source::File(name) => files.file(&name),
         },

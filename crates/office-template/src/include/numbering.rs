@@ -235,7 +235,7 @@ impl Lists {
                 "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n<w:numbering xmlns:w=\"{namespace}\"></w:numbering>"
             );
             package.put(&part, xml.into_bytes())?;
-            package.override_type(&part, CONTENT_TYPE);
+            package.override_type(&part, CONTENT_TYPE)?;
             package.relate(main, Relation::Numbering, Target::Part(&part))?;
             part
         };

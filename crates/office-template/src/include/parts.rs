@@ -119,7 +119,7 @@ impl<'d> Own<'d> {
         let copy = package.free_name(stem, &format!(".{extension}"));
         merged.parts.insert(name.to_owned(), Some(copy.clone()));
         package.put(&copy, content)?;
-        package.override_type(&copy, &kind);
+        package.override_type(&copy, &kind)?;
         let held = relationships::list(&held).map_err(|error| named(&self.document.name, error))?;
         let mut lines = String::new();
         for Relationship { id, kind, target, is_external } in held {
@@ -152,6 +152,6 @@ impl<'d> Own<'d> {
             merged.kinds = Some(content_types::kinds(&list));
         }
         let kind = merged.kinds.as_ref().and_then(|kinds| kinds.of(name));
-        Ok(kind.unwrap_or("application/octet-stream").to_owned())
+        Ok(kind.map_or("application/octet-stream", AsRef::as_ref).to_owned())
     }
 }

@@ -318,6 +318,8 @@ const answer = (tag) => {
     if (form !== undefined) return form(tag);
     const value = evaluate(tag);
     if (tag.kind === "value") return shown(value);
+    // Rows of a list without items stay, empty: tables, charts and sums that mean them keep their cells.
+    if ((tag.kind === "rows" || tag.kind === "columns") && isArray(value) && value.length === 0) return "null";
     items = itemsOf(tag, value);
   } catch (error) {
     if (error === OVER) throw error;

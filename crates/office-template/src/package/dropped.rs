@@ -1,13 +1,37 @@
 //! Parts that are taken out of a document while it is filled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LIST, Package, entries, relationships, replaced};
+use super::{Content, LIST, Package, relationships, replaced};
 use crate::error::Error;
 
+/// What each part refers to in the document, by its name: ids, and names in lower case.
+type Graph = BTreeMap<String, Vec<(String, String)>>;
+
+/// The parts that stay and refer to what is gone, each with the ids by which it does.
+pub(crate) type Referring = Vec<(String, BTreeSet<String>)>;
+
 impl Package<'_> {
-    /// Takes parts out, by their names in lower case, with what they refer to; what refers to them is [`Package::referring`]'s to tell.
-    pub(crate) fn drop_parts(&mut self, gone: &BTreeSet<String>) -> Result<(), Error> {
+    /// Takes these parts out, by their names in lower case, with all that is reached through them and in no other way: what else
+    /// refers to a picture of theirs has it still. Tells what refers to them.
+    pub(crate) fn drop_parts(&mut self, parts: &BTreeSet<String>) -> Result<Referring, Error> {
+        let graph = self.graph()?;
+        let kept = reached(&graph, &BTreeSet::from([String::new()]), parts);
+        let mut gone = reached(&graph, parts, &BTreeSet::new());
+        gone.retain(|part| !kept.contains(part));
+        let mut referring = Vec::new();
+        for (part, targets) in graph.iter().filter(|(part, _)| !gone.contains(&part.to_ascii_lowercase())) {
+            let ids = targets.iter().filter(|(_, target)| gone.contains(target)).map(|(id, _)| id.clone());
+            let ids: BTreeSet<String> = ids.collect();
+            if !ids.is_empty() {
+                referring.push((part.clone(), ids));
+            }
+        }
+        self.take_out(&gone)?;
+        Ok(referring)
+    }
+
+    fn take_out(&mut self, gone: &BTreeSet<String>) -> Result<(), Error> {
         for name in gone {
             for name in [name.clone(), relationships::name(name)] {
                 self.remove(&name);
@@ -16,14 +40,14 @@ impl Package<'_> {
                 {
                     // Its place stays, or all others would have another one.
                     added.clear();
-                    content.clear();
+                    *content = Content::Plain(Vec::new());
                 }
             }
         }
         self.relationships.retain(|part, _| !gone.contains(&part.to_ascii_lowercase()));
         let list = self.part(LIST)?.unwrap_or_default();
         let is_gone = |name: &str| gone.contains(&name.trim_start_matches('/').to_ascii_lowercase());
-        let lines = entries(LIST, &list)?.into_iter().filter(|entry| entry.name == "Override");
+        let lines = self.elements(LIST, &list)?.into_iter().filter(|entry| entry.name == "Override");
         let edits: Vec<_> = lines
             .filter(|entry| is_gone(entry.value("PartName")))
             .map(|entry| (entry.whole, String::new()))
@@ -31,25 +55,41 @@ impl Package<'_> {
         self.put(LIST, replaced(&list, &edits))
     }
 
-    /// The parts that refer to one of these, each with the ids by which it does.
-    pub(crate) fn referring(&mut self, gone: &BTreeSet<String>) -> Result<Vec<(String, Vec<String>)>, Error> {
+    /// What refers to what, as it stands now.
+    fn graph(&mut self) -> Result<Graph, Error> {
         let added = self.added.iter().map(|(name, _)| name.clone());
         let names: Vec<String> = self.names().into_iter().chain(added).collect();
-        let mut found = Vec::new();
+        // The names of a file's parts are known in lower case; what was read of one is kept by the name that it was read by.
+        let mut own: BTreeMap<String, String> =
+            self.relationships.keys().map(|name| (name.to_ascii_lowercase(), name.clone())).collect();
         for part in names.iter().filter_map(|name| relationships::source(name)) {
-            // The names of a file's parts are known in lower case; what was read of one is kept by the name that it was read by.
-            let own = self.relationships.keys().find(|own| own.eq_ignore_ascii_case(&part)).cloned();
-            let part = own.unwrap_or(part);
-            let all = self.relationships_of(&part)?.iter().filter(|one| !one.is_external);
-            let ids = all.filter(|one| {
-                let target = relationships::resolved(&part, &one.target).unwrap_or_default();
-                gone.contains(&target.to_ascii_lowercase())
-            });
-            let ids: Vec<String> = ids.map(|one| one.id.clone()).collect();
-            if !ids.is_empty() {
-                found.push((part, ids));
-            }
+            own.entry(part.to_ascii_lowercase()).or_insert(part);
         }
-        Ok(found)
+        let mut graph = Graph::new();
+        for part in own.into_values() {
+            let all = self.relationships_of(&part)?.iter().filter(|one| !one.is_external);
+            let targets = all.map(|one| {
+                let target = relationships::resolved(&part, &one.target).unwrap_or_default();
+                (one.id.clone(), target.to_ascii_lowercase())
+            });
+            let targets = targets.collect();
+            graph.insert(part, targets);
+        }
+        Ok(graph)
     }
+}
+
+/// All that is reached from these, themselves too, without going through others.
+fn reached(graph: &Graph, begin: &BTreeSet<String>, without: &BTreeSet<String>) -> BTreeSet<String> {
+    let edges: BTreeMap<String, &Vec<(String, String)>> =
+        graph.iter().map(|(part, targets)| (part.to_ascii_lowercase(), targets)).collect();
+    let mut next: Vec<&str> = begin.iter().map(String::as_str).collect();
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    while let Some(part) = next.pop() {
+        if !without.contains(part) && reached.insert(part) {
+            let targets = edges.get(part).into_iter().flat_map(|targets| targets.iter());
+            next.extend(targets.map(|(_, target)| target.as_str()));
+        }
+    }
+    reached.into_iter().map(str::to_owned).collect()
 }

@@ -167,6 +167,16 @@ impl Relationships {
         id
     }
 
+    /// Adds one to a part under an id that is its own already where it is referred to.
+    pub(super) fn add(&mut self, (part, id): (&str, &str), kind: &str, name: &str) {
+        let target = relative(part, name);
+        let (written, kind_text) = (attribute_text(&target), attribute_text(kind));
+        self.lines
+            .push_str(&format!("<Relationship Id=\"{id}\" Type=\"{kind_text}\" Target=\"{written}\"/>"));
+        self.ids.insert(id.to_owned());
+        self.all.push(Relationship { id: id.to_owned(), kind: kind.to_owned(), target, is_external: false });
+    }
+
     /// The first of this type that leads to a part: what it leads to.
     pub(super) fn find(&self, kind: &str) -> Option<&str> {
         let found = self.all.iter().find(|one| one.kind == kind && !one.is_external);
@@ -194,16 +204,17 @@ impl Relationships {
 
     /// Leaves these out.
     pub(super) fn forget(&mut self, ids: &[String]) {
+        let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
         let mut kept = Vec::with_capacity(self.xml.len());
         let mut from = 0;
         for found in each(&self.xml).into_iter().flatten() {
-            if ids.contains(&found.relationship.id) && found.is_empty {
+            if ids.contains(found.relationship.id.as_str()) && found.is_empty {
                 kept.extend_from_slice(self.xml.get(from..found.range.start).unwrap_or_default());
                 from = found.range.end;
             }
         }
         kept.extend_from_slice(self.xml.get(from..).unwrap_or_default());
-        self.all.retain(|one| !ids.contains(&one.id));
+        self.all.retain(|one| !ids.contains(one.id.as_str()));
         self.is_shorter = true;
         self.xml = kept;
     }

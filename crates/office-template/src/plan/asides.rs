@@ -17,6 +17,8 @@ pub(crate) struct Address {
     pub tags: Vec<(String, usize)>,
     /// What stands behind the last one.
     pub rest: String,
+    /// A picture takes the place of the shape around it, and has the id.
+    pub is_of_picture: bool,
 }
 
 /// The values of attributes with tags, by where they begin, with their ends and whether they are an address: what they stand in may be
@@ -62,9 +64,13 @@ impl Planner<'_> {
                 from = end;
             }
             let rest = target.get(from..).unwrap_or_default().to_owned();
-            let address = Address { id: id.clone(), tags: before, rest };
+            let picture = self.pictured.range(..=id.start).next_back().filter(|(_, end)| id.start < **end);
+            let picture = picture.map(|(begin, _)| *begin);
+            let is_of_picture = picture.is_some();
+            let address = Address { id: id.clone(), tags: before, rest, is_of_picture };
             let rank = Self::rank(tags.first().map_or(0, |&(index, _)| index), 0);
-            self.push(id.start, rank, Action::Write(Node::Address(Box::new(address))));
+            let (at, rank) = picture.map_or((id.start, rank), |begin| (begin, LAST - 3));
+            self.push(at, rank, Action::Write(Node::Address(Box::new(address))));
             self.push(id.start, LAST, Action::Skip(id.end));
         }
     }

@@ -27,6 +27,7 @@ impl Planner<'_> {
             is_in_cell: false,
             shape: Some(Shape { range: range.clone(), is_named }),
         };
+        self.pictured.insert(range.start, range.end);
         self.push(range.start, LAST - 2, Action::Write(Node::Content(Box::new(slot))));
         self.push(range.start, LAST - 1, Action::Skip(range.end));
     }

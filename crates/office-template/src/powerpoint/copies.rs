@@ -1,9 +1,14 @@
 //! A slide's parts, copied: each under a name of its own, and referring to the copies.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use memchr::memmem;
+
 use super::deck::{ONCE, Slide};
 use super::repeat::Names;
 use crate::error::Error;
-use crate::package::{Package, attribute_text, entries, relationships_of, replaced, resolved};
+use crate::package::{Entry, Package, attribute_text, entries, relationships_of, replaced, resolved};
 use crate::word::attribute::attribute;
 
 /// A part as the template has it.
@@ -19,7 +24,7 @@ impl<'d> Original<'d> {
     pub(super) fn all(slide: &'d Slide, package: &mut Package<'_>) -> Result<Vec<Self>, Error> {
         let mut all = Vec::with_capacity(slide.parts.len());
         for part in &slide.parts {
-            let content = package.part(&part.name)?.unwrap_or_default();
+            let content = uncommented(&part.name, package.part(&part.name)?.unwrap_or_default())?;
             let relationships = package.part(&relationships_of(&part.name))?;
             all.push(Self { name: &part.name, kind: &part.kind, content, relationships });
         }
@@ -34,12 +39,14 @@ impl<'d> Original<'d> {
             let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
             names.insert(one.name.to_owned(), package.free_name(stem, &format!(".{end}")));
         }
+        let targets: BTreeMap<String, &str> =
+            names.iter().map(|(own, copy)| (own.to_ascii_lowercase(), copy.as_str())).collect();
         for one in originals {
             let Some(name) = names.get(one.name) else { continue };
             package.put(name, one.content.clone())?;
-            package.override_type(name, one.kind);
+            package.override_type(name, one.kind)?;
             if let Some(list) = &one.relationships {
-                let list = redirected(list, (one.name, name), &names)?;
+                let list = redirected(list, (one.name, name), &targets, package)?;
                 package.put(&relationships_of(name), list)?;
             }
         }
@@ -47,20 +54,24 @@ impl<'d> Original<'d> {
     }
 }
 
-/// A part's relationships for its copy: to the copies, and without what stands once.
-fn redirected(list: &[u8], (part, copy): (&str, &str), names: &Names) -> Result<Vec<u8>, Error> {
+/// A part's relationships for its copy: to the copies, by the names in lower case of what they are of, and without what stands once.
+pub(crate) fn redirected(
+    list: &[u8],
+    (part, copy): (&str, &str),
+    targets: &BTreeMap<String, &str>,
+    package: &Package<'_>,
+) -> Result<Vec<u8>, Error> {
     let mut edits = Vec::new();
-    for entry in entries(&relationships_of(part), list)? {
+    for entry in package.elements(&relationships_of(part), list)? {
         if entry.name != "Relationship" || entry.value("TargetMode").eq_ignore_ascii_case("external") {
             continue;
         }
-        if entry.value("Type").rsplit('/').next() == Some(ONCE) {
+        if entry.value("Type").rsplit('/').next() == Some(ONCE) && part.starts_with("ppt/") {
             edits.push((entry.whole.clone(), String::new()));
             continue;
         }
         let target = resolved(part, entry.value("Target")).unwrap_or_default();
-        let found = names.iter().find(|(own, _)| own.eq_ignore_ascii_case(&target));
-        let Some((_, target)) = found else { continue };
+        let Some(target) = targets.get(&target.to_ascii_lowercase()) else { continue };
         let tag = list.get(entry.tag.clone()).unwrap_or_default();
         if let Some(place) = attribute(tag, "Target") {
             let range = entry.tag.start + place.value.start..entry.tag.start + place.value.end;
@@ -68,6 +79,28 @@ fn redirected(list: &[u8], (part, copy): (&str, &str), names: &Names) -> Result<
         }
     }
     Ok(replaced(list, &edits))
+}
+
+/// A slide for its copy. PowerPoint marks a slide with comments beside its shapes, and calls a file damaged where the mark's relationship is
+/// not there.
+pub(super) fn uncommented(part: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
+    if memmem::find(&xml, b":commentRel").is_none() {
+        return Ok(xml);
+    }
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut open: Vec<Entry> = Vec::new();
+    for entry in entries(part, &xml)? {
+        while open.pop_if(|around| around.whole.end <= entry.whole.start).is_some() {}
+        if entry.name == "ext" {
+            open.push(entry);
+        } else if entry.name == "commentRel" {
+            let cut = open.first().unwrap_or(&entry).whole.clone();
+            if edits.last().is_none_or(|(last, _)| last.end <= cut.start) {
+                edits.push((cut, String::new()));
+            }
+        }
+    }
+    Ok(replaced(&xml, &edits))
 }
 
 /// The target as most write it: from the part's own folder upwards.
@@ -84,7 +117,18 @@ fn relative(part: &str, target: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::relative;
+    use super::{relative, uncommented};
+
+    #[test]
+    fn a_copy_says_nothing_of_comments() {
+        let xml = b"<p:sld><p:extLst><p:ext uri=\"a\"><p14:creationId/></p:ext><p:ext uri=\"b\"><p188:commentRel r:id=\"rId3\"/></p:ext>\
+            </p:extLst></p:sld>";
+        let cut = uncommented("x", xml.to_vec()).expect("is read");
+        assert_eq!(
+            String::from_utf8(cut).expect("UTF-8"),
+            "<p:sld><p:extLst><p:ext uri=\"a\"><p14:creationId/></p:ext></p:extLst></p:sld>"
+        );
+    }
 
     #[test]
     fn targets_are_written_from_the_parts_folder() {

@@ -1,8 +1,9 @@
 //! The parts of a slide that is repeated: their tags are a section's.
 
+use super::copies::uncommented;
 use super::deck::TWICE;
 use crate::PartPlan;
-use crate::error::Fault;
+use crate::error::{Error, Fault};
 use crate::outline::Collected;
 use crate::program::{Step, repeated};
 use crate::read::Reading;
@@ -52,12 +53,17 @@ pub(crate) fn grouped(
     steps
 }
 
-/// A copy's part with a mark of its own, where PowerPoint marks what it has created; the first copy keeps the template's.
-pub(crate) fn renewed(mut xml: Vec<u8>, copy: usize) -> Vec<u8> {
+/// A copy's part without the template's comments, and with a mark of its own, where PowerPoint marks what it has created; the first
+/// copy keeps both.
+pub(crate) fn renewed(part: &str, xml: Vec<u8>, copy: usize) -> Result<Vec<u8>, Error> {
+    if copy == 0 { Ok(xml) } else { Ok(marked(uncommented(part, xml)?, copy)) }
+}
+
+fn marked(mut xml: Vec<u8>, copy: usize) -> Vec<u8> {
     const MARK: &[u8] = b"<p14:creationId";
     /// Far from what neighbours have.
     const STRIDE: u32 = 0x9e37_79b1;
-    let Some(begin) = memchr::memmem::find(&xml, MARK).filter(|_| copy > 0) else { return xml };
+    let Some(begin) = memchr::memmem::find(&xml, MARK) else { return xml };
     let end = memchr::memchr(b'>', xml.get(begin..).unwrap_or_default()).map_or(begin, |end| begin + end + 1);
     let tag = xml.get(begin..end).unwrap_or_default();
     let Some(value) = crate::word::attribute::attribute(tag, "val").map(|found| found.value) else {
@@ -77,8 +83,9 @@ mod tests {
     #[test]
     fn a_copy_has_a_mark_of_its_own() {
         let xml = b"<a><p14:creationId xmlns:p14=\"x\" val=\"7\"/></a>".to_vec();
-        assert_eq!(renewed(xml.clone(), 0), xml);
-        let (one, two) = (renewed(xml.clone(), 1), renewed(xml.clone(), 2));
+        let renewed = |copy| renewed("x", xml.clone(), copy).expect("is read");
+        assert_eq!(renewed(0), xml);
+        let (one, two) = (renewed(1), renewed(2));
         assert!(one != xml && one != two, "{}", String::from_utf8_lossy(&one));
     }
 }

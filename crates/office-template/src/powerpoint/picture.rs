@@ -1,5 +1,8 @@
 //! `{%picture}` on a slide: a shape becomes a picture in the same frame, with the shape's form, outline and effects.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use office_picture::{Extent, Placement, Texts, Wanted};
 
 use super::deck::related;
@@ -9,7 +12,7 @@ use crate::files::Files;
 use crate::fill::Source;
 use crate::forms::image::{self, Options};
 use crate::forms::{Refusal, link};
-use crate::package::{Entry, Package, Relation, Target, attribute_text, entries};
+use crate::package::{Entry, Package, Relation, Target, attribute_text};
 
 /// 60,000ths of a degree in a quarter turn, and in a whole one.
 const QUARTER: i64 = 5_400_000;
@@ -36,6 +39,12 @@ struct Shape<'a> {
     elements: Vec<Entry>,
 }
 
+/// A shape of a layout or a master, and its elements.
+pub(crate) type Piece = (String, Vec<Entry>);
+
+/// What placeholders inherit, by the layout's name and their own index and kind.
+pub(crate) type Placeholders = HashMap<(String, String, String), Option<Arc<Piece>>>;
+
 /// The picture in the place of `shape`, a whole `p:sp` or `p:pic`. `is_named`: the tag is the shape's alternative text.
 pub(crate) fn write(
     content: &Content<'_>,
@@ -47,9 +56,9 @@ pub(crate) fn write(
     let given =
         |name: &str, index: usize| options.get(name).and_then(|texts| texts.get(index)).map(String::as_str);
     let stored = image::stored(content, &options, (&mut *package, files))?;
-    let shape = Shape { xml: shape, elements: entries(source.name, shape.as_bytes())? };
+    let shape = Shape { xml: shape, elements: package.elements(source.name, shape.as_bytes())? };
     let inherited = inherited(&shape, source.name, package)?;
-    let inherited = inherited.as_ref().map(|(xml, elements)| Shape { xml, elements: elements.clone() });
+    let inherited = inherited.as_deref().map(|(xml, elements)| Shape { xml, elements: elements.clone() });
     let frame = shape.frame().or_else(|| inherited.as_ref().and_then(Shape::frame)).ok_or_else(|| {
         "the shape has no size of its own; move it a little in PowerPoint, and save the file anew".to_owned()
     })?;
@@ -87,43 +96,61 @@ pub(crate) fn write(
 }
 
 /// What the layout's placeholder, or the master's, says of a shape that is one, with its elements.
-fn inherited(
-    shape: &Shape<'_>,
-    slide: &str,
-    package: &mut Package<'_>,
-) -> Result<Option<(String, Vec<Entry>)>, Error> {
+fn inherited(shape: &Shape<'_>, slide: &str, package: &mut Package<'_>) -> Result<Option<Arc<Piece>>, Error> {
     let Some(placeholder) = shape.elements.iter().find(|element| element.name == "ph") else {
         return Ok(None);
     };
     let (index, kind) = (placeholder.value("idx").to_owned(), placeholder.value("type").to_owned());
-    let mut part = slide.to_owned();
-    for relation in ["slideLayout", "slideMaster"] {
-        let Some(name) = related(package, &part, relation)? else { return Ok(None) };
-        let xml = package.part(&name)?.unwrap_or_default();
-        let all = entries(&name, &xml)?;
-        let is_same = |one: &Entry| match relation {
-            "slideLayout" if !index.is_empty() => one.value("idx") == index,
-            _ => one.value("type") == kind || kind.is_empty() && one.value("type") == "body",
-        };
-        let found = all.iter().find(|one| one.name == "ph" && is_same(one));
-        let around = found.and_then(|found| {
-            let holds = |one: &&Entry| {
-                matches!(one.name.as_str(), "sp" | "pic")
-                    && one.whole.start < found.whole.start
-                    && one.whole.end > found.whole.end
-            };
-            all.iter().rev().find(holds)
-        });
-        let piece = around.and_then(|around| xml.get(around.whole.clone()));
-        if let Some(piece) = piece.and_then(|piece| std::str::from_utf8(piece).ok()) {
-            let elements = entries(&name, piece.as_bytes())?;
-            if (Shape { xml: piece, elements: elements.clone() }).frame().is_some() {
-                return Ok(Some((piece.to_owned(), elements)));
-            }
-        }
-        part = name;
+    let Some(layout) = related(package, slide, "slideLayout")? else { return Ok(None) };
+    let key = (layout, index, kind);
+    if let Some(known) = package.placeholders.get(&key) {
+        return Ok(known.clone());
     }
-    Ok(None)
+    let found = looked_up(&key, package)?.map(Arc::new);
+    package.placeholders.insert(key, found.clone());
+    Ok(found)
+}
+
+/// The same, read of the layout and of its master.
+fn looked_up(
+    (layout, index, kind): &(String, String, String),
+    package: &mut Package<'_>,
+) -> Result<Option<Piece>, Error> {
+    let is_of_layout =
+        |one: &Entry| if index.is_empty() { is_of(one, kind) } else { one.value("idx") == index };
+    if let Some(found) = framed(layout, is_of_layout, package)? {
+        return Ok(Some(found));
+    }
+    let Some(master) = related(package, layout, "slideMaster")? else { return Ok(None) };
+    framed(&master, |one| is_of(one, kind), package)
+}
+
+fn is_of(placeholder: &Entry, kind: &str) -> bool {
+    placeholder.value("type") == kind || kind.is_empty() && placeholder.value("type") == "body"
+}
+
+/// The shape of a part whose placeholder is meant, where it says how large it is.
+fn framed(
+    part: &str,
+    is_meant: impl Fn(&Entry) -> bool,
+    package: &mut Package<'_>,
+) -> Result<Option<Piece>, Error> {
+    let xml = package.part(part)?.unwrap_or_default();
+    let all = package.elements(part, &xml)?;
+    let found = all.iter().find(|one| one.name == "ph" && is_meant(one));
+    let around = found.and_then(|found| {
+        let holds = |one: &&Entry| {
+            matches!(one.name.as_str(), "sp" | "pic")
+                && one.whole.start < found.whole.start
+                && one.whole.end > found.whole.end
+        };
+        all.iter().rev().find(holds)
+    });
+    let piece = around.and_then(|around| xml.get(around.whole.clone()));
+    let Some(piece) = piece.and_then(|piece| std::str::from_utf8(piece).ok()) else { return Ok(None) };
+    let elements = package.elements(part, piece.as_bytes())?;
+    let has_frame = Shape { xml: piece, elements: elements.clone() }.frame().is_some();
+    Ok(has_frame.then(|| (piece.to_owned(), elements)))
 }
 
 impl<'a> Shape<'a> {

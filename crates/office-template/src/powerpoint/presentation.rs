@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deck::Deck;
-use super::repeat::kept;
 use crate::error::Error;
 use crate::package::{Entry, Package, attribute_of, entries, replaced, resolved};
 use crate::word::attribute::attribute;
@@ -51,7 +50,7 @@ fn list(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error
             slide_kind.clone_from(&one.kind);
         }
     }
-    let all = entries(main, &xml)?;
+    let all = package.elements(main, &xml)?;
     let tag = |entry: &Entry| xml.get(entry.tag.clone()).unwrap_or_default();
     let relation = |entry: &Entry| attribute_of(tag(entry), |name| name.ends_with(b":id"));
     let number = |entry: &Entry| attribute_of(tag(entry), |name| name == b"id");
@@ -66,12 +65,13 @@ fn list(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error
     let in_sections = all.iter().filter(|entry| entry.name == "sldId" && relation(entry).is_none());
     let in_sections: Vec<(&Entry, usize)> =
         in_sections.filter_map(|entry| Some((entry, *numbers.get(&number(entry)?)?))).collect();
-    let mut taken: BTreeSet<u64> = all.iter().filter_map(|entry| number(entry)?.parse().ok()).collect();
+    let mut numbers_left =
+        Numbers::beside(all.iter().filter_map(|entry| number(entry)?.parse().ok()).collect());
     let mut copies: BTreeMap<usize, Vec<(String, u64)>> = BTreeMap::new();
     for (&at, parts) in made {
         for part in parts.iter().flatten() {
             let id = package.relate_as(main, &slide_kind, crate::package::Target::Part(part))?;
-            let number = free(&mut taken);
+            let number = numbers_left.free();
             copies.entry(at).or_default().push((id, number));
         }
     }
@@ -92,16 +92,33 @@ fn list(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error
     package.put(main, replaced(&xml, &edits))
 }
 
-/// A number that no slide has.
-fn free(taken: &mut BTreeSet<u64>) -> u64 {
-    let above = taken.range(NUMBERS).next_back().map_or(NUMBERS.start, |last| last + 1);
-    let number = if NUMBERS.contains(&above) {
-        above
-    } else {
-        { NUMBERS }.find(|one| !taken.contains(one)).unwrap_or(above)
-    };
-    taken.insert(number);
-    number
+/// Numbers for slides.
+struct Numbers {
+    /// Those that slides have.
+    taken: BTreeSet<u64>,
+    next: u64,
+}
+
+impl Numbers {
+    /// Numbers behind all of these, and where there is none behind them, between them.
+    fn beside(taken: BTreeSet<u64>) -> Self {
+        let next = taken.range(NUMBERS).next_back().map_or(NUMBERS.start, |last| last + 1);
+        Self { taken, next }
+    }
+
+    /// A number that no slide has.
+    fn free(&mut self) -> u64 {
+        loop {
+            if !NUMBERS.contains(&self.next) {
+                self.next = NUMBERS.start;
+            }
+            let number = self.next;
+            self.next += 1;
+            if self.taken.insert(number) {
+                return number;
+            }
+        }
+    }
 }
 
 /// An element of a list for a copy: with another relationship and another number, where it has these.
@@ -120,22 +137,14 @@ fn renamed(element: &[u8], id: &str, number: u64) -> String {
 
 /// Takes slides out with all that is theirs alone, and whatever refers to them: links, shows, lists.
 fn drop_slides(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Error> {
-    let kept: BTreeSet<String> =
-        kept(deck, made).flat_map(|slide| &slide.parts).map(|part| part.name.to_ascii_lowercase()).collect();
-    let mut gone = BTreeSet::new();
-    for at in made.iter().filter(|(_, made)| made.is_none()).map(|(at, _)| *at) {
-        let Some(slide) = deck.slides.get(at) else { continue };
-        let remarks = super::deck::related(package, &slide.name, super::deck::ONCE)?;
-        let own = slide.parts.iter().map(|part| part.name.clone()).chain(remarks);
-        gone.extend(own.map(|name| name.to_ascii_lowercase()).filter(|name| !kept.contains(name)));
-    }
-    if gone.is_empty() {
+    let dropped = made.iter().filter(|(_, made)| made.is_none()).filter_map(|(at, _)| deck.slides.get(*at));
+    let dropped: BTreeSet<String> = dropped.map(|slide| slide.name.to_ascii_lowercase()).collect();
+    if dropped.is_empty() {
         return Ok(());
     }
-    package.drop_parts(&gone)?;
-    for (part, ids) in package.referring(&gone)? {
+    for (part, ids) in package.drop_parts(&dropped)? {
         if let Some(xml) = package.part(&part)? {
-            let all = entries(&part, &xml)?;
+            let all = package.elements(&part, &xml)?;
             let refers = |entry: &&Entry| {
                 let tag = xml.get(entry.tag.clone()).unwrap_or_default();
                 attribute_of(tag, |name| name.ends_with(b":id")).is_some_and(|id| ids.contains(&id))
@@ -147,7 +156,7 @@ fn drop_slides(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<()
                 package.put(&part, without)?;
             }
         }
-        package.forget(&part, &ids)?;
+        package.forget(&part, &ids.into_iter().collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -165,7 +174,7 @@ fn count(deck: &Deck, made: &Made, package: &mut Package<'_>) -> Result<(), Erro
         hidden += if is_hidden(&slide.name, package)? { more } else { 0 };
     }
     let mut edits = Vec::new();
-    for entry in entries(COUNTS, &xml)? {
+    for entry in package.elements(COUNTS, &xml)? {
         let more = match entry.name.as_str() {
             "Slides" => slides,
             "Notes" => notes,
@@ -192,14 +201,15 @@ fn is_hidden(slide: &str, package: &mut Package<'_>) -> Result<bool, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{free, renamed};
+    use super::{Numbers, renamed};
     use std::collections::BTreeSet;
 
     #[test]
     fn numbers_are_free_ones_and_relationships_another() {
-        let mut taken = BTreeSet::from([256, 300]);
-        assert_eq!((free(&mut taken), free(&mut taken)), (301, 302));
-        assert_eq!(free(&mut BTreeSet::from([2_147_483_647])), 256);
+        let mut numbers = Numbers::beside(BTreeSet::from([256, 300]));
+        assert_eq!((numbers.free(), numbers.free()), (301, 302));
+        let mut numbers = Numbers::beside(BTreeSet::from([256, 258, 2_147_483_647]));
+        assert_eq!((numbers.free(), numbers.free()), (257, 259), "none is behind the last");
         assert_eq!(
             renamed(b"<p:sldId id=\"256\" r:id=\"rId2\"/>", "rId9", 301),
             "<p:sldId id=\"301\" r:id=\"rId9\"/>"

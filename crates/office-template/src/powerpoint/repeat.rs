@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::copies::Original;
-use super::deck::{Deck, Slide};
+use super::deck::Deck;
 use super::presentation;
 use crate::error::Error;
 use crate::limits::Limit;
@@ -17,15 +17,18 @@ pub(crate) struct Repeats<'d> {
     deck: &'d Deck,
     /// The copies' parts behind each repeated slide; `None` of a slide that is dropped.
     made: BTreeMap<usize, Option<Vec<String>>>,
-    /// So many slides may be there beside those of the template.
-    left: u64,
+    /// So many slides there are by now.
+    count: u64,
+    /// So many may follow of which it is not known yet how often they are repeated: each may be dropped.
+    waiting: u64,
     limit: Limit,
 }
 
 impl<'d> Repeats<'d> {
-    pub(crate) fn new(deck: &'d Deck, limit: Limit) -> Self {
-        let slides = deck.slides.len() as u64;
-        Self { deck, made: BTreeMap::new(), left: limit.value.saturating_sub(slides), limit }
+    /// Of a deck of which so many slides are repeated.
+    pub(crate) fn new(deck: &'d Deck, repeated: usize, limit: Limit) -> Self {
+        let count = deck.slides.len() as u64;
+        Self { deck, made: BTreeMap::new(), count, waiting: repeated as u64, limit }
     }
 
     /// Makes so many of the slide with this place: the names of each one's parts. The first is the slide itself.
@@ -36,13 +39,17 @@ impl<'d> Repeats<'d> {
         package: &mut Package<'_>,
     ) -> Result<Vec<Names>, Error> {
         let Some(slide) = self.deck.slides.get(at) else { return Ok(Vec::new()) };
+        self.count = (self.count + count as u64).saturating_sub(1);
+        self.waiting = self.waiting.saturating_sub(1);
+        // A template with more of them is its author's, as long as it does not grow.
+        let most = self.limit.value.max(self.deck.slides.len() as u64);
+        if self.count.saturating_sub(self.waiting) > most {
+            return Err(Error::limit(&self.limit, "the presentation would have more slides than the limit"));
+        }
         let Some(copies) = count.checked_sub(1) else {
             self.made.insert(at, None);
-            self.left += 1;
             return Ok(Vec::new());
         };
-        let what = "the presentation would have more slides than the limit";
-        self.left = self.left.checked_sub(copies as u64).ok_or_else(|| Error::limit(&self.limit, what))?;
         let mut names = vec![Names::new()];
         if copies > 0 {
             // Before the slide itself is filled, and its charts' workbooks with it.
@@ -60,13 +67,4 @@ impl<'d> Repeats<'d> {
     pub(crate) fn finish(self, package: &mut Package<'_>) -> Result<(), Error> {
         presentation::rewrite(self.deck, &self.made, package)
     }
-}
-
-/// The slides that stay, as they were.
-pub(super) fn kept<'d>(
-    deck: &'d Deck,
-    made: &BTreeMap<usize, Option<Vec<String>>>,
-) -> impl Iterator<Item = &'d Slide> {
-    let dropped = made.iter().filter(|(_, made)| made.is_none()).map(|(at, _)| *at).collect::<Vec<_>>();
-    deck.slides.iter().enumerate().filter(move |(at, _)| !dropped.contains(at)).map(|(_, slide)| slide)
 }

@@ -1,6 +1,6 @@
 //! Tags in the shapes of a slide: what they may be, and which shape one takes the place of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lexer::Tag;
 use crate::tags::{Placed, Tags};
@@ -26,6 +26,9 @@ const PLAIN: [&[u8]; 11] = [
 const ALONE: &str = "a picture takes the place of a whole shape; let its tag be the shape's only text, or write it into \
     the alternative text of a shape or a picture";
 
+const INSIDE: &str = "it repeats the whole slide and stands in a section, which is a part of one; let it stand outside of all sections; \
+    its list says which slides there are";
+
 /// What the paragraphs of a slide can hold, and how it is written.
 pub(crate) fn on_slide(tag: Result<Tag, String>) -> (Writing, Result<Tag, String>) {
     let tag = match tag {
@@ -41,9 +44,9 @@ pub(crate) fn on_slide(tag: Result<Tag, String>) -> (Writing, Result<Tag, String
         | Tag::Slides(_)
         | Tag::Delimiters(_) => (Writing::SlideRun, Ok(tag)),
         Tag::Command(command, _) if command.name == "link" => (Writing::SlideRun, Ok(tag)),
-        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) => {
+        Tag::Html(_) | Tag::Xml(_) | Tag::Sheet(_) | Tag::Command(..) => {
             let message =
-                "it is of Word files; a slide has values, sections, pictures, links and {:slides list}";
+                "it is of other files; a slide has values, sections, pictures, links and {:slides list}";
             (Writing::SlideRun, Err(message.to_owned()))
         }
     }
@@ -79,12 +82,21 @@ pub(crate) fn list(part: &Part, paragraph: Id) -> Option<&'static str> {
     }
     let is_notes = local(part, 0) == "notes";
     let shape = shape_of(part, paragraph).filter(|_| !is_notes)?;
-    let end = part.element(shape)?.range().end;
-    let inside = (shape..).take_while(|&id| part.element(id).is_some_and(|one| one.range().start < end));
-    let placeholder = { inside }.find(|&id| local(part, id) == "ph")?;
+    let placeholder = placeholder(part, shape)?;
     let tag = start_tag(part, placeholder);
     let kind = attribute(tag, "type").and_then(|found| tag.get(found.value)).unwrap_or_default();
     (!PLAIN.contains(&kind)).then_some(IN_SHAPE)
+}
+
+/// What says which place of its layout a shape takes. It stands among the first elements of its shape (ECMA-376, part 1, 19.3.1.43): to
+/// look through all of them would cost the shape's size for each of its paragraphs.
+fn placeholder(part: &Part, shape: Id) -> Option<Id> {
+    const FIRST: usize = 64;
+    let own = part.children(shape).next()?;
+    let end = part.element(own)?.range().end;
+    let inside =
+        (own..).take(FIRST).take_while(|&id| part.element(id).is_some_and(|one| one.range().start < end));
+    { inside }.find(|&id| local(part, id) == "ph")
 }
 
 /// Whether the tag of a text is all that its shape says.
@@ -113,7 +125,14 @@ fn is_alone(part: &Part, shape: Id, (text, range): (usize, &std::ops::Range<usiz
 pub(crate) fn check(part: &Part, name: &str, tags: &mut Tags) {
     let mut faults = Vec::new();
     let mut repeat = None;
+    let mut ends: BTreeSet<usize> = BTreeSet::new();
+    let closing: BTreeMap<usize, usize> = tags.pairs.iter().map(|pair| (pair.open, pair.close)).collect();
     for (index, placed) in tags.all.iter().enumerate() {
+        ends.remove(&index);
+        ends.extend(closing.get(&index));
+        if matches!(placed.tag, Tag::Slides(_)) && !ends.is_empty() {
+            faults.push((index, INSIDE));
+        }
         // A shape may stand twice, once for older versions.
         if let Tag::Slides(list) = &placed.tag
             && repeat.get_or_insert(list) != &list

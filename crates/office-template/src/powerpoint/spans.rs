@@ -8,48 +8,55 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::error::Error;
-use crate::package::{Entry, entries, replaced};
+use crate::limits::Limit;
+use crate::package::{Entry, counted, replaced};
 use crate::word::attribute::attribute;
 
 /// The part with the numbers that its tables have now.
-pub(crate) fn spanned(part: &str, xml: Vec<u8>) -> Result<Vec<u8>, Error> {
+pub(crate) fn spanned(part: &str, xml: Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Error> {
     if memmem::find(&xml, b"vMerge=").is_none() && memmem::find(&xml, b"rowSpan=").is_none() {
         return Ok(xml);
     }
-    let all = entries(part, &xml)?;
+    let all = counted(part, &xml, limit)?;
     let mut edits = Vec::new();
+    let mut read_to = 0;
     for table in all.iter().filter(|entry| entry.name == "tbl") {
-        let rows: Vec<Vec<&Entry>> =
-            within(&all, &table.whole, "tr").map(|row| within(&all, &row.whole, "tc").collect()).collect();
-        for at in 0..rows.iter().map(Vec::len).max().unwrap_or_default() {
-            column(&rows, at, &xml, &mut edits);
+        // A table in a table is none of PowerPoint's; its cells are seen with those around it.
+        if table.whole.start >= read_to {
+            read_to = table.whole.end;
+            cells(&all, table, &xml, &mut edits);
         }
     }
     edits.sort_by_key(|(range, _)| range.start);
     Ok(replaced(&xml, &edits))
 }
 
-/// The edits of a table's column, from its last cell to its first.
-fn column(rows: &[Vec<&Entry>], at: usize, xml: &[u8], edits: &mut Vec<(Range<usize>, String)>) {
-    let mut merged: Vec<&Entry> = Vec::new();
-    for cell in rows.iter().rev().filter_map(|row| row.get(at)) {
-        if matches!(cell.value("vMerge"), "1" | "true") {
-            merged.push(cell);
-            continue;
+/// The edits of a table, from its last cell to its first: each column remembers the cells that are merged with the next one above.
+fn cells(all: &[Entry], table: &Entry, xml: &[u8], edits: &mut Vec<(Range<usize>, String)>) {
+    let mut columns: Vec<Vec<&Entry>> = Vec::new();
+    let rows: Vec<Vec<&Entry>> =
+        within(all, &table.whole, "tr").map(|row| within(all, &row.whole, "tc").collect()).collect();
+    for row in rows.into_iter().rev() {
+        columns.resize_with(columns.len().max(row.len()), Vec::new);
+        for (cell, merged) in row.into_iter().zip(&mut columns) {
+            if matches!(cell.value("vMerge"), "1" | "true") {
+                merged.push(cell);
+                continue;
+            }
+            let rows = merged.len() + 1;
+            merged.clear();
+            if cell.value("rowSpan").parse().unwrap_or(1) == rows {
+                continue;
+            }
+            let tag = xml.get(cell.tag.clone()).unwrap_or_default();
+            let name = tag.iter().position(|byte| b" />\r\n\t".contains(byte)).unwrap_or_default();
+            let own = attribute(tag, "rowSpan").map(|own| (own.value, rows.to_string()));
+            let (range, written) = own.unwrap_or_else(|| (name..name, format!(" rowSpan=\"{rows}\"")));
+            edits.push((cell.tag.start + range.start..cell.tag.start + range.end, written));
         }
-        let rows = merged.len() + 1;
-        merged.clear();
-        if cell.value("rowSpan").parse().unwrap_or(1) == rows {
-            continue;
-        }
-        let tag = xml.get(cell.tag.clone()).unwrap_or_default();
-        let name = tag.iter().position(|byte| b" />\r\n\t".contains(byte)).unwrap_or_default();
-        let own = attribute(tag, "rowSpan").map(|own| (own.value, rows.to_string()));
-        let (range, written) = own.unwrap_or_else(|| (name..name, format!(" rowSpan=\"{rows}\"")));
-        edits.push((cell.tag.start + range.start..cell.tag.start + range.end, written));
     }
     // The cell above these is gone with its row: they are cells of their own.
-    for cell in merged {
+    for cell in columns.into_iter().flatten() {
         let tag = xml.get(cell.tag.clone()).unwrap_or_default();
         let own = attribute(tag, "vMerge").map(|own| own.whole);
         edits.extend(own.map(|own| (cell.tag.start + own.start..cell.tag.start + own.end, String::new())));
@@ -67,6 +74,7 @@ fn within<'e>(all: &'e [Entry], range: &Range<usize>, name: &'static str) -> imp
 #[cfg(test)]
 mod tests {
     use super::spanned;
+    use crate::limits::Limit;
 
     fn spans(rows: &[&[&str]]) -> String {
         let mut xml = "<a:tbl>".to_owned();
@@ -75,7 +83,9 @@ mod tests {
             xml.extend(["<a:tr>"].into_iter().chain(cells).chain(["</a:tr>"]));
         }
         xml.push_str("</a:tbl>");
-        String::from_utf8(spanned("x", xml.into_bytes()).expect("is read")).expect("UTF-8")
+        let limit = Limit { name: "test.elements", value: 100 };
+        let spanned = spanned("x", xml.into_bytes(), &limit).expect("is read");
+        String::from_utf8(spanned).expect("UTF-8")
     }
 
     #[test]

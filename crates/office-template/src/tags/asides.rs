@@ -38,6 +38,7 @@ pub(super) fn read((dialect, text): (Dialect, &Paragraph), delimiters: &Delimite
             | Tag::Xml(_)
             | Tag::Command(..)
             | Tag::Slides(_)
+            | Tag::Sheet(_)
             | Tag::Delimiters(_) => true,
         };
         let is_shape = dialect == Dialect::Slide && text.place == Place::Attribute && tag.is_picture();
@@ -114,6 +115,7 @@ fn allowed(tag: Tag, place: &Place) -> Result<Tag, String> {
         | Tag::Xml(_)
         | Tag::Command(..)
         | Tag::Slides(_)
+        | Tag::Sheet(_)
         | Tag::Delimiters(_) => Err(super::TEXT_ONLY.to_owned()),
     }
 }

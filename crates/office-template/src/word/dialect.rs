@@ -103,7 +103,12 @@ fn property(name: &[u8]) -> Kind {
             b":keywords" | b":category" | b":contentStatus" | b":lastModifiedBy" | b":version"
         ),
         b"vt" => matches!(local, b":lpwstr" | b":lpstr" | b":bstr"),
-        b"" => matches!(local, b"Company" | b"Manager" | b"HyperlinkBase"),
+        b"" => matches!(
+            local,
+            b"Company" | b"Manager" | b"HyperlinkBase"
+            // A run of a workbook's comment, and what is said in a conversation.
+            | b"t" | b"text"
+        ),
         _ => false,
     };
     if is_text { Kind::Value } else { Kind::Other }

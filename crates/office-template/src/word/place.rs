@@ -14,7 +14,7 @@ pub(crate) enum Dialect {
     Drawing,
     /// The same on a slide or its notes, where shapes can become pictures and the whole slide can be repeated.
     Slide,
-    /// The document's properties: elements with nothing but text.
+    /// The document's properties, a workbook's comments: elements with nothing but text.
     Properties,
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::support::{docx, entries, fault, p, part, try_fill, zipped};
 
-const CHART: &str = "word/charts/chart1.xml";
-const WORKBOOK: &str = "word/embeddings/book1.xlsx";
+pub const CHART: &str = "word/charts/chart1.xml";
+pub const WORKBOOK: &str = "word/embeddings/book1.xlsx";
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const RELATIONSHIPS: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
 const SHEETS: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
@@ -157,7 +157,7 @@ pub fn document(title: &str, charts: &str, axis: &str) -> Vec<u8> {
     zipped(&files)
 }
 
-fn bars(count: usize) -> String {
+pub fn bars(count: usize) -> String {
     let all: String = (0..count).map(|index| series(index, ACCENT, VALUES)).collect();
     format!(
         "<c:barChart><c:barDir val=\"col\"/><c:grouping val=\"clustered\"/><c:varyColors val=\"0\"/>{all}{AXES}</c:barChart>"
@@ -365,12 +365,12 @@ fn what_is_wrong_with_the_data_is_said_with_its_remedy() {
 
 #[test]
 fn a_charts_data_fill_nothing_else() {
-    let why = "let the tag stand in the title of a chart";
+    let why = "let the tag stand in the title or in the alternative text of a chart";
     assert!(fault(&p("{chart}"), DATA, "{}").contains(why));
     for (title, axis) in [("T", "{chart}"), ("{chart}{chart}", "")] {
         let error =
             try_fill(document(title, &bars(1), axis), DATA, "{}").expect_err("it is refused").to_string();
-        assert!(error.contains(if axis.is_empty() { "one tag in its title" } else { why }), "{error}");
+        assert!(error.contains(if axis.is_empty() { "let one tag give them" } else { why }), "{error}");
     }
 }
 

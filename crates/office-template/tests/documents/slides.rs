@@ -5,19 +5,19 @@ use office_template::{NoFiles, Template};
 use crate::support::{entries, escape, limits, part, try_fill, zipped};
 
 const MAIN: &str = "application/vnd.openxmlformats-officedocument.presentationml";
-const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+pub const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const NAMES: &str = "xmlns:a=\"http://schemas.openxmlformats.org/drawingml/2006/main\" \
     xmlns:p=\"http://schemas.openxmlformats.org/presentationml/2006/main\" \
     xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
-const LOGO: &str =
+pub const LOGO: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==";
 
 /// A text box of these paragraphs.
-fn shape(id: u32, paragraphs: &[&str]) -> String {
+pub fn shape(id: u32, paragraphs: &[&str]) -> String {
     shape_of(id, "", "<p:cNvSpPr txBox=\"1\"/><p:nvPr/>", paragraphs)
 }
 
-fn shape_of(id: u32, alt: &str, kind: &str, paragraphs: &[&str]) -> String {
+pub fn shape_of(id: u32, alt: &str, kind: &str, paragraphs: &[&str]) -> String {
     let paragraph =
         |text: &&str| format!("<a:p><a:r><a:rPr b=\"1\"/><a:t>{}</a:t></a:r></a:p>", escape(text));
     format!(
@@ -29,7 +29,7 @@ fn shape_of(id: u32, alt: &str, kind: &str, paragraphs: &[&str]) -> String {
 }
 
 /// A table; each row has a number as PowerPoint gives it.
-fn table(rows: &[&[&str]]) -> String {
+pub fn table(rows: &[&[&str]]) -> String {
     let columns = rows.first().map_or(0, |row| row.len());
     let cell = |text: &&str| {
         format!(
@@ -53,7 +53,7 @@ fn table(rows: &[&[&str]]) -> String {
 }
 
 /// A presentation with these slides, each with notes that say `notes`, all in one section.
-fn pptx(slides: &[&str], notes: &str) -> Vec<u8> {
+pub fn pptx(slides: &[&str], notes: &str) -> Vec<u8> {
     let mut files: Vec<(String, String)> = Vec::new();
     let (mut types, mut links, mut list, mut section) = Default::default();
     let link = |id: &str, kind: &str, target: &str| {
@@ -127,7 +127,7 @@ fn filled(slides: &[&str], data: &str) -> Vec<u8> {
 }
 
 /// The paragraphs of a part, parted by `¶`; runs of a paragraph are joined.
-fn says(file: &[u8], name: &str) -> String {
+pub fn says(file: &[u8], name: &str) -> String {
     let xml = part(file, name);
     let texts = |paragraph: &str| {
         let runs = paragraph.split("<a:t>").skip(1);

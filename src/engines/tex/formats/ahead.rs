@@ -2,21 +2,22 @@
 //! next ones begin where it ends.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 
 use super::base;
 use super::make::{Order, readable};
 use super::preamble::{self, Halt, Preamble};
-use super::table::{Format, Found, Key, Table};
+use super::table::{Format, Found, Making, Table, locked};
 use crate::domain::format_opts::TexProgram;
 use crate::domain::ids::AccountId;
 use crate::domain::site::Site;
 use crate::engines::tex::folder::Folder;
+use crate::engines::tex::hash::{Hash, Key};
+use crate::engines::tex::needs;
 use crate::telemetry::TexMetrics;
 use crate::workers::{Bounds, Profile, Programs, SharedFile};
 
@@ -24,13 +25,7 @@ use crate::workers::{Bounds, Profile, Programs, SharedFile};
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// A template with more of what a preamble may read is read with each document.
 const READ_BYTES: usize = 8 << 20;
-/// What changes when TeX, or something that it may load, is installed anew.
-const INSTALLED: [&str; 4] = [
-    "/usr/bin/pdflatex",
-    "/usr/share/texlive/texmf-dist/ls-R",
-    "/usr/share/texmf/ls-R",
-    "/usr/local/share/texmf/ls-R",
-];
+const PDFLATEX: &str = "/usr/bin/pdflatex";
 
 /// The formats of preambles.
 #[derive(Debug)]
@@ -98,9 +93,9 @@ impl Ahead {
             }
             (Found::Wanted, Some(turn)) => {
                 let order = self.order(wish, (template.clone(), text), preamble);
-                let (table, metrics) = (Arc::clone(&self.table), self.metrics.clone());
+                let (making, metrics) = (Making::new(Arc::clone(&self.table), key), self.metrics.clone());
                 tokio::spawn(async move {
-                    settle(&table, &metrics, key, order).await;
+                    settle(making, &metrics, order).await;
                     drop(turn);
                 });
             }
@@ -138,22 +133,16 @@ impl Ahead {
         }
     }
     fn table(&self) -> MutexGuard<'_, Table<SharedFile>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.table)
     }
 }
 
 /// Makes a format, and notes what came of it.
-async fn settle(table: &Mutex<Table<SharedFile>>, metrics: &TexMetrics, key: Key, order: Order) {
-    let made = order.made().await;
-    let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = match made {
-        Ok(format) => table.keep(key, format),
-        Err(refusal) => {
-            tracing::debug!(reason = %refusal, "a preamble is read with each document");
-            table.refuse(key);
-            None
-        }
-    };
+async fn settle(making: Making<SharedFile>, metrics: &TexMetrics, order: Order) {
+    let made = order.made().await.inspect_err(|refusal| {
+        tracing::debug!(reason = %refusal, "a preamble is read with each document");
+    });
+    let (kept, bytes) = making.settle(made.ok());
     match kept {
         Some(evicted) => {
             metrics.formats.of(["made"]).inc();
@@ -163,7 +152,7 @@ async fn settle(table: &Mutex<Table<SharedFile>>, metrics: &TexMetrics, key: Key
             metrics.formats.of(["refused"]).inc();
         }
     }
-    metrics.format_bytes.set(i64::try_from(table.bytes()).unwrap_or(i64::MAX));
+    metrics.format_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }
 
 /// Everything that a format is made of, and the template's text by which it was `tried`. The account is part of it, also where
@@ -174,7 +163,8 @@ fn key(wish: &Wish<'_>, tried: &str, read: &[(String, Bytes)]) -> Option<Key> {
     }
     let mut hash = Hash::new("format");
     hash.add(wish.account.to_string().as_bytes());
-    for path in INSTALLED.into_iter().chain([base::path_of(TexProgram::Pdflatex)]) {
+    let programs = [PDFLATEX, base::path_of(TexProgram::Pdflatex)];
+    for path in needs::TREES.into_iter().chain(programs) {
         hash.add(format!("{:?}", base::stamp(Path::new(path))).as_bytes());
     }
     hash.add(Folder::of(wish.site).name.as_bytes());
@@ -185,26 +175,6 @@ fn key(wish: &Wish<'_>, tried: &str, read: &[(String, Bytes)]) -> Option<Key> {
         hash.add(content);
     }
     Some(hash.key())
-}
-
-/// A hash of parts, none of which can be taken for another.
-struct Hash(Sha256);
-
-impl Hash {
-    fn new(what: &str) -> Self {
-        let mut hash = Self(Sha256::new());
-        hash.add(what.as_bytes());
-        hash
-    }
-
-    fn add(&mut self, part: &[u8]) {
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    fn key(self) -> Key {
-        self.0.finalize().into()
-    }
 }
 
 impl Format for SharedFile {

@@ -8,6 +8,8 @@
 //! value is escaped and has no line breaks, so such a line is one line of the document. Whether it makes a difference that it
 //! is read later, the pages tell by which a format is tried.
 
+use latex_pandoc::code_of;
+
 /// What tags are written with, in comments as well.
 const TAGS: [&str; 3] = ["<%", "%>", "\\VAR{"];
 /// What writes a value as it is, and includes.
@@ -289,18 +291,6 @@ fn closing(text: &str) -> Option<usize> {
         }
     }
     None
-}
-
-/// The line without its comment.
-fn code_of(line: &str) -> &str {
-    let mut is_escaped = false;
-    for (at, byte) in line.bytes().enumerate() {
-        if byte == b'%' && !is_escaped {
-            return &line[..at];
-        }
-        is_escaped = byte == b'\\' && !is_escaped;
-    }
-    line
 }
 
 #[cfg(test)]

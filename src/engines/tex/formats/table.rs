@@ -1,10 +1,9 @@
 //! Which preambles have been seen, and the formats of those that come again.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The account, and all that was read: what a format is made of, and nothing else of it.
-pub(super) type Key = [u8; 32];
+use crate::engines::tex::hash::Key;
 
 /// So many preambles are known at once.
 const ENTRIES_LIMIT: usize = 4_096;
@@ -37,7 +36,7 @@ struct Entry<F> {
 enum State<F> {
     /// By one document.
     Seen,
-    /// By somebody who [`keeps`](Table::keep) it or [`refuses`](Table::refuse) it.
+    /// By somebody who has a [`Making`].
     Making,
     Ready(Arc<F>),
     /// A page would be another one with it.
@@ -108,6 +107,13 @@ impl<F: Format> Table<F> {
         self.note(key, State::Impossible);
     }
 
+    /// Nobody makes one for `key` any more: the next document that begins with it may.
+    fn give_up(&mut self, key: Key) {
+        if self.entries.get(&key).is_some_and(|entry| matches!(entry.state, State::Making)) {
+            self.note(key, State::Seen);
+        }
+    }
+
     /// The state of `key`, which is used with this.
     fn note(&mut self, key: Key, state: State<F>) {
         self.remove(&key);
@@ -133,6 +139,44 @@ impl<F: Format> Table<F> {
             self.bytes -= format.bytes();
         }
         removed.is_some()
+    }
+}
+
+/// The table, whoever panicked with it: each change of it is whole.
+pub(super) fn locked<F>(table: &Mutex<Table<F>>) -> MutexGuard<'_, Table<F>> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Who makes a format. Hazard: one that ends without a word, by a panic, would leave a preamble that nobody makes a format
+/// for, nor forgets. So dropped, it gives the preamble back.
+pub(super) struct Making<F: Format> {
+    table: Arc<Mutex<Table<F>>>,
+    key: Key,
+}
+
+impl<F: Format> Making<F> {
+    /// The one who was told that a format of `key` is [`Wanted`](Found::Wanted).
+    pub fn new(table: Arc<Mutex<Table<F>>>, key: Key) -> Self {
+        Self { table, key }
+    }
+
+    /// Notes what came of it, and says how many formats had to go for it; nothing where none is kept. Beside it what all
+    /// take.
+    pub fn settle(self, made: Option<F>) -> (Option<u64>, u64) {
+        let mut table = locked(&self.table);
+        let kept = if let Some(format) = made {
+            table.keep(self.key, format)
+        } else {
+            table.refuse(self.key);
+            None
+        };
+        (kept, table.bytes())
+    }
+}
+
+impl<F: Format> Drop for Making<F> {
+    fn drop(&mut self) {
+        locked(&self.table).give_up(self.key);
     }
 }
 
@@ -184,6 +228,24 @@ mod tests {
         assert_eq!([3, 3].map(|number| word(&mut table, number)), ["wanted", "nothing"]);
         let mut closed = Table::<Sized>::new(0);
         assert_eq!([1, 1].map(|number| word(&mut closed, number)), ["nothing"; 2]);
+    }
+
+    #[test]
+    fn a_making_that_panics_leaves_the_preamble_to_the_next_document() {
+        let table = Arc::new(Mutex::new(Table::<Sized>::new(100)));
+        let find = |number| word(&mut locked(&table), number);
+        assert_eq!([1, 1, 1].map(find), ["nothing", "wanted", "nothing"]);
+        let making = Making::new(Arc::clone(&table), key(1));
+        let panicked = std::thread::spawn(move || {
+            let _making = making;
+            panic!("as something in a making may");
+        });
+        assert!(panicked.join().is_err());
+        assert_eq!(find(1), "wanted", "nobody does any more");
+        assert_eq!(Making::new(Arc::clone(&table), key(1)).settle(Some(Sized(10))), (Some(0), 10));
+        assert_eq!(find(1), "ready", "what was kept stays");
+        assert_eq!(Making::new(Arc::clone(&table), key(2)).settle(None), (None, 10));
+        assert_eq!(find(2), "nothing", "what was refused does");
     }
 
     #[test]

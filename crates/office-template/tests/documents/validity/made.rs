@@ -4,6 +4,7 @@ use super::Case;
 use crate::charts;
 use crate::slides;
 use crate::support::{docx, docx_with, p, table};
+use crate::workbooks;
 
 const ITEMS: &str = r#"{"items":[{"name":"A & <B>","lines":["x","y"]},{"name":"C\nD\tE","lines":[]}],"none":[],"logo":"iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR42mP4z8AARwzIHABvqgf5aN2vpwAAAABJRU5ErkJggg==","title":"T","links":["https://a.example/a b\"<>[1]#x#y|^\\\\{z}","https://bücher.example/ä\u00a0ö?q=%zz%20","mailto:a b@c.example, d@e.example?subject=[x]","mailto:@@","mailto:","tel:+49 (0)30/[1]","tel:","tel://x y","mailto:a@","mailto:a@b:x","mailto: ","http://[::1]:80/[x]","ftp://u:p@h.example./","http://h_x/?a[]=1","http://1.2.3.4.5:0/","http://999.1.1.1","http://a.example:65535"],"xml":"<w:p><w:bookmarkStart w:id='1' w:name='here'/><w:r w:rsidR='00AA1234'><!-- a -- b --><w:t>a &gt; b</w:t></w:r><w:bookmarkEnd w:id='1'/></w:p>"}"#;
 
@@ -19,6 +20,8 @@ pub fn made() -> Vec<Case> {
     ));
     cases.push(Case::new("a chart", charts::columns(), charts::DATA));
     cases.push(Case { end: "pptx", ..Case::new("a deck", slides::deck(), slides::DATA) });
+    let workbook = |(name, file)| Case { end: "xlsx", ..Case::new(name, file, &workbooks::data()) };
+    cases.extend(workbooks::files().into_iter().map(workbook));
     cases
 }
 

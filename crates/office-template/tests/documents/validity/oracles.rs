@@ -1,4 +1,4 @@
-//! Programs of others that judge Word files, as `scripts/setup --test` installs them.
+//! Programs of others that judge Office files, as `scripts/setup --test` installs them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::Found;
 
-/// Reads each file of a folder with python-docx; a line of JSON says of each what went wrong, if anything.
+/// Reads each file of a folder with python-docx or openpyxl; a line of JSON says of each what went wrong, if anything.
 const READER: &str = "\
-import docx, json, pathlib, sys
+import docx, json, openpyxl, pathlib, sys
 for path in pathlib.Path(sys.argv[1]).iterdir():
     try:
-        docx.Document(path)
+        (openpyxl.load_workbook if path.suffix == '.xlsx' else docx.Document)(path)
         error = None
     except Exception as thrown:
         error = type(thrown).__name__
@@ -32,7 +32,7 @@ pub fn all(folder: &Path) -> Vec<(&'static str, Found)> {
     vec![
         ("the validator of the Open XML SDK", sdk(folder)),
         ("openxml-audit", audit(folder)),
-        ("python-docx", reader(folder)),
+        ("python-docx or openpyxl", reader(folder)),
     ]
 }
 

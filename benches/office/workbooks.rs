@@ -1,0 +1,85 @@
+//! Workbooks of many rows: processor time, and the most memory that all processes held at once.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::documents::{self, Document};
+use crate::service::{Service, Template};
+use crate::{Way, count, measure, middle, peers};
+
+const ROUNDS: usize = 3;
+/// Between two looks at the memory.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Prints the table.
+pub fn run() -> io::Result<()> {
+    let mut ways: Vec<Box<dyn Way>> = vec![Box::new(Service::start(&Template::Uploaded)?)];
+    for peer in peers::start_all(peers::EXCEL) {
+        match peer {
+            Ok(peer) => ways.push(Box::new(peer)),
+            Err(error) => println!("left out: {error}"),
+        }
+    }
+    println!("| rows | way | CPU s a workbook | × Platen | µs a row | MB at most |");
+    println!("|--:|:--|--:|--:|--:|--:|");
+    for document in documents::workbooks()? {
+        let mut ours = f64::NAN;
+        for way in &mut ways {
+            document.check(&way.fill(&document, 1)?)?;
+            let rounds: Vec<[f64; 2]> =
+                (0..ROUNDS).map(|_| measure(way.as_mut(), &document)).collect::<io::Result<_>>()?;
+            let taken = middle(&rounds, 0) / 1_000.0;
+            ours = if ours.is_nan() { taken } else { ours };
+            let memory = most_memory(way.as_mut(), &document)?;
+            let (rows, name, ratio) = (document.rows, way.name(), taken / ours);
+            println!(
+                "| {rows} | {name} | {taken:.2} | {ratio:.2} | {:.1} | {memory} |",
+                taken * 1e6 / count(rows)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The most megabytes that a way's processes have together while it fills: of what several share each has its part.
+fn most_memory(way: &mut dyn Way, document: &Document) -> io::Result<u64> {
+    let is_done = AtomicBool::new(false);
+    let service = way.processes();
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut most = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                most = most.max(tree(&service).into_iter().map(kilobytes).sum());
+                std::thread::sleep(LOOK);
+            }
+            most / 1_024
+        });
+        let filled = way.fill(document, 1);
+        is_done.store(true, Ordering::Relaxed);
+        let most = watcher.join().map_err(|_| io::Error::other("nobody looked at the memory"))?;
+        filled.map(|_| most)
+    })
+}
+
+/// The processes and what they have started, but no browser.
+fn tree(roots: &[u32]) -> Vec<u32> {
+    let all: Vec<_> = crate::common::usage::processes().collect();
+    let mut found = roots.to_vec();
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        let is_new = |id: u32| !found.contains(&id);
+        let children =
+            all.iter().filter(|(_, stat)| stat.number(1) == Some(parent) && !stat.program.contains("chrom"));
+        let children: Vec<u32> = children.map(|(id, _)| *id).filter(|id| is_new(*id)).collect();
+        found.extend(children);
+        at += 1;
+    }
+    found
+}
+
+fn kilobytes(id: u32) -> u64 {
+    let rollup = std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or_default()
+}

@@ -1,0 +1,446 @@
+//! A workbook that is a template: its sheets with their tags.
+
+use super::headers::{self, Header};
+use super::parts::{self, Listed, Listing, Strings};
+use super::plan::{Item, Plan, Planner, Rows, Text};
+use super::sheet::{Content, Sheet, shared_number};
+use super::styles;
+use super::tags::{Found, Of, Section, pair};
+use super::text::{Run, runs};
+use crate::container::Archive;
+use crate::error::{Error, Fault};
+use crate::lexer::{Delimiters, Expression, Tag, Token, lex};
+use crate::limits::Limits;
+use crate::outline::Collected;
+use crate::program::{Step, step};
+use crate::read::Reading;
+use cell_references::{Cell, Once};
+use std::collections::BTreeSet;
+
+/// A workbook with tags.
+pub(crate) struct Book {
+    pub(super) main: String,
+    pub(super) sheets: Vec<BookSheet>,
+    pub(super) strings: Strings,
+    /// The shared texts that have tags: nothing refers to them when the sheets are filled.
+    pub(super) tagged: BTreeSet<usize>,
+    pub(super) is_1904: bool,
+    /// How many answers are its own.
+    pub(crate) answers: usize,
+}
+
+/// A sheet of a workbook.
+pub(super) struct BookSheet {
+    pub name: String,
+    /// What its name becomes: texts, and the places of answers.
+    pub title: Vec<Title>,
+    /// Its headers and footers that have tags.
+    pub headers: Vec<Header>,
+    /// Its part; none of what has no cells.
+    pub part: Option<String>,
+    pub sheet: Option<Sheet>,
+    pub plan: Plan,
+    /// Cells that are not repeated with what is beside them.
+    pub once: Vec<Once>,
+    /// Where its answers begin among the workbook's; all of them are one where it is repeated.
+    pub begin: usize,
+    /// The number of the tag that repeats it.
+    pub repeat: Option<usize>,
+}
+
+/// A piece of a sheet's name.
+pub(super) enum Title {
+    Text(String),
+    Value { tag: usize, at: usize },
+}
+
+/// A tag, for what is to be said of it.
+pub(crate) struct Place {
+    /// Which cell it stands in, as `Sheet1!B7`.
+    pub cell: String,
+    pub shown: String,
+}
+
+/// What is read of a workbook before its tags are looked for.
+pub(crate) struct Source {
+    main: String,
+    listing: Listing,
+}
+
+impl Source {
+    /// Reads the parts of the workbook whose main part is `main`.
+    pub(crate) fn read(
+        (archive, main): (&mut Archive<'_>, &str),
+        reading: &mut Reading<'_>,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let listing = parts::listing((archive, main), (&mut reading.unpacked_left, limits))?;
+        Ok(Self { main: main.to_owned(), listing })
+    }
+
+    /// The texts that tags may stand in, for the delimiters that they are written with.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let whole = |part: &Option<(String, Vec<u8>)>| {
+            part.as_ref().map(|(_, xml)| runs(xml).into_iter().map(|run| run.text).collect::<Vec<_>>())
+        };
+        let mut texts = whole(&self.listing.strings).unwrap_or_default();
+        texts.extend(self.listing.sheets.iter().map(|sheet| sheet.name.clone()));
+        texts
+    }
+}
+
+impl Book {
+    /// Finds the tags of a workbook, the first of which has the number `first`: it, its steps, and the places of its tags.
+    pub(crate) fn plan(
+        source: Source,
+        (delimiters, first): (&Delimiters, usize),
+        (reading, limits): (&mut Reading<'_>, &Limits),
+    ) -> Result<(Self, Vec<Step>, Vec<Place>), Error> {
+        let Source { main, listing } = source;
+        let Listing { sheets, is_1904, strings, styles } = listing;
+        let dates = styles.map(|(name, xml)| styles::dates(&name, &xml)).transpose()?.unwrap_or_default();
+        let strings = Strings::read(strings)?;
+        let may_have_tags = may_have_tags(&sheets, &strings, delimiters);
+        let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
+        let (sheets_of_book, answers) = (Vec::with_capacity(sheets.len()), 0);
+        let mut book =
+            Self { main, sheets: sheets_of_book, strings, tagged: BTreeSet::new(), is_1904, answers };
+        let (mut steps, mut places): (Vec<Step>, Vec<Place>) = (Vec::new(), Vec::new());
+        for listed in sheets {
+            let mut finder = Finder {
+                delimiters: delimiters.clone(),
+                found: Vec::new(),
+                faults: Vec::new(),
+                reading: &mut *reading,
+                limits,
+            };
+            let name = listed.name;
+            let told = finder.reading.outline.as_ref().map_or(0, Collected::steps);
+            let (title, mut title_steps) = finder.title(&name, first + places.len(), &mut places)?;
+            let (part, xml) = listed.part.unzip();
+            let mut sheet = match (&part, xml) {
+                (Some(part), Some(xml)) if may_have_tags => {
+                    Some(Sheet::read((part, xml), &names, &mut finder.reading.elements_left)?)
+                }
+                _ => None,
+            };
+            let headers = match &sheet {
+                Some(sheet) => finder.headers(sheet, &name, (first, &mut places), &mut title_steps)?,
+                None => Vec::new(),
+            };
+            let number = first + places.len();
+            let texts = match &mut sheet {
+                Some(sheet) => finder.texts(sheet, (&name, &dates), &mut book)?,
+                None => Vec::new(),
+            };
+            let Finder { mut found, mut faults, .. } = finder;
+            let place = |one: &Found| format!("{name}!{}", Cell { row: one.row, column: one.column });
+            let (sections, mut unpaired) = pair(&mut found, place);
+            faults.append(&mut unpaired);
+            let repeat = repeated(&found, (&mut faults, place));
+            if let Some(outline) = &mut reading.outline {
+                let cells: Vec<_> =
+                    found.iter().map(|one| (place(one), &one.tag, one.shown.as_str())).collect();
+                outline.add_cells(&cells);
+            }
+            let (mut plan, once) = match &mut sheet {
+                Some(sheet) if faults.is_empty() => {
+                    let planner = Planner::new(&found, &sections, number);
+                    let (plan, mut wrong) = planner.plan(sheet, texts, std::mem::take(&mut title_steps));
+                    for fault in &mut wrong {
+                        let cell = std::mem::take(&mut fault.part);
+                        fault.part = if cell.is_empty() { name.clone() } else { format!("{name}!{cell}") };
+                    }
+                    faults.append(&mut wrong);
+                    let once = once(&plan.items, &found, &sections);
+                    (plan, once)
+                }
+                _ => (Plan { steps: title_steps, ..Plan::default() }, Vec::new()),
+            };
+            reading.faults.append(&mut faults);
+            places.extend(found.iter().map(|one| Place { cell: place(one), shown: one.shown.clone() }));
+            let begin = steps.len();
+            let body = std::mem::take(&mut plan.steps);
+            match &repeat {
+                Some((tag, list)) => {
+                    steps.push(step("section", number + tag, list).with_body(body));
+                    if let Some(outline) = &mut reading.outline {
+                        let end = outline.steps();
+                        outline.nest_in(told..end, (number + tag, list));
+                    }
+                }
+                None => steps.extend(body),
+            }
+            let repeat = repeat.map(|(tag, _)| number + tag);
+            book.sheets.push(BookSheet { name, title, headers, part, sheet, plan, once, begin, repeat });
+        }
+        book.answers = steps.len();
+        Ok((book, steps, places))
+    }
+
+    /// The names of its sheets.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.sheets.iter().map(|sheet| sheet.name.clone()).collect()
+    }
+
+    /// Whether there is anything to fill.
+    pub(crate) fn has_tags(&self) -> bool {
+        self.answers > 0 || !self.tagged.is_empty()
+    }
+}
+
+/// Whether there may be a tag anywhere: without one nothing is filled, and no cell need be read.
+fn may_have_tags(sheets: &[Listed], strings: &Strings, delimiters: &Delimiters) -> bool {
+    let start = delimiters.start.as_bytes();
+    let has = |text: &[u8]| {
+        memchr::memmem::find(text, start).is_some() || memchr::memmem::find(text, b"&").is_some()
+    };
+    let in_sheet =
+        |sheet: &Listed| has(sheet.name.as_bytes()) || sheet.part.as_ref().is_some_and(|(_, xml)| has(xml));
+    has(&strings.xml) || sheets.iter().any(in_sheet)
+}
+
+/// The tag that repeats a sheet, by its place, and what it goes over.
+fn repeated(
+    found: &[Found],
+    (faults, place): (&mut Vec<Fault>, impl Fn(&Found) -> String),
+) -> Option<(usize, Expression)> {
+    let mut all = found.iter().enumerate().filter_map(|(index, one)| match &one.tag {
+        Tag::Sheet(list) => Some((index, one, list.clone())),
+        _ => None,
+    });
+    let first = all.next();
+    for (_, one, _) in all {
+        let message = "a sheet has one {:sheet list}; join the lists in one expression";
+        faults.push(Fault::new(&place(one), 0, &one.shown, message));
+    }
+    first.map(|(index, _, list)| (index, list))
+}
+
+/// The cells that stand once, beside what is repeated in their rows or columns.
+fn once(items: &[Item], found: &[Found], sections: &[Section]) -> Vec<Once> {
+    let mut once = Vec::new();
+    let numbers: Vec<&Section> = sections.iter().filter(|section| section.of == Of::Rows).collect();
+    add_rows(items, (found, &numbers), &mut once, true);
+    let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
+    for (block, section) in (numbers.len()..).zip(of_columns) {
+        let (Some(open), Some(close)) = (found.get(section.open), found.get(section.close)) else { continue };
+        if section.of == Of::Columns {
+            let columns = cell_references::Lines::new(open.column, close.column);
+            let mut add = |first: u32, last: u32| {
+                if first <= last {
+                    let rows = cell_references::Lines::new(first, last);
+                    let area = cell_references::Range { rows, columns };
+                    once.push(Once { area, blocks: vec![(block, false)] });
+                }
+            };
+            add(1, open.row - 1);
+            add(close.row + 1, cell_references::LAST_ROW);
+        }
+    }
+    once
+}
+
+fn add_rows(
+    items: &[Item],
+    (found, sections): (&[Found], &[&Section]),
+    once: &mut Vec<Once>,
+    is_outermost: bool,
+) {
+    for item in items {
+        let Item::Block(rows) = item else { continue };
+        let ends = sections
+            .get(rows.block)
+            .and_then(|section| Some((found.get(section.open)?, found.get(section.close)?)));
+        let Some((open, close)) = ends else { continue };
+        // In a row that is repeated again, what is around stands in each turn.
+        if open.row != close.row || is_outermost {
+            let mut add = |row: u32, (first, last): (u32, u32), is_last: bool| {
+                if first <= last {
+                    let area = cell_references::Range {
+                        rows: cell_references::Lines::new(row, row),
+                        columns: cell_references::Lines::new(first, last),
+                    };
+                    let mut blocks = vec![(rows.block, is_last)];
+                    inner(&rows.items, row, is_last, &mut blocks);
+                    once.push(Once { area, blocks });
+                }
+            };
+            add(open.row, (1, open.column - 1), false);
+            add(close.row, (close.column + 1, cell_references::LAST_COLUMN), open.row != close.row);
+        }
+        add_rows(&rows.items, (found, sections), once, false);
+    }
+}
+
+/// The blocks within others that have a row, too.
+fn inner(items: &[Item], row: u32, is_last: bool, blocks: &mut Vec<(usize, bool)>) {
+    let of_row = |item: &&Item| matches!(item, Item::Block(rows) if (rows.lines.first..=rows.lines.last).contains(&row));
+    if let Some(Item::Block(Rows { block, items, .. })) = items.iter().find(of_row) {
+        blocks.push((*block, is_last));
+        inner(items, row, is_last, blocks);
+    }
+}
+
+/// Looks for the tags of a sheet.
+struct Finder<'r, 'f> {
+    delimiters: Delimiters,
+    found: Vec<Found>,
+    faults: Vec<Fault>,
+    reading: &'r mut Reading<'f>,
+    limits: &'r Limits,
+}
+
+impl Finder<'_, '_> {
+    fn take(&mut self) -> Result<(), Error> {
+        let many = || Error::limit(&self.limits.tags, "the template has more tags than the limit");
+        self.reading.tags_left = self.reading.tags_left.checked_sub(1).ok_or_else(many)?;
+        Ok(())
+    }
+
+    /// The pieces of a sheet's name, and what is asked for them.
+    fn title(
+        &mut self,
+        name: &str,
+        first: usize,
+        places: &mut Vec<Place>,
+    ) -> Result<(Vec<Title>, Vec<Step>), Error> {
+        let mut steps = Vec::new();
+        let title = self.pieces(name, ("the name of a sheet", name), (first, places), &mut steps)?;
+        Ok((title, steps))
+    }
+
+    /// The headers and footers of a sheet that have tags.
+    fn headers(
+        &mut self,
+        sheet: &Sheet,
+        name: &str,
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Header>, Error> {
+        let mut found = Vec::new();
+        for (range, text) in headers::texts(&sheet.xml, sheet.behind) {
+            let before = steps.len();
+            let first = first + places.len();
+            let pieces = self.pieces(&text, ("a header or footer", name), (first, &mut *places), steps)?;
+            if steps.len() > before {
+                found.push(Header { range, pieces });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The pieces of a text that is no cell's, and what is asked for it. `first` is the number of its first tag.
+    fn pieces(
+        &mut self,
+        text: &str,
+        (what, sheet): (&str, &str),
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Title>, Error> {
+        let (mut title, mut from, before) = (Vec::new(), 0, steps.len());
+        let cell = format!("{what} ({sheet})");
+        for Token { range, tag, source, .. } in lex(text, &mut self.delimiters.clone()) {
+            self.take()?;
+            let shown = text.get(range.clone()).unwrap_or(&source).to_owned();
+            match tag {
+                Ok(Tag::Value(value)) => {
+                    title.push(Title::Text(text.get(from..range.start).unwrap_or_default().to_owned()));
+                    let tag = first + steps.len() - before;
+                    title.push(Title::Value { tag, at: steps.len() });
+                    steps.push(step("value", tag, &value));
+                    if let Some(outline) = &mut self.reading.outline {
+                        outline.add_cells(&[(cell.clone(), &Tag::Value(value), shown.as_str())]);
+                    }
+                    places.push(Place { cell: cell.clone(), shown });
+                    from = range.end;
+                }
+                Ok(_) => {
+                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone")));
+                }
+                Err(message) => self.faults.push(Fault::new(&cell, 0, &shown, &message)),
+            }
+        }
+        title.push(Title::Text(text.get(from..).unwrap_or_default().to_owned()));
+        Ok(title)
+    }
+
+    /// The cells with tags of a sheet.
+    fn texts(
+        &mut self,
+        sheet: &Sheet,
+        (name, dates): (&str, &BTreeSet<u32>),
+        book: &mut Book,
+    ) -> Result<Vec<Text>, Error> {
+        let mut texts = Vec::new();
+        for (index, cell) in sheet.cells.iter().enumerate() {
+            let mut number = None;
+            let xml = match &cell.content {
+                Content::Value(kind, value) if kind == "s" => {
+                    number = shared_number(&sheet.xml, value);
+                    number.map(|number| book.strings.get(number)).unwrap_or_default()
+                }
+                Content::Inline(range) => sheet.xml.get(range.clone()).unwrap_or_default(),
+                Content::Empty | Content::Value(..) | Content::Formula(_) | Content::Tagged(_) => continue,
+            };
+            if !self.may_have_tags(xml) {
+                continue;
+            }
+            let runs = runs(xml);
+            let begin = self.found.len();
+            self.tags(&runs, (index, cell.row, cell.column), name)?;
+            if self.found.len() > begin {
+                book.tagged.extend(number);
+                let is_date = dates.contains(&cell.style);
+                texts.push(Text { cell: index, runs, tags: begin..self.found.len(), is_date });
+            }
+        }
+        Ok(texts)
+    }
+
+    fn may_have_tags(&self, xml: &[u8]) -> bool {
+        let first = self.delimiters.start.as_bytes().first().copied().unwrap_or(b'{');
+        memchr::memchr3(first, b'{', b'&', xml).is_some()
+    }
+
+    fn tags(
+        &mut self,
+        runs: &[Run],
+        (cell, row, column): (usize, u32, u32),
+        name: &str,
+    ) -> Result<(), Error> {
+        let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+        let mut delimiters = self.delimiters.clone();
+        for token in lex(&text, &mut delimiters) {
+            self.take()?;
+            let shown = token.shown();
+            let place = format!("{name}!{}", Cell { row, column });
+            match token.tag.and_then(in_cell) {
+                Ok(tag) => {
+                    self.found.push(Found { cell, row, column, at: token.range, tag, shown, section: None })
+                }
+                Err(message) => self.faults.push(Fault::new(&place, 0, &shown, &message)),
+            }
+        }
+        self.delimiters = delimiters;
+        Ok(())
+    }
+}
+
+/// What a cell can hold.
+fn in_cell(tag: Tag) -> Result<Tag, String> {
+    match &tag {
+        Tag::Value(_)
+        | Tag::Section(..)
+        | Tag::Otherwise(_)
+        | Tag::End(_)
+        | Tag::Sheet(_)
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Delimiters(_) => Ok(tag),
+        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) | Tag::Slides(_) => {
+            Err("a cell has values, pictures, sections and {:sheet list}".to_owned())
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! A workbook with its answers: how often each of its sheets and blocks is there, then its parts.
+
+use std::collections::BTreeMap;
+
+use cell_references::{Cell, Moves, Place, Sheet as MovedSheet, SheetCopy, Workbook};
+use workbook_parts as parts;
+
+use super::book::{Book, BookSheet, Title};
+use super::copies;
+use super::counts::{Scope, blocks};
+use super::follow::{Follower, failed};
+use super::headers;
+use super::headings::{self, Tables};
+use super::pictures::{self, Canvas};
+use super::workbook::{self, Copy};
+use super::write::{Told, Writer};
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::files::Files;
+use crate::fill::misfit;
+use crate::limits::Limit;
+use crate::package::{Package, replaced};
+
+/// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
+const LIST: usize = 200_000;
+
+/// The most characters that Excel lets the name of a sheet have.
+const NAME_CHARACTERS: usize = 31;
+
+/// What came of it.
+#[derive(Default)]
+pub(crate) struct Done {
+    /// Tags whose answers cannot be written, by their numbers.
+    pub faults: Vec<(usize, String)>,
+}
+
+/// A copy of a sheet, before its cells are written.
+struct Made<'a> {
+    scope: Scope<'a>,
+    part: Option<String>,
+}
+
+impl Book {
+    /// Fills the workbook's sheets with the answers to its tags.
+    pub(crate) fn fill(
+        &self,
+        answers: &[Answer<'_>],
+        (package, files, most): (&mut Package<'_>, &mut dyn Files, &Limit),
+    ) -> Result<Done, Error> {
+        let mut done = Done::default();
+        let mut made = Vec::with_capacity(self.sheets.len());
+        let mut workbook = Workbook { sheets: Vec::with_capacity(self.sheets.len()) };
+        let mut taken = Vec::new();
+        let (kinds, mut tables) = (package.kinds()?, Tables::read(&self.sheets, package)?);
+        let mut left = most.value;
+        for (number, sheet) in self.sheets.iter().enumerate() {
+            let end = self.sheets.get(number + 1).map_or(self.answers, |next| next.begin);
+            let own = answers.get(sheet.begin..end).ok_or_else(misfit)?;
+            let scopes = scopes(sheet, own)?;
+            let many = || Error::limit(most, "the workbook would have more sheets than the limit");
+            left = left.checked_sub(scopes.len() as u64).ok_or_else(many)?;
+            let owned = match &sheet.part {
+                Some(part) if scopes.len() > 1 => copies::owned(part, package)?,
+                _ => Vec::new(),
+            };
+            let mut moved = MovedSheet { name: sheet.name.clone(), copies: Vec::with_capacity(scopes.len()) };
+            let mut copies_of = Vec::with_capacity(scopes.len());
+            for (copy, scope) in scopes.into_iter().enumerate() {
+                let name = named(sheet, scope, &mut taken, &mut done.faults)?;
+                let moves = moves(sheet, scope)?;
+                let renamed = if copy > 0 { tables.renamed(number) } else { Vec::new() };
+                moved.copies.push(SheetCopy { name, moves, renamed });
+                let part = match &sheet.part {
+                    Some(_) if copy > 0 => Some(copies::copied(&owned, &kinds, package)?),
+                    part => part.clone(),
+                };
+                copies_of.push(Made { scope, part });
+            }
+            workbook.sheets.push(moved);
+            made.push(copies_of);
+        }
+        if workbook.sheets.iter().all(|sheet| sheet.copies.is_empty()) {
+            let tag = self.sheets.iter().find_map(|sheet| sheet.repeat).unwrap_or_default();
+            done.faults.push((tag, "no sheet would be left, and a workbook has one at least".to_owned()));
+        }
+        if !done.faults.is_empty() {
+            return Ok(done);
+        }
+        let book = parts::Book::new(&workbook, LIST);
+        let mut follower = Follower { book, kinds, report: parts::Report::default(), tables: tables.largest };
+        for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
+            for (copy, made) in copies.iter().enumerate() {
+                let at = (&workbook, number, copy);
+                let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
+                done.faults.extend(told.faults);
+                lost(told.lost, told.lost_at.as_deref(), package);
+            }
+        }
+        let copies: Vec<Vec<Copy>> =
+            workbook.sheets.iter().zip(made).map(|(sheet, made)| listed(sheet, made)).collect();
+        workbook::rewrite(&self.main, &copies, &mut follower, package)?;
+        follower.report.sentences().iter().for_each(|sentence| package.warnings.push(sentence));
+        self.blank_texts(package)?;
+        Ok(done)
+    }
+
+    /// Empties the shared texts that had tags, which no cell has any more.
+    fn blank_texts(&self, package: &mut Package<'_>) -> Result<(), Error> {
+        if self.tagged.is_empty() {
+            return Ok(());
+        }
+        let text = |number: &usize| {
+            let range = self.strings.texts.get(*number)?;
+            let xml = self.strings.xml.get(range.clone())?;
+            let name = xml.get(1..)?.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b':').next()?;
+            let name = std::str::from_utf8(name).ok()?;
+            let prefix = name.strip_suffix("si")?;
+            Some((range.clone(), format!("<{name}><{prefix}t/></{name}>")))
+        };
+        let edits: Vec<_> = self.tagged.iter().filter_map(text).collect();
+        package.put(&self.strings.name, replaced(&self.strings.xml, &edits))
+    }
+}
+
+/// The scope of each copy of a sheet.
+fn scopes<'a>(sheet: &BookSheet, own: &'a [Answer<'a>]) -> Result<Vec<Scope<'a>>, Error> {
+    if sheet.repeat.is_none() {
+        return Ok(vec![Scope::Answers(own)]);
+    }
+    let [Answer::List(copies)] = own else { return Err(misfit()) };
+    let scope = |copy: &'a Answer<'a>| match copy {
+        Answer::List(answers) => Ok(Scope::Answers(answers)),
+        _ => Err(misfit()),
+    };
+    copies.iter().map(scope).collect()
+}
+
+fn moves(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
+    let Some(cells) = &sheet.sheet else { return Ok(Moves::default()) };
+    let blocks = blocks(cells, &sheet.plan, scope)?;
+    if blocks.is_empty() {
+        return Ok(Moves::default());
+    }
+    let moves = Moves::new(&blocks, cells.used());
+    let moves = moves.map_err(|error| Error::Limit(format!("{}: {error}", sheet.name)))?;
+    Ok(moves.with_once(sheet.once.clone()))
+}
+
+/// The name of a copy of a sheet; `taken` are those of the sheets before, in lower case.
+fn named(
+    sheet: &BookSheet,
+    scope: Scope<'_>,
+    taken: &mut Vec<String>,
+    faults: &mut Vec<(usize, String)>,
+) -> Result<String, Error> {
+    let (mut name, mut tag) = (String::new(), sheet.repeat);
+    for piece in &sheet.title {
+        match piece {
+            Title::Text(text) => name.push_str(text),
+            Title::Value { tag: own, at } => {
+                tag = Some(*own);
+                match scope.get(*at)? {
+                    Some(Answer::Text(text)) => name.push_str(text),
+                    _ => faults.push((*own, "the name of a sheet is a text".to_owned())),
+                }
+            }
+        }
+    }
+    let is_own = sheet.title.len() > 1;
+    if is_own && let (Some(why), Some(tag)) = (wrong(&name), tag) {
+        faults.push((tag, why));
+    }
+    let plain = name.clone();
+    let mut number = 1;
+    while taken.contains(&name.to_lowercase()) {
+        number += 1;
+        let end = format!(" ({number})");
+        let room = NAME_CHARACTERS - end.len();
+        name = plain.chars().take(room).chain(end.chars()).collect();
+    }
+    taken.push(name.to_lowercase());
+    Ok(name)
+}
+
+/// Why Excel would not take a name.
+fn wrong(name: &str) -> Option<String> {
+    const FORBIDDEN: [char; 7] = ['[', ']', ':', '*', '?', '/', '\\'];
+    let shown: String = name.chars().take(40).collect();
+    let characters = name.encode_utf16().count();
+    if characters > NAME_CHARACTERS {
+        return Some(format!(
+            "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}"
+        ));
+    }
+    if let Some(letter) = name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control()) {
+        return Some(format!(
+            "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\"
+        ));
+    }
+    if name.trim().is_empty() {
+        return Some("the sheet's name would be empty".to_owned());
+    }
+    if name.starts_with('\'') || name.ends_with('\'') {
+        return Some(format!(
+            "the sheet's name {shown:?} begins or ends with an apostrophe, which Excel does not allow"
+        ));
+    }
+    name.eq_ignore_ascii_case("history").then(|| "Excel keeps the name History for itself".to_owned())
+}
+
+/// The copies of a sheet for the list of sheets.
+fn listed(sheet: &MovedSheet, made: Vec<Made<'_>>) -> Vec<Copy> {
+    let copies = sheet.copies.iter().zip(made);
+    copies.map(|(copy, made)| Copy { name: copy.name.clone(), part: made.part }).collect()
+}
+
+/// Tells of references of cells that are lost.
+fn lost(count: usize, cell: Option<&str>, package: &mut Package<'_>) {
+    let Some(cell) = cell else { return };
+    let references = if count == 1 { "a reference is lost (#REF!)" } else { "references are lost (#REF!)" };
+    package.warnings.push(&format!("{cell}: {references}: the cells are not there any more"));
+}
+
+/// Writes a copy of a sheet, and what belongs to it.
+fn write<'a>(
+    (book, sheet, made): (&'a Book, &'a BookSheet, &Made<'a>),
+    (workbook, number, copy): (&'a Workbook, usize, usize),
+    follower: &mut Follower<'_>,
+    (package, files): (&mut Package<'_>, &mut dyn Files),
+) -> Result<Told, Error> {
+    let moved = workbook.sheets.get(number).and_then(|sheet| sheet.copies.get(copy));
+    let (Some(cells), Some(part), Some(moved)) = (&sheet.sheet, &made.part, moved) else {
+        return Ok(Told::default());
+    };
+    let none = BTreeMap::new();
+    let mut scratch = package.packer()?;
+    let mut writer = Writer {
+        sheet: cells,
+        workbook,
+        moves: &moved.moves,
+        at: (number, copy),
+        is_1904: book.is_1904,
+        has_columns: sheet.plan.areas.len() > sheet.plan.rows,
+        packer: &mut scratch,
+        out: Vec::new(),
+        now: Cell { row: 1, column: 1 },
+        told: Told::default(),
+        stack: vec![made.scope],
+        headings: &none,
+        shown: None,
+        turns: Vec::new(),
+        wishes: Vec::new(),
+    };
+    let shown = headings::shown(&mut writer, &sheet.plan.items, (part, package))?;
+    let heading = |cell: Cell| shown.get(&cell).cloned();
+    let at = parts::At { sheet: number, copy };
+    let followed = follower.sheet((part, at), &heading, package)?;
+    let dropped: Vec<&str> = followed.dropped.iter().map(String::as_str).collect();
+    let mut of_headers = Vec::new();
+    let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
+    let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
+    let around = around.map_err(|error| failed(part, &error))?;
+    let mut packer = package.packer()?;
+    packer.write(&around.head)?;
+    packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
+    let mut writer =
+        Writer { headings: &followed.headings, packer: &mut packer, wishes: Vec::new(), ..writer };
+    writer.items(&sheet.plan.items, Place::default())?;
+    writer.flush()?;
+    let (mut told, wishes) = (writer.told, writer.wishes);
+    packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
+    let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };
+    let drawn = pictures::draw(&wishes, &canvas, around.tail, (&mut *package, files))?;
+    told.faults.extend(of_headers.into_iter().chain(drawn.faults));
+    packer.write(&drawn.tail)?;
+    package.put_packed(part, packer)?;
+    Ok(told)
+}

@@ -1,0 +1,93 @@
+//! The headings of tables: Excel takes a file for damaged in which a table's column is called otherwise than its heading says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cell_references::{Cell, Place, Range};
+
+use super::book::BookSheet;
+use super::follow::target;
+use super::plan::Item;
+use super::write::Writer;
+use crate::error::Error;
+use crate::package::{Package, entries};
+
+/// The tables of a workbook: copies of a sheet have others.
+pub(super) struct Tables {
+    /// By the numbers of their sheets.
+    names: BTreeMap<usize, Vec<String>>,
+    /// All names, in lower case.
+    taken: BTreeSet<String>,
+    /// The largest number that one has.
+    pub largest: u32,
+}
+
+impl Tables {
+    pub(super) fn read(sheets: &[BookSheet], package: &mut Package<'_>) -> Result<Self, Error> {
+        let mut tables = Self { names: BTreeMap::new(), taken: BTreeSet::new(), largest: 0 };
+        for (number, sheet) in sheets.iter().enumerate() {
+            let Some(part) = &sheet.part else { continue };
+            for (name, xml) in of(part, package)? {
+                let Some(table) = entries(&name, &xml)?.into_iter().next() else { continue };
+                let name = table.value("displayName").to_owned();
+                tables.largest = tables.largest.max(table.value("id").parse().unwrap_or_default());
+                tables.taken.insert(name.to_lowercase());
+                tables.names.entry(number).or_default().push(name);
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The names of a sheet's tables in a further copy: old and new.
+    pub(super) fn renamed(&mut self, sheet: usize) -> Vec<(String, String)> {
+        let names = self.names.get(&sheet).cloned().unwrap_or_default();
+        let taken = &mut self.taken;
+        let rename = |name: String| {
+            let free = (2..)
+                .map(|number: u32| format!("{name}_{number}"))
+                .find(|new| taken.insert(new.to_lowercase()));
+            (name.clone(), free.unwrap_or(name))
+        };
+        names.into_iter().map(rename).collect()
+    }
+}
+
+/// The parts of a sheet's tables.
+fn of(part: &str, package: &mut Package<'_>) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let mut tables = Vec::new();
+    for one in package.relationships_of(part)?.to_vec() {
+        if one.kind.ends_with("/table") {
+            tables.extend(target(part, &one, package)?);
+        }
+    }
+    Ok(tables)
+}
+
+/// What the cells with tags show that are headings of tables.
+pub(super) fn shown<'a>(
+    writer: &mut Writer<'a, '_>,
+    items: &'a [Item],
+    (part, package): (&str, &mut Package<'_>),
+) -> Result<BTreeMap<Cell, String>, Error> {
+    let mut rows = BTreeSet::new();
+    for (name, xml) in of(part, package)? {
+        let table = entries(&name, &xml)?.into_iter().next();
+        rows.extend(table.and_then(|table| Range::parse(table.value("ref"))).map(|range| range.rows.first));
+    }
+    if rows.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    writer.shown = Some(BTreeMap::new());
+    for item in items {
+        let is_heading =
+            |row: &usize| writer.sheet.rows.get(*row).is_some_and(|row| rows.contains(&row.number));
+        if let Item::Row(row) = item
+            && is_heading(row)
+        {
+            writer.items(std::slice::from_ref(item), Place::default())?;
+        }
+    }
+    writer.out.clear();
+    // What is wrong is told when all is written.
+    writer.told = super::write::Told::default();
+    Ok(writer.shown.take().unwrap_or_default())
+}

@@ -1,0 +1,89 @@
+//! The parts of a workbook: its sheets in their order, its texts, and what it says of dates.
+
+use std::ops::Range;
+
+use crate::container::{self, Archive};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::package::{attribute_of, entries, relationships_in, relationships_of, resolved};
+
+/// A workbook, as its main part has it.
+pub(super) struct Listing {
+    pub sheets: Vec<Listed>,
+    /// Days are counted from 1904.
+    pub is_1904: bool,
+    /// The part with the shared texts.
+    pub strings: Option<(String, Vec<u8>)>,
+    pub styles: Option<(String, Vec<u8>)>,
+}
+
+/// A sheet of the list.
+pub(super) struct Listed {
+    pub name: String,
+    /// Its part; none of what is no sheet of cells, as a sheet that is a chart.
+    pub part: Option<(String, Vec<u8>)>,
+}
+
+/// Reads the main part `main` and those that it refers to.
+pub(super) fn listing(
+    (archive, main): (&mut Archive<'_>, &str),
+    (room, limits): (&mut u64, &Limits),
+) -> Result<Listing, Error> {
+    let names = container::entries_by_name(archive);
+    let mut part = |name: &str| {
+        let entry = names.get(&name.to_ascii_lowercase()).copied();
+        entry.map(|entry| container::unpack(archive, entry, room, limits)).transpose()
+    };
+    let xml = part(main)?.unwrap_or_default();
+    let relations = relationships_in(&part(&relationships_of(main))?.unwrap_or_default())?;
+    let mut of_kind = |kind: &str| -> Result<Option<(String, Vec<u8>)>, Error> {
+        let found = relations.iter().find(|one| !one.is_external && one.kind.ends_with(kind));
+        let Some(name) = found.and_then(|one| resolved(main, &one.target)) else { return Ok(None) };
+        Ok(part(&name)?.map(|content| (name, content)))
+    };
+    let (strings, styles) = (of_kind("/sharedStrings")?, of_kind("/styles")?);
+    let mut listing = Listing { sheets: Vec::new(), is_1904: false, strings, styles };
+    for entry in entries(main, &xml)? {
+        match entry.name.as_str() {
+            "workbookPr" => listing.is_1904 = ["1", "true"].contains(&entry.value("date1904")),
+            "sheet" => {
+                let tag = xml.get(entry.tag.clone()).unwrap_or_default();
+                let id = attribute_of(tag, |name| name.ends_with(b":id")).unwrap_or_default();
+                let relation = relations.iter().find(|one| one.id == id && one.kind.ends_with("/worksheet"));
+                let name = relation.and_then(|one| resolved(main, &one.target));
+                let part = match name {
+                    Some(name) => part(&name)?.map(|content| (name, content)),
+                    None => None,
+                };
+                listing.sheets.push(Listed { name: entry.value("name").to_owned(), part });
+            }
+            _ => {}
+        }
+    }
+    Ok(listing)
+}
+
+/// The shared texts of a workbook, as they are written.
+pub(super) struct Strings {
+    pub name: String,
+    pub xml: Vec<u8>,
+    /// `<si>…</si>`
+    pub texts: Vec<Range<usize>>,
+}
+
+impl Strings {
+    pub(super) fn read(part: Option<(String, Vec<u8>)>) -> Result<Self, Error> {
+        let (name, xml) = part.unwrap_or_default();
+        if xml.is_empty() {
+            return Ok(Self { name, xml, texts: Vec::new() });
+        }
+        let texts = entries(&name, &xml)?.into_iter().filter(|one| one.name == "si").map(|one| one.whole);
+        let texts = texts.collect();
+        Ok(Self { name, xml, texts })
+    }
+
+    /// A text as it is written.
+    pub(super) fn get(&self, number: usize) -> &[u8] {
+        self.texts.get(number).and_then(|range| self.xml.get(range.clone())).unwrap_or_default()
+    }
+}

@@ -1,0 +1,353 @@
+//! A sheet as the template has it: its rows and cells, and where in its part they stand (ECMA-376 part 1, 18.3.1).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use cell_references::{self as references, Formula, Meaning};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::plan::Tagged;
+use crate::error::Error;
+use crate::unfilled::letter;
+use crate::word::attribute::{attributes, unescaped, value};
+
+/// A sheet's cells.
+pub(super) struct Sheet {
+    pub xml: Vec<u8>,
+    /// What the names of its elements begin with.
+    pub prefix: String,
+    pub rows: Vec<Row>,
+    pub cells: Vec<Cell>,
+    /// Where in the part they end.
+    pub behind: usize,
+}
+
+/// A row that is written in the part.
+pub(super) struct Row {
+    pub number: u32,
+    /// Its attributes but its number and which columns it has, each with a blank before it.
+    pub kept: String,
+    /// The places of its cells.
+    pub cells: Range<usize>,
+}
+
+/// A cell.
+pub(super) struct Cell {
+    pub row: u32,
+    pub column: u32,
+    /// Its attributes but its place and its type, each with a blank before it.
+    pub kept: String,
+    /// The number of its format.
+    pub style: u32,
+    pub content: Content,
+    /// Of so many sections of rows around each other it is a part.
+    pub depth: usize,
+    /// The sections of columns that it is in, from the outermost one.
+    pub columns: Vec<usize>,
+}
+
+/// What is in a cell.
+pub(super) enum Content {
+    Empty,
+    /// A value as it is written, and its type.
+    Value(String, Range<usize>),
+    /// An `<is>`.
+    Inline(Range<usize>),
+    Formula(Box<Calculated>),
+    Tagged(Box<Tagged>),
+}
+
+/// A formula of a cell.
+pub(super) struct Calculated {
+    pub formula: Formula,
+    /// The cells that an array formula fills, and its other attributes.
+    pub array: Option<(references::Range, String)>,
+}
+
+impl Sheet {
+    /// Reads a sheet; `names` are those of all sheets of the workbook, and `left` elements may come.
+    pub(super) fn read(
+        (part, xml): (&str, Vec<u8>),
+        names: &[String],
+        left: &mut u64,
+    ) -> Result<Self, Error> {
+        let broken = |why: &str| Error::NotOffice(format!("{part} cannot be read: {why}"));
+        let mut xml = xml;
+        if xml.starts_with(b"\xef\xbb\xbf") {
+            xml.drain(..3);
+        }
+        if std::str::from_utf8(&xml).is_err() {
+            return Err(broken("it is not written in UTF-8"));
+        }
+        let mut scanner = Scanner::new(names, left);
+        let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
+        let Scanner { rows, cells, behind, .. } = scanner;
+        Ok(Self { xml, prefix, rows, cells, behind })
+    }
+
+    /// The last row and the last column that have a cell.
+    pub(super) fn used(&self) -> references::Cell {
+        let row = self.rows.last().map_or(1, |row| row.number);
+        let column = self.cells.iter().map(|cell| cell.column).max().unwrap_or(1);
+        references::Cell { row, column }
+    }
+}
+
+/// A formula as the part has it.
+#[derive(Default)]
+struct Written {
+    text: String,
+    kind: String,
+    range: String,
+    number: String,
+    kept: String,
+}
+
+/// On its way through a part.
+struct Scanner<'s> {
+    names: &'s [String],
+    left: &'s mut u64,
+    rows: Vec<Row>,
+    cells: Vec<Cell>,
+    /// The first formulas of shared ones, and where they stand.
+    shared: BTreeMap<String, (Formula, u32, u32)>,
+    kind: String,
+    formula: Option<Written>,
+    value: Option<Range<usize>>,
+    inline: Option<Range<usize>>,
+    is_in_formula: bool,
+    is_in_data: bool,
+    behind: usize,
+}
+
+impl<'s> Scanner<'s> {
+    fn new(names: &'s [String], left: &'s mut u64) -> Self {
+        Self {
+            names,
+            left,
+            rows: Vec::new(),
+            cells: Vec::new(),
+            shared: BTreeMap::new(),
+            kind: String::new(),
+            formula: None,
+            value: None,
+            inline: None,
+            is_in_formula: false,
+            is_in_data: false,
+            behind: 0,
+        }
+    }
+
+    /// What the names begin with.
+    fn scan(&mut self, xml: &[u8]) -> Result<String, String> {
+        let mut reader = Reader::from_reader(xml);
+        let (mut prefix, mut has_cells, mut from, mut depth) = (None, false, 0, 0_u32);
+        loop {
+            let event = reader.read_event().map_err(|error| {
+                format!("its XML is broken at byte {} ({error})", reader.error_position())
+            })?;
+            let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+            match event {
+                Event::Start(tag) => {
+                    depth += 1;
+                    let name = tag.name();
+                    let name = name.as_ref();
+                    if prefix.is_none() {
+                        let at = memchr::memchr(b':', name).map_or(0, |at| at + 1);
+                        let text = String::from_utf8_lossy(name.get(..at).unwrap_or_default());
+                        prefix = Some(text.into_owned());
+                    }
+                    if depth == 2 && tag.local_name().as_ref() == b"sheetData" {
+                        has_cells = true;
+                        self.is_in_data = true;
+                    } else if self.is_in_data {
+                        self.begin(&tag, from..end)?;
+                    }
+                }
+                Event::Empty(tag) => {
+                    if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
+                        has_cells = true;
+                        self.behind = end;
+                    } else if self.is_in_data {
+                        self.begin(&tag, from..end)?;
+                        self.end(tag.local_name().as_ref(), end);
+                    }
+                }
+                Event::End(tag) => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
+                        self.is_in_data = false;
+                        self.behind = end;
+                    } else if self.is_in_data {
+                        self.end(tag.local_name().as_ref(), end);
+                    }
+                }
+                Event::Text(text) if self.is_in_formula => self.push(&String::from_utf8_lossy(&text)),
+                Event::CData(text) if self.is_in_formula => self.push(&String::from_utf8_lossy(&text)),
+                Event::GeneralRef(reference) if self.is_in_formula => {
+                    if let Some(letter) = letter(&reference) {
+                        self.push(letter.encode_utf8(&mut [0; 4]));
+                    }
+                }
+                Event::DocType(_) => {
+                    return Err("it has a document type (<!DOCTYPE), which is refused".to_owned());
+                }
+                Event::Eof => break,
+                Event::Text(_)
+                | Event::CData(_)
+                | Event::Comment(_)
+                | Event::Decl(_)
+                | Event::PI(_)
+                | Event::GeneralRef(_) => {}
+            }
+            from = end;
+        }
+        let no_cells = || "it has no cells (<sheetData>)".to_owned();
+        has_cells.then(|| prefix.unwrap_or_default()).ok_or_else(no_cells)
+    }
+
+    fn push(&mut self, text: &str) {
+        if let Some(formula) = &mut self.formula {
+            formula.text.push_str(text);
+        }
+    }
+
+    fn begin(&mut self, tag: &BytesStart<'_>, place: Range<usize>) -> Result<(), String> {
+        *self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or("with it, the template has more elements than office.elements_limit")?;
+        match tag.local_name().as_ref() {
+            b"row" => {
+                let above = self.rows.last().map_or(0, |row| row.number);
+                let number = value(tag, "r").parse().unwrap_or(above + 1);
+                if number <= above || number > references::LAST_ROW {
+                    return Err(format!("row {number} stands behind row {above}"));
+                }
+                let at = self.cells.len();
+                self.rows.push(Row { number, kept: kept(tag, &["r", "spans"]), cells: at..at });
+            }
+            b"c" => {
+                let Some(row) = self.rows.last() else {
+                    return Err("a cell stands outside of a row".to_owned());
+                };
+                let before =
+                    self.cells.get(row.cells.clone()).and_then(<[Cell]>::last).map_or(0, |cell| cell.column);
+                let given = references::Range::parse(&value(tag, "r"));
+                let column = given.map_or(before + 1, |range| range.columns.first);
+                if column <= before || column > references::LAST_COLUMN {
+                    return Err(format!("cells of row {} are not in their order", row.number));
+                }
+                self.kind = value(tag, "t");
+                let style = value(tag, "s").parse().unwrap_or_default();
+                let (row, kept) = (row.number, kept(tag, &["r", "t", "vm"]));
+                let (content, depth, columns) = (Content::Empty, 0, Vec::new());
+                self.cells.push(Cell { row, column, kept, style, content, depth, columns });
+            }
+            b"f" => {
+                self.formula = Some(Written {
+                    text: String::new(),
+                    kind: value(tag, "t"),
+                    range: value(tag, "ref"),
+                    number: value(tag, "si"),
+                    kept: kept(tag, &["t", "ref", "si"]),
+                });
+                self.is_in_formula = true;
+            }
+            b"v" => self.value = Some(place),
+            b"is" => self.inline = Some(place),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &[u8], end: usize) {
+        match name {
+            b"f" => self.is_in_formula = false,
+            b"v" => {
+                if let Some(value) = &mut self.value {
+                    value.end = end;
+                }
+            }
+            b"is" => {
+                if let Some(inline) = &mut self.inline {
+                    inline.end = end;
+                }
+            }
+            b"c" => {
+                let content = self.content();
+                if let Some(cell) = self.cells.last_mut() {
+                    cell.content = content;
+                }
+                let count = self.cells.len();
+                if let Some(row) = self.rows.last_mut() {
+                    row.cells.end = count;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn content(&mut self) -> Content {
+        let (formula, value, inline) = (self.formula.take(), self.value.take(), self.inline.take());
+        let kind = std::mem::take(&mut self.kind);
+        if let Some(calculated) = formula.and_then(|written| self.calculated(written)) {
+            return Content::Formula(Box::new(calculated));
+        }
+        match (inline, value) {
+            (Some(inline), _) => Content::Inline(inline),
+            (None, Some(value)) => Content::Value(kind, value),
+            (None, None) => Content::Empty,
+        }
+    }
+
+    /// The formula of the cell that ends here. Of shared ones the first says what all are; a table of data keeps its values alone.
+    fn calculated(&mut self, written: Written) -> Option<Calculated> {
+        let Written { text, kind, range, number, kept } = written;
+        let (row, column) = self.cells.last().map(|cell| (cell.row, cell.column))?;
+        if kind == "shared" {
+            if let Some((first, first_row, first_column)) =
+                self.shared.get(&number).filter(|_| text.is_empty())
+            {
+                let by =
+                    |to: u32, from: u32| i32::try_from(i64::from(to) - i64::from(from)).unwrap_or_default();
+                let text = first.shifted(by(row, *first_row), by(column, *first_column));
+                let formula = Formula::parse(&text, self.names, Meaning::Value);
+                return Some(Calculated { formula, array: None });
+            }
+            let formula = Formula::parse(&text, self.names, Meaning::Value);
+            self.shared.insert(number, (formula.clone(), row, column));
+            return Some(Calculated { formula, array: None });
+        }
+        if text.is_empty() || kind == "dataTable" {
+            return None;
+        }
+        let formula = Formula::parse(&text, self.names, Meaning::Value);
+        let array = (kind == "array").then(|| references::Range::parse(&range).map(|range| (range, kept)));
+        Some(Calculated { formula, array: array.flatten() })
+    }
+}
+
+/// The attributes of a tag but these, as they are written, each with a blank before it.
+fn kept(tag: &BytesStart<'_>, but: &[&str]) -> String {
+    let tag = [b"<", &**tag].concat();
+    let mut kept = String::new();
+    for attribute in attributes(&tag) {
+        let piece =
+            |range: Range<usize>| String::from_utf8_lossy(tag.get(range).unwrap_or_default()).into_owned();
+        let name = piece(attribute.name.clone());
+        if !but.contains(&name.trim_end()) {
+            kept.push(' ');
+            kept.push_str(piece(attribute.whole).trim_start());
+        }
+    }
+    kept
+}
+
+/// The number of the shared text that a value names.
+pub(super) fn shared_number(xml: &[u8], value: &Range<usize>) -> Option<usize> {
+    let text = std::str::from_utf8(xml.get(value.clone())?).ok()?;
+    let (_, inner) = text.split_once('>')?;
+    unescaped(inner.split('<').next()?).trim().parse().ok()
+}

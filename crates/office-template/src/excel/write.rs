@@ -1,0 +1,548 @@
+//! Writes the cells of a sheet, one after the other: nothing of what is written is kept here.
+
+use std::collections::BTreeMap;
+
+use cell_references::{Cell as At, Moves, Origin, Place, Workbook};
+
+use super::counts::Scope;
+use super::pictures::Wish;
+use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
+use super::sheet::{Calculated, Cell, Content, Row, Sheet};
+use super::text::{CHARACTERS, has_blanks, push, shielded};
+use crate::answer::{Answer, Content as Given, Form};
+use crate::error::Error;
+use crate::fill::misfit;
+use crate::package::Packer;
+
+/// So many bytes are put together before they are packed.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Days from 1899-12-30, which Excel counts from, to 1970.
+const DAYS_TO_1970: f64 = 25_569.0;
+/// Days from there to 1904.
+const DAYS_TO_1904: f64 = 1_462.0;
+/// The first day that both calendars count alike: Excel has a 29th of February in 1900.
+const FIRST_DAY: f64 = 61.0;
+
+/// What there is to say of a sheet that was written.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Tags whose answers cannot be written, by their numbers.
+    pub faults: Vec<(usize, String)>,
+    /// References that are lost, and the first cell with one.
+    pub lost: usize,
+    pub lost_at: Option<String>,
+}
+
+/// Writes the rows of a copy of a sheet.
+pub(super) struct Writer<'a, 'p> {
+    pub sheet: &'a Sheet,
+    pub workbook: &'a Workbook,
+    pub moves: &'a Moves,
+    /// Which sheet, and which copy of it.
+    pub at: (usize, usize),
+    pub is_1904: bool,
+    /// Whether anything moves to the right.
+    pub has_columns: bool,
+    pub packer: &'p mut Packer,
+    pub out: Vec<u8>,
+    /// The cell that is being written.
+    pub now: At,
+    pub told: Told,
+    /// The sections of rows that one is in, and their scopes, from the sheet's own inward.
+    pub stack: Vec<Scope<'a>>,
+    /// What the headings of tables say, whatever their cells do.
+    pub headings: &'a BTreeMap<At, String>,
+    /// The texts of the cells that are written, where they are asked for.
+    pub shown: Option<BTreeMap<At, String>>,
+    /// Of those sections the turn, and how many there are.
+    pub turns: Vec<(&'a Rows, u32, u32)>,
+    /// The pictures that are to be drawn over cells.
+    pub wishes: Vec<Wish<'a>>,
+}
+
+/// Where a cell stands: in the template and now.
+#[derive(Clone, Copy)]
+struct Spot {
+    cell: At,
+    now: At,
+    place: Place,
+}
+
+impl<'a> Writer<'a, '_> {
+    /// Writes what follows each other.
+    pub(super) fn items(&mut self, items: &'a [Item], place: Place) -> Result<(), Error> {
+        for item in items {
+            match item {
+                Item::Row(row) => self.row(*row, place)?,
+                Item::Block(rows) => self.block(rows, place)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, rows: &'a Rows, place: Place) -> Result<(), Error> {
+        let scope = self.stack.last().copied().unwrap_or(Scope::Empty);
+        let turns = scope.turns(rows)?;
+        let count = turns.count();
+        for turn in 0..count {
+            let Some(place) = self.moves.turn(place, rows.block, turn) else { return Err(misfit()) };
+            self.stack.push(turns.scope(turn)?);
+            self.turns.push((rows, turn, count));
+            self.items(&rows.items, place)?;
+            self.turns.pop();
+            self.stack.pop();
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, row: usize, place: Place) -> Result<(), Error> {
+        let sheet: &'a Sheet = self.sheet;
+        let Some(row) = sheet.rows.get(row) else { return Ok(()) };
+        let Some(now) = self.moves.row(row.number, place) else { return Ok(()) };
+        let Row { kept, cells, .. } = row;
+        self.open("row");
+        self.push(" r=\"");
+        push_number(&mut self.out, now);
+        self.push("\"");
+        self.push(kept);
+        self.push(">");
+        let cells = sheet.cells.get(cells.clone()).unwrap_or_default();
+        self.cells(cells, (now, 0), place, &mut Vec::new())?;
+        self.close("row");
+        if self.out.len() >= PIECE_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Cells of a row; those of one section of columns as often as it is there.
+    fn cells(
+        &mut self,
+        mut cells: &'a [Cell],
+        (row, level): (u32, usize),
+        place: Place,
+        turns: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        while let Some(first) = cells.first() {
+            let Some(&block) = first.columns.get(level) else {
+                self.cell(first, row, place, turns)?;
+                cells = cells.get(1..).unwrap_or_default();
+                continue;
+            };
+            let count = cells.iter().take_while(|cell| cell.columns.get(level) == Some(&block)).count();
+            let (own, others) = cells.split_at(count);
+            cells = others;
+            let mut turn = 0;
+            while let Some(place) = self.moves.turn(place, block, turn) {
+                turns.push(turn);
+                self.cells(own, (row, level + 1), place, turns)?;
+                turns.pop();
+                turn += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn cell(&mut self, cell: &'a Cell, row: u32, place: Place, turns: &[u32]) -> Result<(), Error> {
+        let at = At { row: cell.row, column: cell.column };
+        let is_here = self.is_here(cell);
+        let scope = self.stack.get(cell.depth).copied().unwrap_or(Scope::Empty);
+        let is_hollow = matches!(scope, Scope::Hollow);
+        let is_empty = !is_here || is_hollow || matches!(cell.content, Content::Empty);
+        if is_empty && cell.style == 0 {
+            return Ok(());
+        }
+        let Some(column) = self.column(at, place) else { return Ok(()) };
+        self.open("c");
+        self.push(" r=\"");
+        push_column(&mut self.out, column);
+        push_number(&mut self.out, row);
+        self.push("\"");
+        self.push(&cell.kept);
+        if is_empty {
+            self.push("/>");
+            return Ok(());
+        }
+        self.now = At { row, column };
+        if let Some(heading) = self.headings.get(&self.now) {
+            self.inline(heading, true);
+            return Ok(());
+        }
+        match &cell.content {
+            Content::Empty => return Ok(()),
+            Content::Value(kind, value) => {
+                self.kind(kind);
+                self.raw(value.clone());
+            }
+            Content::Inline(range) => {
+                self.kind("inlineStr");
+                self.raw(range.clone());
+            }
+            Content::Formula(calculated) => {
+                self.push(">");
+                self.formula(calculated, cell, place)?;
+            }
+            Content::Tagged(tagged) => {
+                return self.tagged(tagged, turns, Spot { cell: at, now: At { row, column }, place });
+            }
+        }
+        self.close("c");
+        Ok(())
+    }
+
+    /// Which column a cell is in now.
+    fn column(&self, at: At, place: Place) -> Option<u32> {
+        if self.has_columns { self.moves.cell(at, place).map(|cell| cell.column) } else { Some(at.column) }
+    }
+
+    /// Whether a cell that is not repeated with all the sections of rows around it stands in these turns of them.
+    fn is_here(&self, cell: &Cell) -> bool {
+        let Some((outer, ..)) = self.turns.get(cell.depth) else { return true };
+        let is_one_row = outer.lines.first == outer.lines.last;
+        if is_one_row && cell.depth > 0 {
+            return true;
+        }
+        let is_last = !is_one_row && cell.row == outer.lines.last;
+        let others = self.turns.iter().skip(cell.depth);
+        others.clone().all(|(_, turn, count)| if is_last { turn + 1 == *count } else { *turn == 0 })
+    }
+
+    fn formula(&mut self, calculated: &Calculated, cell: &Cell, place: Place) -> Result<(), Error> {
+        let mut text = String::new();
+        let (sheet, copy) = self.at;
+        let origin = Origin { sheet, copy, place };
+        let at = At { row: cell.row, column: cell.column };
+        let written = calculated.formula.write(self.workbook, Some(origin), &mut text);
+        let name = || self.workbook.sheets.get(sheet).map_or("", |sheet| sheet.name.as_str());
+        let written = written.map_err(|error| Error::Limit(format!("{}!{at}: {error}", name())))?;
+        if written.lost > 0 {
+            self.told.lost += written.lost;
+            if self.told.lost_at.is_none() {
+                self.told.lost_at = Some(format!("{}!{at}", name()));
+            }
+        }
+        self.open("f");
+        if let Some((range, kept)) = &calculated.array {
+            let now = self.moves.range(*range, place).unwrap_or(*range);
+            self.push(&format!(" t=\"array\" ref=\"{now}\"{kept}"));
+        }
+        self.push(">");
+        push(&mut self.out, &text, false);
+        self.close("f");
+        Ok(())
+    }
+
+    /// The answer at a slot, in the turns of the sections of columns around it.
+    fn answer(&self, slot: &Slot, turns: &[u32]) -> Result<Option<&'a Answer<'a>>, Error> {
+        let mut scope = self.stack.get(slot.depth).copied().unwrap_or(Scope::Empty);
+        for (at, turn) in slot.columns.iter().zip(turns) {
+            scope = match scope.get(*at)? {
+                Some(Answer::List(copies)) => match copies.get(*turn as usize) {
+                    Some(Answer::List(answers)) => Scope::Answers(answers),
+                    Some(_) => return Err(misfit()),
+                    // Another row has more columns.
+                    None => Scope::Hollow,
+                },
+                None | Some(Answer::Null) => Scope::Empty,
+                Some(_) => return Err(misfit()),
+            };
+        }
+        scope.get(slot.at)
+    }
+
+    fn tagged(&mut self, tagged: &'a Tagged, turns: &[u32], spot: Spot) -> Result<(), Error> {
+        let pieces = match &tagged.content {
+            Pieces::Value(slot) => {
+                let answer = self.answer(slot, turns)?;
+                self.value(answer, slot.tag, spot);
+                return Ok(());
+            }
+            Pieces::Text(pieces) => pieces,
+        };
+        let mut texts: Vec<(usize, String)> = Vec::new();
+        self.texts(pieces, (None, turns), &mut texts)?;
+        if texts.iter().all(|(_, text)| text.is_empty()) {
+            self.push("/>");
+            return Ok(());
+        }
+        let characters: usize = texts.iter().map(|(_, text)| text.chars().count()).sum();
+        if characters > CHARACTERS {
+            let tag = pieces.iter().find_map(|piece| match piece {
+                Piece::Value(_, slot) | Piece::Section(slot, _) => Some(slot.tag),
+                Piece::Text(..) | Piece::Nothing(_) => None,
+            });
+            self.told.faults.push((tag.unwrap_or_default(), long(characters)));
+        }
+        if self.shown.is_some() {
+            let whole: String = texts.iter().map(|(_, text)| text.as_str()).collect();
+            self.show(&whole);
+        }
+        self.kind("inlineStr");
+        self.open("is");
+        self.push(">");
+        let is_rich = tagged.runs.iter().any(|properties| !properties.is_empty());
+        for (run, text) in &texts {
+            if is_rich {
+                self.open("r");
+                self.push(">");
+                self.push(tagged.runs.get(*run).map_or("", String::as_str));
+            }
+            self.text(text, false);
+            if is_rich {
+                self.close("r");
+            }
+        }
+        self.close("is");
+        self.close("c");
+        Ok(())
+    }
+
+    /// The texts of a cell's runs. `scope` is that of the section of text that one is in.
+    fn texts(
+        &mut self,
+        pieces: &'a [Piece],
+        (scope, turns): (Option<&'a [Answer<'a>]>, &[u32]),
+        texts: &mut Vec<(usize, String)>,
+    ) -> Result<(), Error> {
+        for piece in pieces {
+            let (run, answer, tag) = match piece {
+                Piece::Nothing(_) => continue,
+                Piece::Text(run, text) => {
+                    add(texts, *run, text);
+                    continue;
+                }
+                Piece::Value(run, slot) => (*run, self.found(slot, (scope, turns))?, slot.tag),
+                Piece::Section(slot, inner) => {
+                    if let Some(Answer::List(copies)) = self.found(slot, (scope, turns))? {
+                        for copy in copies {
+                            let Answer::List(answers) = copy else { return Err(misfit()) };
+                            self.texts(inner, (Some(answers), turns), texts)?;
+                        }
+                    }
+                    continue;
+                }
+            };
+            match answer {
+                None | Some(Answer::Null) => {}
+                Some(Answer::Text(text)) => add(texts, run, &shielded(text)),
+                Some(_) => {
+                    self.told.faults.push((tag, "nothing but text can stand beside other text".to_owned()))
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn found(
+        &self,
+        slot: &Slot,
+        (scope, turns): (Option<&'a [Answer<'a>]>, &[u32]),
+    ) -> Result<Option<&'a Answer<'a>>, Error> {
+        match scope {
+            Some(answers) => answers.get(slot.at).map(Some).ok_or_else(misfit),
+            None => self.answer(slot, turns),
+        }
+    }
+
+    /// The rest of a cell that holds one value.
+    fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, spot: Spot) {
+        match answer {
+            None | Some(Answer::Null) => self.push("/>"),
+            Some(Answer::Text(text)) if text.is_empty() => self.push("/>"),
+            Some(Answer::Text(text)) => {
+                if text.len() > CHARACTERS && text.chars().count() > CHARACTERS {
+                    self.told.faults.push((tag, long(text.chars().count())));
+                }
+                self.show(text);
+                self.inline(text, true);
+            }
+            Some(Answer::Truth(truth)) => {
+                self.kind("b");
+                self.element("v", if *truth { "1" } else { "0" });
+                self.close("c");
+            }
+            Some(Answer::Number(number)) => self.number(*number),
+            Some(Answer::Content(content)) => self.content(content, tag, spot),
+            Some(Answer::List(_)) => self.push("/>"),
+        }
+    }
+
+    /// A text, and the end of its cell.
+    fn inline(&mut self, text: &str, is_of_data: bool) {
+        self.kind("inlineStr");
+        self.open("is");
+        self.push(">");
+        self.text(text, is_of_data);
+        self.close("is");
+        self.close("c");
+    }
+
+    /// Tells what the cell shows, where it is asked for.
+    fn show(&mut self, text: &str) {
+        if let Some(shown) = &mut self.shown {
+            shown.insert(self.now, text.to_owned());
+        }
+    }
+
+    fn number(&mut self, number: f64) {
+        if self.shown.is_some() {
+            self.show(&number.to_string());
+        }
+        self.push(">");
+        self.element("v", &number.to_string());
+        self.close("c");
+    }
+
+    fn content(&mut self, content: &'a Given<'a>, tag: usize, spot: Spot) {
+        match content.form {
+            Form::Day => {
+                let days: f64 = content.field(0).parse().unwrap_or_default();
+                let serial = days + DAYS_TO_1970;
+                let serial = if self.is_1904 { serial - DAYS_TO_1904 } else { serial };
+                if (self.is_1904 && serial < 0.0) || (!self.is_1904 && serial < FIRST_DAY) {
+                    let message = "the day is before those that Excel counts (1 March 1900, or 1904)";
+                    self.told.faults.push((tag, message.to_owned()));
+                }
+                self.number(serial);
+            }
+            Form::Formula => {
+                self.push(">");
+                self.open("f");
+                self.push(">");
+                let formula = content.field(0);
+                if formula.chars().count() > cell_references::FORMULA_CHARACTERS {
+                    self.told.faults.push((
+                        tag,
+                        "the formula is longer than the 8192 characters that Excel reads".to_owned(),
+                    ));
+                }
+                let formula = formula.strip_prefix('=').unwrap_or(formula);
+                push(&mut self.out, formula, false);
+                self.close("f");
+                self.close("c");
+            }
+            Form::Image | Form::Qr | Form::Barcode => {
+                self.push("/>");
+                let Spot { cell, now, place } = spot;
+                self.wishes.push(Wish { tag, cell, now, place, content });
+            }
+            _ => {
+                self.told.faults.push((
+                    tag,
+                    "a cell holds a text, a number, a truth value, a date or a formula".to_owned(),
+                ));
+                self.push("/>");
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, is_of_data: bool) {
+        self.open("t");
+        self.push(if has_blanks(text) { " xml:space=\"preserve\">" } else { ">" });
+        push(&mut self.out, text, is_of_data);
+        self.close("t");
+    }
+
+    /// The cell's type, and the end of its tag.
+    fn kind(&mut self, kind: &str) {
+        if !kind.is_empty() && kind != "n" {
+            self.push(" t=\"");
+            self.push(kind);
+            self.push("\"");
+        }
+        self.push(">");
+    }
+
+    fn element(&mut self, name: &str, text: &str) {
+        self.open(name);
+        self.push(">");
+        self.push(text);
+        self.close(name);
+    }
+
+    fn open(&mut self, name: &str) {
+        self.out.push(b'<');
+        self.out.extend_from_slice(self.sheet.prefix.as_bytes());
+        self.push(name);
+    }
+
+    fn close(&mut self, name: &str) {
+        self.push("</");
+        self.out.extend_from_slice(self.sheet.prefix.as_bytes());
+        self.push(name);
+        self.out.push(b'>');
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn raw(&mut self, range: std::ops::Range<usize>) {
+        self.out.extend_from_slice(self.sheet.xml.get(range).unwrap_or_default());
+    }
+
+    /// Packs what has been written.
+    pub(super) fn flush(&mut self) -> Result<(), Error> {
+        self.packer.write(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+}
+
+fn long(characters: usize) -> String {
+    format!("the cell would have {characters} characters, and Excel allows {CHARACTERS}")
+}
+
+/// Adds a text to those of a cell: to the last one where it is of the same run.
+fn add(texts: &mut Vec<(usize, String)>, run: usize, text: &str) {
+    match texts.last_mut() {
+        Some((last, whole)) if *last == run => whole.push_str(text),
+        _ if text.is_empty() => {}
+        _ => texts.push((run, text.to_owned())),
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, number: u32) {
+    let mut digits = [0; 10];
+    let (mut at, mut left) = (digits.len(), number);
+    while let Some(digit) = at.checked_sub(1).and_then(|at| digits.get_mut(at)) {
+        *digit = b'0' + u8::try_from(left % 10).unwrap_or_default();
+        (at, left) = (at - 1, left / 10);
+        if left == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(at..).unwrap_or_default());
+}
+
+fn push_column(out: &mut Vec<u8>, column: u32) {
+    let mut letters = [0; 7];
+    let (mut at, mut left) = (letters.len(), column);
+    while left > 0 {
+        left -= 1;
+        at -= 1;
+        if let Some(letter) = letters.get_mut(at) {
+            *letter = b'A' + u8::try_from(left % 26).unwrap_or_default();
+        }
+        left /= 26;
+    }
+    out.extend_from_slice(letters.get(at..).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{push_column, push_number};
+
+    #[test]
+    fn places_are_written_as_excel_names_them() {
+        for (column, row, name) in
+            [(1, 1, "A1"), (26, 10, "Z10"), (27, 99, "AA99"), (16_384, 1_048_576, "XFD1048576")]
+        {
+            let mut out = Vec::new();
+            push_column(&mut out, column);
+            push_number(&mut out, row);
+            assert_eq!(String::from_utf8(out).expect("text"), name);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+// What the cell of a workbook holds whose whole text is a tag: a value keeps its type.
+
+const MILLISECONDS = 86400000;
+
+const cellOf = (value) => {
+  if (value === null || value === undefined) return "null";
+  if (value === true) return "true";
+  if (value === false) return "false";
+  return typeof value === "number" && isFinite(value) ? TextOf(value) : shown(value);
+};
+forms.cell = (tag) => cellOf(evaluate(tag));
+forms.formula = (tag) => { const value = evaluate(tag); return isNothing(value) ? "null" : content("formula", [value]); };

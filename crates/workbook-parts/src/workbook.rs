@@ -1,0 +1,105 @@
+//! The workbook's own part: its defined names, which sheet is shown, and that it is to be recalculated (ECMA-376 part 1, 18.2.27).
+
+use cell_references::{Formula, Meaning, Origin, Place};
+
+use crate::book::Book;
+use crate::error::Error;
+use crate::report::Report;
+use crate::xml::{Document, Edits, Reading, rewritten};
+
+/// What stands before `calcPr`, from the nearest.
+const BEFORE_CALCULATION: [&str; 4] = ["definedNames", "externalReferences", "functionGroups", "sheets"];
+
+/// Rewrites the workbook's part, all but its list of sheets. The copies of a sheet are to follow each other there, in the place of their sheet, and
+/// [`Workbook::sheets`](cell_references::Workbook::sheets) has all sheets of that list, those of charts, too: names and views count them.
+///
+/// # Errors
+/// [`Error::Xml`], [`Error::Formula`].
+pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<u8>, Error> {
+    let document = Document::read(xml, Reading::default())?;
+    let mut edits = Edits::default();
+    let mut begins = Vec::with_capacity(book.names.len());
+    let mut count = 0;
+    for sheet in &book.workbook.sheets {
+        begins.push(count);
+        count += sheet.copies.len();
+    }
+    let mut has_calculation = false;
+    for index in 0..document.len() {
+        match document.name(index) {
+            "definedNames" => {
+                let names = defined_names(&document, index, (book, &begins), report)?;
+                edits.fill(&document, index, names);
+            }
+            "workbookView" => {
+                for name in ["activeTab", "firstSheet"] {
+                    let Some(number) = document.number(index, name) else { continue };
+                    let before = begins.get(number as usize).copied().unwrap_or_default();
+                    // Where it was dropped, the one that is in its place, or the last.
+                    let now = before.min(count.saturating_sub(1));
+                    edits.set(&document, index, name, &now.to_string());
+                }
+            }
+            "calcPr" => {
+                has_calculation = true;
+                edits.set(&document, index, "fullCalcOnLoad", "1");
+            }
+            _ => {}
+        }
+    }
+    if !has_calculation {
+        let prefix = document.qualified(0).rsplit_once(':').map(|(prefix, _)| format!("{prefix}:"));
+        let before = BEFORE_CALCULATION.iter().find_map(|name| document.child(0, name));
+        let behind =
+            before.map_or(document.elements[0].tag.end, |before| document.elements[before].whole.end);
+        let prefix = prefix.unwrap_or_default();
+        edits.replace(behind..behind, format!("<{prefix}calcPr fullCalcOnLoad=\"1\"/>"));
+    }
+    Ok(edits.into_part(&document))
+}
+
+/// The names, those of a sheet for each of its copies.
+fn defined_names(
+    document: &Document<'_>,
+    list: usize,
+    (book, begins): (&Book<'_>, &[usize]),
+    report: &mut Report,
+) -> Result<String, Error> {
+    let mut out = String::new();
+    for index in document.children(list) {
+        let name = document.value(index, "name").unwrap_or_default();
+        let formula = Formula::parse(&document.text(index), &book.names, Meaning::Cells);
+        let told = || format!("the name '{name}'");
+        let Some(sheet) = document.number(index, "localSheetId").map(|sheet| sheet as usize) else {
+            let now =
+                if formula.is_constant() { None } else { Some(book.formula(&formula, None, report, told)?) };
+            out.push_str(&rewritten(document, index, |edits| {
+                if let Some(now) = now.filter(|now| now != formula.text()) {
+                    edits.set_text(document, index, &now);
+                }
+            }));
+            continue;
+        };
+        let copies = book.workbook.sheets.get(sheet).map_or(0, |sheet| sheet.copies.len());
+        for copy in 0..copies {
+            let origin = Origin { sheet, copy, place: Place::default() };
+            let mut told_here = Report::default();
+            let now = book.formula(&formula, Some(origin), &mut told_here, told)?;
+            // A print area without cells is none, and a filter's range goes with its filter.
+            if told_here.lost.count > 0 && name.starts_with("_xlnm.") {
+                report.dropped.add(usize::from(name != "_xlnm._FilterDatabase"), told);
+                continue;
+            }
+            report.lost.add(told_here.lost.count, told);
+            report.widened.add(told_here.widened.count, told);
+            out.push_str(&rewritten(document, index, |edits| {
+                let number = begins.get(sheet).copied().unwrap_or_default() + copy;
+                edits.set(document, index, "localSheetId", &number.to_string());
+                if now != formula.text() {
+                    edits.set_text(document, index, &now);
+                }
+            }));
+        }
+    }
+    Ok(out)
+}

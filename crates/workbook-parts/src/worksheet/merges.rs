@@ -1,0 +1,83 @@
+//! Merged cells: a copy for each turn.
+
+use std::collections::BTreeMap;
+
+use cell_references::Range;
+
+use super::Writer;
+use crate::book::count;
+use crate::error::Error;
+use crate::xml::rewritten;
+
+impl Writer<'_, '_> {
+    pub(super) fn merges(&mut self, index: usize) -> Result<(), Error> {
+        let document = self.document;
+        let mut merges: Vec<(Range, usize)> = Vec::new();
+        let mut is_still = true;
+        for child in document.children(index) {
+            let Some(range) = document.value(child, "ref").and_then(|text| Range::parse(&text)) else {
+                continue;
+            };
+            let before = merges.len();
+            for now in self.sheet.moves.copies(range) {
+                self.sheet.check(merges.len() + 1, "merged cells")?;
+                // Excel takes a file for damaged in which a single cell is merged.
+                if count(now.rows) > 1 || count(now.columns) > 1 {
+                    merges.push((now, child));
+                }
+            }
+            is_still &= matches!(merges[before..], [(now, _)] if now == range);
+        }
+        if is_still {
+            return Ok(());
+        }
+        merges.sort_by_key(|(range, _)| *range);
+        let mut met = Met::default();
+        let all = merges.len();
+        merges.retain(|(range, _)| met.is_free(*range));
+        self.report.dropped.add(all - merges.len(), || self.sheet.told("merged cells that would overlap"));
+        if merges.is_empty() {
+            self.leave_out(index);
+            return Ok(());
+        }
+        let mut text = String::with_capacity(merges.len() * 32);
+        for (range, child) in &merges {
+            text.push_str(&rewritten(document, *child, |edits| {
+                edits.set(document, *child, "ref", &range.to_string());
+            }));
+        }
+        self.edits.set(document, index, "count", &merges.len().to_string());
+        self.edits.replace(document.elements[index].inner.clone(), text);
+        Ok(())
+    }
+}
+
+/// Ranges that came, from the top down, and do not overlap: Excel takes a file for damaged in which merged cells do. Where only some columns moved
+/// ([`cell_references::Area::Cells`]) what crosses their edge may come to lie over others.
+#[derive(Default)]
+struct Met {
+    /// By their first columns: their last columns and last rows. Those that are still met do not share columns.
+    columns: BTreeMap<u32, (u32, u32)>,
+}
+
+impl Met {
+    /// Whether a range overlaps none before it; then it is one of them. It begins no higher than they did.
+    fn is_free(&mut self, range: Range) -> bool {
+        let Range { rows, columns } = range;
+        let mut ended = Vec::new();
+        for (&first, &(last, last_row)) in self.columns.range(..=columns.last).rev() {
+            if last < columns.first {
+                break;
+            }
+            if last_row >= rows.first {
+                return false;
+            }
+            ended.push(first);
+        }
+        for first in ended {
+            self.columns.remove(&first);
+        }
+        self.columns.insert(columns.first, (columns.last, rows.last));
+        true
+    }
+}

@@ -1,0 +1,100 @@
+//! `formatOpts` as they may be kept and shown: stars in the place of secrets.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::promises::asks;
+
+/// What stands in the place of a password.
+const STARS: &str = r#""***""#;
+/// The key whose values are secrets, and whose names are not.
+const REQUESTS: &str = "requests";
+/// Keys whose values are secrets.
+const SECRET_KEYS: [&str; 3] = ["password", "userPassword", "ownerPassword"];
+
+/// `object` as it may be kept and shown: stars in the place of passwords and of what requests carry. `None`: there are
+/// none.
+#[must_use]
+pub fn without_secrets(object: &RawValue) -> Option<Box<RawValue>> {
+    let Ok(Ordered(members)) = serde_json::from_str(object.get()) else { return None };
+    let is_secret = |name: &str, value: &RawValue| {
+        (SECRET_KEYS.contains(&name) || name == REQUESTS) && value.get() != "null" && asks(value)
+    };
+    if !members.iter().any(|(name, value)| is_secret(name, value)) {
+        return None;
+    }
+    let written = members.iter().map(|(name, value)| {
+        let is_secret = is_secret(name, value);
+        let shown = if is_secret && name == REQUESTS {
+            starred(value)
+        } else if is_secret {
+            STARS.to_owned()
+        } else {
+            value.get().to_owned()
+        };
+        format!("{}:{shown}", serde_json::Value::from(name.as_str()))
+    });
+    RawValue::from_string(format!("{{{}}}", written.collect::<Vec<_>>().join(","))).ok()
+}
+
+/// The same names, and stars for every value.
+fn starred(value: &RawValue) -> String {
+    fn star(value: serde_json::Value) -> serde_json::Value {
+        match value {
+            serde_json::Value::Object(members) => {
+                members.into_iter().map(|(name, value)| (name, star(value))).collect()
+            }
+            _ => "***".into(),
+        }
+    }
+    serde_json::from_str(value.get()).map_or_else(|_| STARS.to_owned(), |value| star(value).to_string())
+}
+
+/// The members of an object in their order; a name given twice stands twice.
+struct Ordered<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Ordered<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Ordered<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Ordered(members))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_has_stars_however_a_password_is_written() {
+        let shown = |text: &str| {
+            let object: Box<RawValue> = serde_json::from_str(text).unwrap();
+            without_secrets(&object).map(|shown| shown.get().to_owned())
+        };
+        assert_eq!(shown(r#"{"scale": 1.50, "password": false}"#), None, "as it was sent");
+        assert_eq!(shown("[]"), None);
+        let text = r#"{"b":1.50,"passw\u006frd":"one","password":"two","ownerPassword":["x"],"userPassword":null,"\"":{}}"#;
+        let stars = r#"{"b":1.50,"password":"***","password":"***","ownerPassword":"***","userPassword":null,"\"":{}}"#;
+        assert_eq!(shown(text).as_deref(), Some(stars));
+        let text = r#"{"requests":{"a.example":{"headers":{"X":"one"}}},"requests":["two"],"requests":"three","scale":1.0}"#;
+        let stars = r#"{"requests":{"a.example":{"headers":{"X":"***"}}},"requests":"***","requests":"***","scale":1.0}"#;
+        assert_eq!(shown(text).as_deref(), Some(stars));
+    }
+}

@@ -1,0 +1,107 @@
+//! What the style sheets of a page are told when they ask for more than the medium (`prefers-color-scheme` and its kin).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::domain::members::Members;
+
+/// The features that Chromium can be told, and the values of each.
+const FEATURES: [(&str, &[&str]); 7] = [
+    ("prefers-color-scheme", &["light", "dark"]),
+    ("prefers-reduced-motion", &["no-preference", "reduce"]),
+    ("prefers-reduced-transparency", &["no-preference", "reduce"]),
+    ("prefers-reduced-data", &["no-preference", "reduce"]),
+    ("prefers-contrast", &["no-preference", "more", "less", "custom"]),
+    ("forced-colors", &["none", "active"]),
+    ("color-gamut", &["srgb", "p3", "rec2020"]),
+];
+const WANTED: &str = "an object such as {\"prefers-color-scheme\": \"dark\"}";
+
+/// How many wrong features are told.
+const SHOWN_FAULTS: usize = 3;
+
+/// A feature and its value.
+pub type MediaFeature = (&'static str, &'static str);
+
+/// As other services have it: a list of names and values.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    value: String,
+}
+
+/// Reads `mediaFeatures`.
+pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
+    let Some(sent) = members.raw("mediaFeatures") else { return Vec::new() };
+    let Some(named) = named(sent) else {
+        members.fault("mediaFeatures", format!("must be {WANTED}"));
+        return Vec::new();
+    };
+    let mut features: Vec<MediaFeature> = Vec::new();
+    let mut wrong = Vec::new();
+    for Named { name, value } in named {
+        let shown = |text: &str| text.chars().take(64).collect::<String>();
+        match FEATURES.iter().find(|(known, _)| *known == name) {
+            Some((known, values)) => match values.iter().find(|known| **known == value) {
+                // As with style sheets, the last one counts.
+                Some(value) => {
+                    features.retain(|(other, _)| other != known);
+                    features.push((*known, *value));
+                }
+                None => wrong.push(format!(
+                    "'{}' is no value of {known}; give one of {}",
+                    shown(&value),
+                    values.join(", ")
+                )),
+            },
+            None => {
+                let known = FEATURES.map(|(known, _)| known).join(", ");
+                wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
+            }
+        }
+        // A list may be as long as options are: neither its faults nor its repetitions are kept.
+        if wrong.len() == SHOWN_FAULTS {
+            break;
+        }
+    }
+    for detail in wrong {
+        members.fault("mediaFeatures", detail);
+    }
+    features
+}
+
+fn named(sent: &RawValue) -> Option<Vec<Named>> {
+    if sent.get().starts_with('[') {
+        return serde_json::from_str(sent.get()).ok();
+    }
+    let object: std::collections::BTreeMap<String, String> = serde_json::from_str(sent.get()).ok()?;
+    Some(object.into_iter().map(|(name, value)| Named { name, value }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_fault, options, reading};
+    use super::*;
+
+    #[test]
+    fn features_are_an_object_or_a_list() {
+        for text in [
+            r#"{"mediaFeatures":{"prefers-color-scheme":"dark","color-gamut":"p3"}}"#,
+            r#"{"mediaFeatures":[{"name":"color-gamut","value":"p3"},{"name":"prefers-color-scheme","value":"dark"}]}"#,
+        ] {
+            let mut features = options(text).scene.features;
+            features.sort_unstable();
+            assert_eq!(features, [("color-gamut", "p3"), ("prefers-color-scheme", "dark")]);
+        }
+        let again = r#"{"name":"color-gamut","value":"p3"},"#.repeat(500);
+        let text = format!(r#"{{"mediaFeatures":[{again}{{"name":"color-gamut","value":"srgb"}}]}}"#);
+        assert_eq!(options(&text).scene.features, [("color-gamut", "srgb")]);
+        let many = r#"{"name":"a","value":"b"},"#.repeat(500);
+        let text = format!(r#"{{"mediaFeatures":[{many}{{"name":"a","value":"b"}}]}}"#);
+        assert_eq!(reading(&text).faults.len(), SHOWN_FAULTS);
+        let at = "/formatOpts/mediaFeatures";
+        assert_fault(r#"{"mediaFeatures":"dark"}"#, at, "must be an object such as");
+        assert_fault(r#"{"mediaFeatures":{"prefers-colour":"dark"}}"#, at, "some of prefers-color-scheme, ");
+        assert_fault(r#"{"mediaFeatures":{"forced-colors":"yes"}}"#, at, "give one of none, active");
+    }
+}

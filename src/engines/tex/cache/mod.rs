@@ -1,0 +1,153 @@
+//! What lualatex has read of fonts, made once and given to each document: without it a run takes seconds longer.
+//!
+//! It is made of a document of ours in a folder of its own, where no job has been, and a job has a copy: what one writes,
+//! no other one reads. It is kept for the next start (`kept.rs`) until fonts or TeX change (`key.rs`).
+
+mod kept;
+mod key;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+use self::kept::Kept;
+use super::Tex;
+use super::errors::TexError;
+use super::folder::Folder;
+use super::hash::Key;
+use super::needs::CACHE;
+use super::opening;
+use crate::domain::format_opts::{Metadata, TexProgram};
+use crate::domain::site::Site;
+use crate::workers::Finished;
+
+const DOCUMENT: &str = include_str!("../../../../assets/tex/warm.tex");
+const NAME: &str = "warm.tex";
+/// Until all fonts of the machine are read.
+const TIMEOUT: Duration = Duration::from_mins(2);
+/// What that takes at most, where a document may have less.
+const MEMORY_BYTES: u64 = 2 << 30;
+const SCRATCH_BYTES: u64 = 256 << 20;
+/// The longest file that is kept.
+const FILE_BYTES: u64 = 32 << 20;
+const NAMES: [&str; 2] = ["names/luaotfload-names.luc.gz", "names/luaotfload-lookup-cache.luc"];
+const FONTS: [&str; 13] = [
+    "lmroman8-regular",
+    "lmroman9-regular",
+    "lmroman10-regular",
+    "lmroman12-regular",
+    "lmroman17-regular",
+    "lmroman10-bold",
+    "lmroman12-bold",
+    "lmroman10-italic",
+    "lmroman10-bolditalic",
+    "lmromancaps10-regular",
+    "lmsans10-regular",
+    "lmmono10-regular",
+    "notoserif-regular",
+];
+
+/// Files of the cache by their names in a job's folder.
+type Files = Vec<(String, Bytes)>;
+
+/// The cache for all documents.
+pub(super) struct FontCache {
+    kept: Option<Kept>,
+    /// What this service has, and what that is made of.
+    present: Mutex<Option<(Key, Arc<Files>)>>,
+}
+
+impl FontCache {
+    /// One that outlives the service in `folder`, if that is given.
+    pub fn new(folder: Option<&Path>) -> Self {
+        Self { kept: folder.map(Kept::new), present: Mutex::default() }
+    }
+
+    /// The files for `program`, made if nobody has; none where they cannot be made, for documents do without.
+    pub async fn files(&self, tex: &Tex, program: TexProgram) -> Arc<Files> {
+        if program != TexProgram::Lualatex {
+            return Arc::default();
+        }
+        let mut present = self.present.lock().await;
+        let key = spawn_blocking(|| key::key(&[DOCUMENT, set(), opening::START, opening::SCRIPTS])).await;
+        let key = match key.map_err(io::Error::other).flatten() {
+            Ok(key) => key,
+            Err(error) => return without(&error.to_string()),
+        };
+        if let Some((_, files)) = present.as_ref().filter(|(of, _)| *of == key) {
+            return Arc::clone(files);
+        }
+        // Where it fails, the next document tries again.
+        match self.kept_or_made(tex, key).await {
+            Ok(files) => Arc::clone(&present.insert((key, Arc::new(files))).1),
+            Err(cause) => without(&cause),
+        }
+    }
+
+    async fn kept_or_made(&self, tex: &Tex, key: Key) -> Result<Files, String> {
+        // Where programs may write whatever this user may, one of them could have written it.
+        let kept = self.kept.as_ref().filter(|_| tex.steps.programs().fences_files());
+        let Some(kept) = kept.cloned() else { return made(tex).await };
+        let reading = kept.clone();
+        let read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();
+        let cause = match read {
+            Ok(Some(files)) => return Ok(files),
+            Ok(None) => None,
+            Err(error) => Some(error),
+        };
+        let files = made(tex).await?;
+        let writing = files.clone();
+        let write =
+            spawn_blocking(move || kept.write(&key, &writing)).await.map_err(io::Error::other).flatten();
+        if let Some(error) = cause.or(write.err()) {
+            tracing::warn!(%error, "what lualatex reads of fonts was not kept (tex.cache_dir)");
+        }
+        Ok(files)
+    }
+}
+
+fn without(cause: &str) -> Arc<Files> {
+    tracing::warn!(error = cause, "lualatex reads its fonts in the document itself");
+    Arc::default()
+}
+
+/// What is set before the document of ours.
+fn set() -> &'static str {
+    opening::set(TexProgram::Lualatex, true, DOCUMENT)
+}
+
+async fn made(tex: &Tex) -> Result<Files, String> {
+    let site = Site::single(NAME, Bytes::from_static(DOCUMENT.as_bytes()));
+    let folder = Folder::of(&site);
+    let opening = opening::opening(set(), NAME, &Metadata::default());
+    let base = tex.base(TexProgram::Lualatex).await;
+    let mut runs = tex.runs(&tex.zone, &folder, Instant::now() + TIMEOUT).with(base);
+    runs.bounds.memory_bytes = runs.bounds.memory_bytes.max(MEMORY_BYTES);
+    runs.bounds.processor_s = runs.bounds.processor_s.max(TIMEOUT.as_secs());
+    runs.bounds.scratch_bytes = runs.bounds.scratch_bytes.max(SCRATCH_BYTES);
+    let made = runs.make(TexProgram::Lualatex, opening, &[]).await.map_err(|error| match error {
+        TexError::Document(error) | TexError::Both(_, error) => error.message,
+        TexError::Ended(_, fault) => fault.message,
+        TexError::Step(fault) => format!("{fault:?}"),
+    })?;
+    Ok(files_of(&made.finished).await)
+}
+
+/// What is there of the files that are kept.
+async fn files_of(finished: &Finished) -> Files {
+    let names = NAMES.iter().map(|&name| name.to_owned());
+    let fonts = FONTS.iter().map(|font| format!("fonts/otl/{font}.luc"));
+    let mut files = Vec::new();
+    for name in names.chain(fonts) {
+        let path = format!("{CACHE}/luatex-cache/generic/{name}");
+        if let Ok(content) = finished.read(&path, FILE_BYTES).await {
+            files.push((path, content));
+        }
+    }
+    files
+}

@@ -1,0 +1,97 @@
+//! `Accept` of an immediate render (RFC 9110, 12.5.1): JSON that says where the document is, or the document itself.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::ACCEPT;
+
+use crate::domain::kinds::{FileKind, Target};
+
+/// Whether the caller's first choice is what the target is. Clients that name nothing, or `*/*`, get JSON as ever; of
+/// pictures, which come as an archive where they are several, the archive's type means the same.
+pub(super) fn wants_document(request: &HttpRequest, target: Target) -> bool {
+    let Some(choice) = first_choice(request) else { return false };
+    let is_picture = matches!(target, Target::Jpg | Target::Png);
+    let kinds = [Some(target.file()), is_picture.then_some(FileKind::Zip)];
+    let named = kinds.into_iter().flatten().any(|kind| essence(kind.mime()) == choice);
+    named || (target == Target::Jpg && choice == "image/jpg")
+}
+
+/// The media type with the greatest weight; of several the first.
+fn first_choice(request: &HttpRequest) -> Option<String> {
+    let sent = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
+    let mut best: Option<(f32, &str)> = None;
+    for range in sent.flat_map(|value| split(value, ',')).filter(|range| !range.trim().is_empty()) {
+        let weight = weight(range);
+        if weight > best.map_or(0.0, |(best, _)| best) {
+            best = Some((weight, range));
+        }
+    }
+    best.map(|(_, range)| essence(range))
+}
+
+fn weight(range: &str) -> f32 {
+    let mut parameters = split(range, ';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let sent = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+    let weight = sent.map_or(Some(1.0), |(_, value)| value.trim().parse().ok());
+    weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0)
+}
+
+/// Splits at `separator`, but for those that stand in quotes.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.split(move |letter| {
+        let was_escaped = is_escaped;
+        is_escaped = is_quoted && letter == '\\' && !was_escaped;
+        is_quoted ^= letter == '"' && !was_escaped;
+        letter == separator && !is_quoted
+    })
+}
+
+/// The type without its parameters.
+fn essence(media_type: &str) -> String {
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn the_document_is_answered_to_who_names_its_type_first() {
+        let wants = |accept: &str, target| {
+            let request = TestRequest::default().insert_header((ACCEPT, accept)).to_http_request();
+            wants_document(&request, target)
+        };
+        for (accept, target) in [
+            ("application/pdf", Target::Pdf),
+            ("Application/PDF; version=1.7", Target::Pdf),
+            ("application/pdf, application/problem+json", Target::Pdf),
+            ("application/json;q=0.5, application/pdf", Target::Pdf),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", Target::Html),
+            ("image/jpg", Target::Jpg),
+            ("application/zip", Target::Png),
+            ("application/json;q=5, application/pdf;q=0.1", Target::Pdf),
+            ("application/json;q=inf, application/pdf;q=0.1", Target::Pdf),
+            (r#"application/json;q=0.2;a="\",;q=1, x", application/pdf;q=0.3"#, Target::Pdf),
+        ] {
+            assert!(wants(accept, target), "{accept}");
+        }
+        for (accept, target) in [
+            ("*/*", Target::Pdf),
+            ("application/*", Target::Pdf),
+            ("", Target::Pdf),
+            ("application/json, application/pdf", Target::Pdf),
+            ("application/pdf;q=0", Target::Pdf),
+            ("application/pdf;q=NaN", Target::Pdf),
+            ("application/pdf;q=-1", Target::Pdf),
+            (r#"application/json;a=", application/pdf""#, Target::Pdf),
+            ("application/pdf;q=0.5, */*", Target::Pdf),
+            ("image/png", Target::Pdf),
+            ("application/zip", Target::Pdf),
+        ] {
+            assert!(!wants(accept, target), "{accept}");
+        }
+        assert!(!wants_document(&TestRequest::default().to_http_request(), Target::Pdf));
+    }
+}

@@ -1,0 +1,58 @@
+//! `Prefer` (RFC 7240): how long a caller would wait, and whether it would rather not.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HeaderName;
+
+/// Says in the answer which wish was followed.
+pub(super) const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// Seconds to wait; a wish that is no number is ignored, as every unknown one is.
+pub(super) fn wait(request: &HttpRequest) -> Option<u64> {
+    // The first `wait` counts.
+    wishes(request).find(|(name, _)| name.eq_ignore_ascii_case("wait")).and_then(|(_, value)| seconds(&value))
+}
+
+/// Whether the answer shall not wait for the document.
+pub(super) fn is_async(request: &HttpRequest) -> bool {
+    wishes(request).any(|(name, _)| name.eq_ignore_ascii_case("respond-async"))
+}
+
+/// Names and values, without parameters and quotes.
+fn wishes(request: &HttpRequest) -> impl Iterator<Item = (String, String)> {
+    let sent = request.headers().get_all("prefer").filter_map(|value| value.to_str().ok());
+    sent.flat_map(|value| value.split(',')).map(|wish| {
+        let wish = wish.split(';').next().unwrap_or_default();
+        let (name, value) = wish.split_once('=').unwrap_or((wish, ""));
+        (name.trim().to_owned(), value.trim().trim_matches('"').to_owned())
+    })
+}
+
+/// A number of seconds, rounded up.
+pub(super) fn seconds(text: &str) -> Option<u64> {
+    let number: f64 = text.parse().ok()?;
+    if !(0.0..=1e9).contains(&number) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and 10^9")]
+    Some(number.ceil() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn wishes_are_read_and_unknown_ones_ignored() {
+        let of = |sent: &str| {
+            let request = TestRequest::default().insert_header(("prefer", sent)).to_http_request();
+            (wait(&request), is_async(&request))
+        };
+        assert_eq!(of("respond-async, wait=9"), (Some(9), true));
+        assert_eq!(of("Wait = \"1.5\"; soft, wait=7"), (Some(2), false));
+        assert_eq!(of("RESPOND-ASYNC"), (None, true));
+        assert_eq!(of("wait=soon"), (None, false));
+        assert_eq!(of("waiting=9, wait, respond-asynchronously"), (None, false));
+    }
+}

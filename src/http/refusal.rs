@@ -1,0 +1,76 @@
+//! What actix answers to what it cannot read has a status and no body: here it becomes the problem that everything else
+//! answers.
+//!
+//! It does so below the application, where nothing has the request, so it is known by what it lacks: every answer of the
+//! application has an `X-Request-Id`.
+
+use std::iter;
+
+use bytes::Bytes;
+
+use super::problem;
+
+/// Why a head is refused before actix sees it.
+pub(super) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
+const UNREADABLE: &str =
+    "The request cannot be read as HTTP; look at its first line, its headers and how its body is delimited.";
+const TOO_LARGE: &str = "The head of the request is too large; shorten its headers.";
+const TOO_SLOW: &str =
+    "The head of the request did not arrive in time (http.request_timeout_ms); send it at once.";
+/// Headers that say something of the body, or of the connection.
+const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
+
+/// What is to be written in the place of `written`, if that is a refusal of actix's own.
+pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
+    let detail = match written.get(..13)? {
+        b"HTTP/1.1 400 " => reason.unwrap_or(UNREADABLE),
+        b"HTTP/1.1 431 " => TOO_LARGE,
+        b"HTTP/1.1 408 " => TOO_SLOW,
+        _ => return None,
+    };
+    let head = str::from_utf8(written).ok()?.strip_suffix("\r\n\r\n")?;
+    let name = |line: &str| line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let lines: Vec<&str> = head.split("\r\n").skip(1).collect();
+    if lines.iter().any(|line| name(line) == "x-request-id") {
+        return None;
+    }
+    let (id, body) = problem::unread(detail);
+    let kept = lines.into_iter().filter(|line| !REPLACED.contains(&name(line).as_str()));
+    let own = [
+        "content-type: application/problem+json".to_owned(),
+        format!("content-length: {}", body.len()),
+        "connection: close".to_owned(),
+        format!("x-request-id: {id}"),
+    ];
+    let head: Vec<&str> =
+        iter::once("HTTP/1.1 400 Bad Request").chain(kept).chain(own.iter().map(String::as_str)).collect();
+    let answer = format!("{}\r\n\r\n{body}", head.join("\r\n"));
+    Some(answer.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_application_did_not_answer_is_replaced() {
+        let refused = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\ndate: now\r\n\r\n";
+        let answer = String::from_utf8(instead_of(refused, None).unwrap().to_vec()).unwrap();
+        assert!(answer.starts_with(
+            "HTTP/1.1 400 Bad Request\r\ndate: now\r\ncontent-type: application/problem+json\r\n"
+        ));
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{answer}");
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!((&body["code"], &body["detail"]), (&"bad_request".into(), &UNREADABLE.into()));
+        assert!(head.ends_with(body["instance"].as_str().unwrap()), "{head}");
+        for other in [
+            &b"HTTP/1.1 400 Bad Request\r\nx-request-id: 1\r\n\r\n"[..],
+            b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+            b"HTTP/1.1 400 Bad Request\r\ncontent-length: 3\r\n\r\nabc",
+            b"HTTP",
+        ] {
+            assert_eq!(instead_of(other, None), None);
+        }
+    }
+}
