@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::accounts::control::{self, ControlSocket};
+use crate::accounts::control::ControlSocket;
 use crate::accounts::{Accounts, Book};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
@@ -92,9 +92,8 @@ impl App {
         engines: Vec<Engine>,
     ) -> Result<Self, AppError> {
         raise_descriptor_limit();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let (clock, metrics): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Metrics::new());
         let listener = listen(&config.http.bind, "http.bind")?;
-        let metrics = Metrics::new();
         let catalog = Arc::new(Catalog::new(engines, is_fenced(&config), metrics.engines.clone()));
         let metrics_page = MetricsPage::open(&config, &metrics, &catalog)?;
         let lasting = Lasting::open(&config, &metrics).await?;
@@ -104,20 +103,14 @@ impl App {
 
         let outbound = outbound(&config, &listener, metrics_page.as_ref())?;
         let book = Book::load(lasting.index.clone(), clock.clone(), &config.accounts).await?;
-        let (stored, open) = (book.storage(), book.open_jobs());
-        let templates = templates(&config, &lasting, &clock, &metrics).counting(stored.clone());
-        let deletions = book.deletions();
-        let (templates, reader, template_deps) =
-            start_templates(templates, &config, (&control_thread, &stopping));
+        let (stored, open, deletions) = (book.storage(), book.open_jobs(), book.deletions());
+        let template_deps = Arc::new(templates(&config, &lasting, &clock, &metrics).counting(stored.clone()));
+        let (templates, reader) = start_templates(&template_deps, &config, (&control_thread, &stopping));
         let basis = basis(executable, (&lasting, &templates, &catalog), &outbound, &metrics);
         let engines = Engines::start(basis, &config, &control_thread).await?;
         engines.prepare(&reader);
         let accounts = start_accounts(book, &config, &control_thread);
-        let control = control::serve(
-            &lasting.control_socket,
-            (accounts.clone(), lasting.backups.clone()),
-            &config.accounts,
-        )?;
+        let control = lasting.serve_control(accounts.clone(), &config)?;
 
         let deps = Deps {
             clock: clock.clone(),
@@ -129,18 +122,9 @@ impl App {
             open,
             stored: StoredInputs::new(stored),
         };
+        let eraser = Eraser::new(&lasting, deps.journal.clone(), template_deps, deletions);
         let slots = slots(&config, &engines.pool).await?;
-        let journal = deps.journal.clone();
-        let registry = start_jobs(deps, slots, (&control_thread, job_threads), &stopping).await?;
-        let eraser = Eraser {
-            index: lasting.index.clone(),
-            store: lasting.store.clone(),
-            journal,
-            templates: template_deps,
-            registry: Some(registry.clone()),
-            clock: clock.clone(),
-        };
-        control_thread.spawn(eraser.run(deletions, stopping.clone()));
+        let registry = start_jobs(deps, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
 
         let address = http::local_url(listener.local_addr()?);
         let public_url = http::public_url(&config, listener.local_addr()?);
@@ -313,23 +297,21 @@ fn start_accounts(book: Book, config: &Config, control_thread: &ArbiterHandle) -
 
 /// The template registry, the place of what reads variables for it, and the janitor.
 fn start_templates(
-    deps: templates::Deps,
+    deps: &Arc<templates::Deps>,
     config: &Config,
     (control_thread, stopping): (&ArbiterHandle, &CancellationToken),
-) -> (Addr<TemplateRegistry>, ReaderPlace, Arc<templates::Deps>) {
-    let reader = deps.reader();
-    let deps = Arc::new(deps);
-    control_thread.spawn(Janitor::new(Arc::clone(&deps)).run(stopping.clone()));
-    let registry = TemplateRegistry::new(Arc::clone(&deps), config.jobs.mailbox_limit);
-    (start_on(control_thread, registry), reader, deps)
+) -> (Addr<TemplateRegistry>, ReaderPlace) {
+    control_thread.spawn(Janitor::new(Arc::clone(deps)).run(stopping.clone()));
+    let registry = TemplateRegistry::new(Arc::clone(deps), config.jobs.mailbox_limit);
+    (start_on(control_thread, registry), deps.reader())
 }
 
-/// The registry, with what the journal says is unfinished, and the sweeper.
+/// The registry, with what the journal says is unfinished, the sweeper, and what erases deleted accounts.
 async fn start_jobs(
     deps: Deps,
     slots: usize,
     (control_thread, job_threads): (&ArbiterHandle, Vec<ArbiterHandle>),
-    stopping: &CancellationToken,
+    (eraser, stopping): (Eraser, &CancellationToken),
 ) -> Result<Addr<JobRegistry>, AppError> {
     let unfinished = deps.journal.unfinished().await?;
     stored::restore(&deps, &unfinished).await?;
@@ -340,6 +322,7 @@ async fn start_jobs(
         tracing::info!(job.count = resumed, "unfinished jobs are taken up again");
     }
     control_thread.spawn(Sweeper::new(deps, registry.clone()).run(stopping.clone()));
+    control_thread.spawn(eraser.run(registry.clone(), stopping.clone()));
     Ok(registry)
 }
 

@@ -162,6 +162,10 @@ impl Served {
         let mut line = Vec::new();
         let line_limit = self.config.control_line_limit_bytes;
         (&mut stream).take(line_limit + 1).read_until(b'\n', &mut line).await?;
+        if line.is_empty() {
+            // Who only looks whether somebody is there.
+            return Ok(None);
+        }
         let answer = if line.len() as u64 > line_limit {
             Answer::Error(format!(
                 "the request is longer than accounts.control_line_limit_bytes, {line_limit}"

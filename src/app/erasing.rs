@@ -38,18 +38,26 @@ pub struct Erased {
 
 /// Erases.
 pub(super) struct Eraser {
-    pub index: Arc<dyn Index>,
-    pub store: Arc<dyn ObjectStore>,
-    pub journal: Journal,
-    pub templates: Arc<Deps>,
+    index: Arc<dyn Index>,
+    store: Arc<dyn ObjectStore>,
+    journal: Journal,
+    templates: Arc<Deps>,
     /// That of the running service, if one runs.
-    pub registry: Option<Addr<JobRegistry>>,
-    pub clock: Arc<dyn Clock>,
+    registry: Option<Addr<JobRegistry>>,
+    /// Tells of deletions.
+    deletions: Arc<Notify>,
 }
 
 impl Eraser {
-    /// Erases when it is told of a deletion, and now and then, until the service stops.
-    pub async fn run(self, deletions: Arc<Notify>, stopping: CancellationToken) {
+    /// One that erases what `lasting` holds, as if no service ran.
+    pub fn new(lasting: &Lasting, journal: Journal, templates: Arc<Deps>, deletions: Arc<Notify>) -> Self {
+        let (index, store) = (lasting.index.clone(), lasting.store.clone());
+        Self { index, store, journal, templates, registry: None, deletions }
+    }
+
+    /// Erases when it is told of a deletion, and now and then, until the service of these jobs stops.
+    pub async fn run(mut self, registry: Addr<JobRegistry>, stopping: CancellationToken) {
+        self.registry = Some(registry);
         let sweeps = async {
             loop {
                 match self.sweep().await {
@@ -66,7 +74,7 @@ impl Eraser {
                     }
                 }
                 tokio::select! {
-                    () = deletions.notified() => {}
+                    () = self.deletions.notified() => {}
                     () = tokio::time::sleep(PAUSE) => {}
                 }
             }
@@ -79,7 +87,7 @@ impl Eraser {
         let mut all = Erased::default();
         for deleted in erasing::all(self.index.as_ref()).await? {
             let erased = self.erase(deleted.account).await?;
-            if erased == Erased::default() && deleted.is_over(self.clock.now()) {
+            if erased == Erased::default() && deleted.is_over(SystemClock.now()) {
                 self.index.commit(Erasing::end(&deleted)).await?;
             }
             all.jobs += erased.jobs;
@@ -106,15 +114,9 @@ pub async fn erase_deleted(config: &Config) -> Result<Erased, AppError> {
     let metrics = Metrics::new();
     let lasting = Lasting::open(config, &metrics).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let eraser = Eraser {
-        templates: Arc::new(templates(config, &lasting, &clock, &metrics)),
-        journal: Journal::new(lasting.index.clone(), &config.jobs),
-        index: lasting.index.clone(),
-        store: lasting.store.clone(),
-        registry: None,
-        clock,
-    };
-    let erased = eraser.sweep().await;
+    let deps = Arc::new(templates(config, &lasting, &clock, &metrics));
+    let journal = Journal::new(lasting.index.clone(), &config.jobs);
+    let swept = Eraser::new(&lasting, journal, deps, Arc::default()).sweep().await;
     lasting.index.close().await;
-    erased
+    swept
 }

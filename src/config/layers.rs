@@ -63,18 +63,15 @@ impl Layers {
             for (key, value) in keys {
                 let Err(error) = tried(section, key, value) else { continue };
                 let name = format!("{section}.{key}");
-                match value {
-                    Value::Array(entries) => {
-                        let mut number = 0;
-                        entries.retain(|entry| {
-                            number += 1;
-                            let alone = tried(section, key, &Value::Array(vec![entry.clone()]));
-                            alone
-                                .map_err(|error| faults.add(&name, format!("entry {number}: {error}")))
-                                .is_ok()
-                        });
-                    }
-                    _ => faults.add(&name, error),
+                if let Value::Array(entries) = value {
+                    let mut number = 0;
+                    entries.retain(|entry| {
+                        number += 1;
+                        let alone = tried(section, key, &Value::Array(vec![entry.clone()]));
+                        alone.map_err(|error| faults.add(&name, format!("entry {number}: {error}"))).is_ok()
+                    });
+                } else {
+                    faults.add(&name, error);
                 }
                 if let Err(error) = tried(section, key, value) {
                     if value.is_array() {

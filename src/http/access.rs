@@ -56,7 +56,7 @@ impl AccessLine {
     /// The same answer, whose body tells the line how much of it went.
     pub(super) fn follow(mut self, answer: ServiceResponse, id: &HeaderName) -> ServiceResponse {
         let shown = answer.headers().get(id).and_then(|id| id.to_str().ok());
-        self.request_id = shown.unwrap_or_default().to_owned();
+        shown.unwrap_or_default().clone_into(&mut self.request_id);
         self.account = answer.request().extensions().get::<Caller>().map(|caller| caller.0);
         self.status = answer.status().as_u16();
         answer.map_body(|_, body| {

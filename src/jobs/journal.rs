@@ -126,11 +126,6 @@ impl Journal {
         Ok(page.iter().filter_map(|entry| entry.key.rsplit('/').next()?.parse().ok()).collect())
     }
 
-    /// The batch that removes a record that cannot be read.
-    pub(super) fn dropping(&self, account: AccountId, job: JobId) -> Change {
-        Change::new().delete(record_key(account, job)).delete(live_key(job))
-    }
-
     /// The bytes under a key of the journal's own.
     ///
     /// # Errors
@@ -246,6 +241,11 @@ impl Journal {
             }
         })
     }
+}
+
+/// The batch that removes a record that cannot be read.
+pub(super) fn dropping(account: AccountId, job: JobId) -> Change {
+    Change::new().delete(record_key(account, job)).delete(live_key(job))
 }
 
 /// One record that cannot be read must not hide the others from their owner.

@@ -3,7 +3,7 @@
 use actix::Addr;
 
 use super::erase::{self, DeleteJob};
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use super::record::JobRecord;
 use super::registry::JobRegistry;
 use crate::accounts::open;
@@ -72,7 +72,7 @@ async fn erase(
                 of_job
             }
             // Its objects are nobody's then, and are swept.
-            None => journal.dropping(account, *job),
+            None => journal::dropping(account, *job),
         };
         change = change.and(of_job).delete(open::mark(account, *job));
         erased += 1;

@@ -67,10 +67,10 @@ fn wrong_arguments_are_refused_with_the_remedy() {
             &["index.ejs", "--type", "ejs", "--data", "data.json", "-o", "a.zip", "--target", "html"],
             "html was made, and -o a.zip says zip; give -o NAME.html",
         ),
-        (&["index.ejs", "-o", "-"], "-o - needs --target; ejs becomes jpg (or jpeg), png, html, pdf"),
+        (&["index.ejs", "-o", "-"], "-o - needs --target; ejs becomes jpg (or jpeg), png, pptx, html, pdf"),
         (
             &["index.ejs", "-o", "a.bmp"],
-            "another one, or --target; ejs becomes jpg (or jpeg), png, html, pdf",
+            "another one, or --target; ejs becomes jpg (or jpeg), png, pptx, html, pdf",
         ),
         (&["index.ejs", "--target", "html", "-o", "-", "--open"], "--open shows a file; give -o FILE"),
         (
@@ -82,7 +82,7 @@ fn wrong_arguments_are_refused_with_the_remedy() {
         (&["index.ejs", "--type", "ejs", "-o", "a.pdf", "--target", "png"], "but -o a.pdf is a pdf"),
         (
             &["index.ejs", "--type", "ejs", "-o", "a", "--target", "bmp"],
-            "--target bmp is unknown; ejs becomes jpg (or jpeg), png, html, pdf",
+            "--target bmp is unknown; ejs becomes jpg (or jpeg), png, pptx, html, pdf",
         ),
         (&["index.ejs", "--type", "word", "-o", "a.pdf"], "--type word is unknown; there are: framework, "),
         (&["index.ejs", "--type", "ejs", "-o", "a.xlsx"], "ejs cannot become xlsx; it can become: "),

@@ -15,9 +15,10 @@ use crate::config::TemplatesConfig;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::site::Files;
 
-/// Files that may name others, by their extension.
-const TEXTS: [&str; 13] =
-    ["html", "htm", "ejs", "css", "js", "mjs", "json", "svg", "tex", "sty", "cls", "ltx", "bib"];
+/// Pages, by their extension.
+const PAGES: [&str; 2] = ["html", "htm"];
+/// Other files that may name some.
+const TEXTS: [&str; 11] = ["ejs", "css", "js", "mjs", "json", "svg", "tex", "sty", "cls", "ltx", "bib"];
 /// What TeX and its packages add to a name without an extension.
 const LATEX: [&str; 9] = [".tex", ".pdf", ".png", ".jpg", ".jpeg", ".sty", ".cls", ".bib", ".bst"];
 /// What `include` of EJS adds.
@@ -64,7 +65,7 @@ pub(super) fn files(
             for path in named.filter_map(|(folder, ending)| inside(folder, &format!("{word}{ending}"))) {
                 let Some(text) = found.take(&path)? else { continue };
                 // A page links to others, and these to all of a site, which is not what belongs to it.
-                if is_page || !path.ends_with(".html") && !path.ends_with(".htm") {
+                if is_page || !PAGES.contains(&extension(&path).as_str()) {
                     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
                     texts.push((folder.to_owned(), text, false));
                 }
@@ -114,12 +115,16 @@ impl Found<'_> {
                 "the page and the files beside it have more than {most} bytes (templates.archive_bytes_limit)"
             )
         })?;
-        let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-        let is_text = extension.is_some_and(|extension| TEXTS.contains(&extension.as_str()));
+        let extension = extension(path);
+        let is_text = [&PAGES[..], &TEXTS].concat().contains(&extension.as_str());
         let text = is_text.then(|| content.clone());
         self.files.insert(path.to_owned(), content.into());
         Ok(text)
     }
+}
+
+fn extension(path: &str) -> String {
+    path.rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_ascii_lowercase())
 }
 
 /// What in the text could be a path: between blanks, and where these may be part of it.

@@ -116,7 +116,7 @@ pub(super) fn open(path: &Path) {
         Ok(status) if status.success() => {}
         Ok(status) => complain(&format!("--open: {OPENER} ended with {status}")),
         Err(error) => {
-            complain(&format!("--open: {OPENER} cannot be started ({error}); it comes with xdg-utils"))
+            complain(&format!("--open: {OPENER} cannot be started ({error}); it comes with xdg-utils"));
         }
     }
 }

@@ -122,7 +122,9 @@ async fn tell_pages(
 ) -> io::Result<()> {
     while let Some(page) = pages.recv().await {
         let mut bytes = Vec::new();
-        page.into_iter().for_each(|(key, found)| Frame::Entry(key, found).append_to(&mut bytes));
+        for (key, found) in page {
+            Frame::Entry(key, found).append_to(&mut bytes);
+        }
         stream.write_all(&bytes).await?;
     }
     stream.flush().await
@@ -202,18 +204,18 @@ impl LiveSource {
     fn next(&mut self) -> Result<Frame, BackupError> {
         match Frame::read(&mut self.0).map_err(|error| broken(&error))? {
             Frame::Refused(why) => Err(BackupError::Broken(why)),
-            frame => Ok(frame),
+            frame @ (Frame::Entry(..) | Frame::Complete | Frame::Kept) => Ok(frame),
         }
     }
 }
 
 fn broken(error: &io::Error) -> BackupError {
-    BackupError::Broken(match error.kind() {
-        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
-            "it closed the connection: it stopped, it waited longer than storage.backup_limit_s, or this user may not \
-             ask it (run the command as the service's user or as root)"
-                .to_owned()
-        }
-        _ => error.to_string(),
+    use ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    BackupError::Broken(if matches!(error.kind(), UnexpectedEof | BrokenPipe | ConnectionReset) {
+        "it closed the connection: it stopped, it waited longer than storage.backup_limit_s, or this user may not ask it \
+         (run the command as the service's user or as root)"
+            .to_owned()
+    } else {
+        error.to_string()
     })
 }

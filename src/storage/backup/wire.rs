@@ -117,7 +117,9 @@ mod tests {
             Frame::Kept,
         ];
         let mut bytes = Vec::new();
-        frames.iter().for_each(|frame| frame.append_to(&mut bytes));
+        for frame in &frames {
+            frame.append_to(&mut bytes);
+        }
         let mut rest = bytes.as_slice();
         for frame in &frames {
             assert_eq!(Frame::read(&mut rest).unwrap(), *frame);
