@@ -37,19 +37,18 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
     let mut features = Vec::new();
     for Named { name, value } in named {
         let shown = |text: &str| text.chars().take(64).collect::<String>();
-        match FEATURES.iter().find(|(known, _)| *known == name) {
-            Some((known, values)) => match values.iter().find(|known| **known == value) {
-                Some(value) => features.push((*known, *value)),
-                None => members.fault(
-                    "mediaFeatures",
-                    format!("'{}' is no value of {known}; give one of {}", shown(&value), values.join(", ")),
-                ),
-            },
-            None => {
-                let known = FEATURES.map(|(known, _)| known).join(", ");
-                let detail = format!("'{}' is not known; give some of {known}", shown(&name));
-                members.fault("mediaFeatures", detail);
-            }
+        let Some((known, values)) = FEATURES.iter().find(|(known, _)| *known == name) else {
+            let known = FEATURES.map(|(known, _)| known).join(", ");
+            let detail = format!("'{}' is not known; give some of {known}", shown(&name));
+            members.fault("mediaFeatures", detail);
+            continue;
+        };
+        if let Some(value) = values.iter().find(|known| **known == value) {
+            features.push((*known, *value));
+        } else {
+            let values = values.join(", ");
+            let detail = format!("'{}' is no value of {known}; give one of {values}", shown(&value));
+            members.fault("mediaFeatures", detail);
         }
     }
     features
