@@ -24,7 +24,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::control::ControlSocket;
-use crate::accounts::{Accounts, Book};
+use crate::accounts::{Accounts, Book, OpenJobs};
 use crate::browser::{BrowserPool, GetPoolStatus, ShutDown};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -112,16 +112,8 @@ impl App {
         let accounts = start_accounts(book, &config, &control_thread);
         let control = lasting.serve_control(accounts.clone(), &config)?;
 
-        let deps = Deps {
-            clock: clock.clone(),
-            journal: Journal::new(lasting.index.clone(), &config.jobs),
-            parts: engines.parts.clone(),
-            limits: config.jobs.clone(),
-            reserve: accounts.clone().recipient(),
-            give_back: accounts.clone().recipient(),
-            open,
-            stored: StoredInputs::new(stored),
-        };
+        let stored = (open, StoredInputs::new(stored));
+        let deps = job_deps(&config, (&lasting, &clock), &engines, (&accounts, stored));
         let eraser = Eraser::new(&lasting, deps.journal.clone(), template_deps, deletions);
         let slots = slots(&config, &engines.pool).await?;
         let registry = start_jobs(deps, slots, (&control_thread, job_threads), (eraser, &stopping)).await?;
@@ -288,6 +280,25 @@ fn basis(
         templates: Some(TemplateSource::new(templates.clone().recipient())),
         outbound: outbound.clone(),
         metrics: metrics.clone(),
+    }
+}
+
+/// What jobs ask of the others.
+fn job_deps(
+    config: &Config,
+    (lasting, clock): (&Lasting, &Arc<dyn Clock>),
+    engines: &Engines,
+    (accounts, (open, stored)): (&Addr<Accounts>, (Arc<OpenJobs>, StoredInputs)),
+) -> Deps {
+    Deps {
+        clock: clock.clone(),
+        journal: Journal::new(lasting.index.clone(), &config.jobs),
+        parts: engines.parts.clone(),
+        limits: config.jobs.clone(),
+        reserve: accounts.clone().recipient(),
+        give_back: accounts.clone().recipient(),
+        open,
+        stored,
     }
 }
 

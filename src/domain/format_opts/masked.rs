@@ -43,11 +43,10 @@ pub fn without_secrets(object: &RawValue) -> Option<Box<RawValue>> {
 /// The same names, and stars for every value.
 fn starred(value: &RawValue) -> String {
     fn star(value: serde_json::Value) -> serde_json::Value {
-        match value {
-            serde_json::Value::Object(members) => {
-                members.into_iter().map(|(name, value)| (name, star(value))).collect()
-            }
-            _ => "***".into(),
+        if let serde_json::Value::Object(members) = value {
+            members.into_iter().map(|(name, value)| (name, star(value))).collect()
+        } else {
+            "***".into()
         }
     }
     serde_json::from_str(value.get()).map_or_else(|_| STARS.to_owned(), |value| star(value).to_string())

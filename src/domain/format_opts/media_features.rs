@@ -41,23 +41,18 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
     let mut wrong = Vec::new();
     for Named { name, value } in named {
         let shown = |text: &str| text.chars().take(64).collect::<String>();
-        match FEATURES.iter().find(|(known, _)| *known == name) {
-            Some((known, values)) => match values.iter().find(|known| **known == value) {
+        if let Some((known, values)) = FEATURES.iter().find(|(known, _)| *known == name) {
+            if let Some(value) = values.iter().find(|known| **known == value) {
                 // As with style sheets, the last one counts.
-                Some(value) => {
-                    features.retain(|(other, _)| other != known);
-                    features.push((*known, *value));
-                }
-                None => wrong.push(format!(
-                    "'{}' is no value of {known}; give one of {}",
-                    shown(&value),
-                    values.join(", ")
-                )),
-            },
-            None => {
-                let known = FEATURES.map(|(known, _)| known).join(", ");
-                wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
+                features.retain(|(other, _)| other != known);
+                features.push((*known, *value));
+            } else {
+                let values = values.join(", ");
+                wrong.push(format!("'{}' is no value of {known}; give one of {values}", shown(&value)));
             }
+        } else {
+            let known = FEATURES.map(|(known, _)| known).join(", ");
+            wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
         }
         // A list may be as long as options are: neither its faults nor its repetitions are kept.
         if wrong.len() == SHOWN_FAULTS {

@@ -79,6 +79,7 @@ pub struct OptionLimits {
 
 /// What the browser is told about the page.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "what callers say yes or no to, each by its name")]
 pub struct PageOptions {
     /// Width and height of the sheet in inches, before `landscape` turns it.
     pub paper: Paper,

@@ -71,9 +71,10 @@ impl Files {
 
 fn refused(path: &str, error: &ZipError) -> Problem {
     let shown: String = path.chars().take(100).collect();
-    let detail = match error {
-        ZipError::InvalidArchive(_) => format!("The form has the file '{shown}' twice; send it once."),
-        _ => format!("The form's file '{shown}' cannot be taken: {error}."),
+    let detail = if let ZipError::InvalidArchive(_) = error {
+        format!("The form has the file '{shown}' twice; send it once.")
+    } else {
+        format!("The form's file '{shown}' cannot be taken: {error}.")
     };
     Problem::new(Code::TemplateArchiveInvalid, detail)
 }
