@@ -199,3 +199,26 @@ fn an_error_while_a_package_is_read_knows_which_file_asked_for_which() {
     let error = read(log(text).as_bytes()).errors.swap_remove(0);
     assert_eq!((error.own_file.as_deref(), error.entered.as_deref()), (Some("main.tex"), Some("/t/a.sty")));
 }
+
+/// A row that goes missing shows here: documents of these mistakes are told of without advice, and that is no error.
+#[test]
+fn frequent_mistakes_have_advice() {
+    for (message, words) in [
+        ("Misplaced alignment tab character &", "write \\&"),
+        ("Misplaced \\noalign", "directly behind the \\\\"),
+        ("Extra alignment tab has been changed to \\cr", "more cells"),
+        ("Missing $ inserted", "write \\_"),
+        ("Double superscript", "x^{a^b}"),
+        ("Too many }'s", "the { that is missing"),
+        ("File ended while scanning use of \\textbf", "the } that is missing"),
+        ("Illegal unit of measure (pt inserted)", "write 3cm"),
+        ("LaTeX Error: Something's wrong--perhaps a missing \\item", "an empty loop"),
+        ("LaTeX Error: Lonely \\item--perhaps a missing list environment", "\\begin{itemize}"),
+        ("LaTeX Error: There's no line here to end", "leave it out"),
+        ("LaTeX Error: Command \\LaTeX already defined", "\\renewcommand"),
+        ("LaTeX Error: Option clash for package xcolor", "load it once"),
+    ] {
+        let advice = tex_log::advice(message).unwrap_or_default();
+        assert!(advice.contains(words), "{message}: {advice}");
+    }
+}
