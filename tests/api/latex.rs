@@ -315,7 +315,10 @@ async fn without_tex_init_and_the_doctor_say_what_to_install() {
     );
     let doctor = app.set(bounded()).arg("doctor").output().unwrap();
     let found = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(found.contains("latex to jpg, png, pptx, pdf") && found.contains("scripts/setup --latex"), "{found}");
+    assert!(
+        found.contains("latex to jpg, png, pptx, pdf") && found.contains("scripts/setup --latex"),
+        "{found}"
+    );
     let (view, _) = app.render("pdf", "<p>a page", json!({})).await;
     assert_eq!(view["success"], json!(true), "everything else is made: {view}");
     drop(hidden);
