@@ -41,7 +41,7 @@ fn names_grow_and_the_workbook_is_recalculated() {
     let after = names(&[
         ("Prices", "", "Items!$C$3:$C$7"),
         ("_xlchart.v1.0", " hidden=\"1\"", "Data!$B$4:$B$7"),
-        ("Series", "", "OFFSET(Items!$D$7,,,COUNTIF(Items!$D$3:$D$1003,\"&lt;&gt;\"))"),
+        ("Series", "", "OFFSET(Items!$D$3,,,COUNTIF(Items!$D$3:$D$1003,\"&lt;&gt;\"))"),
         ("_xlnm.Print_Area", " localSheetId=\"0\"", "Items!$A$1:$F$8"),
         ("_xlnm.Print_Titles", " localSheetId=\"0\"", "Items!$A:$B,Items!$1:$2"),
         ("Rate", "", "0.19"),
