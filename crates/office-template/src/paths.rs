@@ -293,7 +293,7 @@ fn printed(value: Found<'_>) -> Result<Cow<'_, str>, Unusual> {
 }
 
 /// What a cell holds whose whole text is the tag.
-fn cell<'d>(value: Found<'d>, is_day: bool) -> Result<Answer<'d>, Unusual> {
+fn cell(value: Found<'_>, is_day: bool) -> Result<Answer<'_>, Unusual> {
     Ok(match value {
         Found::Missing | Found::Data(Value::Null) => Answer::Null,
         Found::Truth(truth) | Found::Data(&Value::Truth(truth)) => Answer::Truth(truth),
@@ -304,10 +304,8 @@ fn cell<'d>(value: Found<'d>, is_day: bool) -> Result<Answer<'d>, Unusual> {
         Found::Data(Value::Number(number)) => Answer::Number(*number),
         // It may be a date.
         Found::Data(Value::Text(text)) if is_day && text.contains('-') => return Err(Unusual),
-        Found::Count(_) | Found::Data(Value::Text(_) | Value::List(_) | Value::Object(_)) => match value {
-            Found::Count(count) => Answer::Number(f64::from(u32::try_from(count).map_err(|_| Unusual)?)),
-            _ => Answer::Text(printed(value)?),
-        },
+        Found::Count(count) => Answer::Number(f64::from(u32::try_from(count).map_err(|_| Unusual)?)),
+        Found::Data(Value::Text(_) | Value::List(_) | Value::Object(_)) => Answer::Text(printed(value)?),
     })
 }
 

@@ -127,7 +127,17 @@ fn of_word(tag: Tag) -> Result<Tag, String> {
     match tag {
         Tag::Slides(_) => Err("it repeats a slide of a presentation, and this is a text of Word".to_owned()),
         Tag::Sheet(_) => Err("it repeats a sheet of a workbook, and this is a text of Word".to_owned()),
-        _ => Ok(tag),
+        Tag::Value(_)
+        | Tag::Section(..)
+        | Tag::Otherwise(_)
+        | Tag::End(_)
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Html(_)
+        | Tag::Xml(_)
+        | Tag::Command(..)
+        | Tag::Delimiters(_) => Ok(tag),
     }
 }
 

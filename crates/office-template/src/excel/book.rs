@@ -138,18 +138,13 @@ impl Book {
             let (sections, mut unpaired) = pair(&mut found, place);
             faults.append(&mut unpaired);
             let repeat = repeated(&found, (&mut faults, place));
-            if let Some(outline) = &mut reading.outline {
-                let cells: Vec<_> =
-                    found.iter().map(|one| (place(one), &one.tag, one.shown.as_str())).collect();
-                outline.add_cells(&cells);
-            }
+            tell(&found, place, reading);
             let (mut plan, once) = match &mut sheet {
                 Some(sheet) if faults.is_empty() => {
                     let planner = Planner::new(&found, &sections, number);
                     let (plan, mut wrong) = planner.plan(sheet, texts, std::mem::take(&mut title_steps));
                     for fault in &mut wrong {
-                        let cell = std::mem::take(&mut fault.part);
-                        fault.part = if cell.is_empty() { name.clone() } else { format!("{name}!{cell}") };
+                        fault.part = of_sheet(&name, &fault.part);
                     }
                     faults.append(&mut wrong);
                     let once = once(&plan.items, &found, &sections);
@@ -161,17 +156,9 @@ impl Book {
             places.extend(found.iter().map(|one| Place { cell: place(one), shown: one.shown.clone() }));
             let begin = steps.len();
             let body = std::mem::take(&mut plan.steps);
-            match &repeat {
-                Some((tag, list)) => {
-                    steps.push(step("section", number + tag, list).with_body(body));
-                    if let Some(outline) = &mut reading.outline {
-                        let end = outline.steps();
-                        outline.nest_in(told..end, (number + tag, list));
-                    }
-                }
-                None => steps.extend(body),
-            }
-            let repeat = repeat.map(|(tag, _)| number + tag);
+            let repeat = repeat.map(|(tag, list)| (number + tag, list));
+            add_steps(&mut steps, (body, repeat.as_ref()), (reading, told));
+            let repeat = repeat.map(|(tag, _)| tag);
             book.sheets.push(BookSheet { name, title, headers, part, sheet, plan, once, begin, repeat });
         }
         book.answers = steps.len();
@@ -186,6 +173,36 @@ impl Book {
     /// Whether there is anything to fill.
     pub(crate) fn has_tags(&self) -> bool {
         self.answers > 0 || !self.tagged.is_empty()
+    }
+}
+
+/// What a cell of a sheet is called, or the sheet where it is none.
+fn of_sheet(name: &str, cell: &str) -> String {
+    if cell.is_empty() { name.to_owned() } else { format!("{name}!{cell}") }
+}
+
+/// Tells the tags of a sheet to who wants to know them.
+fn tell(found: &[Found], place: impl Fn(&Found) -> String, reading: &mut Reading<'_>) {
+    if let Some(outline) = &mut reading.outline {
+        let cells: Vec<_> = found.iter().map(|one| (place(one), &one.tag, one.shown.as_str())).collect();
+        outline.add_cells(&cells);
+    }
+}
+
+/// Adds the steps of a sheet; those of a repeated one are a section's. `told` is where its own begin among those that are told.
+fn add_steps(
+    steps: &mut Vec<Step>,
+    (body, repeat): (Vec<Step>, Option<&(usize, Expression)>),
+    (reading, told): (&mut Reading<'_>, usize),
+) {
+    let Some((tag, list)) = repeat else {
+        steps.extend(body);
+        return;
+    };
+    steps.push(step("section", *tag, list).with_body(body));
+    if let Some(outline) = &mut reading.outline {
+        let end = outline.steps();
+        outline.nest_in(told..end, (*tag, list));
     }
 }
 
@@ -205,9 +222,8 @@ fn repeated(
     found: &[Found],
     (faults, place): (&mut Vec<Fault>, impl Fn(&Found) -> String),
 ) -> Option<(usize, Expression)> {
-    let mut all = found.iter().enumerate().filter_map(|(index, one)| match &one.tag {
-        Tag::Sheet(list) => Some((index, one, list.clone())),
-        _ => None,
+    let mut all = found.iter().enumerate().filter_map(|(index, one)| {
+        if let Tag::Sheet(list) = &one.tag { Some((index, one, list.clone())) } else { None }
     });
     let first = all.next();
     for (_, one, _) in all {
@@ -417,7 +433,7 @@ impl Finder<'_, '_> {
             let place = format!("{name}!{}", Cell { row, column });
             match token.tag.and_then(in_cell) {
                 Ok(tag) => {
-                    self.found.push(Found { cell, row, column, at: token.range, tag, shown, section: None })
+                    self.found.push(Found { cell, row, column, at: token.range, tag, shown, section: None });
                 }
                 Err(message) => self.faults.push(Fault::new(&place, 0, &shown, &message)),
             }

@@ -67,9 +67,9 @@ impl Book {
             let mut copies_of = Vec::with_capacity(scopes.len());
             for (copy, scope) in scopes.into_iter().enumerate() {
                 let name = named(sheet, scope, &mut taken, &mut done.faults)?;
-                let moves = moves(sheet, scope)?;
+                let laid = laid_out(sheet, scope)?;
                 let renamed = if copy > 0 { tables.renamed(number) } else { Vec::new() };
-                moved.copies.push(SheetCopy { name, moves, renamed });
+                moved.copies.push(SheetCopy { name, moves: laid, renamed });
                 let part = match &sheet.part {
                     Some(_) if copy > 0 => Some(copies::copied(&owned, &kinds, package)?),
                     part => part.clone(),
@@ -128,14 +128,13 @@ fn scopes<'a>(sheet: &BookSheet, own: &'a [Answer<'a>]) -> Result<Vec<Scope<'a>>
         return Ok(vec![Scope::Answers(own)]);
     }
     let [Answer::List(copies)] = own else { return Err(misfit()) };
-    let scope = |copy: &'a Answer<'a>| match copy {
-        Answer::List(answers) => Ok(Scope::Answers(answers)),
-        _ => Err(misfit()),
+    let scope = |copy: &'a Answer<'a>| {
+        if let Answer::List(answers) = copy { Ok(Scope::Answers(answers)) } else { Err(misfit()) }
     };
     copies.iter().map(scope).collect()
 }
 
-fn moves(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
+fn laid_out(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
     let Some(cells) = &sheet.sheet else { return Ok(Moves::default()) };
     let blocks = blocks(cells, &sheet.plan, scope)?;
     if blocks.is_empty() {
@@ -254,8 +253,8 @@ fn write<'a>(
     let shown = headings::shown(&mut writer, &sheet.plan.items, (part, package))?;
     let heading = |cell: Cell| shown.get(&cell).cloned();
     let at = parts::At { sheet: number, copy };
-    let followed = follower.sheet((part, at), &heading, package)?;
-    let dropped: Vec<&str> = followed.dropped.iter().map(String::as_str).collect();
+    let asked = follower.sheet((part, at), &heading, package)?;
+    let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
     let mut of_headers = Vec::new();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
     let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
@@ -263,8 +262,7 @@ fn write<'a>(
     let mut packer = package.packer()?;
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
-    let mut writer =
-        Writer { headings: &followed.headings, packer: &mut packer, wishes: Vec::new(), ..writer };
+    let mut writer = Writer { headings: &asked.headings, packer: &mut packer, wishes: Vec::new(), ..writer };
     writer.items(&sheet.plan.items, Place::default())?;
     writer.flush()?;
     let (mut told, wishes) = (writer.told, writer.wishes);

@@ -57,16 +57,13 @@ impl Follower<'_> {
                         self.tables += 1;
                         self.tables
                     });
-                    match parts::table(&xml, book, at, Called { id, heading }, report).map_err(failed)? {
-                        Some(table) => {
-                            followed.headings.extend(table.headings);
-                            table.xml
-                        }
-                        None => {
-                            followed.dropped.push(one.id.clone());
-                            continue;
-                        }
-                    }
+                    let table = parts::table(&xml, book, at, Called { id, heading }, report);
+                    let Some(table) = table.map_err(failed)? else {
+                        followed.dropped.push(one.id.clone());
+                        continue;
+                    };
+                    followed.headings.extend(table.headings);
+                    table.xml
                 }
                 "drawing" => {
                     self.drawing((&name, &xml), at, package)?;

@@ -42,10 +42,12 @@ impl Tables {
         let names = self.names.get(&sheet).cloned().unwrap_or_default();
         let taken = &mut self.taken;
         let rename = |name: String| {
-            let free = (2..)
-                .map(|number: u32| format!("{name}_{number}"))
-                .find(|new| taken.insert(new.to_lowercase()));
-            (name.clone(), free.unwrap_or(name))
+            let mut number = 2_u32;
+            while !taken.insert(format!("{name}_{number}").to_lowercase()) {
+                number += 1;
+            }
+            let new = format!("{name}_{number}");
+            (name, new)
         };
         names.into_iter().map(rename).collect()
     }

@@ -97,6 +97,9 @@ pub(super) struct Text {
     pub is_date: bool,
 }
 
+/// The sections of a sheet, its tags, and the number of the first of these.
+type All<'p> = (&'p [Section], &'p [Found], usize);
+
 /// Makes the plan of a sheet whose tags have been paired. `first` is the number of its first tag.
 pub(super) struct Planner<'p> {
     pub found: &'p [Found],
@@ -124,6 +127,10 @@ impl<'p> Planner<'p> {
         }
     }
 
+    fn all(&self) -> All<'p> {
+        (self.sections, self.found, self.first)
+    }
+
     /// The plan; `names` are the steps of the sheet's name, which come first.
     pub(super) fn plan(
         mut self,
@@ -144,7 +151,7 @@ impl<'p> Planner<'p> {
             }
         }
         let mut frame = self.frames.pop().unwrap_or_default();
-        frame.close(&[], 0, self.sections, self.found, self.first);
+        frame.close((&[], 0), self.all());
         let (areas, rows) = self.areas();
         let numbers = self.numbers();
         let around: Vec<_> = (0..numbers.len()).map(|number| self.around(number)).collect();
@@ -286,10 +293,11 @@ impl<'p> Planner<'p> {
                 }
                 Of::Rows => {
                     let Some(mut frame) = self.frames.pop() else { return };
-                    frame.close(&[], 0, self.sections, self.found, self.first);
+                    frame.close((&[], 0), self.all());
                     let Some(step) = self.section_step(section, frame.steps, "rows") else { return };
+                    let all = self.all();
                     let Some(around) = self.frames.last_mut() else { return };
-                    around.close(&[], 0, self.sections, self.found, self.first);
+                    around.close((&[], 0), all);
                     if let Some(slot) = self.slots.get_mut(number) {
                         *slot = around.steps.len();
                     }
@@ -304,10 +312,11 @@ impl<'p> Planner<'p> {
     /// Where the sections of columns around a cell are asked for.
     fn open_columns(&mut self, tag: usize, (row, columns): (u32, &[usize])) -> Slot {
         let depth = self.frames.len() - 1;
+        let all = self.all();
         let Some(frame) = self.frames.last_mut() else {
             return Slot { tag, depth, columns: Vec::new(), at: 0 };
         };
-        frame.close(columns, row, self.sections, self.found, self.first);
+        frame.close((columns, row), all);
         for &number in columns.iter().skip(frame.columns.len()) {
             frame.columns.push((number, row, Vec::new()));
         }
@@ -457,7 +466,7 @@ impl Frame {
     }
 
     /// Ends the sections of columns but these, which are open in this row.
-    fn close(&mut self, columns: &[usize], row: u32, sections: &[Section], found: &[Found], first: usize) {
+    fn close(&mut self, (columns, row): (&[usize], u32), (sections, found, first): All<'_>) {
         let same = self
             .columns
             .iter()

@@ -67,7 +67,16 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
                     None => {}
                 }
             }
-            _ => {}
+            Tag::Value(_)
+            | Tag::Image(_)
+            | Tag::Qr(_)
+            | Tag::Barcode(_)
+            | Tag::Html(_)
+            | Tag::Xml(_)
+            | Tag::Command(..)
+            | Tag::Slides(_)
+            | Tag::Sheet(_)
+            | Tag::Delimiters(_) => {}
         }
     }
     for one in open.iter().filter_map(|&at| found.get(at)) {
@@ -145,6 +154,16 @@ fn is_of(opening: Option<&Found>, name: &str) -> bool {
 pub(super) fn list(tag: &Tag) -> Option<&Expression> {
     match tag {
         Tag::Section(list, _) | Tag::Otherwise(list) => Some(list),
-        _ => None,
+        Tag::Value(_)
+        | Tag::End(_)
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Html(_)
+        | Tag::Xml(_)
+        | Tag::Command(..)
+        | Tag::Slides(_)
+        | Tag::Sheet(_)
+        | Tag::Delimiters(_) => None,
     }
 }

@@ -251,11 +251,11 @@ impl<'a> Writer<'a, '_> {
         scope.get(slot.at)
     }
 
-    fn tagged(&mut self, tagged: &'a Tagged, turns: &[u32], spot: Spot) -> Result<(), Error> {
+    fn tagged(&mut self, tagged: &'a Tagged, turns: &[u32], here: Spot) -> Result<(), Error> {
         let pieces = match &tagged.content {
             Pieces::Value(slot) => {
                 let answer = self.answer(slot, turns)?;
-                self.value(answer, slot.tag, spot);
+                self.value(answer, slot.tag, here);
                 return Ok(());
             }
             Pieces::Text(pieces) => pieces,
@@ -327,7 +327,7 @@ impl<'a> Writer<'a, '_> {
                 None | Some(Answer::Null) => {}
                 Some(Answer::Text(text)) => add(texts, run, &shielded(text)),
                 Some(_) => {
-                    self.told.faults.push((tag, "nothing but text can stand beside other text".to_owned()))
+                    self.told.faults.push((tag, "nothing but text can stand beside other text".to_owned()));
                 }
             }
         }
@@ -346,9 +346,9 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The rest of a cell that holds one value.
-    fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, spot: Spot) {
+    fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, here: Spot) {
         match answer {
-            None | Some(Answer::Null) => self.push("/>"),
+            None | Some(Answer::Null | Answer::List(_)) => self.push("/>"),
             Some(Answer::Text(text)) if text.is_empty() => self.push("/>"),
             Some(Answer::Text(text)) => {
                 if text.len() > CHARACTERS && text.chars().count() > CHARACTERS {
@@ -363,8 +363,7 @@ impl<'a> Writer<'a, '_> {
                 self.close("c");
             }
             Some(Answer::Number(number)) => self.number(*number),
-            Some(Answer::Content(content)) => self.content(content, tag, spot),
-            Some(Answer::List(_)) => self.push("/>"),
+            Some(Answer::Content(content)) => self.content(content, tag, here),
         }
     }
 
@@ -394,7 +393,7 @@ impl<'a> Writer<'a, '_> {
         self.close("c");
     }
 
-    fn content(&mut self, content: &'a Given<'a>, tag: usize, spot: Spot) {
+    fn content(&mut self, content: &'a Given<'a>, tag: usize, here: Spot) {
         match content.form {
             Form::Day => {
                 let days: f64 = content.field(0).parse().unwrap_or_default();
@@ -424,10 +423,17 @@ impl<'a> Writer<'a, '_> {
             }
             Form::Image | Form::Qr | Form::Barcode => {
                 self.push("/>");
-                let Spot { cell, now, place } = spot;
+                let Spot { cell, now, place } = here;
                 self.wishes.push(Wish { tag, cell, now, place, content });
             }
-            _ => {
+            Form::Html
+            | Form::Xml
+            | Form::Link
+            | Form::Pagebreak
+            | Form::Include
+            | Form::Toc
+            | Form::Color
+            | Form::Chart => {
                 self.told.faults.push((
                     tag,
                     "a cell holds a text, a number, a truth value, a date or a formula".to_owned(),

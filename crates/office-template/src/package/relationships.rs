@@ -171,8 +171,8 @@ impl Relationships {
     pub(super) fn add(&mut self, (part, id): (&str, &str), kind: &str, name: &str) {
         let target = relative(part, name);
         let (written, kind_text) = (attribute_text(&target), attribute_text(kind));
-        self.lines
-            .push_str(&format!("<Relationship Id=\"{id}\" Type=\"{kind_text}\" Target=\"{written}\"/>"));
+        let line = ["<Relationship Id=\"", id, "\" Type=\"", &kind_text, "\" Target=\"", &written, "\"/>"];
+        self.lines.extend(line);
         self.ids.insert(id.to_owned());
         self.all.push(Relationship { id: id.to_owned(), kind: kind.to_owned(), target, is_external: false });
     }
