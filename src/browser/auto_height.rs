@@ -3,6 +3,12 @@
 //! Chromium prints on sheets of a given height only. So the page is measured as it lies on paper, and printed on a sheet
 //! of that height. What it makes of the measuring (a script that lays it out anew for a narrower window) shows in a second
 //! sheet: then it is measured and printed once more.
+//!
+//! Hazard: rules of `@page` of the page's own go before the sheet's. A margin left out of the sum makes a second sheet, a
+//! size shrinks or turns what was fitted. So the margins are counted, and a style sheet of ours behind the page's own
+//! says them again and takes the sizes back.
+
+use serde_json::json;
 
 use super::emulate;
 use super::fault::Trouble;
@@ -13,12 +19,35 @@ use super::scripts;
 use crate::domain::format_opts::{PageOptions, Paper, SHEET_LEAST_IN, SHEET_LIMIT_IN, Scene, Viewport};
 
 const MEASURE: &str = include_str!("../../assets/page_height.js");
+/// An element's name hides a member of the document, so its prototype is asked.
+const ADOPT: &str = "text => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    const adopted = Reflect.get(Document.prototype, 'adoptedStyleSheets', document);
+    Reflect.set(Document.prototype, 'adoptedStyleSheets', [...adopted, sheet], document);
+    return '';
+}";
 /// CSS pixels in an inch.
 const PIXELS_PER_INCH: f64 = 96.0;
 /// Points in an inch: Chromium rounds sheets to them.
 const POINTS_PER_INCH: f64 = 72.0;
 /// A point more than the page is high, or what is rounded would begin a second sheet.
 const SLACK_POINTS: f64 = 1.0;
+
+/// The page's rules as they hold on one sheet, and what of them is not heeded.
+pub(super) async fn settled(
+    page: &OpenPage,
+    rules: PageRules,
+    options: &PageOptions,
+) -> Result<(PageRules, Vec<String>), Trouble> {
+    if rules.is_empty() {
+        return Ok((rules, Vec::new()));
+    }
+    let (rules, warnings, sheet) = rules.for_one_sheet(options);
+    let question = scripts::guarded(&format!("({ADOPT})({})", json!(sheet)));
+    load::ask(page.tab()?, page.lane, question, page.limits.call).await?;
+    Ok((rules, warnings))
+}
 
 /// The options with the height that the page has now. What a page is wide decides how high it is, so a sheet that is
 /// turned is turned before.
@@ -35,7 +64,7 @@ pub(super) async fn fitted(
     let height_in = (points.ceil() + SLACK_POINTS) / POINTS_PER_INCH;
     let height_in = height_in.clamp(SHEET_LEAST_IN, SHEET_LIMIT_IN);
     let paper = Paper { width_in: options.sheet().width_in, height_in };
-    Ok(PageOptions { paper, landscape: false, ..options.clone() })
+    Ok(PageOptions { paper, landscape: false, prefer_css_page_size: false, ..options.clone() })
 }
 
 /// What to tell of a page that fills more sheets than one all the same.

@@ -24,7 +24,7 @@ const TOLD: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct PageRules(Vec<PageRule>);
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 struct PageRule {
     /// Empty for every page.
     selector: String,
@@ -94,6 +94,45 @@ impl PageRules {
     pub(super) fn layout(&self, options: &PageOptions) -> Layout {
         let general = self.0.iter().find(|rule| rule.selector.is_empty());
         Layout::of(general, options)
+    }
+
+    /// The one rule that holds where the sheet is as high as its page: that of the first sheet, without the sizes, and
+    /// without the margins that are no lengths by themselves. With it what is not heeded, and the style sheet that says
+    /// the same to Chromium: a size of the page's own would shrink what was fitted, or turn it.
+    pub(super) fn for_one_sheet(&self, options: &PageOptions) -> (Self, Vec<String>, String) {
+        let of = |selector: &str| self.0.iter().find(|rule| rule.selector == selector);
+        let general = of("").cloned().unwrap_or_default();
+        let mut rule = of(":first").map_or_else(|| general.clone(), |first| first.over(Some(&general)));
+        let sizes = self.0.iter().filter(|rule| CssSize::of(&rule.size) != CssSize::Auto);
+        let sizes = sizes.map(|rule| {
+            let named = format!("{} size '{}'", rule.name(), rule.size);
+            format!("{named} is not heeded, for the sheet is as high as its page (height auto)")
+        });
+        let mut warnings: Vec<String> = sizes.take(TOLD).collect();
+        for (side, own) in SIDES.iter().zip(&mut rule.margin) {
+            if !own.is_empty() && css_length_in(own).is_none() {
+                warnings.push(format!(
+                    "{} margin ({side} {own}) is not heeded where height is auto; give it in mm, cm, in, pt, pc or px",
+                    rule.name()
+                ));
+                own.clear();
+            }
+        }
+        (rule.selector, rule.size) = (String::new(), String::new());
+        let one = Self(vec![rule]);
+        let [top, right, bottom, left] = one.layout(options).margin.sides_in();
+        let says_margin = self.0.iter().any(|rule| rule.margin.iter().any(|side| !side.is_empty()));
+        let margin = format!("margin: {top}in {right}in {bottom}in {left}in !important");
+        let said =
+            format!("{{ size: auto !important; {} }}", if says_margin { margin } else { String::new() });
+        let selectors = self.0.iter().map(|rule| rule.selector.as_str()).chain([""]);
+        let sheet = selectors.map(|selector| format!("@page {selector} {said}\n")).collect();
+        (one, warnings, sheet)
+    }
+
+    /// Whether the page says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// How those pages lie that have most room across.
@@ -309,6 +348,32 @@ mod tests {
                 "@page margin (bottom 3em, left 0px) goes before margin of formatOpts",
                 "@page :first margin (top 4cm) goes before margin of formatOpts"
             ]
+        );
+    }
+
+    #[test]
+    fn one_sheet_heeds_the_margins_of_its_first_page_and_no_size() {
+        let rules = rules(&[
+            ("", "a4", ["10mm", "", "3em", "1in"]),
+            (":first", "", ["0px", "", "", ""]),
+            ("x", "a3", UNSAID),
+        ]);
+        let options = options(r#"{"width":"80mm","height":"auto","margin":"1in"}"#);
+        let (one, warnings, sheet) = rules.for_one_sheet(&options);
+        assert_eq!(one.layout(&options).margin.sides_in(), [0.0, 1.0, 1.0, 1.0]);
+        assert!(one.layout(&options).page.is_same(options.sheet()));
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        for (warning, begin) in warnings.iter().zip([
+            "@page size 'a4' is not heeded",
+            "@page x size 'a3' is not heeded",
+            "@page :first margin (bottom 3em) is not heeded",
+        ]) {
+            assert!(warning.starts_with(begin), "{warning}");
+        }
+        let said = "{ size: auto !important; margin: 0in 1in 1in 1in !important }";
+        assert_eq!(
+            sheet,
+            ["", ":first", "x", ""].map(|selector| format!("@page {selector} {said}\n")).concat()
         );
     }
 

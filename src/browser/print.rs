@@ -172,8 +172,10 @@ async fn print(page: &OpenPage, options: &PageOptions, long: Long) -> Result<Mad
     if !options.auto_height {
         return print_on(page, &rules, options, long).await;
     }
+    let (rules, unheeded) = auto_height::settled(page, rules, options).await?;
     let sheet = auto_height::fitted(page, &rules, options).await?;
     let (source, mut warnings) = print_on(page, &rules, &sheet, long).await?;
+    warnings.extend(unheeded);
     let (source, counted) = count(page, source, long.limit_bytes).await?;
     if !matches!(counted, Counted::Pages(2..)) {
         return Ok((source, warnings));

@@ -240,13 +240,32 @@ async fn a_sheet_may_be_as_high_as_its_page() {
         (lines(3), r#"{"margin": "10mm"}"#, 45.0 + 56.7),
         (scripted.to_owned(), "{}", 1_500.0),
         (lines(100), r#"{"scale": 0.5}"#, 750.0),
+        (format!("<style>@page{{margin:10mm}}</style>{}", lines(3)), "{}", 45.0 + 56.7),
+        (format!("<style>@page{{margin:10mm}}</style>{}", lines(30)), r#"{"scale": 0.5}"#, 225.0 + 56.7),
+        (
+            format!("<style>@page{{margin:9cm 1em}} @page:first{{margin-top:1cm}}</style>{}", lines(3)),
+            "{}",
+            45.0 + 283.5,
+        ),
+        (format!("<style>@page{{size:A4;margin:0}}</style>{}", lines(100)), "{}", 1_500.0),
+        (
+            format!("<style>@page{{size:A4 !important;margin:5mm}}</style>{}", lines(20)),
+            r#"{"scale": 0.5}"#,
+            150.0 + 28.3,
+        ),
+        (format!("<style>@page{{size:portrait}}</style>{}", lines(2)), "{}", 30.0),
+        (format!("<style>@page{{size:A5}}</style>{}", lines(20)), r#"{"preferCssPageSize": true}"#, 300.0),
     ] {
         let mut options: Value = serde_json::from_str(more).unwrap();
         (options["width"], options["height"]) = (json!("80mm"), json!("auto"));
         let body = json!({"type": "html", "target": "pdf", "template": template, "formatOpts": options});
         let (status, made) = app.post(PATH, &body).await;
         assert_eq!((status, &made["output"]["metadata"]["pages"]), (200, &json!(1)), "{more}: {made}");
-        assert_eq!(made["warnings"], json!([]), "{more}");
+        for (part, told) in [("size:", "size '"), ("1em", "(right 1em)")] {
+            let warnings = made["warnings"].to_string();
+            assert_eq!(template.contains(part), warnings.contains(told), "{template}: {warnings}");
+            assert!(!warnings.contains("fills"), "{warnings}");
+        }
         let document =
             app.client.get(made["url"].as_str().unwrap()).send().await.unwrap().bytes().await.unwrap();
         std::fs::write(&file, document).unwrap();

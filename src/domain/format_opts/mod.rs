@@ -321,6 +321,10 @@ fn check_pages(options: &PageOptions, members: &mut Members<'_>) {
     {
         members.fault("fromPage", format!("{from} lies behind toPage {to}; give a first page up to {to}"));
     }
+    // A page that fills a second sheet all the same would lose it without a word.
+    if options.auto_height && (options.from_page.is_some() || options.to_page.is_some()) {
+        members.fault("height", "\"auto\" makes one sheet of the whole page; leave out fromPage and toPage");
+    }
 }
 
 #[cfg(test)]
@@ -369,6 +373,11 @@ mod tests {
         assert_fault(r#"{"fromPage":0}"#, "/formatOpts/fromPage", "out of range");
         assert_fault(r#"{"toPage":1.5}"#, "/formatOpts/toPage", "an integer");
         assert_fault(r#"{"fromPage":3,"toPage":2}"#, "/formatOpts/fromPage", "behind toPage 2");
+        assert_fault(
+            r#"{"height":"auto","toPage":1}"#,
+            "/formatOpts/height",
+            "leave out fromPage and toPage",
+        );
         assert_fault(r#"{"scale":3}"#, "/formatOpts/scale", "from 0.1 to 2");
         assert_fault(r#"{"landscape":"yes"}"#, "/formatOpts/landscape", "true or false");
     }

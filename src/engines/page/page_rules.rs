@@ -33,6 +33,10 @@ pub fn rules_may_matter(text: &[u8], options: &PageOptions) -> bool {
 
 /// Whether a rule that `text` stands behind changes nothing; `None` where it is not simple enough to tell.
 fn is_idle(text: &[u8], options: &PageOptions) -> Option<bool> {
+    // How high the page becomes hangs on every margin, and on no size (`src/browser/auto_height.rs`).
+    if options.auto_height {
+        return Some(false);
+    }
     let text = &text[..text.len().min(RULE_LIMIT_BYTES)];
     let (begin, end) = (memchr::memchr(b'{', text)?, memchr::memchr(b'}', text)?);
     let rule = std::str::from_utf8(text.get(begin + 1..end)?).ok()?;
@@ -103,6 +107,8 @@ mod tests {
             ("@page{@top-left{content:'a'} size:A5}", "{}"),
             ("@page{si\\7a e:A5}", "{}"),
             ("@page{size:A5", "{}"),
+            ("@page{margin:10mm}", r#"{"width":"80mm","height":"auto"}"#),
+            ("@page{size:A4;margin:0}", r#"{"height":"auto"}"#),
         ] {
             assert!(matters(text, opts), "{text} {opts}");
         }
