@@ -109,11 +109,11 @@ impl PageRules {
             format!("{named} is not heeded, for the sheet is as high as its page (height auto)")
         });
         let mut warnings: Vec<String> = sizes.take(TOLD).collect();
+        let name = rule.name();
         for (side, own) in SIDES.iter().zip(&mut rule.margin) {
             if !own.is_empty() && css_length_in(own).is_none() {
                 warnings.push(format!(
-                    "{} margin ({side} {own}) is not heeded where height is auto; give it in mm, cm, in, pt, pc or px",
-                    rule.name()
+                    "{name} margin ({side} {own}) is not heeded where height is auto; give it in mm, cm, in, pt, pc or px"
                 ));
                 own.clear();
             }
