@@ -21,6 +21,8 @@ pub struct HttpConfig {
     pub json_limit_bytes: u64,
     /// Deepest nesting of a JSON body and of a job's data.
     pub json_depth_limit: u64,
+    /// Parts of a form that are not files.
+    pub form_fields_limit: u64,
     /// Largest upload to a presigned address (100 MiB).
     pub upload_limit_bytes: u64,
     /// Longest wait of a waiting start and an immediate render.
@@ -62,6 +64,7 @@ impl HttpConfig {
         faults.within("http.workers", self.workers, 0, 256);
         faults.within("http.json_limit_bytes", self.json_limit_bytes, 1_024, 1 << 30);
         faults.within("http.json_depth_limit", self.json_depth_limit, 8, 1_000);
+        faults.within("http.form_fields_limit", self.form_fields_limit, 1, 100_000);
         faults.within("http.upload_limit_bytes", self.upload_limit_bytes, 1_024, 1 << 33);
         faults.within("http.wait_limit_s", self.wait_limit_s, 1, 3_600);
         faults.within("http.wait_default_s", self.wait_default_s, 0, self.wait_limit_s);

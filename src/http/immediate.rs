@@ -69,8 +69,7 @@ pub(super) async fn render(
     let key = idempotency::read_key(&request, &state)?;
     let (wanted, idempotency) = if form::is_form(&request) {
         let form = form::receive(&request, payload, &state).await?;
-        let bytes = form.members.len() + form.data.as_ref().map_or(0, Bytes::len);
-        body::by_size(bytes, &state, move |state| of_form(form, key, state)).await?
+        body::by_size(form.bytes(), &state, move |state| of_form(form, key, state)).await?
     } else {
         let reader = move |body: &Body, state: &HttpState| {
             Ok((read(body, state)?, key.map(|key| key.of("immediate-render", body))))
@@ -95,7 +94,7 @@ pub(super) async fn render(
     }
     let (mut answer, content) = download::document(&state, &view).await?;
     answer.insert_header((JOB_ID, view.id.to_string()));
-    answer.insert_header((WARNINGS, view.warnings.lines().len()));
+    answer.insert_header((WARNINGS, view.warnings.count()));
     Ok(answer.body(content))
 }
 
@@ -155,6 +154,7 @@ fn of_form(
     key: Option<Key>,
     state: &HttpState,
 ) -> Result<(Wanted, Option<Idempotency>), Problem> {
+    let form = form.read(state.config.http.json_depth_limit)?;
     let parts = [Some(&form.members), form.template.as_ref(), form.data.as_ref()];
     let parts = parts.map(|part| part.map_or(&[][..], |part| &part[..]));
     let idempotency = key.map(|key| key.of_parts("immediate-render", &parts));

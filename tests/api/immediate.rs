@@ -140,6 +140,26 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
     let [width, height] = size_of(&here("answer"))[..] else { panic!("no size") };
     assert!((width - 595.0).abs() < 2.0 && (height - 420.0).abs() < 2.0, "{width} × {height}");
 
+    // Options and a password that come as files are options and a password.
+    std::fs::write(here("opts.json"), r#"{"format": "a5"}"#).unwrap();
+    std::fs::write(here("word"), "secret").unwrap();
+    let options = ["-F", "formatOpts=@opts.json", "-F", "userPassword=@word"];
+    let (status, answer) = form(&app, folder.path(), &[&files[..], &pdf, &options].concat());
+    assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
+    assert_eq!(size_of(&here("answer")), [0.0; 0], "nobody reads it without the password");
+    // A name that not everybody can write comes twice (RFC 8187): .NET sends both.
+    let name = "Content-Disposition: form-data; name=files; filename=\"=?utf-8?B?Z3LDtsOfZS5jc3M=?=\"; filename*=utf-8''gr%C3%B6%C3%9Fe.css";
+    let boundary = ["-H", "Content-Type: multipart/form-data; boundary=b", "--data-binary", "@body"];
+    let page = "<link rel=stylesheet href=größe.css><p>One</p>";
+    let body = format!(
+        "--b\r\nContent-Disposition: form-data; name=files; filename=index.html\r\n\r\n{page}\r\n\
+         --b\r\n{name}\r\n\r\np::after {{ content: ' styled' }}\r\n--b--\r\n"
+    );
+    std::fs::write(here("body"), body).unwrap();
+    let (status, answer) = form(&app, folder.path(), &[&pdf[..], &boundary].concat());
+    assert_eq!(status, 200, "{}", String::from_utf8_lossy(&answer));
+    assert!(app.text_of(&answer).contains("One styled"));
+
     // A boundary is another one each time; what it parts is the same request.
     let again = [&files[..], &["-H", "Idempotency-Key: one"]].concat();
     let jobs = [(), ()].map(|()| problem(&form(&app, folder.path(), &again).1)["jobId"].clone());
@@ -163,12 +183,23 @@ async fn a_form_brings_the_page_its_files_data_and_options() {
 
 #[tokio::test]
 async fn a_form_that_cannot_be_taken_says_why() {
-    let app =
-        TestApp::with(&[("http.json_limit_bytes", "60000"), ("templates.archive_entries_limit", "3")]).await;
+    let app = TestApp::with(&[
+        ("http.json_limit_bytes", "60000"),
+        ("templates.archive_entries_limit", "3"),
+        ("http.form_fields_limit", "3"),
+        ("jobs.format_opts_limit_bytes", "1000"),
+    ])
+    .await;
     let folder = tempfile::tempdir_in(app.scratch()).unwrap();
-    for (name, length) in
-        [("index.html", 9), ("style.css", 9), ("a.js", 9), ("data.json", 9), ("large", 70_000)]
-    {
+    let sizes = [
+        ("index.html", 9),
+        ("style.css", 9),
+        ("a.js", 9),
+        ("data.json", 9),
+        ("large", 70_000),
+        ("long", 2_000),
+    ];
+    for (name, length) in sizes {
         std::fs::write(folder.path().join(name), "x".repeat(length)).unwrap();
     }
     for (arguments, status, code, part) in [
@@ -196,7 +227,32 @@ async fn a_form_that_cannot_be_taken_says_why() {
             &["-F", "files=@index.html", "-F", "scale=9", "-F", "data=7"],
             422,
             "validation_failed",
-            "/formatOpts/scale: 9 is out of range",
+            "give a number from 0.1 to 2; /data: must be an object",
+        ),
+        // What is an option is one, also where it comes as a file.
+        (
+            &["-F", "files=@index.html", "-F", "encrypt=@a.js"],
+            422,
+            "validation_failed",
+            "/formatOpts/encrypt: ",
+        ),
+        (
+            &["-F", "files=@index.html", "-F", "fileName=@data.json", "-F", "fileName=@a.js"],
+            422,
+            "validation_failed",
+            "/fileName: is given twice",
+        ),
+        (
+            &["-F", "files=@index.html", "-F", "fileName=@long"],
+            422,
+            "validation_failed",
+            "jobs.format_opts_limit_bytes",
+        ),
+        (
+            &["-F", "a=1", "-F", "b=1", "-F", "c=1", "-F", "d=1", "-F", "files=@index.html"],
+            422,
+            "validation_failed",
+            "http.form_fields_limit",
         ),
         (
             &["-F", "files=@index.html", "-F", "data={name: 1}"],

@@ -244,6 +244,12 @@ impl Reading {
     }
 }
 
+/// Whether `name` is a key that means something here, or promises something however it is spelled.
+#[must_use]
+pub fn is_key(name: &str) -> bool {
+    keys::is_known(name) || promises::is_promise(name)
+}
+
 /// Reads a `formatOpts` object (an empty array counts as one).
 #[must_use]
 pub fn read(object: &RawValue, limits: &OptionLimits) -> Reading {

@@ -98,6 +98,11 @@ fn refusal(promise: &Promise) -> String {
     format!("is not read by this name, so it is not kept either; send {}", keys.join(" or "))
 }
 
+/// Whether `name` promises something, however it is spelled.
+pub(super) fn is_promise(name: &str) -> bool {
+    promise_of(name).is_some()
+}
+
 fn promise_of(name: &str) -> Option<&'static Promise> {
     let spelled = name.chars().filter(|letter| !matches!(letter, '-' | '_' | '/' | ' '));
     let spelled: String = spelled.map(|letter| letter.to_ascii_lowercase()).collect();

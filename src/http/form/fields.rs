@@ -1,10 +1,12 @@
 //! The parts of a form that are words: they become the JSON body that says the same, and are read as that is.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use bytes::Bytes;
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::config::Config;
 use crate::domain::format_opts;
 use crate::domain::json;
 use crate::problem::{Code, Fault, Problem};
@@ -15,6 +17,14 @@ const MEMBERS: [&str; 5] =
 /// What a form means that does not say what it sends and wants.
 const DEFAULTS: [(&str, &str); 2] = [("type", "html"), ("target", "pdf")];
 
+/// Faults that are told; a form may have as many as parts.
+const TOLD: usize = 20;
+
+/// Whether a part of this name is words, also where it comes as a file.
+pub(super) fn is_word(name: &str) -> bool {
+    MEMBERS.contains(&name) || name == "formatOpts" || format_opts::is_key(name)
+}
+
 /// The words of a form.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
@@ -22,13 +32,67 @@ pub(super) struct Fields {
     format_opts: Option<String>,
     options: BTreeMap<String, String>,
     faults: Vec<Fault>,
+    unsaid: usize,
+    count: u64,
+    bytes: usize,
+    limits: Limits,
+}
+
+#[derive(Debug, Default)]
+struct Limits {
+    count: u64,
+    bytes: u64,
 }
 
 impl Fields {
+    /// None yet, of as many and as long as the configuration allows.
+    pub(super) fn of(config: &Config) -> Self {
+        let limits =
+            Limits { count: config.http.form_fields_limit, bytes: config.jobs.format_opts_limit_bytes };
+        Self { limits, ..Self::default() }
+    }
+
+    /// One part more.
+    ///
+    /// # Errors
+    /// `validation_failed` when there are too many.
+    pub(super) fn count(&mut self) -> Result<(), Problem> {
+        self.count += 1;
+        let limit = self.limits.count;
+        if self.count > limit {
+            let detail =
+                format!("the form has more than {limit} parts that are no files (http.form_fields_limit)");
+            return Err(Problem::validation(vec![Fault::new("", detail)]));
+        }
+        Ok(())
+    }
+
+    /// So much more of the part `name`.
+    ///
+    /// # Errors
+    /// `validation_failed` when all of them are too long together.
+    pub(super) fn take(&mut self, name: &str, bytes: usize) -> Result<(), Problem> {
+        self.bytes += bytes;
+        let limit = self.limits.bytes;
+        if self.bytes as u64 > limit {
+            let detail = format!(
+                "and the options before it are larger than {limit} bytes (jobs.format_opts_limit_bytes); shorten them, and \
+                 send files as the parts 'files'"
+            );
+            return Err(Problem::validation(vec![Fault::new(pointer(name), detail)]));
+        }
+        Ok(())
+    }
+
+    /// How long they are together.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Adds a part; an empty one counts as left out.
     pub(super) fn add(&mut self, name: &str, value: &[u8]) {
         let Ok(text) = str::from_utf8(value) else {
-            return self.fault(name, "is not UTF-8; a part that is a file needs a file name");
+            return self.fault(name, "is not UTF-8; send a file as the part 'files', with its name");
         };
         if text.is_empty() {
             return;
@@ -51,17 +115,24 @@ impl Fields {
         }
     }
 
-    /// Notes that a part is wrong.
+    /// Notes that a part is wrong: once of each name, and of so many names as somebody reads.
     pub(super) fn fault(&mut self, name: &str, detail: &str) {
-        let name: String = name.chars().take(64).collect();
-        self.faults.push(Fault::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), detail));
+        let pointer = pointer(name);
+        if self.faults.iter().any(|fault| fault.pointer == pointer) {
+            return;
+        }
+        if self.faults.len() == TOLD {
+            self.unsaid += 1;
+            return;
+        }
+        self.faults.push(Fault::new(pointer, detail));
     }
 
     /// The JSON body, and what is wrong with the parts.
     ///
     /// # Errors
     /// `malformed_json` where `formatOpts` is none.
-    pub(super) fn finish(self, depth_limit: u64) -> Result<(Bytes, Vec<Fault>), Problem> {
+    pub(super) fn finish(mut self, depth_limit: u64) -> Result<(Bytes, Vec<Fault>), Problem> {
         let depth = usize::try_from(depth_limit).unwrap_or(usize::MAX);
         let mut body = BTreeMap::new();
         for (name, value) in DEFAULTS {
@@ -70,28 +141,52 @@ impl Fields {
         for (name, value) in &self.members {
             body.insert(name.clone(), string(value)?);
         }
-        let mut options = BTreeMap::new();
-        if let Some(text) = &self.format_opts {
+        let sent = self.format_opts.take();
+        if let Some(text) = &sent {
             json::check(text.as_bytes(), depth).map_err(|fault| {
                 let detail = format!("The part 'formatOpts' is not valid JSON at {fault}.");
                 Problem::new(Code::MalformedJson, detail)
             })?;
-            match serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text) {
-                Ok(members) => options = members,
-                // The reader of options says what it is instead.
-                Err(_) => drop(body.insert("formatOpts".to_owned(), raw(text)?)),
+        }
+        // The reader of options says what it is where it is no object, and so that is all there is to say.
+        let object = sent.as_deref().map(object);
+        if let (Some(text), Some(None)) = (&sent, &object) {
+            body.insert("formatOpts".to_owned(), raw(text)?);
+        } else {
+            let mut options = object.flatten().unwrap_or_default();
+            for (name, text) in take(&mut self.options) {
+                let is_text = format_opts::is_text(&name) || !is_json(&text, depth);
+                let value = if is_text { string(&text)? } else { raw(&text)? };
+                if options.insert(name.clone(), value).is_some() {
+                    self.fault(&name, "is given as a part and in formatOpts; give it once");
+                }
+            }
+            if !options.is_empty() {
+                let options = to_raw_value(&options).map_err(Problem::internal)?;
+                body.insert("formatOpts".to_owned(), options);
             }
         }
-        for (name, text) in &self.options {
-            let is_text = format_opts::is_text(name) || !is_json(text, depth);
-            options.insert(name.clone(), if is_text { string(text)? } else { raw(text)? });
-        }
-        if !options.is_empty() {
-            body.insert("formatOpts".to_owned(), to_raw_value(&options).map_err(Problem::internal)?);
+        if self.unsaid > 0 {
+            self.faults.push(Fault::new("", format!("has {} more parts that are wrong", self.unsaid)));
         }
         let body = serde_json::to_vec(&body).map_err(Problem::internal)?;
         Ok((body.into(), self.faults))
     }
+}
+
+/// The members of an object; an empty array counts as one.
+fn object(text: &str) -> Option<BTreeMap<String, Box<RawValue>>> {
+    let empty = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if empty.is_some_and(|inner| inner.trim().is_empty()) {
+        return Some(BTreeMap::new());
+    }
+    serde_json::from_str(text).ok()
+}
+
+/// Where a part stands, as a JSON pointer.
+fn pointer(name: &str) -> String {
+    let name: String = name.chars().take(64).collect();
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Whether the text is a value that JSON writes without quotes.
@@ -124,10 +219,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_an_option_is_one_also_as_a_file() {
+        for name in
+            ["type", "formatOpts", "headerTemplate", "userPassword", "encrypt", "Open-Password", "pdfx"]
+        {
+            assert!(is_word(name), "{name}");
+        }
+        for name in ["files", "template", "data", "index.html", "attachments"] {
+            assert!(!is_word(name), "{name}");
+        }
+    }
+
+    #[test]
     fn words_become_the_body_that_says_the_same() {
         let (body, faults) = read(&[
             ("target", "png"),
-            ("formatOpts", r#"{"scale": 1.50, "margin": "1cm"}"#),
+            ("formatOpts", r#"{"scale": 1.50}"#),
             ("landscape", "true"),
             ("margin", r#"{"top": "2cm"}"#),
             ("waitForTimeout", "500"),
@@ -150,6 +257,18 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_part_is_told_by_its_name() {
+        // An object that is none is not forgotten beside an option.
+        let (body, faults) = read(&[("formatOpts", "7"), ("scale", "1")]);
+        assert_eq!((&body["formatOpts"], faults), (&json!(7), vec![]));
+        assert_eq!(read(&[("formatOpts", " [] "), ("scale", "1")]).0["formatOpts"], json!({"scale": 1}));
+        assert_eq!(
+            read(&[("formatOpts", r#"{"scale": 1}"#), ("scale", "2")]).1,
+            ["/scale is given as a part and in formatOpts; give it once"]
+        );
+        let many: Vec<_> = (0..60).map(|at| (at / 2).to_string()).collect();
+        let many: Vec<_> = many.iter().map(|name| (name.as_str(), "1")).collect();
+        let faults = read(&[&many[..], &[("0", "3"), ("0", "4")]].concat()).1;
+        assert_eq!((faults.len(), faults[20].as_str()), (21, " has 10 more parts that are wrong"));
         assert_eq!(read(&[("scale", "1"), ("scale", "2")]).1, ["/scale is given twice; give it once"]);
         let mut fields = Fields::default();
         fields.add("a/b", b"\xff");

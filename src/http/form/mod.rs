@@ -1,8 +1,9 @@
 //! `multipart/form-data` (RFC 7578) of an immediate render: the page, the files beside it, data and options as parts.
 //!
 //! Hazard: a form is as large as any body, and what is read of it must become one template. So its files go into an
-//! archive as their bytes arrive, stored as they are, and nothing of the form is in memory twice; the archive is then
-//! read by the rules of every uploaded one.
+//! archive as their bytes arrive, stored as they are, and no file is in memory twice; the archive is then read by the rules
+//! of every uploaded one. The words are copied into a JSON body, so they are bounded as options are. What takes longer the
+//! larger the form is, is left to [`Form::read`], which may run on a thread of its own.
 
 mod fields;
 mod files;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::error::PayloadError;
-use actix_web::http::header::CONTENT_TYPE;
+use actix_web::http::header::{CONTENT_TYPE, Charset, ContentDisposition};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpMessage as _, HttpRequest};
 use bytes::{Bytes, BytesMut};
@@ -29,6 +30,16 @@ use crate::problem::{Code, Fault, Problem};
 
 /// What was sent as a form.
 pub(super) struct Form {
+    fields: Fields,
+    /// The template, where it is files.
+    files: Option<Bytes>,
+    /// The template, where it is a text.
+    text: Option<Bytes>,
+    data: Option<Bytes>,
+}
+
+/// What a form says.
+pub(super) struct Said {
     /// Everything that is said in words, as the JSON body that says the same.
     pub(super) members: Bytes,
     /// The template, if one came with it.
@@ -39,6 +50,29 @@ pub(super) struct Form {
     pub(super) data: Option<Bytes>,
     /// What is wrong with its parts.
     pub(super) faults: Vec<Fault>,
+}
+
+impl Form {
+    /// How much of it there is to read.
+    pub(super) fn bytes(&self) -> usize {
+        let parts = [&self.files, &self.text, &self.data];
+        self.fields.bytes() + parts.into_iter().flatten().map(Bytes::len).sum::<usize>()
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    /// `malformed_json` where `formatOpts` is none.
+    pub(super) fn read(self, depth_limit: u64) -> Result<Said, Problem> {
+        let Self { mut fields, files, text, data } = self;
+        let has_files = files.is_some();
+        if has_files && text.is_some() {
+            fields.fault("template", "and files cannot both be given; leave one out");
+        }
+        let text = text.filter(|text| !text.is_empty()).map(encoding::marked);
+        let (members, faults) = fields.finish(depth_limit)?;
+        Ok(Said { members, template: files.or(text), has_files, data, faults })
+    }
 }
 
 /// Whether the request's body is a form.
@@ -52,7 +86,7 @@ pub(super) fn is_form(request: &HttpRequest) -> bool {
 ///
 /// # Errors
 /// `payload_too_large`, `overloaded` where other bodies fill the room, `bad_request` for what is no form or comes too
-/// slowly, `malformed_json`, `template_archive_invalid`.
+/// slowly, `validation_failed` for too many words, `template_archive_invalid`.
 pub(super) async fn receive(
     request: &HttpRequest,
     payload: Payload,
@@ -113,20 +147,26 @@ fn bounded(
 
 async fn parts(mut form: Multipart, room: &mut Room, state: &HttpState) -> Result<Form, Stop> {
     let mut files = Files::new(state.config.templates.archive_entries_limit);
-    let mut fields = Fields::default();
-    let (mut template, mut data) = (None, None);
+    let mut fields = Fields::of(&state.config);
+    let (mut text, mut data) = (None, None);
     while let Some(part) = form.next().await {
         let mut part = part?;
         let name = part.name().unwrap_or_default().to_owned();
-        let file = part.content_disposition().and_then(|it| it.get_filename()).map(str::to_owned);
+        let file = part.content_disposition().and_then(file_name);
         room.take(PART_BYTES + name.len() + file.as_ref().map_or(0, String::len))?;
         match (name.as_str(), file) {
+            // An option in a file is an option: among the files of the page a password would be one more of them, and
+            // the document open.
+            (name, Some(_)) if fields::is_word(name) => word(&mut part, name, &mut fields, room).await?,
             ("data", _) => {
                 let sent = whole(&mut part, room).await?;
                 fields.once("data", data.replace(sent).is_some());
             }
             // What a browser sends of a choice of files that nobody made.
-            (_, Some(path)) if path.is_empty() => drop(whole(&mut part, room).await?),
+            (_, Some(path)) if path.is_empty() => {
+                fields.count()?;
+                whole(&mut part, room).await?;
+            }
             (_, Some(path)) => {
                 files.begin(&path)?;
                 while let Some(chunk) = part.next().await {
@@ -136,23 +176,36 @@ async fn parts(mut form: Multipart, room: &mut Room, state: &HttpState) -> Resul
                 }
             }
             ("template", None) => {
-                let text = whole(&mut part, room).await?;
-                fields.once("template", template.replace(text).is_some());
+                let sent = whole(&mut part, room).await?;
+                fields.once("template", text.replace(sent).is_some());
             }
-            (_, None) => {
-                let value = whole(&mut part, room).await?;
-                fields.add(&name, &value);
-            }
+            (name, None) => word(&mut part, name, &mut fields, room).await?,
         }
     }
-    let files = files.finish()?;
-    let has_files = files.is_some();
-    if has_files && template.is_some() {
-        fields.fault("template", "and files cannot both be given; leave one out");
+    Ok(Form { fields, files: files.finish()?, text, data })
+}
+
+/// What the file is called: `filename*` (RFC 8187) says it in UTF-8, and clients that send it may write into `filename`
+/// what nobody else reads.
+fn file_name(disposition: &ContentDisposition) -> Option<String> {
+    let extended = disposition.get_filename_ext();
+    let extended =
+        extended.filter(|name| matches!(&name.charset, Charset::Ext(charset) if charset == "UTF-8"));
+    let extended = extended.and_then(|name| String::from_utf8(name.value.clone()).ok());
+    extended.or_else(|| disposition.get_filename().map(str::to_owned))
+}
+
+async fn word(part: &mut Field, name: &str, fields: &mut Fields, room: &mut Room) -> Result<(), Stop> {
+    fields.count()?;
+    let mut value = BytesMut::new();
+    while let Some(chunk) = part.next().await {
+        let chunk = chunk?;
+        room.take(chunk.len())?;
+        fields.take(name, chunk.len())?;
+        value.extend_from_slice(&chunk);
     }
-    let text = template.filter(|text: &Bytes| !text.is_empty()).map(encoding::marked);
-    let (members, faults) = fields.finish(state.config.http.json_depth_limit)?;
-    Ok(Form { members, template: files.or(text), has_files, data, faults })
+    fields.add(name, &value);
+    Ok(())
 }
 
 async fn whole(part: &mut Field, room: &mut Room) -> Result<Bytes, Stop> {
