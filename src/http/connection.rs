@@ -8,12 +8,14 @@
 //! (`request.rs` closes the connection after every `PUT`.)
 //!
 //! And one thing that actix takes is refused here: a line feed alone as the end of a line in a head. A proxy in front that
-//! sees another end of the head there would see another request than we do.
+//! sees another end of the head there would see another request than we do. So that every head is looked at, actix is shown
+//! one request at a time: what a client sends behind one whose length is known is kept until that one is answered. (What
+//! comes behind a chunked body at once is not looked at.)
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -36,12 +38,20 @@ const METHOD: &[u8] = b"PUT ";
 const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
 /// What is written before the body has come.
 const GO_AHEAD: &[u8] = b"HTTP/1.1 100 ";
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// A stream that shows its reader at most one `PUT`, and everything else as it is.
 pub(super) struct Connection<T> {
     io: T,
     phase: Phase,
     closing: Option<Pin<Box<Sleep>>>,
+    /// What came behind the request that is not answered yet.
+    behind: BytesMut,
+    /// Who waits for the answer, to read on.
+    reader: Option<Waker>,
+    /// Nothing of an answer was written since the last head. Only then can a refusal of actix's own begin: in the middle of
+    /// a document the same bytes are the document's.
+    is_fresh: bool,
     /// Why the head was refused.
     reason: Option<&'static str>,
     /// What is written in the place of an answer of actix's own, as far as it is not yet.
@@ -52,12 +62,14 @@ pub(super) struct Connection<T> {
 }
 
 enum Phase {
-    /// The next byte is the first one of a request (clients that send two at once are not looked at).
+    /// The next byte is the first one of a request.
     Between,
     /// The beginning of a head.
     Head(BytesMut),
     /// What has been read already, and how many bytes of the request are to come.
-    Counted { ready: Bytes, left: u64 },
+    Counted { ready: Bytes, left: u64, is_put: bool, is_answered: bool },
+    /// It is complete and not answered.
+    Complete,
     /// The `PUT` is complete; whatever comes is dropped.
     Spent,
     /// Another request, read as it comes until something is answered.
@@ -73,6 +85,9 @@ impl<T> Connection<T> {
             io,
             phase: Phase::Between,
             closing: None,
+            behind: BytesMut::new(),
+            reader: None,
+            is_fresh: true,
             reason: None,
             instead: None,
             send_limit,
@@ -85,28 +100,69 @@ impl<T: AsyncRead + Unpin> Connection<T> {
     /// Reads on until it is clear what kind of request this is.
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
-            let gathered = match &mut self.phase {
+            let mut gathered = match &mut self.phase {
                 Phase::Between => BytesMut::new(),
                 Phase::Head(gathered) => std::mem::take(gathered),
-                Phase::Counted { .. } | Phase::Spent | Phase::Open { .. } => return Poll::Ready(Ok(())),
+                Phase::Counted { .. } | Phase::Complete | Phase::Spent | Phase::Open { .. } => {
+                    return Poll::Ready(Ok(()));
+                }
             };
-            self.phase = Phase::Head(gathered);
-            let (count, bytes) = ready!(self.poll_scratch(context))?;
-            let Phase::Head(gathered) = &mut self.phase else { continue };
-            let looked_at = gathered.len().saturating_sub(3);
-            gathered.extend_from_slice(&bytes[..count]);
-            let end = head_end(&gathered[looked_at..]).map(|end| looked_at + end);
-            if count == 0 || !may_be_request(gathered) || gathered.len() > HEAD_LIMIT_BYTES {
-                self.phase = Phase::Open { ready: gathered.split().freeze() };
-            } else if has_bare_line_feed(&gathered[..end.unwrap_or(gathered.len())]) {
-                self.reason = Some(refusal::BARE_LINE_FEED);
-                self.phase = Phase::Open { ready: Bytes::from_static(NO_REQUEST) };
-            } else if let Some(end) = end {
-                let head = gathered.split().freeze();
-                self.phase =
-                    if head.starts_with(METHOD) { counted(head, end) } else { Phase::Open { ready: head } };
+            let mut is_end = false;
+            if self.behind.is_empty() {
+                self.phase = Phase::Head(gathered);
+                let (count, bytes) = ready!(self.poll_scratch(context))?;
+                let Phase::Head(head) = &mut self.phase else { continue };
+                gathered = std::mem::take(head);
+                gathered.extend_from_slice(&bytes[..count]);
+                is_end = count == 0;
+            } else {
+                gathered.unsplit(self.behind.split());
             }
+            // Whoever reads a request passes over these (RFC 9112, 2.2).
+            while gathered.starts_with(b"\r\n") {
+                gathered.advance(2);
+            }
+            self.phase = self.judged(gathered, is_end);
         }
+    }
+
+    /// What the beginning of a request makes of the connection.
+    fn judged(&mut self, mut head: BytesMut, is_end: bool) -> Phase {
+        let end = head_end(&head);
+        if is_end || !may_be_request(&head) || head.len() > HEAD_LIMIT_BYTES && end.is_none() {
+            self.is_fresh = true;
+            return Phase::Open { ready: head.freeze() };
+        }
+        if has_bare_line_feed(&head[..end.unwrap_or(head.len())]) {
+            self.reason = Some(refusal::BARE_LINE_FEED);
+            self.is_fresh = true;
+            return Phase::Open { ready: Bytes::from_static(NO_REQUEST) };
+        }
+        let Some(end) = end else { return Phase::Head(head) };
+        self.is_fresh = true;
+        let Some(length) = declared_length(&head[..end]) else {
+            return Phase::Open { ready: head.freeze() };
+        };
+        let here = (head.len() - end) as u64;
+        if here > length {
+            self.behind = head.split_off(end + usize::try_from(length).unwrap_or(0));
+        }
+        let is_put = head.starts_with(METHOD);
+        let left = length.saturating_sub(here);
+        Phase::Counted { ready: head.freeze(), left, is_put, is_answered: false }
+    }
+
+    /// Waits for the answer to a complete request, and keeps what comes meanwhile: that the client has gone is news.
+    fn poll_behind(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.reader = Some(context.waker().clone());
+        while self.behind.len() < HEAD_LIMIT_BYTES {
+            let (count, bytes) = ready!(self.poll_scratch(context))?;
+            if count == 0 {
+                return Poll::Ready(Ok(()));
+            }
+            self.behind.extend_from_slice(&bytes[..count]);
+        }
+        Poll::Pending
     }
 
     fn poll_scratch(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(usize, [u8; SCRATCH_BYTES])>> {
@@ -143,10 +199,15 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
                 give(ready, buffer);
                 Poll::Ready(Ok(()))
             }
-            Phase::Counted { left: 0, .. } => {
-                this.phase = Phase::Spent;
+            Phase::Counted { left: 0, is_put, is_answered, .. } => {
+                this.phase = match (*is_put, *is_answered) {
+                    (true, _) => Phase::Spent,
+                    (false, true) => Phase::Between,
+                    (false, false) => Phase::Complete,
+                };
                 Pin::new(this).poll_read(context, buffer)
             }
+            Phase::Complete => this.poll_behind(context),
             Phase::Counted { left, .. } => poll_counted(&mut this.io, left, context, buffer),
             // The end of the stream is no news: the request is complete and is answered. That the answer
             // may meet nobody does no harm.
@@ -164,7 +225,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
 impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.instead.is_none() {
+        // To who sent nothing at all, nothing is explained.
+        let is_begun = !matches!(&this.phase, Phase::Between)
+            && !matches!(&this.phase, Phase::Head(head) if head.is_empty());
+        if this.instead.is_none() && this.is_fresh && is_begun {
             this.instead = refusal::instead_of(bytes, this.reason);
         }
         let Poll::Ready(written) = this.poll_put(context, bytes) else {
@@ -175,9 +239,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         };
         this.stalled = None;
         let written = written?;
-        let is_answered = !bytes.starts_with(GO_AHEAD);
-        if is_answered && matches!(&this.phase, Phase::Open { ready } if ready.is_empty()) {
-            this.phase = Phase::Between;
+        if !is_go_ahead(bytes) {
+            this.answered();
         }
         Poll::Ready(Ok(written))
     }
@@ -223,6 +286,22 @@ fn give(ready: &mut Bytes, buffer: &mut ReadBuf<'_>) {
     ready.advance(count);
 }
 
+impl<T> Connection<T> {
+    /// Something of the answer was written.
+    fn answered(&mut self) {
+        self.is_fresh = false;
+        match &mut self.phase {
+            Phase::Open { ready } if ready.is_empty() => self.phase = Phase::Between,
+            Phase::Complete => self.phase = Phase::Between,
+            Phase::Counted { is_answered, .. } => *is_answered = true,
+            Phase::Between | Phase::Head(_) | Phase::Spent | Phase::Open { .. } => {}
+        }
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}
+
 impl<T: AsyncWrite + Unpin> Connection<T> {
     /// Writes `bytes`, or all of what stands in their place.
     fn poll_put(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
@@ -241,9 +320,16 @@ impl<T: AsyncWrite + Unpin> Connection<T> {
     }
 }
 
-/// Whether it begins as requests do, with a method: what does not need not be waited for.
+/// Whether nothing is written but that the body may come.
+fn is_go_ahead(bytes: &[u8]) -> bool {
+    bytes.starts_with(GO_AHEAD) && head_end(bytes).is_none_or(|end| end == bytes.len())
+}
+
+/// Whether it begins as requests do, with a method (any token of RFC 9110, 5.6.2): what does not need not be waited for.
 fn may_be_request(head: &[u8]) -> bool {
-    head.iter().take_while(|&&byte| byte != b' ').all(u8::is_ascii_uppercase)
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    let first = head.split(|&byte| byte == b' ').next().unwrap_or_default();
+    first.strip_suffix(b"\r").unwrap_or(first).iter().all(is_token)
 }
 
 fn has_bare_line_feed(head: &[u8]) -> bool {
@@ -252,19 +338,10 @@ fn has_bare_line_feed(head: &[u8]) -> bool {
 
 /// Where the body begins.
 fn head_end(bytes: &[u8]) -> Option<usize> {
-    bytes.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4)
+    memchr::memmem::find(bytes, END_OF_HEAD).map(|at| at + END_OF_HEAD.len())
 }
 
-fn counted(mut ready: Bytes, head_end: usize) -> Phase {
-    let Some(length) = declared_length(&ready[..head_end]) else { return Phase::Open { ready } };
-    let here = (ready.len() - head_end) as u64;
-    if here > length {
-        ready.truncate(head_end + usize::try_from(length).unwrap_or(0));
-    }
-    Phase::Counted { ready, left: length.saturating_sub(here) }
-}
-
-/// The one length that the head declares; none where the body delimits itself, or where the head is for
+/// The length that the head declares, or 0 for no body; none where the body delimits itself, or where the head is for
 /// actix to refuse.
 fn declared_length(head: &[u8]) -> Option<u64> {
     let mut length = None;
@@ -281,7 +358,7 @@ fn declared_length(head: &[u8]) -> Option<u64> {
             }
         }
     }
-    length
+    Some(length.unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -350,12 +427,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn everything_else_passes_as_it_is() {
         for sent in [
-            "GET /x HTTP/1.1\r\n\r\nPUT /x HTTP/1.1\r\ncontent-length: 1\r\n\r\nab",
+            "GET /x HTTP/1.1\r\n\r\n",
+            "POST /x HTTP/1.1\r\ncontent-length: 3\r\n\r\na\nb",
             "PUT /x HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\nmore",
             "PUT /x HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nabc",
             "PUT /x HTTP/1.1\r\ncontent-length: -1\r\n\r\nabc",
             "PUT /x HTTP/1.1\r\nhalf a head",
-            "PUSH /x HTTP/1.1\r\ncontent-length: 1\r\n\r\nabc",
+            "PUSH /x HTTP/1.1\r\ncontent-length: 9\r\n\r\nabc",
+            "\x16\x03\x01\nno\n\n",
             "",
         ] {
             let (mut client, mut connection) = pair();
@@ -368,9 +447,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_line_feed_alone_ends_no_line_of_a_head() {
         let refused = String::from_utf8(NO_REQUEST.to_vec()).unwrap();
-        for sent in
-            ["GET / HTTP/1.1\nhost: a\n\n", "GET / HTTP/1.1\r\nhost: a\nx: y\r\n\r\n", "PUT / HTTP/1.1\n"]
-        {
+        for sent in [
+            "GET / HTTP/1.1\nhost: a\n\n",
+            "GET / HTTP/1.1\r\nhost: a\nx: y\r\n\r\n",
+            "PUT / HTTP/1.1\n",
+            "post / HTTP/1.1\n",
+            "M-SEARCH * HTTP/1.1\r\nhost: a\n\r\n",
+            "\r\n\r\nGET / HTTP/1.1\n",
+            "\nGET / HTTP/1.1\r\n\r\n",
+            "\r\n\nGET / HTTP/1.1\r\n\r\n",
+        ] {
             let (mut client, mut connection) = pair();
             client.write_all(sent.as_bytes()).await.unwrap();
             assert_eq!(seen(&mut connection).await.0, refused, "{sent:?}");
@@ -381,8 +467,64 @@ mod tests {
         client.write_all(sent.as_bytes()).await.unwrap();
         assert_eq!(seen(&mut connection).await.0, sent);
         connection.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
-        client.write_all(b"more\nof it").await.unwrap();
-        assert_eq!(seen(&mut connection).await.0, "more\nof it");
+        client.write_all(b"GET /more\n").await.unwrap();
+        assert_eq!(seen(&mut connection).await.0, "");
+        connection.write_all(b"HTTP/1.1 204\r\n\r\n").await.unwrap();
+        assert_eq!(seen(&mut connection).await.0, refused, "what came behind the body is a head");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_behind_a_request_waits_for_its_answer_and_is_looked_at() {
+        let (get, put) = ("GET / HTTP/1.1\r\n\r\n", "PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\n");
+        let refused = String::from_utf8(NO_REQUEST.to_vec()).unwrap();
+        for (behind, shown) in
+            [(format!("{put}abc"), format!("{put}a")), ("GET / HTTP/1.1\n".to_owned(), refused)]
+        {
+            for answer in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 No\r\n\r\n"]
+            {
+                let (mut client, mut connection) = pair();
+                client.write_all(format!("{get}{behind}").as_bytes()).await.unwrap();
+                assert_eq!(seen(&mut connection).await, (get.to_owned(), false));
+                connection.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
+                assert_eq!(seen(&mut connection).await.0, "", "a go-ahead is no answer");
+                connection.write_all(answer.as_bytes()).await.unwrap();
+                assert_eq!(seen(&mut connection).await.0, shown, "{answer:?}");
+            }
+        }
+        // Who waits to read is woken by the answer, and told that the client has gone.
+        let (mut client, connection) = pair();
+        let (mut read, mut write) = tokio::io::split(connection);
+        client.write_all(format!("{get}{get}").as_bytes()).await.unwrap();
+        let mut bytes = vec![0; get.len()];
+        read.read_exact(&mut bytes).await.unwrap();
+        let again = tokio::spawn(async move {
+            read.read_exact(&mut bytes).await.unwrap();
+            read.read(&mut bytes).await.unwrap()
+        });
+        tokio::task::yield_now().await;
+        write.write_all(b"HTTP/1.1 204\r\n\r\n").await.unwrap();
+        drop(client);
+        assert_eq!(timeout(Duration::from_secs(1), again).await.unwrap().unwrap(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_document_is_written_as_it_is() {
+        let refusal = b"HTTP/1.1 400 x\r\nconnection: close\r\n\r\n";
+        let (mut client, mut connection) = pair();
+        client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        seen(&mut connection).await;
+        connection.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
+        for piece in [&b"HTTP/1.1 200 OK\r\n\r\n"[..], refusal, refusal] {
+            connection.write_all(piece).await.unwrap();
+        }
+        client.write_all(b"nonsense / HTTP/1.1\r\n\r\n").await.unwrap();
+        seen(&mut connection).await;
+        connection.write_all(refusal).await.unwrap();
+        drop(connection);
+        let mut written = String::new();
+        client.read_to_string(&mut written).await.unwrap();
+        assert_eq!(written.matches("HTTP/1.1 400 x").count(), 2, "{written}");
+        assert_eq!(written.matches("problem+json").count(), 1, "{written}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -15,6 +15,8 @@ pub(super) const BARE_LINE_FEED: &str = "A line of the request's head ends with 
 const UNREADABLE: &str =
     "The request cannot be read as HTTP; look at its first line, its headers and how its body is delimited.";
 const TOO_LARGE: &str = "The head of the request is too large; shorten its headers.";
+const TOO_SLOW: &str =
+    "The head of the request did not arrive in time (http.request_timeout_ms); send it at once.";
 /// Headers that say something of the body, or of the connection.
 const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
@@ -23,6 +25,7 @@ pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option
     let detail = match written.get(..13)? {
         b"HTTP/1.1 400 " => reason.unwrap_or(UNREADABLE),
         b"HTTP/1.1 431 " => TOO_LARGE,
+        b"HTTP/1.1 408 " => TOO_SLOW,
         _ => return None,
     };
     let head = str::from_utf8(written).ok()?.strip_suffix("\r\n\r\n")?;
