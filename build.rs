@@ -13,11 +13,12 @@ const PARTS: [(&str, &str); 3] = [
 /// What the scripts that EJS generates call their own, and what they call it here. Hazard: around them stands `with
 /// (locals)`, so a member of the data by the same name would take its place: the page would fail, or be written without
 /// escaping. Nobody's data has these names, and `assemble.js` and `run.js` keep them apart even so. They are as long as
-/// the ones before: how much longer a script is than its template is bounded.
+/// the ones before: how much longer a script is than its template is bounded. `__append` stays a name for templates: nothing
+/// else prints out of a scriptlet, and there a member of the data by that name is the member.
 const RENAMED: [(&str, &str, usize); 6] = [
     ("'    ; __append(escapeFn('", "'    ; _$append(_$escape('", 1),
     ("'    ; __append(", "'    ; _$append(", 4),
-    ("'  function __append(s) ", "'  var _$escape = escapeFn; function _$append(s) ", 1),
+    ("'  function __append(s) ", "'  var _$escape = escapeFn, __append = _$append; function _$append(s) ", 1),
     ("'    ; __line = '", "'    ; _$line = '", 1),
     ("\" __line = 1\"", "\" _$line = 1\"", 1),
     (

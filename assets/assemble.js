@@ -162,7 +162,7 @@
   }
 
   // A script's own names stay its own, whatever the data has (build.rs).
-  const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true } };
+  const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true, _$at: true } };
 
   // Stands in for `Function` inside EJS, which makes a template's code with it: so that we see the code,
   // and the error handler in it is ours.

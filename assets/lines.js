@@ -61,16 +61,16 @@
       // Where a token has line breaks, EJS writes the line of the next one behind the call.
       const behind = this.currentLine === line ? '' : `    ; _$line = ${this.currentLine}\n`;
       const call = made.slice(0, made.length - behind.length - ')\n'.length);
-      this.source = `${this.source.slice(0, from)}${call},${told})${isLong ? ', __at = 0' : ''}\n${behind}`;
+      this.source = `${this.source.slice(0, from)}${call},${told})${isLong ? ', _$at = 0' : ''}\n${behind}`;
     };
   }
 
   // ----- While it runs -----
 
-  const PLAIN = '  var _$escape = escapeFn; function _$append(s) { if (s !== undefined && s !== null) __output += s }\n';
+  const PLAIN = '  var _$escape = escapeFn, __append = _$append; function _$append(s) { if (s !== undefined && s !== null) __output += s }\n';
   const NOTING =
-    '  var __at = 0, _$escape = escapeFn; function _$append(s, at) { if (s !== undefined && s !== null) { ' +
-    'if (at && at !== __at) __at = __note(__output.length, at, s); __output += s } }\n';
+    '  var _$at = 0, _$escape = escapeFn, __append = _$append; function _$append(s, at) { if (s !== undefined && s !== null) { ' +
+    'if (at && at !== _$at) _$at = __note(__output.length, at, s); __output += s } }\n';
 
   const paths = [];
   const numbers = create(null);

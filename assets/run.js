@@ -11,7 +11,7 @@
   const { parse, stringify } = JSON;
   const { create, defineProperty } = Object;
   // The script's own names stay its own, whatever the data has.
-  const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true } };
+  const OWN = { __proto__: null, value: { __proto__: null, _$append: true, _$escape: true, _$line: true, _$at: true } };
   const { hasOwnProperty } = Object.prototype;
   const uncurried = (method) => Function.prototype.call.bind(method);
   const has = uncurried(hasOwnProperty);

@@ -22,7 +22,7 @@
     ('Math Number String Boolean Array Object Date JSON Intl BigInt RegExp Map Set parseInt parseFloat isNaN isFinite NaN Infinity ' +
       'undefined encodeURI encodeURIComponent decodeURI decodeURIComponent').split(' '),
   );
-  const EJS_OWN = new Set(['arguments', 'include', 'escapeFn', 'rethrow', '_$append', '_$escape', '_$line', '__output', '__lines', '__filename']);
+  const EJS_OWN = new Set(['arguments', 'include', 'escapeFn', 'rethrow', '_$append', '_$escape', '_$line', '_$at', '__append', '__output', '__lines', '__filename']);
 
   // ----- EJS -----
 

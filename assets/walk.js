@@ -13,7 +13,7 @@
     "an include names its file by an expression, which is known only when it runs: the variables lack what that file reads";
   // What makes a text, a number, true or false of all that it is given.
   const PLAIN =
-    /^(String|Number|Boolean|BigInt|Date|RegExp|Symbol|(Eval|Range|Reference|Syntax|Type|URI)?Error|parse(Int|Float)|is(NaN|Finite)|(en|de)codeURI(Component)?|(un)?escape|escapeFn|_\$escape|_\$append)$/;
+    /^(String|Number|Boolean|BigInt|Date|RegExp|Symbol|(Eval|Range|Reference|Syntax|Type|URI)?Error|parse(Int|Float)|is(NaN|Finite)|(en|de)codeURI(Component)?|(un)?escape|escapeFn|_\$escape|_\$append|__append)$/;
   const UNFOLLOWED = new Set(['JSON.parse', 'Object.fromEntries', 'Object.create', 'Object.defineProperty', 'Map.groupBy']);
 
   const LANGUAGE = new Set(Object.getOwnPropertyNames(globalThis));

@@ -145,3 +145,14 @@ async fn what_a_package_asks_for_is_made_by_another_program() {
         assert!(error.contains(words), "no {words}: {error}");
     }
 }
+
+/// What notes where a text comes from has names of its own in the template's script.
+#[actix_web::test]
+async fn a_member_called_as_one_of_the_engines_names_is_the_authors() {
+    let app = TestApp::start().await;
+    let text = "\\documentclass{article}\n\\begin{document}\n<% for (const x of [1, 2]) { %>\nlong\ntext\n<% } %>\n\
+                (<%= __at %>)\n\\end{document}\n";
+    let (view, pdf) = app.typeset("pdf", text, (json!({"__at": "kept"}), json!({}))).await;
+    assert_eq!(view["success"], true, "{view}");
+    assert!(app.text_of(&pdf).contains("(kept)"));
+}

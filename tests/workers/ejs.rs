@@ -81,6 +81,7 @@ async fn members_with_the_engine_s_own_names_are_data() {
     let data = r#"{"list":["&"],"escapeFn":"<a>","__append":"b","__line":"c","__output":"d","_$append":"e","_$escape":"f",
                    "_$line":"g","rethrow":"h"}"#;
     assert_eq!(page(text, data).await, "\n&amp;&lt;a&gt;|b|c|d|e|f\nh");
+    assert_eq!(page("a<% for (const x of [1, 2]) __append(x) %>b", "{}").await, "a12b");
 }
 
 #[tokio::test]
