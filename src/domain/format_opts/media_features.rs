@@ -17,6 +17,9 @@ const FEATURES: [(&str, &[&str]); 7] = [
 ];
 const WANTED: &str = "an object such as {\"prefers-color-scheme\": \"dark\"}";
 
+/// How many wrong features are told.
+const SHOWN_FAULTS: usize = 3;
+
 /// A feature and its value.
 pub type MediaFeature = (&'static str, &'static str);
 
@@ -34,22 +37,33 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<MediaFeature> {
         members.fault("mediaFeatures", format!("must be {WANTED}"));
         return Vec::new();
     };
-    let mut features = Vec::new();
+    let mut features: Vec<MediaFeature> = Vec::new();
+    let mut wrong = Vec::new();
     for Named { name, value } in named {
         let shown = |text: &str| text.chars().take(64).collect::<String>();
         let Some((known, values)) = FEATURES.iter().find(|(known, _)| *known == name) else {
             let known = FEATURES.map(|(known, _)| known).join(", ");
-            let detail = format!("'{}' is not known; give some of {known}", shown(&name));
-            members.fault("mediaFeatures", detail);
+            wrong.push(format!("'{}' is not known; give some of {known}", shown(&name)));
+            if wrong.len() == SHOWN_FAULTS {
+                break;
+            }
             continue;
         };
         if let Some(value) = values.iter().find(|known| **known == value) {
+            // As with style sheets, the last one counts.
+            features.retain(|(other, _)| other != known);
             features.push((*known, *value));
         } else {
             let values = values.join(", ");
-            let detail = format!("'{}' is no value of {known}; give one of {values}", shown(&value));
-            members.fault("mediaFeatures", detail);
+            wrong.push(format!("'{}' is no value of {known}; give one of {values}", shown(&value)));
         }
+        // A list may be as long as options are: neither its faults nor its repetitions are kept.
+        if wrong.len() == SHOWN_FAULTS {
+            break;
+        }
+    }
+    for detail in wrong {
+        members.fault("mediaFeatures", detail);
     }
     features
 }
@@ -64,7 +78,8 @@ fn named(sent: &RawValue) -> Option<Vec<Named>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_fault, options};
+    use super::super::testing::{assert_fault, options, reading};
+    use super::*;
 
     #[test]
     fn features_are_an_object_or_a_list() {
@@ -76,6 +91,12 @@ mod tests {
             features.sort_unstable();
             assert_eq!(features, [("color-gamut", "p3"), ("prefers-color-scheme", "dark")]);
         }
+        let again = r#"{"name":"color-gamut","value":"p3"},"#.repeat(500);
+        let text = format!(r#"{{"mediaFeatures":[{again}{{"name":"color-gamut","value":"srgb"}}]}}"#);
+        assert_eq!(options(&text).scene.features, [("color-gamut", "srgb")]);
+        let many = r#"{"name":"a","value":"b"},"#.repeat(500);
+        let text = format!(r#"{{"mediaFeatures":[{many}{{"name":"a","value":"b"}}]}}"#);
+        assert_eq!(reading(&text).faults.len(), SHOWN_FAULTS);
         let at = "/formatOpts/mediaFeatures";
         assert_fault(r#"{"mediaFeatures":"dark"}"#, at, "must be an object such as");
         assert_fault(r#"{"mediaFeatures":{"prefers-colour":"dark"}}"#, at, "some of prefers-color-scheme, ");
