@@ -175,6 +175,12 @@ impl Warnings {
         self.first.iter().find(|(known, _)| *known == kind).map(|(_, text)| text.as_str())
     }
 
+    /// How many there were, also of those that were dropped.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.kept.len() as u64 + self.dropped
+    }
+
     /// The warnings as they go on the wire; the last one is the count of what was dropped.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {

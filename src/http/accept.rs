@@ -19,7 +19,7 @@ pub(super) fn wants_document(request: &HttpRequest, target: Target) -> bool {
 fn first_choice(request: &HttpRequest) -> Option<String> {
     let sent = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
     let mut best: Option<(f32, &str)> = None;
-    for range in sent.flat_map(|value| value.split(',')).filter(|range| !range.trim().is_empty()) {
+    for range in sent.flat_map(|value| split(value, ',')).filter(|range| !range.trim().is_empty()) {
         let weight = weight(range);
         if weight > best.map_or(0.0, |(best, _)| best) {
             best = Some((weight, range));
@@ -29,9 +29,21 @@ fn first_choice(request: &HttpRequest) -> Option<String> {
 }
 
 fn weight(range: &str) -> f32 {
-    let mut parameters = range.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let mut parameters = split(range, ';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let sent = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
-    sent.map_or(Some(1.0), |(_, value)| value.trim().parse().ok()).unwrap_or(0.0)
+    let weight = sent.map_or(Some(1.0), |(_, value)| value.trim().parse().ok());
+    weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0)
+}
+
+/// Splits at `separator`, but for those that stand in quotes.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.split(move |letter| {
+        let was_escaped = is_escaped;
+        is_escaped = is_quoted && letter == '\\' && !was_escaped;
+        is_quoted ^= letter == '"' && !was_escaped;
+        letter == separator && !is_quoted
+    })
 }
 
 /// The type without its parameters.
@@ -59,6 +71,9 @@ mod tests {
             ("text/html,application/xhtml+xml,*/*;q=0.8", Target::Html),
             ("image/jpg", Target::Jpg),
             ("application/zip", Target::Png),
+            ("application/json;q=5, application/pdf;q=0.1", Target::Pdf),
+            ("application/json;q=inf, application/pdf;q=0.1", Target::Pdf),
+            (r#"application/json;q=0.2;a="\",;q=1, x", application/pdf;q=0.3"#, Target::Pdf),
         ] {
             assert!(wants(accept, target), "{accept}");
         }
@@ -68,6 +83,9 @@ mod tests {
             ("", Target::Pdf),
             ("application/json, application/pdf", Target::Pdf),
             ("application/pdf;q=0", Target::Pdf),
+            ("application/pdf;q=NaN", Target::Pdf),
+            ("application/pdf;q=-1", Target::Pdf),
+            (r#"application/json;a=", application/pdf""#, Target::Pdf),
             ("application/pdf;q=0.5, */*", Target::Pdf),
             ("image/png", Target::Pdf),
             ("application/zip", Target::Pdf),

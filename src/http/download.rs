@@ -26,7 +26,7 @@ const SAFETY: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, "sandbox"),
     (header::CACHE_CONTROL, "private, no-store"),
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Content-Disposition, Content-Range, ETag"),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Content-Disposition, Content-Range, ETag, X-Job-Id, X-Warnings"),
 ];
 
 /// The bytes of an object.

@@ -54,6 +54,16 @@ impl Methods {
             .route(Method::HEAD, Route::new().to(handler))
     }
 
+    /// A `GET` that changes something: who only asks must not do that.
+    pub(super) fn get_only<F, Args>(self, handler: F) -> Self
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.route(Method::GET, Route::new().to(handler))
+    }
+
     fn route(mut self, method: Method, route: Route) -> Self {
         self.resource = self.resource.route(route.method(method.clone()));
         self.allowed.push(method);

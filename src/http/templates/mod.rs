@@ -23,7 +23,7 @@ use super::routing::resource;
 pub(super) fn routes(config: &mut ServiceConfig) {
     config
         .service(resource("/templates").get(list::list))
-        .service(resource("/templates/init").get(init::init))
+        .service(resource("/templates/init").get_only(init::init))
         .service(
             resource("/templates/{templateId}")
                 .get(get::get)
