@@ -1,5 +1,6 @@
 //! Waits for a job's end: in a long-poll, a waiting start, an immediate render.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -24,7 +25,7 @@ pub(super) async fn until_done(
     job: watch::Receiver<JobView>,
     longest: Duration,
 ) -> Result<JobView, Problem> {
-    view_within(state, job, longest, async || state.stopping.cancelled().await).await
+    view_within(state, job, longest, state.stopping.cancelled()).await
 }
 
 /// The same for who gets the document by this answer and by no other: while a stopping service lets jobs finish, so may
@@ -37,7 +38,7 @@ pub(super) async fn until_made(
     job: watch::Receiver<JobView>,
     longest: Duration,
 ) -> Result<JobView, Problem> {
-    view_within(state, job, longest, async || last_moment(state).await).await
+    view_within(state, job, longest, last_moment(state)).await
 }
 
 /// Nothing that runs can end in time any more: nothing does, or the time is over but for the answer.
@@ -54,16 +55,18 @@ async fn view_within(
     state: &HttpState,
     mut job: watch::Receiver<JobView>,
     longest: Duration,
-    stop: impl AsyncFn(),
+    stop: impl Future<Output = ()>,
 ) -> Result<JobView, Problem> {
     let deadline = Instant::now() + longest;
-    if followed(&mut job, deadline, stop()).await {
+    // One for both waits: the time that a stop leaves begins once.
+    let mut stop = pin!(stop);
+    if followed(&mut job, deadline, stop.as_mut()).await {
         return Ok(present(&job));
     }
     let last = present(&job);
     let again = WatchJob { account: last.account, job: last.id };
     let mut job = gate::ask(state, &state.jobs.watch, again).await?;
-    followed(&mut job, deadline, stop()).await;
+    followed(&mut job, deadline, stop).await;
     Ok(present(&job))
 }
 

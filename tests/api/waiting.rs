@@ -150,6 +150,26 @@ async fn a_stopping_service_lets_who_waits_for_a_document_have_it() {
     app.stop();
 }
 
+/// Of what does not end in time, the service says so while it still can.
+#[tokio::test]
+async fn a_stopping_service_tells_who_waits_before_its_time_is_over() {
+    let mut app = TestApp::with(&[("http.shutdown_grace_s", "3"), ("browser.wait_limit_ms", "20000")]).await;
+    let render = json!({"type": "html", "target": "pdf", "template": "<p>1</p>", "formatOpts": {"waitForTimeout": 20000}});
+    let request =
+        app.request(reqwest::Method::POST, "/v1/documents/immediate-render").body(render.to_string());
+    let made = tokio::spawn(async move { crate::app::read(request.send().await.unwrap()).await });
+    app.until("it runs", async || has_running(&app).await).await;
+    let stopped = std::time::Instant::now();
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(app.pid()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let (status, body) = made.await.unwrap();
+    let waited_ms = stopped.elapsed().as_millis();
+    assert_eq!((status, body["code"].as_str()), (422, Some("render_pending")), "{body}");
+    assert!(body["detail"].as_str().unwrap().starts_with("The service is stopping"), "{body}");
+    assert!((1_900..3_000).contains(&waited_ms), "answered after {waited_ms} ms");
+    app.stop();
+}
+
 /// Whether a job has begun to run.
 async fn has_running(app: &TestApp) -> bool {
     let url = format!("{}/metrics", app.base);
