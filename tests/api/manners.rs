@@ -29,7 +29,8 @@ async fn a_callers_id_is_taken_over_when_it_is_fit_for_a_log() {
         assert_eq!(told(id).await, id);
     }
     for id in ["", "a b", "a_b", "a\"b", &longer] {
-        assert_ne!(told(id).await, id);
+        let own = told(id).await;
+        assert!(own != id && own.len() == 36 && own.split('-').count() == 5, "{id:?}: {own}");
     }
     app.stop();
     let log = std::fs::read_to_string(file).unwrap();
@@ -65,10 +66,28 @@ async fn what_can_be_read_can_be_asked_about() {
         assert_eq!((asked.status(), read.status().as_u16()), (read.status(), 200), "{url}");
         let type_of = |answer: &reqwest::Response| answer.headers()["content-type"].clone();
         assert_eq!(type_of(&asked), type_of(&read), "{url}");
-        assert!(asked.bytes().await.unwrap().is_empty(), "{url}");
+        // A client sees no body of a HEAD whatever is sent: on a connection of its own a second answer shows that none was.
+        let (_, path) = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).unwrap();
+        let head = format!("HEAD /{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n", app.token);
+        let mut stream = TcpStream::connect(app.base.strip_prefix("http://").unwrap()).await.unwrap();
+        let both = format!("{head}\r\n{head}Connection: close\r\n\r\n");
+        stream.write_all(both.as_bytes()).await.unwrap();
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).await.unwrap();
+        let heads: Vec<_> = answers.split_terminator("\r\n\r\n").collect();
+        let is_head = |head: &&str| head.starts_with("HTTP/1.1 200 OK\r\n");
+        assert!(heads.len() == 2 && heads.iter().all(is_head), "{url}: {answers}");
+        let length = |head: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            line.and_then(|length| length.parse::<usize>().ok())
+        };
+        let bytes = read.bytes().await.unwrap().len();
+        assert!(length(heads[0]).is_none_or(|length| length == bytes), "{url}: {} of {bytes}", heads[0]);
     }
     let none = app.request(Method::HEAD, "/v1/jobs/none").send().await.unwrap();
     assert_eq!(none.status(), 404);
+    let init = app.request(Method::HEAD, "/v1/templates/init").send().await.unwrap();
+    assert_eq!((init.status().as_u16(), init.headers()["allow"].to_str().unwrap()), (405, "GET"));
     let wrong = app.request(Method::DELETE, "/v1/jobs").send().await.unwrap();
     assert_eq!((wrong.status().as_u16(), wrong.headers()["allow"].to_str().unwrap()), (405, "GET, HEAD"));
 }
@@ -86,6 +105,8 @@ async fn what_is_no_request_gets_a_problem() {
             "how its body is delimited",
         ),
         ("nonsense\r\n\r\n", "cannot be read as HTTP"),
+        ("m-search * HTTP/1.1\r\nHost: x\n\r\n", "line feed alone"),
+        ("\r\nGET / HTTP/1.1\nHost: x\n\n", "line feed alone"),
     ] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(sent.as_bytes()).await.unwrap();
@@ -97,6 +118,17 @@ async fn what_is_no_request_gets_a_problem() {
         let problem: Value = serde_json::from_str(body).unwrap();
         assert_eq!(problem["code"], "bad_request");
         assert!(problem["detail"].as_str().unwrap().contains(part), "{sent:?}: {problem}");
+    }
+    // What comes behind other requests is looked at as well.
+    for first in [
+        "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /no HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n",
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(format!("{first}GET / HTTP/1.1\nHost: x\n\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains("line feed alone"), "{answer}");
     }
 }
 
@@ -163,6 +195,10 @@ async fn a_page_is_shown_to_another_reader_and_without_its_scripts() {
     let features = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
     assert_eq!(text(&both, json!({"mediaFeatures": features})).await, "It is lively dark");
     assert_eq!(text(&both, json!({"javascript": false})).await, "It is lively no script");
+    // Nor in a frame that Chromium keeps apart from its page.
+    let frame = "<p>It is</p><iframe sandbox='allow-scripts' srcdoc=\"<p>in a frame</p><script>document.write('ran')</script>\"></iframe>";
+    assert_eq!(text(frame, json!({})).await, "It is in a frame ran");
+    assert_eq!(text(frame, json!({"javascript": false})).await, "It is in a frame");
     let picture = async |template: &str, options: Value| {
         let body = json!({"type": "html", "target": "png", "template": template, "formatOpts": options});
         let (status, made) = app.post("/v1/documents/immediate-render", &body).await;
