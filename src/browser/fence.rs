@@ -356,7 +356,7 @@ mod tests {
             variables.map(|(name, value)| (format!("PLATEN__OUTBOUND__{name}"), value.to_owned()));
         let config = Config::load(None, variables).unwrap().outbound;
         let origin = Origin::bind(Outbound::new(config, &[], Arc::new(SystemResolver))).unwrap();
-        let visit = origin.serve("test", Site::default(), None, Reach::AllowedHosts).unwrap();
+        let visit = origin.serve("test", Site::default(), None, (Reach::AllowedHosts, true)).unwrap();
         let proxy = origin.proxy_address();
         let mut page = TcpStream::connect(proxy.strip_prefix("http://").unwrap()).await.unwrap();
         page.write_all(format!("GET http://{address}/x HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();

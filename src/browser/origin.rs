@@ -14,6 +14,7 @@ use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, Uri};
@@ -38,6 +39,10 @@ const REFUSED_LIMIT: usize = 1_000;
 /// Longest address that a warning names, in characters.
 const NAMED_CHARS: usize = 200;
 
+/// A tab without script says nothing to frames that Chromium keeps apart from their page (`sandbox`, of which some have no
+/// address to ask for): there scripts would run. What a page is told goes for all of its frames.
+const NO_SCRIPT: HeaderValue = HeaderValue::from_static("script-src 'none'");
+
 /// What a request is answered with.
 pub(super) type Answer = UnsyncBoxBody<Bytes, Refused>;
 
@@ -60,6 +65,8 @@ pub struct Visit {
     fence: Fence,
     /// Served at a path of its own, beside the files: the data of a page where it is large.
     data: Option<Bytes>,
+    /// Its pages run their scripts.
+    javascript: bool,
     events: Mutex<Events>,
     ended: CancellationToken,
 }
@@ -96,11 +103,17 @@ impl Origin {
     }
 
     /// Serves `site` under a new name below that of its `tab` until [`Origin::clear`]; its page may go as far
-    /// as `reach`.
+    /// as `reach`, and runs script or not.
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn serve(&self, tab: &str, site: Site, data: Option<Bytes>, reach: Reach) -> io::Result<Arc<Visit>> {
+    pub fn serve(
+        &self,
+        tab: &str,
+        site: Site,
+        data: Option<Bytes>,
+        (reach, javascript): (Reach, bool),
+    ) -> io::Result<Arc<Visit>> {
         let random = u128::from_le_bytes(clock::random_bytes::<16>()?);
         let events = Events { warnings: Warnings::default(), refused: HashSet::new(), last_request: None };
         let visit = Arc::new(Visit {
@@ -108,6 +121,7 @@ impl Origin {
             site,
             fence: Fence::new(self.outbound.clone(), reach),
             data,
+            javascript,
             events: Mutex::new(events),
             ended: CancellationToken::new(),
         });
@@ -219,7 +233,11 @@ impl Visit {
         if request.uri().path() != self.path() {
             self.touch();
         }
-        Ok(self.serve(&request).map(|body| body.map_err(|never| match never {}).boxed_unsync()))
+        let mut answer = self.serve(&request);
+        if !self.javascript {
+            answer.headers_mut().insert(CONTENT_SECURITY_POLICY, NO_SCRIPT);
+        }
+        Ok(answer.map(|body| body.map_err(|never| match never {}).boxed_unsync()))
     }
 
     fn serve(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {

@@ -229,7 +229,12 @@ impl OpenPage {
             let fetched = task.lane == Lane::Scripted && scripts::is_large(&task.data);
             let data = fetched.then(|| task.data.clone());
             let tab = self.tab()?;
-            let served = tab.origin().serve(&tab.site(), task.site.clone(), data, task.reach);
+            let served = tab.origin().serve(
+                &tab.site(),
+                task.site.clone(),
+                data,
+                (task.reach, task.options.javascript),
+            );
             let no_name = |error: io::Error| Trouble::fault(FaultCode::Internal, error.to_string());
             self.visit = Some(served.map_err(no_name)?);
         }

@@ -127,7 +127,7 @@ mod tests {
         let outbound = Outbound::new(config, &[], Arc::new(Public));
         let pinned = outbound.decide_page(&Url::parse("https://a.example:8443/").unwrap()).await.unwrap();
         let origin = Origin::bind(outbound).unwrap();
-        let visit = origin.serve("tab", Site::default(), None, Reach::AllowedHosts).unwrap();
+        let visit = origin.serve("tab", Site::default(), None, (Reach::AllowedHosts, true)).unwrap();
         let passage = Passage::begin(&visit, None, "a.example:8443".to_owned()).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
