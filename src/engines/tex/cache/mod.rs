@@ -59,7 +59,7 @@ type Files = Vec<(String, Bytes)>;
 pub(super) struct FontCache {
     kept: Option<Kept>,
     /// What this service has, and what that is made of.
-    present: Mutex<Option<(Key, Arc<Files>)>>,
+    present: Mutex<Option<(Option<Key>, Arc<Files>)>>,
 }
 
 impl FontCache {
@@ -75,45 +75,42 @@ impl FontCache {
         }
         let mut present = self.present.lock().await;
         let key = spawn_blocking(|| key::key(&[DOCUMENT, set(), opening::START, opening::SCRIPTS])).await;
-        let key = match key.map_err(io::Error::other).flatten() {
-            Ok(key) => key,
-            Err(error) => return without(&error.to_string()),
-        };
+        // Without a name it is this service's alone.
+        let key = key.map_err(io::Error::other).flatten().inspect_err(unkept).ok();
         if let Some((_, files)) = present.as_ref().filter(|(of, _)| *of == key) {
             return Arc::clone(files);
         }
         // Where it fails, the next document tries again.
         match self.kept_or_made(tex, key).await {
             Ok(files) => Arc::clone(&present.insert((key, Arc::new(files))).1),
-            Err(cause) => without(&cause),
+            Err(cause) => {
+                tracing::warn!(error = cause, "lualatex reads its fonts in the document itself");
+                Arc::default()
+            }
         }
     }
 
-    async fn kept_or_made(&self, tex: &Tex, key: Key) -> Result<Files, String> {
+    async fn kept_or_made(&self, tex: &Tex, key: Option<Key>) -> Result<Files, String> {
         // Where programs may write whatever this user may, one of them could have written it.
-        let kept = self.kept.as_ref().filter(|_| tex.steps.programs().fences_files());
-        let Some(kept) = kept.cloned() else { return made(tex).await };
+        let kept = self.kept.clone().filter(|_| tex.steps.programs().fences_files());
+        let Some((kept, key)) = kept.zip(key) else { return made(tex).await };
         let reading = kept.clone();
         let read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();
-        let cause = match read {
-            Ok(Some(files)) => return Ok(files),
-            Ok(None) => None,
-            Err(error) => Some(error),
-        };
+        if let Ok(Some(files)) = read {
+            return Ok(files);
+        }
         let files = made(tex).await?;
         let writing = files.clone();
-        let write =
-            spawn_blocking(move || kept.write(&key, &writing)).await.map_err(io::Error::other).flatten();
-        if let Some(error) = cause.or(write.err()) {
-            tracing::warn!(%error, "what lualatex reads of fonts was not kept (tex.cache_dir)");
+        let write = spawn_blocking(move || kept.write(&key, &writing)).await.map_err(io::Error::other);
+        if let Some(error) = read.err().or(write.flatten().err()) {
+            unkept(&error);
         }
         Ok(files)
     }
 }
 
-fn without(cause: &str) -> Arc<Files> {
-    tracing::warn!(error = cause, "lualatex reads its fonts in the document itself");
-    Arc::default()
+fn unkept(error: &io::Error) {
+    tracing::warn!(%error, "lualatex reads the fonts anew, and may at the next start (tex.cache_dir)");
 }
 
 /// What is set before the document of ours.
