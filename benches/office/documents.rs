@@ -77,11 +77,13 @@ fn workbook(tag: impl Fn(usize, &str) -> String) -> io::Result<Vec<u8>> {
         let cells: String = (0..10).map(|at| text(row, at, &(from + at).to_string())).collect();
         format!("<row r=\"{row}\">{cells}</row>")
     };
-    let sums: String =
+    let sums: Vec<_> =
         (5..10).map(|at| format!("<c r=\"{0}3\"><f>SUM({0}2:{0}2)</f></c>", letter(at))).collect();
+    let sums = sums.concat();
     let heads = COLUMNS.iter().map(|name| (*name).to_owned());
     let tags = COLUMNS.iter().enumerate().map(|(at, name)| tag(at, name));
-    let strings: String = heads.chain(tags).map(|text| format!("<si><t>{text}</t></si>")).collect();
+    let strings: Vec<_> = heads.chain(tags).map(|text| format!("<si><t>{text}</t></si>")).collect();
+    let strings = strings.concat();
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let package = "http://schemas.openxmlformats.org/package/2006";

@@ -361,7 +361,10 @@ mod tests {
         let options = options(r#"{"width":"80mm","height":"auto","margin":"1in"}"#);
         let (one, warnings, sheet) = rules.for_one_sheet(&options);
         let sides = one.layout(&options).margin.sides_in();
-        assert!(sides.iter().zip([0.0, 1.0, 1.0, 1.0]).all(|(side, wanted)| (side - wanted).abs() < 1e-9), "{sides:?}");
+        assert!(
+            sides.iter().zip([0.0, 1.0, 1.0, 1.0]).all(|(side, wanted)| (side - wanted).abs() < 1e-9),
+            "{sides:?}"
+        );
         assert!(one.layout(&options).page.is_same(options.sheet()));
         assert_eq!(warnings.len(), 3, "{warnings:?}");
         for (warning, begin) in warnings.iter().zip([
