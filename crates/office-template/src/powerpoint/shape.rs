@@ -44,9 +44,13 @@ pub(crate) fn on_slide(tag: Result<Tag, String>) -> (Writing, Result<Tag, String
         | Tag::Slides(_)
         | Tag::Delimiters(_) => (Writing::SlideRun, Ok(tag)),
         Tag::Command(command, _) if command.name == "link" => (Writing::SlideRun, Ok(tag)),
-        Tag::Html(_) | Tag::Xml(_) | Tag::Sheet(_) | Tag::Command(..) => {
+        Tag::Sheet(_) => {
+            let message = "it repeats a sheet of a workbook; a slide is repeated by {:slides list}";
+            (Writing::SlideRun, Err(message.to_owned()))
+        }
+        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) => {
             let message =
-                "it is of other files; a slide has values, sections, pictures, links and {:slides list}";
+                "it is of Word files; a slide has values, sections, pictures, links and {:slides list}";
             (Writing::SlideRun, Err(message.to_owned()))
         }
     }

@@ -53,7 +53,7 @@ fn what_is_no_word_file_is_called_what_it_is() {
         (encrypted, "protected by a password"),
         (
             types("vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"),
-            "this is an Excel workbook",
+            "its main part x.xml is missing",
         ),
         (
             types("vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"),
