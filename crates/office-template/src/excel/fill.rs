@@ -11,6 +11,7 @@ use super::counts::{Scope, blocks};
 use super::follow::{Follower, failed};
 use super::headers;
 use super::headings::{self, Tables};
+use super::output::Output;
 use super::pictures::{self, Canvas};
 use super::workbook::{self, Copy};
 use super::write::{Told, Writer};
@@ -240,8 +241,7 @@ fn write<'a>(
         at: (number, copy),
         is_1904: book.is_1904,
         has_columns: sheet.plan.areas.len() > sheet.plan.rows,
-        packer: &mut scratch,
-        out: Vec::new(),
+        output: Output::new(&mut scratch, &cells.prefix),
         now: Cell { row: 1, column: 1 },
         told: Told::default(),
         stack: vec![made.scope],
@@ -262,9 +262,10 @@ fn write<'a>(
     let mut packer = package.packer()?;
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;
-    let mut writer = Writer { headings: &asked.headings, packer: &mut packer, wishes: Vec::new(), ..writer };
+    let output = Output::new(&mut packer, &cells.prefix);
+    let mut writer = Writer { headings: &asked.headings, output, wishes: Vec::new(), ..writer };
     writer.items(&sheet.plan.items, Place::default())?;
-    writer.flush()?;
+    writer.output.flush()?;
     let (mut told, wishes) = (writer.told, writer.wishes);
     packer.write(format!("</{}sheetData>", cells.prefix).as_bytes())?;
     let canvas = Canvas { sheet: cells, moves: &moved.moves, part, head: &around.head };

@@ -88,7 +88,7 @@ pub(super) fn shown<'a>(
             writer.items(std::slice::from_ref(item), Place::default())?;
         }
     }
-    writer.out.clear();
+    writer.output.clear();
     // What is wrong is told when all is written.
     writer.told = super::write::Told::default();
     Ok(writer.shown.take().unwrap_or_default())

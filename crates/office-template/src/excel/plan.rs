@@ -2,91 +2,14 @@
 
 use cell_references::{Area, Block, Cell as At, Lines, Moves, Range as Cells};
 
+use super::frame::{All, Frame, section_step};
 use super::sheet::{Cell, Content, Sheet};
-use super::tags::{Found, Of, Section, list};
+use super::tags::{Found, Of, Section};
 use super::text::Run;
+pub(super) use super::tree::{Item, Piece, Pieces, Plan, Rows, Slot, Tagged};
 use crate::error::Fault;
 use crate::lexer::{Expression, Tag};
 use crate::program::{Step, content, step};
-
-/// What a sheet asks for.
-#[derive(Default)]
-pub(super) struct Plan {
-    /// What the program is asked for it, in the order in which a [`Slot`] counts.
-    pub steps: Vec<Step>,
-    /// Its rows, and the sections of rows among them.
-    pub items: Vec<Item>,
-    /// The blocks of cells, without how often they are there: those of rows first.
-    pub areas: Vec<(Area, Option<usize>)>,
-    /// How many of them are of rows.
-    pub rows: usize,
-}
-
-/// What follows each other from the top to the bottom.
-#[derive(Debug)]
-pub(super) enum Item {
-    /// A row, by its place.
-    Row(usize),
-    Block(Rows),
-}
-
-/// A section of rows.
-#[derive(Debug)]
-pub(super) struct Rows {
-    /// Its number among the blocks.
-    pub block: usize,
-    /// Where its answer stands in the scope around it.
-    pub slot: usize,
-    pub lines: Lines,
-    /// Cells of its rows are not its own: where its list is none, the rows stay for their sake.
-    pub is_shared: bool,
-    pub items: Vec<Item>,
-}
-
-/// A cell with tags.
-pub(super) struct Tagged {
-    pub runs: Vec<String>,
-    pub content: Pieces,
-}
-
-/// What is written into a cell.
-pub(super) enum Pieces {
-    /// One value, which keeps its type.
-    Value(Slot),
-    Text(Vec<Piece>),
-}
-
-/// A piece of a cell's text.
-pub(super) enum Piece {
-    /// A text, in the run of this place.
-    Text(usize, String),
-    /// A value's text.
-    Value(usize, Slot),
-    /// What stands there as often as the section says.
-    Section(Slot, Vec<Piece>),
-    /// A section of columns begins here, whatever else it has: how often it is there is asked for.
-    Nothing(Slot),
-}
-
-/// Where an answer stands.
-#[derive(Clone, Debug)]
-pub(super) struct Slot {
-    /// The number of the tag.
-    pub tag: usize,
-    /// So many sections of rows are around it; within a section of a text its own scope is meant.
-    pub depth: usize,
-    /// The places of the sections of columns around it, each in the scope of the one before.
-    pub columns: Vec<usize>,
-    pub at: usize,
-}
-
-/// A scope that is being filled with steps.
-#[derive(Default)]
-struct Frame {
-    steps: Vec<Step>,
-    /// The sections of columns that are open, by their numbers, and the row that they are open in.
-    columns: Vec<(usize, u32, Vec<Step>)>,
-}
 
 /// The text of a cell with tags: its place, its runs, and the tags by their places among all.
 pub(super) struct Text {
@@ -96,9 +19,6 @@ pub(super) struct Text {
     /// Whether the cell shows dates.
     pub is_date: bool,
 }
-
-/// The sections of a sheet, its tags, and the number of the first of these.
-type All<'p> = (&'p [Section], &'p [Found], usize);
 
 /// Makes the plan of a sheet whose tags have been paired. `first` is the number of its first tag.
 pub(super) struct Planner<'p> {
@@ -454,44 +374,6 @@ impl<'p> Planner<'p> {
             self.faults.push(Fault::new("", 0, shown, &error.to_string()));
         }
     }
-}
-
-impl Frame {
-    /// The places of the sections of columns that are open, and of what would be next in the innermost one.
-    fn slots(&self) -> (Vec<usize>, usize) {
-        let mut slots = vec![self.steps.len()];
-        slots.extend(self.columns.iter().map(|(_, _, steps)| steps.len()));
-        let at = slots.pop().unwrap_or_default();
-        (slots, at)
-    }
-
-    /// Ends the sections of columns but these, which are open in this row.
-    fn close(&mut self, (columns, row): (&[usize], u32), (sections, found, first): All<'_>) {
-        let same = self
-            .columns
-            .iter()
-            .zip(columns)
-            .take_while(|((number, at, _), other)| number == *other && *at == row);
-        let same = same.count();
-        while self.columns.len() > same {
-            let Some((number, _, steps)) = self.columns.pop() else { break };
-            let Some(section) = sections.get(number) else { continue };
-            if let Some(step) = section_step(section, (found, first), steps, "columns") {
-                self.columns.last_mut().map_or(&mut self.steps, |(_, _, steps)| steps).push(step);
-            }
-        }
-    }
-}
-
-fn section_step(
-    section: &Section,
-    (found, first): (&[Found], usize),
-    body: Vec<Step>,
-    kind: &'static str,
-) -> Option<Step> {
-    let open = found.get(section.open)?;
-    let kind = if matches!(open.tag, Tag::Otherwise(_)) { "otherwise" } else { kind };
-    Some(step(kind, first + section.open, list(&open.tag)?).with_body(body))
 }
 
 /// The kind of a value's step, and what is evaluated for it.

@@ -119,6 +119,20 @@ pub(super) fn has_blanks(text: &str) -> bool {
         || text.contains(['\n', '\t', '\r'])
 }
 
+/// Why a cell's text cannot be so long.
+pub(super) fn long(characters: usize) -> String {
+    format!("the cell would have {characters} characters, and Excel allows {CHARACTERS}")
+}
+
+/// Adds a text to those of a cell: to the last one where it is of the same run.
+pub(super) fn add(texts: &mut Vec<(usize, String)>, run: usize, text: &str) {
+    match texts.last_mut() {
+        Some((last, whole)) if *last == run => whole.push_str(text),
+        _ if text.is_empty() => {}
+        _ => texts.push((run, text.to_owned())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Run, push, runs};

@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 use cell_references::{Cell as At, Moves, Origin, Place, Workbook};
 
 use super::counts::Scope;
+use super::output::Output;
 use super::pictures::Wish;
 use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
 use super::sheet::{Calculated, Cell, Content, Row, Sheet};
-use super::text::{CHARACTERS, has_blanks, push, shielded};
+use super::text::{CHARACTERS, add, long, shielded};
 use crate::answer::{Answer, Content as Given, Form};
 use crate::error::Error;
 use crate::fill::misfit;
-use crate::package::Packer;
-
-/// So many bytes are put together before they are packed.
-const PIECE_BYTES: usize = 64 << 10;
 
 /// Days from 1899-12-30, which Excel counts from, to 1970.
 const DAYS_TO_1970: f64 = 25_569.0;
@@ -44,8 +41,7 @@ pub(super) struct Writer<'a, 'p> {
     pub is_1904: bool,
     /// Whether anything moves to the right.
     pub has_columns: bool,
-    pub packer: &'p mut Packer,
-    pub out: Vec<u8>,
+    pub output: Output<'a, 'p>,
     /// The cell that is being written.
     pub now: At,
     pub told: Told,
@@ -101,19 +97,16 @@ impl<'a> Writer<'a, '_> {
         let Some(row) = sheet.rows.get(row) else { return Ok(()) };
         let Some(now) = self.moves.row(row.number, place) else { return Ok(()) };
         let Row { kept, cells, .. } = row;
-        self.open("row");
-        self.push(" r=\"");
-        push_number(&mut self.out, now);
-        self.push("\"");
-        self.push(kept);
-        self.push(">");
+        self.output.open("row");
+        self.output.push(" r=\"");
+        self.output.number(now);
+        self.output.push("\"");
+        self.output.push(kept);
+        self.output.push(">");
         let cells = sheet.cells.get(cells.clone()).unwrap_or_default();
         self.cells(cells, (now, 0), place, &mut Vec::new())?;
-        self.close("row");
-        if self.out.len() >= PIECE_BYTES {
-            self.flush()?;
-        }
-        Ok(())
+        self.output.close("row");
+        self.output.settle()
     }
 
     /// Cells of a row; those of one section of columns as often as it is there.
@@ -154,14 +147,14 @@ impl<'a> Writer<'a, '_> {
             return Ok(());
         }
         let Some(column) = self.column(at, place) else { return Ok(()) };
-        self.open("c");
-        self.push(" r=\"");
-        push_column(&mut self.out, column);
-        push_number(&mut self.out, row);
-        self.push("\"");
-        self.push(&cell.kept);
+        self.output.open("c");
+        self.output.push(" r=\"");
+        self.output.column(column);
+        self.output.number(row);
+        self.output.push("\"");
+        self.output.push(&cell.kept);
         if is_empty {
-            self.push("/>");
+            self.output.push("/>");
             return Ok(());
         }
         self.now = At { row, column };
@@ -172,22 +165,22 @@ impl<'a> Writer<'a, '_> {
         match &cell.content {
             Content::Empty => return Ok(()),
             Content::Value(kind, value) => {
-                self.kind(kind);
+                self.output.kind(kind);
                 self.raw(value.clone());
             }
             Content::Inline(range) => {
-                self.kind("inlineStr");
+                self.output.kind("inlineStr");
                 self.raw(range.clone());
             }
             Content::Formula(calculated) => {
-                self.push(">");
+                self.output.push(">");
                 self.formula(calculated, cell, place)?;
             }
             Content::Tagged(tagged) => {
                 return self.tagged(tagged, turns, Spot { cell: at, now: At { row, column }, place });
             }
         }
-        self.close("c");
+        self.output.close("c");
         Ok(())
     }
 
@@ -222,14 +215,14 @@ impl<'a> Writer<'a, '_> {
                 self.told.lost_at = Some(format!("{}!{at}", name()));
             }
         }
-        self.open("f");
+        self.output.open("f");
         if let Some((range, kept)) = &calculated.array {
             let now = self.moves.range(*range, place).unwrap_or(*range);
-            self.push(&format!(" t=\"array\" ref=\"{now}\"{kept}"));
+            self.output.push(&format!(" t=\"array\" ref=\"{now}\"{kept}"));
         }
-        self.push(">");
-        push(&mut self.out, &text, false);
-        self.close("f");
+        self.output.push(">");
+        self.output.shown(&text, false);
+        self.output.close("f");
         Ok(())
     }
 
@@ -263,7 +256,7 @@ impl<'a> Writer<'a, '_> {
         let mut texts: Vec<(usize, String)> = Vec::new();
         self.texts(pieces, (None, turns), &mut texts)?;
         if texts.iter().all(|(_, text)| text.is_empty()) {
-            self.push("/>");
+            self.output.push("/>");
             return Ok(());
         }
         let characters: usize = texts.iter().map(|(_, text)| text.chars().count()).sum();
@@ -278,23 +271,23 @@ impl<'a> Writer<'a, '_> {
             let whole: String = texts.iter().map(|(_, text)| text.as_str()).collect();
             self.show(&whole);
         }
-        self.kind("inlineStr");
-        self.open("is");
-        self.push(">");
+        self.output.kind("inlineStr");
+        self.output.open("is");
+        self.output.push(">");
         let is_rich = tagged.runs.iter().any(|properties| !properties.is_empty());
         for (run, text) in &texts {
             if is_rich {
-                self.open("r");
-                self.push(">");
-                self.push(tagged.runs.get(*run).map_or("", String::as_str));
+                self.output.open("r");
+                self.output.push(">");
+                self.output.push(tagged.runs.get(*run).map_or("", String::as_str));
             }
-            self.text(text, false);
+            self.output.text(text, false);
             if is_rich {
-                self.close("r");
+                self.output.close("r");
             }
         }
-        self.close("is");
-        self.close("c");
+        self.output.close("is");
+        self.output.close("c");
         Ok(())
     }
 
@@ -348,8 +341,8 @@ impl<'a> Writer<'a, '_> {
     /// The rest of a cell that holds one value.
     fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, here: Spot) {
         match answer {
-            None | Some(Answer::Null | Answer::List(_)) => self.push("/>"),
-            Some(Answer::Text(text)) if text.is_empty() => self.push("/>"),
+            None | Some(Answer::Null | Answer::List(_)) => self.output.push("/>"),
+            Some(Answer::Text(text)) if text.is_empty() => self.output.push("/>"),
             Some(Answer::Text(text)) => {
                 if text.len() > CHARACTERS && text.chars().count() > CHARACTERS {
                     self.told.faults.push((tag, long(text.chars().count())));
@@ -358,9 +351,9 @@ impl<'a> Writer<'a, '_> {
                 self.inline(text, true);
             }
             Some(Answer::Truth(truth)) => {
-                self.kind("b");
-                self.element("v", if *truth { "1" } else { "0" });
-                self.close("c");
+                self.output.kind("b");
+                self.output.element("v", if *truth { "1" } else { "0" });
+                self.output.close("c");
             }
             Some(Answer::Number(number)) => self.number(*number),
             Some(Answer::Content(content)) => self.content(content, tag, here),
@@ -369,12 +362,12 @@ impl<'a> Writer<'a, '_> {
 
     /// A text, and the end of its cell.
     fn inline(&mut self, text: &str, is_of_data: bool) {
-        self.kind("inlineStr");
-        self.open("is");
-        self.push(">");
-        self.text(text, is_of_data);
-        self.close("is");
-        self.close("c");
+        self.output.kind("inlineStr");
+        self.output.open("is");
+        self.output.push(">");
+        self.output.text(text, is_of_data);
+        self.output.close("is");
+        self.output.close("c");
     }
 
     /// Tells what the cell shows, where it is asked for.
@@ -388,9 +381,13 @@ impl<'a> Writer<'a, '_> {
         if self.shown.is_some() {
             self.show(&number.to_string());
         }
-        self.push(">");
-        self.element("v", &number.to_string());
-        self.close("c");
+        self.output.push(">");
+        self.output.element("v", &number.to_string());
+        self.output.close("c");
+    }
+
+    fn raw(&mut self, range: std::ops::Range<usize>) {
+        self.output.bytes(self.sheet.xml.get(range).unwrap_or_default());
     }
 
     fn content(&mut self, content: &'a Given<'a>, tag: usize, here: Spot) {
@@ -406,9 +403,9 @@ impl<'a> Writer<'a, '_> {
                 self.number(serial);
             }
             Form::Formula => {
-                self.push(">");
-                self.open("f");
-                self.push(">");
+                self.output.push(">");
+                self.output.open("f");
+                self.output.push(">");
                 let formula = content.field(0);
                 if formula.chars().count() > cell_references::FORMULA_CHARACTERS {
                     self.told.faults.push((
@@ -417,12 +414,12 @@ impl<'a> Writer<'a, '_> {
                     ));
                 }
                 let formula = formula.strip_prefix('=').unwrap_or(formula);
-                push(&mut self.out, formula, false);
-                self.close("f");
-                self.close("c");
+                self.output.shown(formula, false);
+                self.output.close("f");
+                self.output.close("c");
             }
             Form::Image | Form::Qr | Form::Barcode => {
-                self.push("/>");
+                self.output.push("/>");
                 let Spot { cell, now, place } = here;
                 self.wishes.push(Wish { tag, cell, now, place, content });
             }
@@ -438,117 +435,8 @@ impl<'a> Writer<'a, '_> {
                     tag,
                     "a cell holds a text, a number, a truth value, a date or a formula".to_owned(),
                 ));
-                self.push("/>");
+                self.output.push("/>");
             }
-        }
-    }
-
-    fn text(&mut self, text: &str, is_of_data: bool) {
-        self.open("t");
-        self.push(if has_blanks(text) { " xml:space=\"preserve\">" } else { ">" });
-        push(&mut self.out, text, is_of_data);
-        self.close("t");
-    }
-
-    /// The cell's type, and the end of its tag.
-    fn kind(&mut self, kind: &str) {
-        if !kind.is_empty() && kind != "n" {
-            self.push(" t=\"");
-            self.push(kind);
-            self.push("\"");
-        }
-        self.push(">");
-    }
-
-    fn element(&mut self, name: &str, text: &str) {
-        self.open(name);
-        self.push(">");
-        self.push(text);
-        self.close(name);
-    }
-
-    fn open(&mut self, name: &str) {
-        self.out.push(b'<');
-        self.out.extend_from_slice(self.sheet.prefix.as_bytes());
-        self.push(name);
-    }
-
-    fn close(&mut self, name: &str) {
-        self.push("</");
-        self.out.extend_from_slice(self.sheet.prefix.as_bytes());
-        self.push(name);
-        self.out.push(b'>');
-    }
-
-    fn push(&mut self, text: &str) {
-        self.out.extend_from_slice(text.as_bytes());
-    }
-
-    fn raw(&mut self, range: std::ops::Range<usize>) {
-        self.out.extend_from_slice(self.sheet.xml.get(range).unwrap_or_default());
-    }
-
-    /// Packs what has been written.
-    pub(super) fn flush(&mut self) -> Result<(), Error> {
-        self.packer.write(&self.out)?;
-        self.out.clear();
-        Ok(())
-    }
-}
-
-fn long(characters: usize) -> String {
-    format!("the cell would have {characters} characters, and Excel allows {CHARACTERS}")
-}
-
-/// Adds a text to those of a cell: to the last one where it is of the same run.
-fn add(texts: &mut Vec<(usize, String)>, run: usize, text: &str) {
-    match texts.last_mut() {
-        Some((last, whole)) if *last == run => whole.push_str(text),
-        _ if text.is_empty() => {}
-        _ => texts.push((run, text.to_owned())),
-    }
-}
-
-fn push_number(out: &mut Vec<u8>, number: u32) {
-    let mut digits = [0; 10];
-    let (mut at, mut left) = (digits.len(), number);
-    while let Some(digit) = at.checked_sub(1).and_then(|at| digits.get_mut(at)) {
-        *digit = b'0' + u8::try_from(left % 10).unwrap_or_default();
-        (at, left) = (at - 1, left / 10);
-        if left == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(at..).unwrap_or_default());
-}
-
-fn push_column(out: &mut Vec<u8>, column: u32) {
-    let mut letters = [0; 7];
-    let (mut at, mut left) = (letters.len(), column);
-    while left > 0 {
-        left -= 1;
-        at -= 1;
-        if let Some(letter) = letters.get_mut(at) {
-            *letter = b'A' + u8::try_from(left % 26).unwrap_or_default();
-        }
-        left /= 26;
-    }
-    out.extend_from_slice(letters.get(at..).unwrap_or_default());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{push_column, push_number};
-
-    #[test]
-    fn places_are_written_as_excel_names_them() {
-        for (column, row, name) in
-            [(1, 1, "A1"), (26, 10, "Z10"), (27, 99, "AA99"), (16_384, 1_048_576, "XFD1048576")]
-        {
-            let mut out = Vec::new();
-            push_column(&mut out, column);
-            push_number(&mut out, row);
-            assert_eq!(String::from_utf8(out).expect("text"), name);
         }
     }
 }

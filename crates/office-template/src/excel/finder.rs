@@ -1,0 +1,180 @@
+//! Finds the tags of a sheet: in its cells, its name, its headers and footers.
+
+use std::collections::BTreeSet;
+
+use cell_references::Cell;
+
+use super::book::{Book, Place, Title};
+use super::headers::{self, Header};
+use super::plan::Text;
+use super::sheet::{Content, Sheet, shared_number};
+use super::tags::Found;
+use super::text::{Run, runs};
+use crate::error::{Error, Fault};
+use crate::lexer::{Delimiters, Tag, Token, lex};
+use crate::limits::Limits;
+use crate::program::{Step, step};
+use crate::read::Reading;
+
+/// Looks for the tags of a sheet.
+pub(super) struct Finder<'r, 'f> {
+    pub delimiters: Delimiters,
+    pub found: Vec<Found>,
+    pub faults: Vec<Fault>,
+    pub reading: &'r mut Reading<'f>,
+    pub limits: &'r Limits,
+}
+
+impl Finder<'_, '_> {
+    fn take(&mut self) -> Result<(), Error> {
+        let many = || Error::limit(&self.limits.tags, "the template has more tags than the limit");
+        self.reading.tags_left = self.reading.tags_left.checked_sub(1).ok_or_else(many)?;
+        Ok(())
+    }
+
+    /// The pieces of a sheet's name, and what is asked for them.
+    pub(super) fn title(
+        &mut self,
+        name: &str,
+        first: usize,
+        places: &mut Vec<Place>,
+    ) -> Result<(Vec<Title>, Vec<Step>), Error> {
+        let mut steps = Vec::new();
+        let title = self.pieces(name, ("the name of a sheet", name), (first, places), &mut steps)?;
+        Ok((title, steps))
+    }
+
+    /// The headers and footers of a sheet that have tags.
+    pub(super) fn headers(
+        &mut self,
+        sheet: &Sheet,
+        name: &str,
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Header>, Error> {
+        let mut found = Vec::new();
+        for (range, text) in headers::texts(&sheet.xml, sheet.behind) {
+            let before = steps.len();
+            let first = first + places.len();
+            let pieces = self.pieces(&text, ("a header or footer", name), (first, &mut *places), steps)?;
+            if steps.len() > before {
+                found.push(Header { range, pieces });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The pieces of a text that is no cell's, and what is asked for it. `first` is the number of its first tag.
+    fn pieces(
+        &mut self,
+        text: &str,
+        (what, sheet): (&str, &str),
+        (first, places): (usize, &mut Vec<Place>),
+        steps: &mut Vec<Step>,
+    ) -> Result<Vec<Title>, Error> {
+        let (mut title, mut from, before) = (Vec::new(), 0, steps.len());
+        let cell = format!("{what} ({sheet})");
+        for Token { range, tag, source, .. } in lex(text, &mut self.delimiters.clone()) {
+            self.take()?;
+            let shown = text.get(range.clone()).unwrap_or(&source).to_owned();
+            match tag {
+                Ok(Tag::Value(value)) => {
+                    title.push(Title::Text(text.get(from..range.start).unwrap_or_default().to_owned()));
+                    let tag = first + steps.len() - before;
+                    title.push(Title::Value { tag, at: steps.len() });
+                    steps.push(step("value", tag, &value));
+                    if let Some(outline) = &mut self.reading.outline {
+                        outline.add_cells(&[(cell.clone(), &Tag::Value(value), shown.as_str())]);
+                    }
+                    places.push(Place { cell: cell.clone(), shown });
+                    from = range.end;
+                }
+                Ok(_) => {
+                    self.faults.push(Fault::new(&cell, 0, &shown, &format!("{what} has values alone")));
+                }
+                Err(message) => self.faults.push(Fault::new(&cell, 0, &shown, &message)),
+            }
+        }
+        title.push(Title::Text(text.get(from..).unwrap_or_default().to_owned()));
+        Ok(title)
+    }
+
+    /// The cells with tags of a sheet.
+    pub(super) fn texts(
+        &mut self,
+        sheet: &Sheet,
+        (name, dates): (&str, &BTreeSet<u32>),
+        book: &mut Book,
+    ) -> Result<Vec<Text>, Error> {
+        let mut texts = Vec::new();
+        for (index, cell) in sheet.cells.iter().enumerate() {
+            let mut number = None;
+            let xml = match &cell.content {
+                Content::Value(kind, value) if kind == "s" => {
+                    number = shared_number(&sheet.xml, value);
+                    number.map(|number| book.strings.get(number)).unwrap_or_default()
+                }
+                Content::Inline(range) => sheet.xml.get(range.clone()).unwrap_or_default(),
+                Content::Empty | Content::Value(..) | Content::Formula(_) | Content::Tagged(_) => continue,
+            };
+            if !self.may_have_tags(xml) {
+                continue;
+            }
+            let runs = runs(xml);
+            let begin = self.found.len();
+            self.tags(&runs, (index, cell.row, cell.column), name)?;
+            if self.found.len() > begin {
+                book.tagged.extend(number);
+                let is_date = dates.contains(&cell.style);
+                texts.push(Text { cell: index, runs, tags: begin..self.found.len(), is_date });
+            }
+        }
+        Ok(texts)
+    }
+
+    fn may_have_tags(&self, xml: &[u8]) -> bool {
+        let first = self.delimiters.start.as_bytes().first().copied().unwrap_or(b'{');
+        memchr::memchr3(first, b'{', b'&', xml).is_some()
+    }
+
+    fn tags(
+        &mut self,
+        runs: &[Run],
+        (cell, row, column): (usize, u32, u32),
+        name: &str,
+    ) -> Result<(), Error> {
+        let text: String = runs.iter().map(|run| run.text.as_str()).collect();
+        let mut delimiters = self.delimiters.clone();
+        for token in lex(&text, &mut delimiters) {
+            self.take()?;
+            let shown = token.shown();
+            let place = format!("{name}!{}", Cell { row, column });
+            match token.tag.and_then(in_cell) {
+                Ok(tag) => {
+                    self.found.push(Found { cell, row, column, at: token.range, tag, shown, section: None });
+                }
+                Err(message) => self.faults.push(Fault::new(&place, 0, &shown, &message)),
+            }
+        }
+        self.delimiters = delimiters;
+        Ok(())
+    }
+}
+
+/// What a cell can hold.
+fn in_cell(tag: Tag) -> Result<Tag, String> {
+    match &tag {
+        Tag::Value(_)
+        | Tag::Section(..)
+        | Tag::Otherwise(_)
+        | Tag::End(_)
+        | Tag::Sheet(_)
+        | Tag::Image(_)
+        | Tag::Qr(_)
+        | Tag::Barcode(_)
+        | Tag::Delimiters(_) => Ok(tag),
+        Tag::Html(_) | Tag::Xml(_) | Tag::Command(..) | Tag::Slides(_) => {
+            Err("a cell has values, pictures, sections and {:sheet list}".to_owned())
+        }
+    }
+}
