@@ -1,3 +1,5 @@
+//! What clients do at the ends of a request, byte by byte.
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout};
 
