@@ -14,9 +14,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.path().is_dir() {
-            files.extend(self::files(&entry.path()))
+            files.extend(self::files(&entry.path()));
         } else {
-            files.push(entry.path())
+            files.push(entry.path());
         }
     }
     files

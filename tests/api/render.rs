@@ -195,9 +195,11 @@ fn a_terminal_sees_that_it_takes_long_and_the_desktop_shows_what_came_of_it() {
     write(folder.path(), "slow.html", slow);
     // The desktop, as far as the program sees it.
     write(folder.path(), "bin/xdg-open", b"#!/bin/sh\nprintf '%s' \"$1\" > opened\n");
-    let opener = folder.path().join("bin/xdg-open");
-    std::fs::set_permissions(&opener, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let path = format!("{}:{}", opener.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let desktop = folder.path().join("bin/xdg-open");
+    std::fs::set_permissions(&desktop, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut path = desktop.parent().unwrap().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap());
     let command = format!("{} render slow.html --open", env!("CARGO_BIN_EXE_platen"));
     let mut terminal = std::process::Command::new("timeout");
     terminal.args(["60", "script", "--quiet", "--return", "--command", &command, "/dev/null"]);

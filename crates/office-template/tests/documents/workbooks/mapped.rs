@@ -112,13 +112,14 @@ fn check(
     if is_merged {
         sheet.behind = format!("<mergeCells count=\"1\"><mergeCell ref=\"{}\"/></mergeCells>", shown(merged));
     }
-    sheet.behind.push_str(&format!(
+    let watching = format!(
         "<conditionalFormatting sqref=\"{}\"><cfRule type=\"expression\" priority=\"1\"><formula>TRUE</formula></cfRule>\
          </conditionalFormatting><dataValidations count=\"1\"><dataValidation type=\"whole\" sqref=\"{}\"><formula1>1</formula1>\
          <formula2>2</formula2></dataValidation></dataValidations>",
         shown(watched),
         shown(watched)
-    ));
+    );
+    sheet.behind.push_str(&watching);
     let absolute = |(row, column): Address| {
         let text = address((row, column));
         let digits = text.find(|letter: char| letter.is_ascii_digit()).expect("a row");
@@ -147,16 +148,15 @@ fn check(
     let moved = list.range(named, None);
     let (from, to) = moved.split_once(':').expect("a range");
     let name = format!("S!{}:{}", absolute(read_address(from)), absolute(read_address(to)));
-    let names = lines(&made, " definedName ");
-    assert_eq!(names, [format!("Named={name}")]);
+    assert_eq!(lines(&made, " definedName "), [format!("Named={name}")]);
 
-    let mut merges: Vec<String> = Vec::new();
+    let mut expected: Vec<String> = Vec::new();
     if is_merged {
         let copies = if is_in(merged.0.0) { list.times } else { 1 };
-        merges.extend((0..copies).map(|turn| format!("ref={}", list.range(merged, Some(turn)))));
+        expected.extend((0..copies).map(|turn| format!("ref={}", list.range(merged, Some(turn)))));
     }
-    merges.sort();
-    assert_eq!(lines(&made, " mergeCell "), merges);
+    expected.sort();
+    assert_eq!(lines(&made, " mergeCell "), expected);
 
     let mut cells = BTreeSet::new();
     for row in watched.0.0..=watched.1.0 {

@@ -141,7 +141,7 @@ fn walk(xml: &str, mut each: impl FnMut(&[String], &Attributes, &str)) {
                 open.last_mut().expect("in an element").1.push_str(&text);
             }
             Event::Eof => return,
-            _ => {}
+            Event::CData(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
         }
     }
 }
@@ -186,7 +186,11 @@ fn cells(xml: &str, texts: &[String]) -> BTreeMap<Address, Cell> {
 
 /// What refers to cells in a part, but for its cells, and what is only the state of a window.
 fn refers(part: &str, xml: &str) -> Vec<String> {
-    if part.ends_with(".rels") || part.starts_with("xl/pivot") || !xml.starts_with('<') {
+    if part.contains("/_rels/")
+        || part.starts_with("_rels/")
+        || part.starts_with("xl/pivot")
+        || !xml.starts_with('<')
+    {
         return Vec::new();
     }
     let mut all = Vec::new();
