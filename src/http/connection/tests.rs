@@ -1,4 +1,4 @@
-//! What clients do at the ends of a request, byte by byte.
+//! What actix and the client see of a connection.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, timeout};
