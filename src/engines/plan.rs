@@ -83,12 +83,12 @@ impl Plan {
 
 impl Way {
     /// Whether nothing is made of what it leads to. Of LaTeX pandoc keeps what is said and not how it looks: where TeX is
-    /// missing, a PDF by way of its Word document would be another document than the one that is asked for.
+    /// missing, a PDF by way of its Word document would be another document than the one that is asked for. Pages that
+    /// became pictures have no text any more: where pandoc is missing, HTML by way of slides would be a stack of images.
     fn is_end(&self) -> bool {
+        let pdf = DocumentKind::File(FileKind::Pdf);
         let last = self.steps.last();
-        last.is_some_and(|step| {
-            step.from == DocumentKind::Source && step.to != DocumentKind::File(FileKind::Pdf)
-        })
+        last.is_some_and(|step| [DocumentKind::Source, pdf].contains(&step.from) && step.to != pdf)
     }
 }
 

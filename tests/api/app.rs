@@ -103,6 +103,8 @@ impl TestApp {
             variable("browser.tabs", "2"),
             variable("office.start", "lazy"),
             variable("tex.cache_dir", CACHES),
+            // TeX yields to other programs, and other tests are such.
+            variable("tex.timeout_ms", "60000"),
         ];
         all.extend(settings.iter().map(|(key, value)| variable(key, value)));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().expect("a client");

@@ -108,7 +108,7 @@ async fn bodies(app: &TestApp, caused: &mut Caused) {
     let long = app.request(Method::POST, INIT).body(" ".repeat(2_049));
     let problem = caused.by(Code::PayloadTooLarge, long).await;
     assert!(problem["detail"].as_str().unwrap().contains("2048"), "{problem}");
-    let pair = json!({"type": "html", "target": "pptx"});
+    let pair = json!({"type": "html", "target": "xlsx"});
     let problem = caused.by(Code::UnsupportedConversion, post(app, INIT, &pair)).await;
     assert!(problem["detail"].as_str().unwrap().contains("jpg, png"), "{problem}");
     let named =
