@@ -17,7 +17,6 @@ use crate::config::Config;
 use crate::domain::encoding;
 use crate::domain::format_opts::Delimiters;
 use crate::domain::ids::AccountId;
-use crate::domain::kinds::TemplateKind;
 use crate::domain::letters::spelled;
 use crate::domain::site::{Files, Site};
 use crate::engines::lint::Linter;
@@ -81,11 +80,7 @@ pub fn run(config: &Config, arguments: &LintArguments) -> Result<ExitCode, Comma
     let report = judged(report, data.as_ref());
     let lacks = |data: &Value| {
         let variables = report.variables.iter().flatten().map(String::as_str);
-        variables
-            .filter(|path| {
-                missing::lacks(data, path, matches!(kind, TemplateKind::Docx | TemplateKind::Pptx))
-            })
-            .collect()
+        variables.filter(|path| missing::lacks(data, path, kind.is_office())).collect()
     };
     let missing = data.as_ref().map(lacks);
     let told = Told { r#type: kind.name(), report: &report, missing };

@@ -121,18 +121,6 @@ impl Linter {
 
 #[async_trait(?Send)]
 impl VariableReader for Linter {
-    fn reads(&self, kind: TemplateKind) -> bool {
-        match kind {
-            TemplateKind::Html
-            | TemplateKind::Ejs
-            | TemplateKind::Framework
-            | TemplateKind::Docx
-            | TemplateKind::Latex
-            | TemplateKind::Pptx => true,
-            TemplateKind::Xlsx => false,
-        }
-    }
-
     async fn variables(
         &self,
         account: AccountId,
@@ -141,7 +129,7 @@ impl VariableReader for Linter {
     ) -> Reading {
         match self.lint_aside(account, template, limit).await {
             // Of an Office file whose tags cannot all be read, what can be is not all.
-            Ok(Some(report)) if !is_filled(template.0) || report.faults.is_empty() => {
+            Ok(Some(report)) if !template.0.is_office() || report.faults.is_empty() => {
                 report.variables.map_or(Reading::Untellable, Reading::Paths)
             }
             Ok(Some(_)) => Reading::Untellable,
@@ -161,11 +149,6 @@ fn page(language: Language, site: &Site, body: Bytes) -> Option<(LintJob<'_>, By
     has_tags(language, &body).then_some((job, body))
 }
 
-/// Whether it is an Office file with tags.
-fn is_filled(kind: TemplateKind) -> bool {
-    matches!(kind, TemplateKind::Docx | TemplateKind::Xlsx | TemplateKind::Pptx)
-}
-
 /// What is in a page without a tag.
 fn nothing() -> LintReport {
     LintReport { variables: Some(Vec::new()), ..LintReport::default() }
@@ -181,7 +164,7 @@ struct Beside<'a> {
 impl FileSource for Beside<'_> {
     async fn file(&self, name: &str) -> Result<Asked, String> {
         let text = || self.site.text(name).map(|text| text.content).or_else(|| self.site.get(name).cloned());
-        let content = if is_filled(self.kind) {
+        let content = if self.kind.is_office() {
             beside(self.site, name)?
         } else {
             text().ok_or_else(|| format!("there is no file '{name}'"))?

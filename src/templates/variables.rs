@@ -65,11 +65,6 @@ pub trait VariableReader: Send + Sync {
         template: (TemplateKind, &Site),
         limit: Duration,
     ) -> Reading;
-
-    /// Whether there is a reader for templates of this kind at all. What has none now may have one in a later version.
-    fn reads(&self, _kind: TemplateKind) -> bool {
-        true
-    }
 }
 
 /// The place of the reader, who comes later than the templates. Without one nothing is told.
@@ -87,7 +82,7 @@ impl Deps {
     /// What a template with these files reads, if that is told in time.
     pub(super) async fn variables(&self, account: AccountId, template: (TemplateKind, &Site)) -> Told {
         let limit = Duration::from_millis(self.limits.variables_timeout_ms);
-        let Some(reader) = self.reader.0.get().filter(|reader| reader.reads(template.0)) else {
+        let Some(reader) = self.reader.0.get() else {
             return Told::NotYet;
         };
         match reader.variables(account, template, limit).await {
@@ -97,9 +92,9 @@ impl Deps {
         }
     }
 
-    /// Whether it is worth the while to load a template of this kind for its variables.
-    pub(super) fn reads(&self, kind: TemplateKind) -> bool {
-        self.reader.0.get().is_some_and(|reader| reader.reads(kind))
+    /// Whether it is worth the while to load a template for its variables.
+    pub(super) fn has_reader(&self) -> bool {
+        self.reader.0.get().is_some()
     }
 
     /// Where the reader goes.

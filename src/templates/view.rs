@@ -121,7 +121,7 @@ impl Handler<LocateArchive> for TemplateRegistry {
 /// The variables of a template that was saved when nobody had the time to tell them.
 async fn read(deps: &Deps, account: AccountId, summary: &TemplateSummary) -> Option<Variables> {
     let content = &summary.content;
-    if !deps.reads(content.kind) {
+    if !deps.has_reader() {
         return None;
     }
     let key = summary.key(TemplatePart::Package);

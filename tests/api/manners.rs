@@ -147,7 +147,7 @@ async fn faults_are_told_once_and_offer_what_works() {
         ),
         (
             json!({"type": "html", "target": "doc"}),
-            json!(["/target 'doc' is not known; give one of jpg, png, html, pdf"]),
+            json!(["/target 'doc' is not known; give one of jpg, png, pptx, html, pdf"]),
         ),
         (
             json!({"type": "html", "target": "pdf", "formatOpts": {"toPage": 1.5, "waitForTimeout": "5"}}),
