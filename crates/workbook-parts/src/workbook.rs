@@ -5,7 +5,7 @@ use cell_references::{Formula, Meaning, Origin, Place};
 use crate::book::Book;
 use crate::error::Error;
 use crate::report::Report;
-use crate::xml::{Document, Edits, Reading, rewritten};
+use crate::xml::{Document, Edits, rewritten};
 
 /// What stands before `calcPr`, from the nearest.
 const BEFORE_CALCULATION: [&str; 4] = ["definedNames", "externalReferences", "functionGroups", "sheets"];
@@ -16,7 +16,7 @@ const BEFORE_CALCULATION: [&str; 4] = ["definedNames", "externalReferences", "fu
 /// # Errors
 /// [`Error::Xml`], [`Error::Formula`].
 pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let mut edits = Edits::default();
     let mut begins = Vec::with_capacity(book.names.len());
     let mut count = 0;
@@ -92,13 +92,15 @@ fn defined_names(
             }
             report.lost.add(told_here.lost.count, told);
             report.widened.add(told_here.widened.count, told);
-            out.push_str(&rewritten(document, index, |edits| {
+            let piece = rewritten(document, index, |edits| {
                 let number = begins.get(sheet).copied().unwrap_or_default() + copy;
                 edits.set(document, index, "localSheetId", &number.to_string());
                 if now != formula.text() {
                     edits.set_text(document, index, &now);
                 }
-            }));
+            });
+            book.take(&piece)?;
+            out.push_str(&piece);
         }
     }
     Ok(out)

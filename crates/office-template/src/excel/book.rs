@@ -75,7 +75,11 @@ impl Source {
         reading: &mut Reading<'_>,
         limits: &Limits,
     ) -> Result<Self, Error> {
-        let listing = parts::listing((archive, main), (&mut reading.unpacked_left, limits))?;
+        let listing = parts::listing(
+            (archive, main),
+            (&mut reading.unpacked_left, &mut reading.elements_left),
+            limits,
+        )?;
         Ok(Self { main: main.to_owned(), listing })
     }
 
@@ -99,8 +103,10 @@ impl Book {
     ) -> Result<(Self, Vec<Step>, Vec<Place>), Error> {
         let Source { main, listing } = source;
         let Listing { sheets, is_1904, strings, styles } = listing;
-        let dates = styles.map(|(name, xml)| styles::dates(&name, &xml)).transpose()?.unwrap_or_default();
-        let strings = Strings::read(strings)?;
+        let left = &mut reading.elements_left;
+        let dates = styles.map(|(name, xml)| styles::dates(&name, &xml, (&mut *left, limits)));
+        let dates = dates.transpose()?.unwrap_or_default();
+        let strings = Strings::read(strings, (left, limits))?;
         let may_have_tags = may_have_tags(&sheets, &strings, delimiters);
         let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
         let (sheets_of_book, answers) = (Vec::with_capacity(sheets.len()), 0);
@@ -121,7 +127,8 @@ impl Book {
             let (part, xml) = listed.part.unzip();
             let mut sheet = match (&part, xml) {
                 (Some(part), Some(xml)) if may_have_tags => {
-                    Some(Sheet::read((part, xml), &names, &mut finder.reading.elements_left)?)
+                    let Reading { elements_left, formulas_left, .. } = &mut *finder.reading;
+                    Some(Sheet::read((part, xml), &names, (elements_left, formulas_left))?)
                 }
                 _ => None,
             };

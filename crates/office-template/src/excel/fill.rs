@@ -20,10 +20,10 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::fill::misfit;
 use crate::limits::Limit;
-use crate::package::{Package, replaced};
+use crate::package::{Package, can_stand, replaced};
 
 /// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
-const LIST: usize = 200_000;
+pub(super) const LIST: usize = 200_000;
 
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
@@ -87,11 +87,12 @@ impl Book {
         if !done.faults.is_empty() {
             return Ok(done);
         }
-        let book = parts::Book::new(&workbook, LIST);
+        let book = parts::Book::new(&workbook, LIST).with_elements(package.elements_at_most());
         let mut follower = Follower { book, kinds, report: parts::Report::default(), tables: tables.largest };
+        let names: Vec<&str> = self.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
         for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
             for (copy, made) in copies.iter().enumerate() {
-                let at = (&workbook, number, copy);
+                let at = (&workbook, names.as_slice(), (number, copy));
                 let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
                 done.faults.extend(told.faults);
                 lost(told.lost, told.lost_at.as_deref(), package);
@@ -192,7 +193,9 @@ fn wrong(name: &str) -> Option<String> {
             "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}"
         ));
     }
-    if let Some(letter) = name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control()) {
+    if let Some(letter) =
+        name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control() || !can_stand(*letter))
+    {
         return Some(format!(
             "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\"
         ));
@@ -224,7 +227,7 @@ fn lost(count: usize, cell: Option<&str>, package: &mut Package<'_>) {
 /// Writes a copy of a sheet, and what belongs to it.
 fn write<'a>(
     (book, sheet, made): (&'a Book, &'a BookSheet, &Made<'a>),
-    (workbook, number, copy): (&'a Workbook, usize, usize),
+    (workbook, names, (number, copy)): (&'a Workbook, &'a [&'a str], (usize, usize)),
     follower: &mut Follower<'_>,
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Told, Error> {
@@ -237,6 +240,7 @@ fn write<'a>(
     let mut writer = Writer {
         sheet: cells,
         workbook,
+        names,
         moves: &moved.moves,
         at: (number, copy),
         is_1904: book.is_1904,
@@ -257,8 +261,9 @@ fn write<'a>(
     let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
     let mut of_headers = Vec::new();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
+    follower.book.set_room(package.room());
     let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
-    let around = around.map_err(|error| failed(part, &error))?;
+    let around = around.map_err(|error| failed(part, &error, package))?;
     let mut packer = package.packer()?;
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::container::{self, Archive};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{attribute_of, entries, relationships_in, relationships_of, resolved};
+use crate::package::{Entry, attribute_of, counted, relationships_in, relationships_of, resolved};
 
 /// A workbook, as its main part has it.
 pub(super) struct Listing {
@@ -24,10 +24,22 @@ pub(super) struct Listed {
     pub part: Option<(String, Vec<u8>)>,
 }
 
+/// How many elements may follow, and the limits that they are bounded by.
+pub(super) type Left<'l> = (&'l mut u64, &'l Limits);
+
+/// The elements of a part, which are counted among all that are read.
+pub(super) fn elements(part: &str, xml: &[u8], (left, limits): Left<'_>) -> Result<Vec<Entry>, Error> {
+    let all = counted(part, xml, &limits.elements)?;
+    let many = || Error::limit(&limits.elements, "the template has more elements than the limit");
+    *left = left.checked_sub(all.len() as u64).ok_or_else(many)?;
+    Ok(all)
+}
+
 /// Reads the main part `main` and those that it refers to.
 pub(super) fn listing(
     (archive, main): (&mut Archive<'_>, &str),
-    (room, limits): (&mut u64, &Limits),
+    (room, left): (&mut u64, &mut u64),
+    limits: &Limits,
 ) -> Result<Listing, Error> {
     let names = container::entries_by_name(archive);
     let mut part = |name: &str| {
@@ -43,7 +55,7 @@ pub(super) fn listing(
     };
     let (strings, styles) = (of_kind("/sharedStrings")?, of_kind("/styles")?);
     let mut listing = Listing { sheets: Vec::new(), is_1904: false, strings, styles };
-    for entry in entries(main, &xml)? {
+    for entry in elements(main, &xml, (left, limits))? {
         match entry.name.as_str() {
             "workbookPr" => listing.is_1904 = ["1", "true"].contains(&entry.value("date1904")),
             "sheet" => {
@@ -72,12 +84,13 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    pub(super) fn read(part: Option<(String, Vec<u8>)>) -> Result<Self, Error> {
+    pub(super) fn read(part: Option<(String, Vec<u8>)>, left: Left<'_>) -> Result<Self, Error> {
         let (name, xml) = part.unwrap_or_default();
         if xml.is_empty() {
             return Ok(Self { name, xml, texts: Vec::new() });
         }
-        let texts = entries(&name, &xml)?.into_iter().filter(|one| one.name == "si").map(|one| one.whole);
+        let texts =
+            elements(&name, &xml, left)?.into_iter().filter(|one| one.name == "si").map(|one| one.whole);
         let texts = texts.collect();
         Ok(Self { name, xml, texts })
     }

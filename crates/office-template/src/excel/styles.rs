@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::parts::{Left, elements};
 use crate::error::Error;
-use crate::package::entries;
 
 /// The formats of dates and times that every file has.
 const BUILT_IN: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
 
 /// The numbers of the cells' formats (the attribute `s`) that show a date.
-pub(super) fn dates(name: &str, xml: &[u8]) -> Result<BTreeSet<u32>, Error> {
-    let all = entries(name, xml)?;
+pub(super) fn dates(name: &str, xml: &[u8], left: Left<'_>) -> Result<BTreeSet<u32>, Error> {
+    let all = elements(name, xml, left)?;
     let own: BTreeSet<u32> = all
         .iter()
         .filter(|one| one.name == "numFmt" && is_date(one.value("formatCode")))
