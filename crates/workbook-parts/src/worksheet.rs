@@ -6,6 +6,7 @@ mod merges;
 mod view;
 
 use crate::book::{At, Book, Fate, Sheet};
+use crate::control;
 use crate::drawing;
 use crate::error::Error;
 use crate::filter;
@@ -141,6 +142,9 @@ impl Writer<'_, '_> {
                         Fate::Gone => self.edits.unset(document, index, "sqref"),
                     }
                 }
+            }
+            "controlPr" => {
+                control::tied((document, index), &self.sheet, &mut self.edits, self.report)?;
             }
             // Of a control or an embedded object.
             "anchor" => drawing::moved_in_place(document, index, &self.sheet, &mut self.edits),

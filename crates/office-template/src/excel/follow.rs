@@ -75,6 +75,7 @@ impl Follower<'_> {
                 "vmlDrawing" => parts::vml(&xml, book, at, report).map_err(failed)?,
                 "comments" => parts::comments(&xml, book, at).map_err(failed)?,
                 "threadedComment" => parts::threaded_comments(&xml, book, at).map_err(failed)?,
+                "ctrlProp" => parts::control(&xml, book, at, report).map_err(failed)?,
                 "pivotTable" => parts::pivot_table(&xml, book, at, report).map_err(failed)?,
                 _ => continue,
             };

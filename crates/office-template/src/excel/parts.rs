@@ -22,7 +22,18 @@ pub(super) struct Listed {
     pub name: String,
     /// Its part; none of what is no sheet of cells, as a sheet that is a chart.
     pub part: Option<(String, Vec<u8>)>,
+    pub tab: Tab,
 }
+
+/// What else is known of a sheet.
+pub(super) struct Tab {
+    /// The name of its part where it is a chart.
+    pub chart: Option<String>,
+    pub is_hidden: bool,
+}
+
+/// A part that may be there: its name, and its text.
+pub(super) type Part = Option<(String, Vec<u8>)>;
 
 /// How many elements may follow, and the limits that they are bounded by.
 pub(super) type Left<'l> = (&'l mut u64, &'l Limits);
@@ -61,13 +72,22 @@ pub(super) fn listing(
             "sheet" => {
                 let tag = xml.get(entry.tag.clone()).unwrap_or_default();
                 let id = attribute_of(tag, |name| name.ends_with(b":id")).unwrap_or_default();
-                let relation = relations.iter().find(|one| one.id == id && one.kind.ends_with("/worksheet"));
-                let name = relation.and_then(|one| resolved(main, &one.target));
-                let part = match name {
+                let of_kind = |kind: &str| {
+                    let relation = relations.iter().find(|one| one.id == id && one.kind.ends_with(kind));
+                    relation.filter(|one| !one.is_external).and_then(|one| resolved(main, &one.target))
+                };
+                let part = match of_kind("/worksheet") {
                     Some(name) => part(&name)?.map(|content| (name, content)),
                     None => None,
                 };
-                listing.sheets.push(Listed { name: entry.value("name").to_owned(), part });
+                listing.sheets.push(Listed {
+                    name: entry.value("name").to_owned(),
+                    part,
+                    tab: Tab {
+                        chart: of_kind("/chartsheet"),
+                        is_hidden: ["hidden", "veryHidden"].contains(&entry.value("state")),
+                    },
+                });
             }
             _ => {}
         }

@@ -23,6 +23,8 @@ pub(super) struct Sheet {
     pub cells: Vec<Cell>,
     /// Where in the part they end.
     pub behind: usize,
+    /// The first cell of a data table, whose formula nobody keeps.
+    pub data_table: Option<references::Cell>,
 }
 
 /// A row that is written in the part.
@@ -105,8 +107,8 @@ impl Sheet {
         }
         let mut scanner = Scanner::new(names, (left, formulas));
         let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
-        let Scanner { rows, cells, behind, .. } = scanner;
-        Ok(Self { xml, prefix, rows, cells, behind })
+        let Scanner { rows, cells, behind, data_table, .. } = scanner;
+        Ok(Self { xml, prefix, rows, cells, behind, data_table })
     }
 
     /// The last row and the last column that have a cell.
@@ -143,6 +145,7 @@ struct Scanner<'s> {
     is_in_formula: bool,
     is_in_data: bool,
     behind: usize,
+    data_table: Option<references::Cell>,
 }
 
 impl<'s> Scanner<'s> {
@@ -161,6 +164,7 @@ impl<'s> Scanner<'s> {
             is_in_formula: false,
             is_in_data: false,
             behind: 0,
+            data_table: None,
         }
     }
 
@@ -357,7 +361,11 @@ impl<'s> Scanner<'s> {
             self.shared.insert(number, (Arc::clone(&formula), row, column));
             return Some(Calculated { formula: Spelled::As(formula, (0, 0)), array: None });
         }
-        if text.is_empty() || kind == "dataTable" {
+        if kind == "dataTable" {
+            self.data_table.get_or_insert(references::Cell { row, column });
+            return None;
+        }
+        if text.is_empty() {
             return None;
         }
         let formula = Formula::parse(&text, self.names, Meaning::Value);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cell_references::{Cell as At, Moves, Origin, Place, Workbook};
+use cell_references::{Cell as At, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
 use super::output::Output;
@@ -22,6 +22,8 @@ pub(super) struct Told {
     /// References that are lost, and the first cell with one.
     pub lost: usize,
     pub lost_at: Option<String>,
+    /// The first array formula that is repeated with only some of its cells.
+    pub torn_at: Option<String>,
 }
 
 /// Writes the rows of a copy of a sheet.
@@ -214,6 +216,12 @@ impl<'a> Writer<'a, '_> {
         self.output.open("f");
         if let Some((range, kept)) = &calculated.array {
             let now = self.moves.range(*range, place).unwrap_or(*range);
+            let size = |range: &Range| {
+                (range.rows.last - range.rows.first, range.columns.last - range.columns.first)
+            };
+            if size(&now) != size(range) && self.told.torn_at.is_none() {
+                self.told.torn_at = Some(format!("{}!{at}", name()));
+            }
             self.output.push(&format!(" t=\"array\" ref=\"{now}\"{kept}"));
         }
         self.output.push(">");
