@@ -28,6 +28,7 @@ mod tags;
 mod tail;
 mod text;
 mod tree;
+mod values;
 mod workbook;
 mod write;
 

@@ -17,7 +17,7 @@ use std::hash::BuildHasher as _;
 use crate::chart::Chart;
 use crate::container::{self, Archive};
 use crate::content_types::{Kinds, LIST, kinds};
-use crate::error::Error;
+use crate::error::{Error, quoted};
 use crate::family::Family;
 use crate::include::Taken;
 use crate::limits::Limits;
@@ -177,6 +177,16 @@ impl<'a> Package<'a> {
     /// There is no room for what would be written.
     pub(crate) fn full(&self) -> Error {
         Error::limit(&self.limits.output_bytes, "the filled document becomes larger than the limit")
+    }
+
+    /// How many elements a part may have.
+    pub(crate) fn elements_at_most(&self) -> usize {
+        usize::try_from(self.limits.elements.value).unwrap_or(usize::MAX)
+    }
+
+    /// A part has more of them.
+    pub(crate) fn many_elements(&self, part: &str) -> Error {
+        Error::limit(&self.limits.elements, &format!("{} has more elements than the limit", quoted(part)))
     }
 
     /// A part's text as it stands now; `None` where there is no such part.

@@ -1,9 +1,12 @@
 //! Where cells and formulas of a part are now.
 
+use std::cell::Cell as Count;
+
 use cell_references::{Cell, Formula, Lines, Meaning, Moves, Origin, Place, Range, SheetCopy, Workbook};
 
 use crate::error::Error;
 use crate::report::Report;
+use crate::xml::Reading;
 
 /// How many ranges a list of areas may become: a longer one is a range around them. Excel reads some thousand, but looks at each for every cell.
 const AREAS: usize = 1_000;
@@ -23,6 +26,10 @@ pub struct Book<'a> {
     pub(crate) workbook: &'a Workbook,
     pub(crate) names: Vec<&'a str>,
     at_most: usize,
+    /// How many elements a part may have.
+    elements: usize,
+    /// How many bytes may still be written of what is there once a turn.
+    room: Count<usize>,
 }
 
 impl<'a> Book<'a> {
@@ -30,7 +37,28 @@ impl<'a> Book<'a> {
     #[must_use]
     pub fn new(workbook: &'a Workbook, at_most: usize) -> Self {
         let names = workbook.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
-        Self { workbook, names, at_most }
+        Self { workbook, names, at_most, elements: usize::MAX, room: Count::new(usize::MAX) }
+    }
+
+    /// Bounds the elements of each part that is read: each takes some twenty times the room of its four bytes.
+    #[must_use]
+    pub fn with_elements(self, at_most: usize) -> Self {
+        Self { elements: at_most, ..self }
+    }
+
+    /// Bounds the bytes of all that is written from now on once a turn, as a comment of repeated cells: it is in memory before its part is whole.
+    pub fn set_room(&self, bytes: usize) {
+        self.room.set(bytes);
+    }
+
+    pub(crate) fn reading(&self) -> Reading {
+        Reading { elements: self.elements, skipped: None, is_loose: false }
+    }
+
+    /// A piece that is there once a turn is about to be kept.
+    pub(crate) fn take(&self, piece: &str) -> Result<(), Error> {
+        self.room.set(self.room.get().checked_sub(piece.len()).ok_or(Error::Room)?);
+        Ok(())
     }
 
     pub(crate) fn sheet(&self, at: At) -> Result<Sheet<'_>, Error> {

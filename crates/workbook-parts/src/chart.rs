@@ -5,7 +5,7 @@ use cell_references::{Meaning, Place};
 use crate::book::{At, Book};
 use crate::error::Error;
 use crate::report::Report;
-use crate::xml::{Document, Edits, Reading};
+use crate::xml::{Document, Edits};
 
 /// What a chart remembers of its cells.
 const REMEMBERED: [&str; 5] = ["strCache", "multiLvlStrCache", "dlblRangeCache", "lvl", "v"];
@@ -22,7 +22,7 @@ pub fn chart(
     place: Place,
     report: &mut Report,
 ) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let sheet = book.sheet(at)?;
     let mut edits = Edits::default();
     for index in 0..document.len() {

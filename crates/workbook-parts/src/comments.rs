@@ -7,7 +7,7 @@ use cell_references::Range;
 use crate::book::{At, Book, Sheet};
 use crate::drawing::guid;
 use crate::error::Error;
-use crate::xml::{Document, Edits, Reading, escaped, rewritten};
+use crate::xml::{Document, Edits, escaped, rewritten};
 
 /// A comment that stands for a conversation has an author of this name, and the conversation's id.
 const CONVERSATION: &str = "tc=";
@@ -17,7 +17,7 @@ const CONVERSATION: &str = "tc=";
 /// # Errors
 /// [`Error::Xml`], [`Error::Many`] for more comments than the limit.
 pub fn comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let sheet = book.sheet(at)?;
     let mut edits = Edits::default();
     let authors = document.child(0, "authors");
@@ -32,8 +32,8 @@ pub fn comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>, Error> {
     for index in document.children(list) {
         let author = document.number(index, "authorId").and_then(|author| names.get(author as usize));
         let conversation = author.and_then(|author| author.strip_prefix(CONVERSATION));
-        each_turn(&document, index, &sheet, &mut comments, |turn, now| {
-            text.push_str(&rewritten(&document, index, |edits| {
+        each_turn(&document, index, &sheet, (&mut comments, &mut text), |turn, now| {
+            rewritten(&document, index, |edits| {
                 edits.set(&document, index, "ref", &now.to_string());
                 if turn == 0 && at.copy == 0 {
                     return;
@@ -45,7 +45,7 @@ pub fn comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>, Error> {
                 edits.set_foreign(&document, index, "uid", &id);
                 edits.set(&document, index, "authorId", &(first_new + new_authors.len()).to_string());
                 new_authors.push(id);
-            }));
+            })
         })?;
     }
     edits.replace(document.elements[list].inner.clone(), text);
@@ -68,41 +68,43 @@ pub fn comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// As those of [`comments`].
 pub fn threaded_comments(xml: &[u8], book: &Book<'_>, at: At) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let sheet = book.sheet(at)?;
     let mut edits = Edits::default();
     let mut text = String::new();
     let mut comments = 0;
     for index in document.children(0) {
-        each_turn(&document, index, &sheet, &mut comments, |turn, now| {
-            text.push_str(&rewritten(&document, index, |edits| {
+        each_turn(&document, index, &sheet, (&mut comments, &mut text), |turn, now| {
+            rewritten(&document, index, |edits| {
                 edits.set(&document, index, "ref", &now.to_string());
                 for name in ["id", "parentId"] {
                     if let Some(id) = document.value(index, name) {
                         edits.set(&document, index, name, &guid(&id, at, turn));
                     }
                 }
-            }));
+            })
         })?;
     }
     edits.replace(document.elements[0].inner.clone(), text);
     Ok(edits.into_part(&document))
 }
 
-/// Calls for each turn of a comment's cell, with its number and the cell; what has no cell is kept as it is, once.
+/// Adds what is written for each turn of a comment's cell, with its number and the cell; what has no cell is left out.
 fn each_turn(
     document: &Document<'_>,
     index: usize,
     sheet: &Sheet<'_>,
-    comments: &mut usize,
-    mut write: impl FnMut(usize, Range),
+    (comments, text): (&mut usize, &mut String),
+    mut write: impl FnMut(usize, Range) -> String,
 ) -> Result<(), Error> {
     let cell = document.value(index, "ref").and_then(|text| Range::parse(&text));
     let Some(cell) = cell else { return Ok(()) };
     for (turn, (_, now)) in sheet.moves.turns(cell).enumerate() {
         *comments += 1;
         sheet.check(*comments, "comments")?;
-        write(turn, now);
+        let piece = write(turn, now);
+        sheet.book.take(&piece)?;
+        text.push_str(&piece);
     }
     Ok(())
 }

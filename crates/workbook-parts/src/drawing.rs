@@ -7,7 +7,7 @@ use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Meaning, Place, Range};
 use crate::book::{At, Book, Sheet};
 use crate::error::Error;
 use crate::report::Report;
-use crate::xml::{Document, Edits, Reading, rewritten};
+use crate::xml::{Document, Edits, rewritten};
 
 /// A drawing part, rewritten.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Anchor {
 /// # Errors
 /// [`Error::Xml`], [`Error::Many`] for more objects than the limit, [`Error::Formula`].
 pub fn drawing(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Result<Drawing, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let sheet = book.sheet(at)?;
     let numbers = (0..document.len()).filter(|&index| document.name(index) == "cNvPr");
     let next = numbers.filter_map(|index| document.number(index, "id")).max().unwrap_or_default();
@@ -170,7 +170,9 @@ impl Writer<'_> {
             sheet.check(self.objects, "drawn objects")?;
             let mut edits = self.changes(index, (turn, place), report)?;
             anchor.set(document, now, &mut edits);
-            text.push_str(&rewritten(document, index, |all| *all = edits));
+            let piece = rewritten(document, index, |all| *all = edits);
+            sheet.book.take(&piece)?;
+            text.push_str(&piece);
         }
         Ok(text)
     }

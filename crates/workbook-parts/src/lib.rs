@@ -4,7 +4,7 @@
 //! what moved: cell_references::Workbook ──▶ Book ──┬─ worksheet   all of a sheet but its cells
 //!                                                  ├─ table
 //! a part (XML) ────────────────────────────────────┼─ drawing, vml
-//!                                                  ├─ comments, threaded_comments
+//!                                                  ├─ comments, threaded_comments, control
 //!                                                  ├─ chart, pivot_cache, pivot_table
 //!                                                  └─ workbook    defined names, what is recalculated
 //! ```
@@ -28,9 +28,11 @@
 mod book;
 mod chart;
 mod comments;
+mod control;
 mod drawing;
 mod error;
 mod filter;
+mod letters;
 mod pivot;
 mod report;
 mod table;
@@ -42,8 +44,10 @@ mod xml;
 pub use book::{At, Book};
 pub use chart::chart;
 pub use comments::{comments, threaded_comments};
+pub use control::control;
 pub use drawing::{ChartAt, Drawing, drawing};
 pub use error::Error;
+pub use letters::decoded;
 pub use pivot::{pivot_cache, pivot_table};
 pub use report::{Found, Report};
 pub use table::{Called, Table, table};

@@ -5,7 +5,7 @@ use cell_references::{Cell, Place, Range};
 use crate::book::{At, Book};
 use crate::error::Error;
 use crate::report::Report;
-use crate::xml::{Document, Edits, Reading};
+use crate::xml::{Document, Edits};
 
 /// Cells that are named by a range and a sheet's name.
 pub(crate) struct Source {
@@ -48,7 +48,7 @@ impl Source {
 /// # Errors
 /// [`Error::Xml`].
 pub fn pivot_cache(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let mut edits = Edits::default();
     for index in 0..document.len() {
         match document.name(index) {
@@ -68,7 +68,7 @@ pub fn pivot_cache(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<V
 /// # Errors
 /// [`Error::Xml`].
 pub fn pivot_table(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let sheet = book.sheet(at)?;
     let mut edits = Edits::default();
     for index in (0..document.len()).filter(|&index| document.name(index) == "location") {

@@ -7,8 +7,9 @@ use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Meaning, Place, Range}
 use crate::book::{At, Book, Sheet, count};
 use crate::error::Error;
 use crate::filter;
+use crate::letters::{decoded, encoded};
 use crate::report::Report;
-use crate::xml::{Document, Edits, Reading, rewritten};
+use crate::xml::{Document, Edits, rewritten};
 
 /// A table's part, rewritten.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub fn table(
     called: Called<'_>,
     report: &mut Report,
 ) -> Result<Option<Table>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let sheet = book.sheet(at)?;
     let range = document.value(0, "ref").and_then(|text| Range::parse(&text)).ok_or(Error::Missing("ref"))?;
     let name = document.value(0, "displayName").unwrap_or_default();
@@ -195,9 +196,9 @@ impl Writer<'_, '_> {
             let cell = Cell { row: self.now.range.rows.first, column };
             let own = document.value(child, "name").unwrap_or_default();
             let shown = (self.layout.header > 0).then(|| heading(cell)).flatten();
-            let name = unique(&shown.unwrap_or_else(|| own.replace("_x000a_", "\n")), &mut names);
+            let name = unique(&shown.unwrap_or_else(|| decoded(&own)), &mut names);
             let mut edits = Edits::default();
-            edits.set(document, child, "name", &name.replace('\n', "_x000a_"));
+            edits.set(document, child, "name", &encoded(&name));
             if copy > 0 {
                 next += 1;
                 edits.set(document, child, "id", &next.to_string());
@@ -215,7 +216,9 @@ impl Writer<'_, '_> {
                     None => edits.remove(document, at),
                 }
             }
-            text.push_str(&rewritten(document, child, |all| *all = edits));
+            let piece = rewritten(document, child, |all| *all = edits);
+            self.sheet.book.take(&piece)?;
+            text.push_str(&piece);
             headings.push((cell, name));
         }
         self.edits.set(document, index, "count", &count(all).to_string());
@@ -251,9 +254,10 @@ impl Writer<'_, '_> {
 
 /// A name that no column has yet, as Excel makes it: with a number behind. `names` are those that are taken, and the last number of each.
 fn unique(name: &str, names: &mut HashMap<String, u32>) -> String {
-    let name = if name.is_empty() { "Column" } else { name };
+    // An empty heading is Column1, and no number is given to what it begins with.
+    let (name, known) = if name.is_empty() { ("Column", Some(0)) } else { (name, None) };
     let key = name.to_lowercase();
-    let Some(mut number) = names.get(&key).copied() else {
+    let Some(mut number) = names.get(&key).copied().or(known) else {
         names.insert(key, 1);
         return name.to_owned();
     };

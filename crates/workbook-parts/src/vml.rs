@@ -20,7 +20,7 @@ const CLUSTER: u32 = 1_024;
 /// # Errors
 /// [`Error::Xml`], [`Error::Many`] for more notes than the limit, [`Error::Formula`].
 pub fn vml(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading { is_loose: true, skipped: None })?;
+    let document = Document::read(xml, Reading { is_loose: true, ..book.reading() })?;
     let sheet = book.sheet(at)?;
     let mut edits = Edits::default();
     let shapes: Vec<usize> = (0..document.len()).filter(|&index| document.name(index) == "shape").collect();
@@ -37,7 +37,7 @@ pub fn vml(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Result<V
         for (turn, (_, now)) in sheet.moves.turns(note.cell).enumerate() {
             notes += 1;
             sheet.check(notes, "comments")?;
-            text.push_str(&rewritten(&document, index, |edits| {
+            let piece = rewritten(&document, index, |edits| {
                 note.set(&document, first_of(now), edits);
                 if turn > 0 {
                     next = next.saturating_add(1);
@@ -45,7 +45,9 @@ pub fn vml(xml: &[u8], book: &Book<'_>, at: At, report: &mut Report) -> Result<V
                     edits.set(&document, index, "id", &format!("{ID}{next}"));
                     edits.unset_foreign(&document, index, "spid");
                 }
-            }));
+            });
+            book.take(&piece)?;
+            text.push_str(&piece);
         }
         edits.replace(document.elements[index].whole.clone(), text);
     }

@@ -5,7 +5,7 @@ use cell_references::{Formula, Meaning, Origin, Place};
 use crate::book::Book;
 use crate::error::Error;
 use crate::report::Report;
-use crate::xml::{Document, Edits, Reading, rewritten};
+use crate::xml::{Document, Edits, rewritten};
 
 /// What stands before `calcPr`, from the nearest.
 const BEFORE_CALCULATION: [&str; 4] = ["definedNames", "externalReferences", "functionGroups", "sheets"];
@@ -16,7 +16,7 @@ const BEFORE_CALCULATION: [&str; 4] = ["definedNames", "externalReferences", "fu
 /// # Errors
 /// [`Error::Xml`], [`Error::Formula`].
 pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<u8>, Error> {
-    let document = Document::read(xml, Reading::default())?;
+    let document = Document::read(xml, book.reading())?;
     let mut edits = Edits::default();
     let mut begins = Vec::with_capacity(book.names.len());
     let mut count = 0;
@@ -24,6 +24,7 @@ pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<
         begins.push(count);
         count += sheet.copies.len();
     }
+    let seen = seen(&document, book);
     let mut has_calculation = false;
     for index in 0..document.len() {
         match document.name(index) {
@@ -33,11 +34,17 @@ pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<
             }
             "workbookView" => {
                 for name in ["activeTab", "firstSheet"] {
-                    let Some(number) = document.number(index, name) else { continue };
-                    let before = begins.get(number as usize).copied().unwrap_or_default();
-                    // Where it was dropped, the one that is in its place, or the last.
-                    let now = before.min(count.saturating_sub(1));
-                    edits.set(&document, index, name, &now.to_string());
+                    let number = document.number(index, name);
+                    let before = begins.get(number.unwrap_or_default() as usize).copied().unwrap_or_default();
+                    // Where it was dropped, the one that is in its place, or the last. Excel opens no file on a hidden one.
+                    let mut now = before.min(count.saturating_sub(1));
+                    if name == "activeTab" {
+                        let next = seen.iter().find(|&&at| at >= now).or(seen.last());
+                        now = next.copied().unwrap_or(now);
+                    }
+                    if number.is_some() || now > 0 && name == "activeTab" {
+                        edits.set(&document, index, name, &now.to_string());
+                    }
                 }
             }
             "calcPr" => {
@@ -56,6 +63,16 @@ pub fn workbook(xml: &[u8], book: &Book<'_>, report: &mut Report) -> Result<Vec<
         edits.replace(behind..behind, format!("<{prefix}calcPr fullCalcOnLoad=\"1\"/>"));
     }
     Ok(edits.into_part(&document))
+}
+
+/// The numbers of the sheets that are not hidden, in the result.
+fn seen(document: &Document<'_>, book: &Book<'_>) -> Vec<usize> {
+    let list = (0..document.len()).filter(|&index| document.name(index) == "sheet");
+    let sheets = { list }.zip(&book.workbook.sheets).flat_map(|(index, sheet)| {
+        let state = document.value(index, "state").unwrap_or_default();
+        sheet.copies.iter().map(move |_| matches!(&*state, "hidden" | "veryHidden"))
+    });
+    sheets.enumerate().filter(|(_, is_hidden)| !is_hidden).map(|(at, _)| at).collect()
 }
 
 /// The names, those of a sheet for each of its copies.
@@ -92,13 +109,15 @@ fn defined_names(
             }
             report.lost.add(told_here.lost.count, told);
             report.widened.add(told_here.widened.count, told);
-            out.push_str(&rewritten(document, index, |edits| {
+            let piece = rewritten(document, index, |edits| {
                 let number = begins.get(sheet).copied().unwrap_or_default() + copy;
                 edits.set(document, index, "localSheetId", &number.to_string());
                 if now != formula.text() {
                     edits.set_text(document, index, &now);
                 }
-            }));
+            });
+            book.take(&piece)?;
+            out.push_str(&piece);
         }
     }
     Ok(out)

@@ -6,6 +6,7 @@ mod merges;
 mod view;
 
 use crate::book::{At, Book, Fate, Sheet};
+use crate::control;
 use crate::drawing;
 use crate::error::Error;
 use crate::filter;
@@ -53,7 +54,7 @@ pub fn worksheet(
     dropped: &[&str],
     report: &mut Report,
 ) -> Result<Worksheet, Error> {
-    let document = Document::read(xml, Reading { skipped: Some("sheetData"), is_loose: false })?;
+    let document = Document::read(xml, Reading { skipped: Some("sheetData"), ..book.reading() })?;
     let cells = (0..document.len())
         .find(|&index| document.name(index) == "sheetData")
         .ok_or(Error::Missing("sheetData"))?;
@@ -108,7 +109,7 @@ impl Writer<'_, '_> {
             "pane" => self.pane(index),
             "selection" => self.selection(index),
             "pivotSelection" => self.leave_out(index),
-            "cols" => self.columns(index),
+            "cols" => self.columns(index)?,
             "mergeCells" => self.merges(index)?,
             "conditionalFormatting" => self.rule(index, "a conditional format")?,
             "dataValidation" => self.rule(index, "a validation")?,
@@ -118,8 +119,8 @@ impl Writer<'_, '_> {
             // The dates below all sparklines of a group.
             "f" if document.parent_name(index) == "sparklineGroup" => self.dates(index)?,
             "hyperlinks" => self.hyperlinks(index)?,
-            "rowBreaks" => self.breaks(index, true),
-            "colBreaks" => self.breaks(index, false),
+            "rowBreaks" => self.breaks(index, true)?,
+            "colBreaks" => self.breaks(index, false)?,
             "filterColumn" => match filter::column(document, index, &self.sheet) {
                 Some(number) => self.edits.set(document, index, "colId", &number),
                 None => self.leave_out(index),
@@ -141,6 +142,9 @@ impl Writer<'_, '_> {
                         Fate::Gone => self.edits.unset(document, index, "sqref"),
                     }
                 }
+            }
+            "controlPr" => {
+                control::tied((document, index), &self.sheet, &mut self.edits, self.report)?;
             }
             // Of a control or an embedded object.
             "anchor" => drawing::moved_in_place(document, index, &self.sheet, &mut self.edits),

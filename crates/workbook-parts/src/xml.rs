@@ -34,8 +34,10 @@ pub(crate) struct Document<'a> {
 }
 
 /// How a part is read.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Reading {
+    /// How many elements there may be.
+    pub elements: usize,
     /// The element whose content is passed over: the cells of a sheet may be millions.
     pub skipped: Option<&'static str>,
     /// Whether elements may be left open, as `<br>` is in VML.
@@ -82,7 +84,7 @@ const DEEPEST: usize = 1_000;
 
 impl<'a> Document<'a> {
     /// # Errors
-    /// [`Error::Xml`] for what is no XML in UTF-8, or has a document type.
+    /// [`Error::Xml`] for what is no XML in UTF-8, or has a document type; [`Error::Elements`].
     pub fn read(xml: &'a [u8], reading: Reading) -> Result<Self, Error> {
         let xml = std::str::from_utf8(xml).map_err(|_| Error::Xml("it is not UTF-8".to_owned()))?;
         let mark = if xml.starts_with('\u{feff}') { 3 } else { 0 };
@@ -97,6 +99,9 @@ impl<'a> Document<'a> {
             let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX).saturating_add(mark);
             let place = at..end.min(xml.len());
             at = place.end;
+            if tree.elements.len() > reading.elements {
+                return Err(Error::Elements(reading.elements));
+            }
             match event {
                 Event::Start(_) if skipping > 0 => skipping += 1,
                 Event::End(_) if skipping > 1 => skipping -= 1,
@@ -250,10 +255,12 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     escape::unescape(text).unwrap_or(Cow::Borrowed(text))
 }
 
-/// A text as it stands between tags.
+/// A text as it stands between tags. What XML cannot hold is left out.
 pub(crate) fn escaped(text: &str) -> String {
+    let is_lost = |letter: char| matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    let text = text.replace(is_lost, "");
     if !text.contains(['&', '<', '>']) {
-        return text.to_owned();
+        return text;
     }
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -2,9 +2,9 @@
 
 use super::finder::Finder;
 use super::headers::Header;
-use super::parts::{self, Listed, Listing, Strings};
-use super::plan::{Item, Plan, Planner, Rows};
-use super::sheet::Sheet;
+use super::parts::{self, Listed, Listing, Part, Strings, Tab};
+use super::plan::{Item, Plan, Planner, Rows, Text};
+use super::sheet::{Content, Sheet, shared_number};
 use super::styles;
 use super::tags::{Found, Of, Section, pair};
 use super::text::runs;
@@ -39,6 +39,7 @@ pub(super) struct BookSheet {
     pub headers: Vec<Header>,
     /// Its part; none of what has no cells.
     pub part: Option<String>,
+    pub tab: Tab,
     pub sheet: Option<Sheet>,
     pub plan: Plan,
     /// Cells that are not repeated with what is beside them.
@@ -75,7 +76,11 @@ impl Source {
         reading: &mut Reading<'_>,
         limits: &Limits,
     ) -> Result<Self, Error> {
-        let listing = parts::listing((archive, main), (&mut reading.unpacked_left, limits))?;
+        let listing = parts::listing(
+            (archive, main),
+            (&mut reading.unpacked_left, &mut reading.elements_left),
+            limits,
+        )?;
         Ok(Self { main: main.to_owned(), listing })
     }
 
@@ -99,8 +104,7 @@ impl Book {
     ) -> Result<(Self, Vec<Step>, Vec<Place>), Error> {
         let Source { main, listing } = source;
         let Listing { sheets, is_1904, strings, styles } = listing;
-        let dates = styles.map(|(name, xml)| styles::dates(&name, &xml)).transpose()?.unwrap_or_default();
-        let strings = Strings::read(strings)?;
+        let (dates, strings) = dates_and_strings((styles, strings), reading, limits)?;
         let may_have_tags = may_have_tags(&sheets, &strings, delimiters);
         let names: Vec<String> = sheets.iter().map(|sheet| sheet.name.clone()).collect();
         let (sheets_of_book, answers) = (Vec::with_capacity(sheets.len()), 0);
@@ -115,13 +119,13 @@ impl Book {
                 reading: &mut *reading,
                 limits,
             };
-            let name = listed.name;
+            let Listed { name, part, tab } = listed;
             let told = finder.reading.outline.as_ref().map_or(0, Collected::steps);
             let (title, mut title_steps) = finder.title(&name, first + places.len(), &mut places)?;
-            let (part, xml) = listed.part.unzip();
+            let (part, xml) = part.unzip();
             let mut sheet = match (&part, xml) {
                 (Some(part), Some(xml)) if may_have_tags => {
-                    Some(Sheet::read((part, xml), &names, &mut finder.reading.elements_left)?)
+                    Some(read_sheet((part, xml), &names, finder.reading)?)
                 }
                 _ => None,
             };
@@ -143,13 +147,8 @@ impl Book {
             let (mut plan, once) = match &mut sheet {
                 Some(sheet) if faults.is_empty() => {
                     let planner = Planner::new(&found, &sections, number);
-                    let (plan, mut wrong) = planner.plan(sheet, texts, std::mem::take(&mut title_steps));
-                    for fault in &mut wrong {
-                        fault.part = of_sheet(&name, &fault.part);
-                    }
-                    faults.append(&mut wrong);
-                    let once = once(&plan.items, &found, &sections);
-                    (plan, once)
+                    let title_steps = std::mem::take(&mut title_steps);
+                    planned(planner, sheet, (texts, title_steps), (&name, &mut faults))
                 }
                 _ => (Plan { steps: title_steps, ..Plan::default() }, Vec::new()),
             };
@@ -160,7 +159,7 @@ impl Book {
             let repeat = repeat.map(|(tag, list)| (number + tag, list));
             add_steps(&mut steps, (body, repeat.as_ref()), (reading, told));
             let repeat = repeat.map(|(tag, _)| tag);
-            book.sheets.push(BookSheet { name, title, headers, part, sheet, plan, once, begin, repeat });
+            book.sheets.push(BookSheet { name, title, headers, part, tab, sheet, plan, once, begin, repeat });
         }
         book.answers = steps.len();
         Ok((book, steps, places))
@@ -171,10 +170,58 @@ impl Book {
         self.sheets.iter().map(|sheet| sheet.name.clone()).collect()
     }
 
+    /// The shared texts that cells show which have no tags: those of other delimiters are text there.
+    pub(super) fn shown_texts(&self) -> BTreeSet<usize> {
+        let sheets = self.sheets.iter().filter_map(|sheet| sheet.sheet.as_ref());
+        let texts = sheets.flat_map(|sheet| {
+            sheet.cells.iter().filter_map(|cell| match &cell.content {
+                Content::Value(kind, value) if kind == "s" => shared_number(&sheet.xml, value),
+                Content::Value(..)
+                | Content::Empty
+                | Content::Inline(_)
+                | Content::Formula(_)
+                | Content::Tagged(_) => None,
+            })
+        });
+        texts.filter(|number| self.tagged.contains(number)).collect()
+    }
+
     /// Whether there is anything to fill.
     pub(crate) fn has_tags(&self) -> bool {
         self.answers > 0 || !self.tagged.is_empty()
     }
+}
+
+/// Which formats are those of dates, and the shared texts.
+fn dates_and_strings(
+    (styles, strings): (Part, Part),
+    reading: &mut Reading<'_>,
+    limits: &Limits,
+) -> Result<(BTreeSet<u32>, Strings), Error> {
+    let left = &mut reading.elements_left;
+    let dates = styles.map(|(name, xml)| styles::dates(&name, &xml, (&mut *left, limits)));
+    Ok((dates.transpose()?.unwrap_or_default(), Strings::read(strings, (left, limits))?))
+}
+
+fn read_sheet(part: (&str, Vec<u8>), names: &[String], reading: &mut Reading<'_>) -> Result<Sheet, Error> {
+    Sheet::read(part, names, (&mut reading.elements_left, &mut reading.formulas_left))
+}
+
+/// The plan of a sheet, and the cells that stand once.
+fn planned(
+    planner: Planner<'_>,
+    sheet: &mut Sheet,
+    (texts, title_steps): (Vec<Text>, Vec<Step>),
+    (name, faults): (&str, &mut Vec<Fault>),
+) -> (Plan, Vec<Once>) {
+    let (found, sections) = (planner.found, planner.sections);
+    let (plan, mut wrong) = planner.plan(sheet, texts, title_steps);
+    for fault in &mut wrong {
+        fault.part = of_sheet(name, &fault.part);
+    }
+    faults.append(&mut wrong);
+    let once = once(&plan, found, sections);
+    (plan, once)
 }
 
 /// What a cell of a sheet is called, or the sheet where it is none.
@@ -235,24 +282,45 @@ fn repeated(
 }
 
 /// The cells that stand once, beside what is repeated in their rows or columns.
-fn once(items: &[Item], found: &[Found], sections: &[Section]) -> Vec<Once> {
+fn once(plan: &Plan, found: &[Found], sections: &[Section]) -> Vec<Once> {
+    let Plan { items, areas, .. } = plan;
     let mut once = Vec::new();
     let numbers: Vec<&Section> = sections.iter().filter(|section| section.of == Of::Rows).collect();
     add_rows(items, (found, &numbers), &mut once, true);
     let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
-    for (block, section) in (numbers.len()..).zip(of_columns) {
-        let (Some(open), Some(close)) = (found.get(section.open), found.get(section.close)) else { continue };
-        if section.of == Of::Columns {
-            let columns = cell_references::Lines::new(open.column, close.column);
-            let mut add = |first: u32, last: u32| {
-                if first <= last {
-                    let rows = cell_references::Lines::new(first, last);
-                    let area = cell_references::Range { rows, columns };
-                    once.push(Once { area, blocks: vec![(block, false)] });
-                }
+    let of_columns: Vec<&Section> = of_columns.collect();
+    // Each with those of columns around it, the outermost one first.
+    let mut chains: Vec<Vec<(usize, &Found, &Found)>> = Vec::new();
+    for number in 0..of_columns.len() {
+        let (mut chain, mut next) = (Vec::new(), Some(numbers.len() + number));
+        while let Some(block) = next {
+            let section = block.checked_sub(numbers.len()).and_then(|at| of_columns.get(at));
+            let Some(section) = section.filter(|section| section.of == Of::Columns) else { break };
+            let (Some(open), Some(close)) = (found.get(section.open), found.get(section.close)) else {
+                break;
             };
-            add(1, open.row - 1);
-            add(close.row + 1, cell_references::LAST_ROW);
+            chain.push((block, open, close));
+            next = areas.get(block).and_then(|(_, parent)| *parent);
+        }
+        chain.reverse();
+        chains.push(chain);
+    }
+    // What is found first counts: a cell above two sections in each other stands in the first turn of both.
+    chains.sort_by_key(|chain| std::cmp::Reverse(chain.len()));
+    for chain in chains {
+        let Some((_, open, close)) = chain.last() else { continue };
+        let columns = cell_references::Lines::new(open.column, close.column);
+        let (mut first, mut last) = (1, cell_references::LAST_ROW);
+        for (depth, (_, open, close)) in chain.iter().enumerate() {
+            let blocks: Vec<_> = chain.iter().skip(depth).map(|(block, ..)| (*block, false)).collect();
+            for (from, to) in [(first, open.row - 1), (close.row + 1, last)] {
+                if from <= to {
+                    let rows = cell_references::Lines::new(from, to);
+                    let area = cell_references::Range { rows, columns };
+                    once.push(Once { area, blocks: blocks.clone() });
+                }
+            }
+            (first, last) = (open.row, close.row);
         }
     }
     once

@@ -1,6 +1,6 @@
 //! A workbook with its answers: how often each of its sheets and blocks is there, then its parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cell_references::{Cell, Moves, Place, Sheet as MovedSheet, SheetCopy, Workbook};
 use workbook_parts as parts;
@@ -20,10 +20,10 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::fill::misfit;
 use crate::limits::Limit;
-use crate::package::{Package, replaced};
+use crate::package::{Package, can_stand, replaced};
 
 /// How many elements a list of a part may have that grows with the turns: merged cells, links, pictures.
-const LIST: usize = 200_000;
+pub(super) const LIST: usize = 200_000;
 
 /// The most characters that Excel lets the name of a sheet have.
 const NAME_CHARACTERS: usize = 31;
@@ -51,7 +51,9 @@ impl Book {
         let mut done = Done::default();
         let mut made = Vec::with_capacity(self.sheets.len());
         let mut workbook = Workbook { sheets: Vec::with_capacity(self.sheets.len()) };
-        let mut taken = Vec::new();
+        let mut names = Names::default();
+        // The data of charts have sheets already.
+        names.taken.extend(package.unseen_sheets.iter().map(|(name, _)| name.to_lowercase()));
         let (kinds, mut tables) = (package.kinds()?, Tables::read(&self.sheets, package)?);
         let mut left = most.value;
         for (number, sheet) in self.sheets.iter().enumerate() {
@@ -67,7 +69,8 @@ impl Book {
             let mut moved = MovedSheet { name: sheet.name.clone(), copies: Vec::with_capacity(scopes.len()) };
             let mut copies_of = Vec::with_capacity(scopes.len());
             for (copy, scope) in scopes.into_iter().enumerate() {
-                let name = named(sheet, scope, &mut taken, &mut done.faults)?;
+                let name = named(sheet, scope, &mut names, &mut done.faults)?;
+                package.sheet_names.push(name.clone());
                 let laid = laid_out(sheet, scope)?;
                 let renamed = if copy > 0 { tables.renamed(number) } else { Vec::new() };
                 moved.copies.push(SheetCopy { name, moves: laid, renamed });
@@ -80,21 +83,31 @@ impl Book {
             workbook.sheets.push(moved);
             made.push(copies_of);
         }
-        if workbook.sheets.iter().all(|sheet| sheet.copies.is_empty()) {
-            let tag = self.sheets.iter().find_map(|sheet| sheet.repeat).unwrap_or_default();
-            done.faults.push((tag, "no sheet would be left, and a workbook has one at least".to_owned()));
+        let mut all = self.sheets.iter().zip(&workbook.sheets).filter(|(sheet, _)| !sheet.tab.is_hidden);
+        if let (true, Some(tag)) =
+            (all.all(|(_, now)| now.copies.is_empty()), self.sheets.iter().find_map(|sheet| sheet.repeat))
+        {
+            let message = "no sheet would be left that is not hidden, and a workbook has one at least";
+            done.faults.push((tag, message.to_owned()));
         }
         if !done.faults.is_empty() {
             return Ok(done);
         }
-        let book = parts::Book::new(&workbook, LIST);
+        let book = parts::Book::new(&workbook, LIST).with_elements(package.elements_at_most());
         let mut follower = Follower { book, kinds, report: parts::Report::default(), tables: tables.largest };
+        let names: Vec<&str> = self.sheets.iter().map(|sheet| sheet.name.as_str()).collect();
         for (number, (sheet, copies)) in self.sheets.iter().zip(&made).enumerate() {
             for (copy, made) in copies.iter().enumerate() {
-                let at = (&workbook, number, copy);
+                let at = (&workbook, names.as_slice(), (number, copy));
                 let told = write((self, sheet, made), at, &mut follower, (&mut *package, &mut *files))?;
                 done.faults.extend(told.faults);
                 lost(told.lost, told.lost_at.as_deref(), package);
+                if let Some(cell) = told.torn_at {
+                    let remedy = "let the section hold all of its cells, or none";
+                    package.warnings.push(&format!(
+                        "{cell}: an array formula is repeated with only some of its cells; {remedy}"
+                    ));
+                }
             }
         }
         let copies: Vec<Vec<Copy>> =
@@ -118,7 +131,8 @@ impl Book {
             let prefix = name.strip_suffix("si")?;
             Some((range.clone(), format!("<{name}><{prefix}t/></{name}>")))
         };
-        let edits: Vec<_> = self.tagged.iter().filter_map(text).collect();
+        let shown = self.shown_texts();
+        let edits: Vec<_> = self.tagged.difference(&shown).filter_map(text).collect();
         package.put(&self.strings.name, replaced(&self.strings.xml, &edits))
     }
 }
@@ -146,11 +160,36 @@ fn laid_out(sheet: &BookSheet, scope: Scope<'_>) -> Result<Moves, Error> {
     Ok(moves.with_once(sheet.once.clone()))
 }
 
-/// The name of a copy of a sheet; `taken` are those of the sheets before, in lower case.
+/// The names of the sheets before.
+#[derive(Default)]
+struct Names {
+    /// All, in lower case.
+    taken: HashSet<String>,
+    /// The last numbers that were given to those that came again.
+    numbers: HashMap<String, u32>,
+}
+
+impl Names {
+    /// A name that no sheet has: this one, or one with a number behind it.
+    fn free(&mut self, plain: &str) -> String {
+        let (mut name, key) = (plain.to_owned(), plain.to_lowercase());
+        while !self.taken.insert(name.to_lowercase()) {
+            let number = self.numbers.entry(key.clone()).or_insert(1);
+            *number += 1;
+            let end = format!(" ({number})");
+            let mut room = NAME_CHARACTERS - end.len();
+            let fits = |letter: &char| room.checked_sub(letter.len_utf16()).map(|left| room = left).is_some();
+            name = plain.chars().take_while(fits).chain(end.chars()).collect();
+        }
+        name
+    }
+}
+
+/// The name of a copy of a sheet.
 fn named(
     sheet: &BookSheet,
     scope: Scope<'_>,
-    taken: &mut Vec<String>,
+    names: &mut Names,
     faults: &mut Vec<(usize, String)>,
 ) -> Result<String, Error> {
     let (mut name, mut tag) = (String::new(), sheet.repeat);
@@ -170,16 +209,7 @@ fn named(
     if is_own && let (Some(why), Some(tag)) = (wrong(&name), tag) {
         faults.push((tag, why));
     }
-    let plain = name.clone();
-    let mut number = 1;
-    while taken.contains(&name.to_lowercase()) {
-        number += 1;
-        let end = format!(" ({number})");
-        let room = NAME_CHARACTERS - end.len();
-        name = plain.chars().take(room).chain(end.chars()).collect();
-    }
-    taken.push(name.to_lowercase());
-    Ok(name)
+    Ok(names.free(&name))
 }
 
 /// Why Excel would not take a name.
@@ -192,7 +222,9 @@ fn wrong(name: &str) -> Option<String> {
             "the sheet's name {shown:?} has {characters} characters, and Excel allows {NAME_CHARACTERS}"
         ));
     }
-    if let Some(letter) = name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control()) {
+    if let Some(letter) =
+        name.chars().find(|letter| FORBIDDEN.contains(letter) || letter.is_control() || !can_stand(*letter))
+    {
         return Some(format!(
             "the sheet's name {shown:?} has {letter:?} in it, which Excel does not allow; nor [ ] : * ? / \\"
         ));
@@ -224,19 +256,27 @@ fn lost(count: usize, cell: Option<&str>, package: &mut Package<'_>) {
 /// Writes a copy of a sheet, and what belongs to it.
 fn write<'a>(
     (book, sheet, made): (&'a Book, &'a BookSheet, &Made<'a>),
-    (workbook, number, copy): (&'a Workbook, usize, usize),
+    (workbook, names, (number, copy)): (&'a Workbook, &'a [&'a str], (usize, usize)),
     follower: &mut Follower<'_>,
     (package, files): (&mut Package<'_>, &mut dyn Files),
 ) -> Result<Told, Error> {
     let moved = workbook.sheets.get(number).and_then(|sheet| sheet.copies.get(copy));
+    if let Some(chart) = &sheet.tab.chart {
+        follower.sheet((chart, parts::At { sheet: number, copy }), &|_| None, package)?;
+    }
     let (Some(cells), Some(part), Some(moved)) = (&sheet.sheet, &made.part, moved) else {
         return Ok(Told::default());
     };
+    if let (Some(cell), 0) = (cells.data_table, copy) {
+        let told = "a data table (What-If Analysis) keeps the values that it had, and is calculated no more";
+        package.warnings.push(&format!("{}!{cell}: {told}", sheet.name));
+    }
     let none = BTreeMap::new();
     let mut scratch = package.packer()?;
     let mut writer = Writer {
         sheet: cells,
         workbook,
+        names,
         moves: &moved.moves,
         at: (number, copy),
         is_1904: book.is_1904,
@@ -257,8 +297,9 @@ fn write<'a>(
     let dropped: Vec<&str> = asked.dropped.iter().map(String::as_str).collect();
     let mut of_headers = Vec::new();
     let xml = headers::filled(&sheet.headers, &cells.xml, made.scope, &mut of_headers)?;
+    follower.book.set_room(package.room());
     let around = parts::worksheet(&xml, &follower.book, at, &dropped, &mut follower.report);
-    let around = around.map_err(|error| failed(part, &error))?;
+    let around = around.map_err(|error| failed(part, &error, package))?;
     let mut packer = package.packer()?;
     packer.write(&around.head)?;
     packer.write(format!("<{}sheetData>", cells.prefix).as_bytes())?;

@@ -29,9 +29,11 @@ pub(super) struct Follower<'w> {
 }
 
 /// A part cannot be rewritten.
-pub(super) fn failed(part: &str, error: &parts::Error) -> Error {
+pub(super) fn failed(part: &str, error: &parts::Error, package: &Package<'_>) -> Error {
     match error {
         parts::Error::Xml(_) | parts::Error::Missing(_) => Error::NotOffice(format!("{part}: {error}")),
+        parts::Error::Room => package.full(),
+        parts::Error::Elements(_) => package.many_elements(part),
         parts::Error::NoSheet { .. } | parts::Error::Many { .. } | parts::Error::Formula { .. } => {
             Error::Limit(error.to_string())
         }
@@ -49,7 +51,8 @@ impl Follower<'_> {
         let mut followed = Followed::default();
         for one in package.relationships_of(sheet)?.to_vec() {
             let Some((name, xml)) = target(sheet, &one, package)? else { continue };
-            let failed = |error: parts::Error| failed(&name, &error);
+            self.book.set_room(package.room());
+            let failed = |error: parts::Error| failed(&name, &error, package);
             let (book, report) = (&self.book, &mut self.report);
             let written = match one.kind.rsplit('/').next().unwrap_or_default() {
                 "table" => {
@@ -72,6 +75,7 @@ impl Follower<'_> {
                 "vmlDrawing" => parts::vml(&xml, book, at, report).map_err(failed)?,
                 "comments" => parts::comments(&xml, book, at).map_err(failed)?,
                 "threadedComment" => parts::threaded_comments(&xml, book, at).map_err(failed)?,
+                "ctrlProp" => parts::control(&xml, book, at, report).map_err(failed)?,
                 "pivotTable" => parts::pivot_table(&xml, book, at, report).map_err(failed)?,
                 _ => continue,
             };
@@ -88,8 +92,8 @@ impl Follower<'_> {
         at: At,
         package: &mut Package<'_>,
     ) -> Result<(), Error> {
-        let drawing =
-            parts::drawing(xml, &self.book, at, &mut self.report).map_err(|error| failed(name, &error))?;
+        let drawing = parts::drawing(xml, &self.book, at, &mut self.report);
+        let drawing = drawing.map_err(|error| failed(name, &error, package))?;
         let relations = package.relationships_of(name)?.to_vec();
         let mut originals: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         for chart in &drawing.charts {
@@ -105,7 +109,8 @@ impl Follower<'_> {
                 copy
             };
             let written = parts::chart(&xml, &self.book, at, chart.place, &mut self.report);
-            put(&own, written.map_err(|error| failed(&part, &error))?, &[], package)?;
+            let written = written.map_err(|error| failed(&part, &error, package))?;
+            put(&own, written, &[], package)?;
         }
         put(name, drawing.xml, xml, package)
     }

@@ -112,6 +112,10 @@ fn add(text: &mut String, value: &str) {
     if is_behind_size && value.starts_with(|letter: char| letter.is_ascii_digit()) {
         text.push(' ');
     }
+    // Hazard: behind an & of the template's own the value would be a code.
+    if ends_in_code(text) && !value.is_empty() {
+        text.push('&');
+    }
     text.push_str(&value.replace('&', "&&"));
 }
 
@@ -140,6 +144,7 @@ mod tests {
             ("&12", "5 %", "&12 5 %"),
             ("&12", "x", "&12x"),
             ("a&&1", "5", "a&&15"),
+            ("R&", "D", "R&&D"),
             ("1", "5", "15"),
         ] {
             let mut text = before.to_owned();

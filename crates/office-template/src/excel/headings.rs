@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cell_references::{Cell, Place, Range};
 
 use super::book::BookSheet;
+use super::counts::Scope;
 use super::follow::target;
 use super::plan::Item;
 use super::write::Writer;
@@ -79,17 +80,40 @@ pub(super) fn shown<'a>(
         return Ok(BTreeMap::new());
     }
     writer.shown = Some(BTreeMap::new());
-    for item in items {
-        let is_heading =
-            |row: &usize| writer.sheet.rows.get(*row).is_some_and(|row| rows.contains(&row.number));
-        if let Item::Row(row) = item
-            && is_heading(row)
-        {
-            writer.items(std::slice::from_ref(item), Place::default())?;
-        }
-    }
+    first_turns(writer, items, (Place::default(), &rows))?;
     writer.output.clear();
     // What is wrong is told when all is written.
     writer.told = super::write::Told::default();
     Ok(writer.shown.take().unwrap_or_default())
+}
+
+/// Writes these rows, of blocks those of the first turn: a table's heading is the first of its rows.
+fn first_turns<'a>(
+    writer: &mut Writer<'a, '_>,
+    items: &'a [Item],
+    (place, rows): (Place, &BTreeSet<u32>),
+) -> Result<(), Error> {
+    for item in items {
+        match item {
+            Item::Row(row) => {
+                let number = writer.sheet.rows.get(*row).map(|row| row.number);
+                if number.is_some_and(|number| rows.contains(&number)) {
+                    writer.items(std::slice::from_ref(item), place)?;
+                }
+            }
+            Item::Block(block) => {
+                if rows.range(block.lines.first..=block.lines.last).next().is_none() {
+                    continue;
+                }
+                let turns = writer.stack.last().copied().unwrap_or(Scope::Empty).turns(block)?;
+                let Some(place) = writer.moves.turn(place, block.block, 0) else { continue };
+                writer.stack.push(turns.scope(0)?);
+                writer.turns.push((block, 0, turns.count()));
+                first_turns(writer, &block.items, (place, rows))?;
+                writer.turns.pop();
+                writer.stack.pop();
+            }
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::container::{self, Archive};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::package::{attribute_of, entries, relationships_in, relationships_of, resolved};
+use crate::package::{Entry, attribute_of, counted, relationships_in, relationships_of, resolved};
 
 /// A workbook, as its main part has it.
 pub(super) struct Listing {
@@ -22,12 +22,35 @@ pub(super) struct Listed {
     pub name: String,
     /// Its part; none of what is no sheet of cells, as a sheet that is a chart.
     pub part: Option<(String, Vec<u8>)>,
+    pub tab: Tab,
+}
+
+/// What else is known of a sheet.
+pub(super) struct Tab {
+    /// The name of its part where it is a chart.
+    pub chart: Option<String>,
+    pub is_hidden: bool,
+}
+
+/// A part that may be there: its name, and its text.
+pub(super) type Part = Option<(String, Vec<u8>)>;
+
+/// How many elements may follow, and the limits that they are bounded by.
+pub(super) type Left<'l> = (&'l mut u64, &'l Limits);
+
+/// The elements of a part, which are counted among all that are read.
+pub(super) fn elements(part: &str, xml: &[u8], (left, limits): Left<'_>) -> Result<Vec<Entry>, Error> {
+    let all = counted(part, xml, &limits.elements)?;
+    let many = || Error::limit(&limits.elements, "the template has more elements than the limit");
+    *left = left.checked_sub(all.len() as u64).ok_or_else(many)?;
+    Ok(all)
 }
 
 /// Reads the main part `main` and those that it refers to.
 pub(super) fn listing(
     (archive, main): (&mut Archive<'_>, &str),
-    (room, limits): (&mut u64, &Limits),
+    (room, left): (&mut u64, &mut u64),
+    limits: &Limits,
 ) -> Result<Listing, Error> {
     let names = container::entries_by_name(archive);
     let mut part = |name: &str| {
@@ -43,19 +66,28 @@ pub(super) fn listing(
     };
     let (strings, styles) = (of_kind("/sharedStrings")?, of_kind("/styles")?);
     let mut listing = Listing { sheets: Vec::new(), is_1904: false, strings, styles };
-    for entry in entries(main, &xml)? {
+    for entry in elements(main, &xml, (left, limits))? {
         match entry.name.as_str() {
             "workbookPr" => listing.is_1904 = ["1", "true"].contains(&entry.value("date1904")),
             "sheet" => {
                 let tag = xml.get(entry.tag.clone()).unwrap_or_default();
                 let id = attribute_of(tag, |name| name.ends_with(b":id")).unwrap_or_default();
-                let relation = relations.iter().find(|one| one.id == id && one.kind.ends_with("/worksheet"));
-                let name = relation.and_then(|one| resolved(main, &one.target));
-                let part = match name {
+                let of_kind = |kind: &str| {
+                    let relation = relations.iter().find(|one| one.id == id && one.kind.ends_with(kind));
+                    relation.filter(|one| !one.is_external).and_then(|one| resolved(main, &one.target))
+                };
+                let part = match of_kind("/worksheet") {
                     Some(name) => part(&name)?.map(|content| (name, content)),
                     None => None,
                 };
-                listing.sheets.push(Listed { name: entry.value("name").to_owned(), part });
+                listing.sheets.push(Listed {
+                    name: entry.value("name").to_owned(),
+                    part,
+                    tab: Tab {
+                        chart: of_kind("/chartsheet"),
+                        is_hidden: ["hidden", "veryHidden"].contains(&entry.value("state")),
+                    },
+                });
             }
             _ => {}
         }
@@ -72,12 +104,13 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    pub(super) fn read(part: Option<(String, Vec<u8>)>) -> Result<Self, Error> {
+    pub(super) fn read(part: Option<(String, Vec<u8>)>, left: Left<'_>) -> Result<Self, Error> {
         let (name, xml) = part.unwrap_or_default();
         if xml.is_empty() {
             return Ok(Self { name, xml, texts: Vec::new() });
         }
-        let texts = entries(&name, &xml)?.into_iter().filter(|one| one.name == "si").map(|one| one.whole);
+        let texts =
+            elements(&name, &xml, left)?.into_iter().filter(|one| one.name == "si").map(|one| one.whole);
         let texts = texts.collect();
         Ok(Self { name, xml, texts })
     }

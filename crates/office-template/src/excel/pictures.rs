@@ -7,6 +7,7 @@ use cell_references::{Cell as At, Moves, Place, Range};
 use memchr::memmem;
 use office_picture::{Extent, Placement, Texts, Wanted};
 
+use super::fill::LIST;
 use super::grid::Grid;
 use super::sheet::Sheet;
 use super::tail::{Drawing, drawing};
@@ -63,6 +64,13 @@ pub(super) fn draw(
     if wishes.is_empty() {
         return Ok((tail, Vec::new()));
     }
+    if wishes.len() > LIST {
+        let name = canvas.part;
+        return Err(Error::Limit(format!(
+            "{name} would have more than {LIST} pictures; repeat fewer cells with them"
+        )));
+    }
+    let merges = merges(canvas.sheet);
     let (name, is_new, tail) = part(canvas, tail, package)?;
     let namespaces = NAMESPACES.map(|(prefix, address)| format!(" xmlns:{prefix}=\"{address}\"")).concat();
     let old = if is_new {
@@ -74,7 +82,7 @@ pub(super) fn draw(
     let numbers = objects.iter().filter(|one| one.name == "cNvPr");
     let mut painter = Painter {
         grid: Grid::read(canvas.part, canvas.head, canvas.sheet)?,
-        merges: HashMap::new(),
+        merges,
         name: &name,
         number: numbers.filter_map(|one| one.value("id").parse().ok()).max().unwrap_or(0),
         own: if is_new { "" } else { &namespaces },
@@ -82,6 +90,7 @@ pub(super) fn draw(
     let (mut anchors, mut faults) = (String::new(), Vec::new());
     for wish in wishes {
         match painter.anchor(wish, canvas, (&mut *package, &mut *files)) {
+            Ok(_) if anchors.len() > package.room() => return Err(package.full()),
             Ok(anchor) => anchors.push_str(&anchor),
             Err(Refusal::Fault(why)) => faults.push((wish.tag, why)),
             Err(Refusal::Error(error)) => return Err(error),
@@ -121,8 +130,8 @@ fn part(
 
 struct Painter<'a> {
     grid: Grid,
-    /// The merged cells around a cell of the template.
-    merges: HashMap<At, Option<Range>>,
+    /// The merged cells of the template, by the first of them: Excel shows no other.
+    merges: HashMap<At, Range>,
     /// The drawing's part.
     name: &'a str,
     /// The last number of an object in it.
@@ -143,7 +152,7 @@ impl Painter<'_> {
             options.get(name).and_then(|texts| texts.get(index)).map(String::as_str)
         };
         let stored = image::stored(wish.content, &options, (&mut *package, files))?;
-        let merge = self.merges.entry(wish.cell).or_insert_with(|| merged(canvas.sheet, wish.cell));
+        let merge = self.merges.get(&wish.cell).copied();
         let template = merge.unwrap_or(wish.cell.into());
         let cells = merge.and_then(|merge| canvas.moves.range(merge, wish.place)).unwrap_or(wish.now.into());
         let (width, height) = (self.grid.width(cells.columns), self.grid.height(template.rows, cells.rows));
@@ -239,16 +248,14 @@ fn turn(placement: &Placement) -> String {
     rotation + if turn.mirrored { " flipH=\"1\"" } else { "" }
 }
 
-/// The merged cells that a cell is one of.
-fn merged(sheet: &Sheet, cell: At) -> Option<Range> {
-    let behind = sheet.xml.get(sheet.behind..)?;
-    memmem::find_iter(behind, b"mergeCell ").find_map(|at| {
+/// The merged cells of a sheet, by the first of them.
+fn merges(sheet: &Sheet) -> HashMap<At, Range> {
+    let behind = sheet.xml.get(sheet.behind..).unwrap_or_default();
+    let merges = memmem::find_iter(behind, b"mergeCell ").filter_map(|at| {
         let tag = behind.get(at..)?;
         let tag = tag.get(..=memchr::memchr(b'>', tag)?)?;
         let range = Range::parse(&attribute_of(tag, |name| name == b"ref")?)?;
-        let Range { rows, columns } = range;
-        let is_in = (rows.first..=rows.last).contains(&cell.row)
-            && (columns.first..=columns.last).contains(&cell.column);
-        is_in.then_some(range)
-    })
+        Some((At { row: range.rows.first, column: range.columns.first }, range))
+    });
+    merges.collect()
 }

@@ -1,7 +1,9 @@
 //! A sheet as the template has it: its rows and cells, and where in its part they stand (ECMA-376 part 1, 18.3.1).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use cell_references::{self as references, Formula, Meaning};
 use quick_xml::Reader;
@@ -21,6 +23,8 @@ pub(super) struct Sheet {
     pub cells: Vec<Cell>,
     /// Where in the part they end.
     pub behind: usize,
+    /// The first cell of a data table, whose formula nobody keeps.
+    pub data_table: Option<references::Cell>,
 }
 
 /// A row that is written in the part.
@@ -60,17 +64,38 @@ pub(super) enum Content {
 
 /// A formula of a cell.
 pub(super) struct Calculated {
-    pub formula: Formula,
+    pub formula: Spelled,
     /// The cells that an array formula fills, and its other attributes.
     pub array: Option<(references::Range, String)>,
 }
 
+/// A formula as it is kept.
+pub(super) enum Spelled {
+    Own(Formula),
+    /// That of another cell, so many rows further down and columns further right.
+    As(Arc<Formula>, (i32, i32)),
+}
+
+impl Spelled {
+    /// The formula of the cell. `names` are those of all sheets of the workbook.
+    pub(super) fn formula<S: AsRef<str>>(&self, names: &[S]) -> Cow<'_, Formula> {
+        match self {
+            Self::Own(formula) => Cow::Borrowed(formula),
+            Self::As(first, (0, 0)) => Cow::Borrowed(first),
+            Self::As(first, (rows, columns)) => {
+                Cow::Owned(Formula::parse(&first.shifted(*rows, *columns), names, Meaning::Value))
+            }
+        }
+    }
+}
+
 impl Sheet {
-    /// Reads a sheet; `names` are those of all sheets of the workbook, and `left` elements may come.
+    /// Reads a sheet; `names` are those of all sheets of the workbook, and `left` elements may come, and so many bytes of
+    /// `formulas` that cells share be kept for each of them.
     pub(super) fn read(
         (part, xml): (&str, Vec<u8>),
         names: &[String],
-        left: &mut u64,
+        (left, formulas): (&mut u64, &mut usize),
     ) -> Result<Self, Error> {
         let broken = |why: &str| Error::NotOffice(format!("{part} cannot be read: {why}"));
         let mut xml = xml;
@@ -80,10 +105,10 @@ impl Sheet {
         if std::str::from_utf8(&xml).is_err() {
             return Err(broken("it is not written in UTF-8"));
         }
-        let mut scanner = Scanner::new(names, left);
+        let mut scanner = Scanner::new(names, (left, formulas));
         let prefix = scanner.scan(&xml).map_err(|why| broken(&why))?;
-        let Scanner { rows, cells, behind, .. } = scanner;
-        Ok(Self { xml, prefix, rows, cells, behind })
+        let Scanner { rows, cells, behind, data_table, .. } = scanner;
+        Ok(Self { xml, prefix, rows, cells, behind, data_table })
     }
 
     /// The last row and the last column that have a cell.
@@ -108,10 +133,11 @@ struct Written {
 struct Scanner<'s> {
     names: &'s [String],
     left: &'s mut u64,
+    formulas: &'s mut usize,
     rows: Vec<Row>,
     cells: Vec<Cell>,
     /// The first formulas of shared ones, and where they stand.
-    shared: BTreeMap<String, (Formula, u32, u32)>,
+    shared: BTreeMap<String, (Arc<Formula>, u32, u32)>,
     kind: String,
     formula: Option<Written>,
     value: Option<Range<usize>>,
@@ -119,13 +145,15 @@ struct Scanner<'s> {
     is_in_formula: bool,
     is_in_data: bool,
     behind: usize,
+    data_table: Option<references::Cell>,
 }
 
 impl<'s> Scanner<'s> {
-    fn new(names: &'s [String], left: &'s mut u64) -> Self {
+    fn new(names: &'s [String], (left, formulas): (&'s mut u64, &'s mut usize)) -> Self {
         Self {
             names,
             left,
+            formulas,
             rows: Vec::new(),
             cells: Vec::new(),
             shared: BTreeMap::new(),
@@ -136,6 +164,7 @@ impl<'s> Scanner<'s> {
             is_in_formula: false,
             is_in_data: false,
             behind: 0,
+            data_table: None,
         }
     }
 
@@ -150,6 +179,7 @@ impl<'s> Scanner<'s> {
             let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
             match event {
                 Event::Start(tag) => {
+                    self.count()?;
                     depth += 1;
                     let name = tag.name();
                     let name = name.as_ref();
@@ -166,6 +196,7 @@ impl<'s> Scanner<'s> {
                     }
                 }
                 Event::Empty(tag) => {
+                    self.count()?;
                     if depth == 1 && tag.local_name().as_ref() == b"sheetData" {
                         has_cells = true;
                         self.behind = end;
@@ -213,11 +244,13 @@ impl<'s> Scanner<'s> {
         }
     }
 
+    fn count(&mut self) -> Result<(), String> {
+        let many = "with it, the template has more elements than office.elements_limit";
+        *self.left = self.left.checked_sub(1).ok_or(many)?;
+        Ok(())
+    }
+
     fn begin(&mut self, tag: &BytesStart<'_>, place: Range<usize>) -> Result<(), String> {
-        *self.left = self
-            .left
-            .checked_sub(1)
-            .ok_or("with it, the template has more elements than office.elements_limit")?;
         match tag.local_name().as_ref() {
             b"row" => {
                 let above = self.rows.last().map_or(0, |row| row.number);
@@ -312,20 +345,32 @@ impl<'s> Scanner<'s> {
             {
                 let by =
                     |to: u32, from: u32| i32::try_from(i64::from(to) - i64::from(from)).unwrap_or_default();
-                let text = first.shifted(by(row, *first_row), by(column, *first_column));
-                let formula = Formula::parse(&text, self.names, Meaning::Value);
+                let shift = (by(row, *first_row), by(column, *first_column));
+                let formula = Spelled::As(Arc::clone(first), shift);
+                // Hazard: a long formula that a million cells share would take gigabytes; one that is not kept is spelled out when it is written.
+                let formula = match self.formulas.checked_sub(first.text().len()) {
+                    Some(left) => {
+                        *self.formulas = left;
+                        Spelled::Own(formula.formula(self.names).into_owned())
+                    }
+                    None => formula,
+                };
                 return Some(Calculated { formula, array: None });
             }
-            let formula = Formula::parse(&text, self.names, Meaning::Value);
-            self.shared.insert(number, (formula.clone(), row, column));
-            return Some(Calculated { formula, array: None });
+            let formula = Arc::new(Formula::parse(&text, self.names, Meaning::Value));
+            self.shared.insert(number, (Arc::clone(&formula), row, column));
+            return Some(Calculated { formula: Spelled::As(formula, (0, 0)), array: None });
         }
-        if text.is_empty() || kind == "dataTable" {
+        if kind == "dataTable" {
+            self.data_table.get_or_insert(references::Cell { row, column });
+            return None;
+        }
+        if text.is_empty() {
             return None;
         }
         let formula = Formula::parse(&text, self.names, Meaning::Value);
         let array = (kind == "array").then(|| references::Range::parse(&range).map(|range| (range, kept)));
-        Some(Calculated { formula, array: array.flatten() })
+        Some(Calculated { formula: Spelled::Own(formula), array: array.flatten() })
     }
 }
 

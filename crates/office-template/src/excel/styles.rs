@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::parts::{Left, elements};
 use crate::error::Error;
-use crate::package::entries;
 
 /// The formats of dates and times that every file has.
 const BUILT_IN: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
 
 /// The numbers of the cells' formats (the attribute `s`) that show a date.
-pub(super) fn dates(name: &str, xml: &[u8]) -> Result<BTreeSet<u32>, Error> {
-    let all = entries(name, xml)?;
+pub(super) fn dates(name: &str, xml: &[u8], left: Left<'_>) -> Result<BTreeSet<u32>, Error> {
+    let all = elements(name, xml, left)?;
     let own: BTreeSet<u32> = all
         .iter()
         .filter(|one| one.name == "numFmt" && is_date(one.value("formatCode")))
@@ -42,8 +42,12 @@ fn is_date(code: &str) -> bool {
             _ => {}
         }
     }
-    // Hours that go on beyond a day.
-    ["[h", "[m", "[s", "[H", "[M", "[S"].iter().any(|begin| code.contains(begin))
+    // Hours that go on beyond a day, as in [hh]: other words in brackets are colours.
+    let mut words = code.split('[').skip(1).filter_map(|rest| rest.split_once(']'));
+    words.any(|(word, _)| {
+        let word = word.to_ascii_lowercase();
+        ["h", "m", "s"].iter().any(|letter| !word.is_empty() && word.replace(letter, "").is_empty())
+    })
 }
 
 #[cfg(test)]
@@ -52,10 +56,10 @@ mod tests {
 
     #[test]
     fn a_date_is_known_by_its_format() {
-        for code in ["yyyy-mm-dd", "d. mmmm", "h:mm", "[h]:mm", "[$-407]d. mmm yy;@", "\"on \"d"] {
+        for code in ["yyyy-mm-dd", "d. mmmm", "h:mm", "[h]:mm", "[ss]", "[$-407]d. mmm yy;@", "\"on \"d"] {
             assert!(is_date(code), "{code}");
         }
-        for code in ["0.00", "#,##0 \"days\"", "General", "[Red]0", "0\\d", "@", "_d0"] {
+        for code in ["0.00", "#,##0 \"days\"", "General", "[Red]0", "[Magenta]0.00", "0\\d", "@", "_d0"] {
             assert!(!is_date(code), "{code}");
         }
     }

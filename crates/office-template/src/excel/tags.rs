@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::Fault;
 use crate::lexer::{Expression, Tag};
+use crate::tags::SECTION_DEPTH;
 
 /// A tag in a cell.
 pub(super) struct Found {
@@ -39,27 +40,53 @@ pub(super) struct Section {
     pub of: Of,
 }
 
+/// A section whose closing tag has not come yet.
+struct Open {
+    /// The place of its opening tag.
+    at: usize,
+    /// What its closing tag may call it.
+    names: [String; 2],
+    /// Whether it goes over columns, or to the right: such sections may stand beside each other.
+    is_across: bool,
+}
+
+impl Open {
+    fn new(at: usize, found: &Found) -> Self {
+        let names = list(&found.tag).map(|list| [blanks(&list.text), blanks(&list.whole)]);
+        let is_across = matches!(&found.tag, Tag::Section(_, Some(name)) if ["columns", "right"].contains(&name.as_str()));
+        Self { at, names: names.unwrap_or_default(), is_across }
+    }
+}
+
 /// Pairs the tags of a sheet; tells what is wrong with them. Sections are in the order of their opening tags.
 pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Vec<Section>, Vec<Fault>) {
-    let (mut sections, mut faults, mut open): (Vec<Section>, Vec<Fault>, Vec<usize>) = Default::default();
+    let (mut sections, mut faults, mut open): (Vec<Section>, Vec<Fault>, Vec<Open>) = Default::default();
     for index in 0..found.len() {
         let Some(one) = found.get(index) else { break };
         let fault = |message: &str| Fault::new(&place(one), 0, &one.shown, message);
         match &one.tag {
-            Tag::Section(..) | Tag::Otherwise(_) => open.push(index),
+            Tag::Section(..) | Tag::Otherwise(_) => {
+                let new = Open::new(index, one);
+                let around = open.iter().filter(|open| !open.is_across).count();
+                if !new.is_across && around == SECTION_DEPTH {
+                    faults.push(fault(&too_deep()));
+                }
+                open.push(new);
+            }
             Tag::End(name) => {
-                let at = match name {
+                let name = name.as_deref().map(blanks);
+                let at = match &name {
                     None => innermost(&open, found, one),
-                    Some(name) => open.iter().rposition(|&at| is_of(found.get(at), name)),
+                    Some(name) => open.iter().rposition(|open| open.names.contains(name)),
                 };
                 let Some(at) = at else {
-                    faults.push(fault(match (name, open.last().and_then(|&at| found.get(at))) {
-                        (Some(_), Some(_)) => "no open section is called so",
+                    faults.push(fault(match (name, open.is_empty()) {
+                        (Some(_), false) => "no open section is called so",
                         _ => "no section is open here that it could close",
                     }));
                     continue;
                 };
-                let opening = open.remove(at);
+                let opening = open.remove(at).at;
                 let of = found.get(opening).map(|opening| kind(opening, one));
                 match of {
                     Some(Ok(of)) => sections.push(Section { open: opening, close: index, of }),
@@ -79,7 +106,7 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
             | Tag::Delimiters(_) => {}
         }
     }
-    for one in open.iter().filter_map(|&at| found.get(at)) {
+    for one in open.iter().filter_map(|open| found.get(open.at)) {
         faults.push(Fault::new(&place(one), 0, &one.shown, "the section is never closed on its sheet"));
     }
     sections.sort_by_key(|section| section.open);
@@ -90,16 +117,20 @@ pub(super) fn pair(found: &mut [Found], place: impl Fn(&Found) -> String) -> (Ve
             }
         }
     }
-    faults.extend(crossing(found, &sections, place));
+    faults.extend(crossing(found, &sections, &place));
+    faults.extend(deepest(found, &sections).map(|one| Fault::new(&place(one), 0, &one.shown, &too_deep())));
     (sections, faults)
 }
 
+fn too_deep() -> String {
+    format!("sections go no deeper than {SECTION_DEPTH}")
+}
+
 /// The section that a tag without a name closes: the innermost one, and of columns side by side the one that begins in its own column.
-fn innermost(open: &[usize], found: &[Found], close: &Found) -> Option<usize> {
-    let of_columns = |found: &Found| matches!(&found.tag, Tag::Section(_, Some(name)) if ["columns", "right"].contains(&name.as_str()));
-    let behind = open.iter().rev().take_while(|&&at| found.get(at).is_some_and(of_columns));
-    let is_own = |&at: &usize| found.get(at).is_some_and(|open| open.column == close.column);
-    let own = behind.copied().find(is_own).and_then(|at| open.iter().position(|&other| other == at));
+fn innermost(open: &[Open], found: &[Found], close: &Found) -> Option<usize> {
+    let behind = open.iter().enumerate().rev().take_while(|(_, open)| open.is_across);
+    let is_own = |open: &Open| found.get(open.at).is_some_and(|open| open.column == close.column);
+    let own = { behind }.find(|(_, open)| is_own(open)).map(|(at, _)| at);
     own.or_else(|| open.len().checked_sub(1))
 }
 
@@ -117,37 +148,55 @@ fn kind(open: &Found, close: &Found) -> Result<Of, &'static str> {
     }
 }
 
-/// Sections of one direction stand in each other or behind each other, in rows of their own.
+/// Sections of one direction stand in each other or behind each other, in rows of their own. Each section is told of once.
 fn crossing(found: &[Found], sections: &[Section], place: impl Fn(&Found) -> String) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for (number, one) in sections.iter().enumerate() {
-        for other in sections.iter().skip(number + 1) {
-            let is_across = |of: Of| matches!(of, Of::Columns | Of::Right);
-            let ends = |section: &Section| Some((found.get(section.open)?, found.get(section.close)?));
-            let (Some((_, end)), Some((begin, _))) = (ends(one), ends(other)) else { continue };
-            if is_across(one.of) || is_across(other.of) {
-                continue;
-            }
-            let is_torn = other.open < one.close && one.close < other.close;
-            let is_beside =
-                one.close < other.open && one.of == Of::Rows && other.of == Of::Rows && end.row == begin.row;
-            if is_torn || is_beside {
-                let message = if is_torn {
-                    "sections do not cross: what is opened in another is closed in it"
-                } else {
-                    "two lists cannot grow in the same rows; put them below each other, or on two sheets"
-                };
-                faults.push(Fault::new(&place(begin), 0, &begin.shown, message));
-            }
+    let is_across = |of: Of| matches!(of, Of::Columns | Of::Right);
+    let closed = sections.iter().filter(|section| section.of == Of::Rows).map(|section| section.close);
+    let mut closed: Vec<usize> = closed.collect();
+    closed.sort_unstable();
+    // Where the sections close that are open: the innermost one last, and first of them.
+    let (mut faults, mut around): (Vec<Fault>, Vec<usize>) = Default::default();
+    for one in sections.iter().filter(|section| !is_across(section.of)) {
+        let Some(begin) = found.get(one.open) else { continue };
+        while around.last().is_some_and(|&close| close < one.open) {
+            around.pop();
+        }
+        let is_torn = around.last().is_some_and(|&close| close < one.close);
+        let above = closed.get(..closed.partition_point(|&close| close < one.open)).and_then(<[_]>::last);
+        let row = above.and_then(|&close| found.get(close)).map(|end| end.row);
+        let is_beside = one.of == Of::Rows && row == Some(begin.row);
+        if !is_torn {
+            around.push(one.close);
+        }
+        if is_torn || is_beside {
+            let message = if is_torn {
+                "sections do not cross: what is opened in another is closed in it"
+            } else {
+                "two lists cannot grow in the same rows; put them below each other, or on two sheets"
+            };
+            faults.push(Fault::new(&place(begin), 0, &begin.shown, message));
         }
     }
     faults
 }
 
-fn is_of(opening: Option<&Found>, name: &str) -> bool {
-    let blanks = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let list = opening.and_then(|one| list(&one.tag));
-    list.is_some_and(|list| [&list.text, &list.whole].iter().any(|text| blanks(text) == blanks(name)))
+/// The first section of columns that stands in too many others of them.
+fn deepest<'f>(found: &'f [Found], sections: &[Section]) -> Option<&'f Found> {
+    let of_columns = sections.iter().filter(|section| matches!(section.of, Of::Columns | Of::Right));
+    let ends: Vec<_> = of_columns
+        .filter_map(|section| Some((found.get(section.open)?, found.get(section.close)?)))
+        .collect();
+    let is_in = |one: &Found, (open, close): &(&Found, &Found)| {
+        (open.row..=close.row).contains(&one.row) && (open.column..=close.column).contains(&one.column)
+    };
+    // Itself is among those.
+    let is_deep = |one: &Found| ends.iter().filter(|ends| is_in(one, ends)).count() > SECTION_DEPTH;
+    ends.iter().map(|(open, _)| *open).find(|open| is_deep(open))
+}
+
+/// A text whose blanks are one each.
+fn blanks(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What a section goes over.

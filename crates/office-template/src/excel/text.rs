@@ -89,6 +89,12 @@ pub(super) fn push(out: &mut Vec<u8>, text: &str, is_of_data: bool) {
     out.extend_from_slice(bytes.get(from..).unwrap_or_default());
 }
 
+/// A text as a cell keeps it: with other ends of lines, and without what XML cannot hold.
+pub(super) fn plain(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|&letter| can_stand(letter)).collect()
+}
+
 /// A text of data so that Excel reads it as it is.
 pub(super) fn shielded(text: &str) -> Cow<'_, str> {
     let is_meant = |&(at, _): &(usize, &str)| is_escape(text.as_bytes(), at);

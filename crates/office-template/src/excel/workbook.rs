@@ -31,12 +31,14 @@ pub(super) fn rewrite(
         }
         if let Some((name, xml)) = target(main, &one, package)? {
             let written = workbook_parts::pivot_cache(&xml, &follower.book, &mut follower.report);
-            put(&name, written.map_err(|error| failed(&name, &error))?, &xml, package)?;
+            let written = written.map_err(|error| failed(&name, &error, package))?;
+            put(&name, written, &xml, package)?;
         }
     }
     let Some(xml) = package.part(main)? else { return Ok(()) };
+    follower.book.set_room(package.room());
     let written = workbook_parts::workbook(&xml, &follower.book, &mut follower.report);
-    let written = written.map_err(|error| failed(main, &error))?;
+    let written = written.map_err(|error| failed(main, &error, package))?;
     let written = listed(main, &written, sheets, package)?;
     package.put(main, written)?;
     drop_chain(main, package)?;
@@ -67,6 +69,9 @@ fn listed(main: &str, xml: &[u8], sheets: &[Vec<Copy>], package: &mut Package<'_
                 changes.extend([("sheetId", next.to_string()), ("id", own)]);
             }
             pieces.push_str(&changed(tag, &changes));
+            if pieces.len() > package.room() {
+                return Err(package.full());
+            }
         }
         if copies.is_empty() {
             if let Some(part) = resolved(main, &relation.target) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cell_references::{Cell as At, Moves, Origin, Place, Workbook};
+use cell_references::{Cell as At, Moves, Origin, Place, Range, Workbook};
 
 use super::counts::Scope;
 use super::output::Output;
@@ -10,16 +10,9 @@ use super::pictures::Wish;
 use super::plan::{Item, Piece, Pieces, Rows, Slot, Tagged};
 use super::sheet::{Calculated, Cell, Content, Row, Sheet};
 use super::text::{CHARACTERS, add, long, shielded};
-use crate::answer::{Answer, Content as Given, Form};
+use crate::answer::Answer;
 use crate::error::Error;
 use crate::fill::misfit;
-
-/// Days from 1899-12-30, which Excel counts from, to 1970.
-const DAYS_TO_1970: f64 = 25_569.0;
-/// Days from there to 1904.
-const DAYS_TO_1904: f64 = 1_462.0;
-/// The first day that both calendars count alike: Excel has a 29th of February in 1900.
-const FIRST_DAY: f64 = 61.0;
 
 /// What there is to say of a sheet that was written.
 #[derive(Default)]
@@ -29,12 +22,16 @@ pub(super) struct Told {
     /// References that are lost, and the first cell with one.
     pub lost: usize,
     pub lost_at: Option<String>,
+    /// The first array formula that is repeated with only some of its cells.
+    pub torn_at: Option<String>,
 }
 
 /// Writes the rows of a copy of a sheet.
 pub(super) struct Writer<'a, 'p> {
     pub sheet: &'a Sheet,
     pub workbook: &'a Workbook,
+    /// The names of the template's sheets.
+    pub names: &'a [&'a str],
     pub moves: &'a Moves,
     /// Which sheet, and which copy of it.
     pub at: (usize, usize),
@@ -59,10 +56,10 @@ pub(super) struct Writer<'a, 'p> {
 
 /// Where a cell stands: in the template and now.
 #[derive(Clone, Copy)]
-struct Spot {
-    cell: At,
-    now: At,
-    place: Place,
+pub(super) struct Spot {
+    pub cell: At,
+    pub now: At,
+    pub place: Place,
 }
 
 impl<'a> Writer<'a, '_> {
@@ -206,7 +203,8 @@ impl<'a> Writer<'a, '_> {
         let (sheet, copy) = self.at;
         let origin = Origin { sheet, copy, place };
         let at = At { row: cell.row, column: cell.column };
-        let written = calculated.formula.write(self.workbook, Some(origin), &mut text);
+        let formula = calculated.formula.formula(self.names);
+        let written = formula.write(self.workbook, Some(origin), &mut text);
         let name = || self.workbook.sheets.get(sheet).map_or("", |sheet| sheet.name.as_str());
         let written = written.map_err(|error| Error::Limit(format!("{}!{at}: {error}", name())))?;
         if written.lost > 0 {
@@ -218,6 +216,12 @@ impl<'a> Writer<'a, '_> {
         self.output.open("f");
         if let Some((range, kept)) = &calculated.array {
             let now = self.moves.range(*range, place).unwrap_or(*range);
+            let size = |range: &Range| {
+                (range.rows.last - range.rows.first, range.columns.last - range.columns.first)
+            };
+            if size(&now) != size(range) && self.told.torn_at.is_none() {
+                self.told.torn_at = Some(format!("{}!{at}", name()));
+            }
             self.output.push(&format!(" t=\"array\" ref=\"{now}\"{kept}"));
         }
         self.output.push(">");
@@ -256,6 +260,7 @@ impl<'a> Writer<'a, '_> {
         let mut texts: Vec<(usize, String)> = Vec::new();
         self.texts(pieces, (None, turns), &mut texts)?;
         if texts.iter().all(|(_, text)| text.is_empty()) {
+            self.show("");
             self.output.push("/>");
             return Ok(());
         }
@@ -269,7 +274,7 @@ impl<'a> Writer<'a, '_> {
         }
         if self.shown.is_some() {
             let whole: String = texts.iter().map(|(_, text)| text.as_str()).collect();
-            self.show(&whole);
+            self.show(&workbook_parts::decoded(&whole));
         }
         self.output.kind("inlineStr");
         self.output.open("is");
@@ -335,108 +340,6 @@ impl<'a> Writer<'a, '_> {
         match scope {
             Some(answers) => answers.get(slot.at).map(Some).ok_or_else(misfit),
             None => self.answer(slot, turns),
-        }
-    }
-
-    /// The rest of a cell that holds one value.
-    fn value(&mut self, answer: Option<&'a Answer<'a>>, tag: usize, here: Spot) {
-        match answer {
-            None | Some(Answer::Null | Answer::List(_)) => self.output.push("/>"),
-            Some(Answer::Text(text)) if text.is_empty() => self.output.push("/>"),
-            Some(Answer::Text(text)) => {
-                if text.len() > CHARACTERS && text.chars().count() > CHARACTERS {
-                    self.told.faults.push((tag, long(text.chars().count())));
-                }
-                self.show(text);
-                self.inline(text, true);
-            }
-            Some(Answer::Truth(truth)) => {
-                self.output.kind("b");
-                self.output.element("v", if *truth { "1" } else { "0" });
-                self.output.close("c");
-            }
-            Some(Answer::Number(number)) => self.number(*number),
-            Some(Answer::Content(content)) => self.content(content, tag, here),
-        }
-    }
-
-    /// A text, and the end of its cell.
-    fn inline(&mut self, text: &str, is_of_data: bool) {
-        self.output.kind("inlineStr");
-        self.output.open("is");
-        self.output.push(">");
-        self.output.text(text, is_of_data);
-        self.output.close("is");
-        self.output.close("c");
-    }
-
-    /// Tells what the cell shows, where it is asked for.
-    fn show(&mut self, text: &str) {
-        if let Some(shown) = &mut self.shown {
-            shown.insert(self.now, text.to_owned());
-        }
-    }
-
-    fn number(&mut self, number: f64) {
-        if self.shown.is_some() {
-            self.show(&number.to_string());
-        }
-        self.output.push(">");
-        self.output.element("v", &number.to_string());
-        self.output.close("c");
-    }
-
-    fn raw(&mut self, range: std::ops::Range<usize>) {
-        self.output.bytes(self.sheet.xml.get(range).unwrap_or_default());
-    }
-
-    fn content(&mut self, content: &'a Given<'a>, tag: usize, here: Spot) {
-        match content.form {
-            Form::Day => {
-                let days: f64 = content.field(0).parse().unwrap_or_default();
-                let serial = days + DAYS_TO_1970;
-                let serial = if self.is_1904 { serial - DAYS_TO_1904 } else { serial };
-                if (self.is_1904 && serial < 0.0) || (!self.is_1904 && serial < FIRST_DAY) {
-                    let message = "the day is before those that Excel counts (1 March 1900, or 1904)";
-                    self.told.faults.push((tag, message.to_owned()));
-                }
-                self.number(serial);
-            }
-            Form::Formula => {
-                self.output.push(">");
-                self.output.open("f");
-                self.output.push(">");
-                let formula = content.field(0);
-                if formula.chars().count() > cell_references::FORMULA_CHARACTERS {
-                    self.told.faults.push((
-                        tag,
-                        "the formula is longer than the 8192 characters that Excel reads".to_owned(),
-                    ));
-                }
-                let formula = formula.strip_prefix('=').unwrap_or(formula);
-                self.output.shown(formula, false);
-                self.output.close("f");
-                self.output.close("c");
-            }
-            Form::Image | Form::Qr | Form::Barcode => {
-                self.output.push("/>");
-                let Spot { cell, now, place } = here;
-                self.wishes.push(Wish { tag, cell, now, place, content });
-            }
-            Form::Html
-            | Form::Xml
-            | Form::Link
-            | Form::Pagebreak
-            | Form::Include
-            | Form::Toc
-            | Form::Color
-            | Form::Chart => {
-                self.told.faults.push((
-                    tag,
-                    "a cell holds a text, a number, a truth value, a date or a formula".to_owned(),
-                ));
-                self.output.push("/>");
-            }
         }
     }
 }

@@ -3,8 +3,10 @@
 mod book;
 mod calculated;
 mod corpus;
+mod costs;
 mod limits;
 mod mapped;
+mod names;
 mod read;
 
 pub use calculated::{data, files};

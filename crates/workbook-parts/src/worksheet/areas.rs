@@ -94,12 +94,14 @@ impl Writer<'_, '_> {
                 let formula =
                     formula.as_ref().map(|it| self.sheet.write(it, place, self.report, "a sparkline"));
                 let formula = formula.transpose()?;
-                text.push_str(&rewritten(document, child, |edits| {
+                let piece = rewritten(document, child, |edits| {
                     edits.set_text(document, holder, &now.to_string());
                     if let (Some(data), Some(formula)) = (data, &formula) {
                         edits.set_text(document, data, formula);
                     }
-                }));
+                });
+                self.sheet.book.take(&piece)?;
+                text.push_str(&piece);
             }
         }
         match document.elements[index].parent {

@@ -36,7 +36,7 @@ impl Writer<'_, '_> {
                 } else {
                     Some(self.sheet.write(&target, place, self.report, "a hyperlink")?)
                 };
-                text.push_str(&rewritten(document, child, |edits| {
+                let piece = rewritten(document, child, |edits| {
                     edits.set(document, child, "ref", &now.to_string());
                     if let Some(target) = target {
                         edits.set(document, child, "location", &format!("{sign}{target}"));
@@ -44,7 +44,9 @@ impl Writer<'_, '_> {
                     if turn > 0 {
                         edits.unset_foreign(document, child, "uid");
                     }
-                }));
+                });
+                self.sheet.book.take(&piece)?;
+                text.push_str(&piece);
             }
         }
         self.report.dropped.add(beyond, || self.sheet.told("hyperlinks beyond the 65,530 that Excel allows"));
@@ -57,7 +59,7 @@ impl Writer<'_, '_> {
     }
 
     /// A page ends behind a row or column: in each turn of the blocks around it.
-    pub(super) fn breaks(&mut self, index: usize, are_rows: bool) {
+    pub(super) fn breaks(&mut self, index: usize, are_rows: bool) -> Result<(), Error> {
         let document = self.document;
         let mut breaks: Vec<(u32, usize)> = Vec::new();
         let (mut is_still, mut beyond) = (true, 0);
@@ -83,7 +85,7 @@ impl Writer<'_, '_> {
             is_still &= matches!(breaks[before..], [(now, _)] if now == line);
         }
         if is_still {
-            return;
+            return Ok(());
         }
         breaks.sort_unstable();
         breaks.dedup_by_key(|(line, _)| *line);
@@ -92,16 +94,20 @@ impl Writer<'_, '_> {
         self.report.dropped.add(beyond, || self.sheet.told("page breaks beyond the 1,026 that Excel allows"));
         if breaks.is_empty() {
             self.leave_out(index);
-            return;
+            return Ok(());
         }
         let is_manual = |child: usize| matches!(document.value(child, "man").as_deref(), Some("1" | "true"));
         let manual = breaks.iter().filter(|(_, child)| is_manual(*child)).count();
-        let text = breaks.iter().map(|(line, child)| {
-            rewritten(document, *child, |edits| edits.set(document, *child, "id", &line.to_string()))
-        });
-        let text: String = text.collect();
+        let mut text = String::new();
+        for (line, child) in &breaks {
+            let piece =
+                rewritten(document, *child, |edits| edits.set(document, *child, "id", &line.to_string()));
+            self.sheet.book.take(&piece)?;
+            text.push_str(&piece);
+        }
         self.edits.set(document, index, "count", &breaks.len().to_string());
         self.edits.set(document, index, "manualBreakCount", &manual.to_string());
         self.edits.replace(document.elements[index].inner.clone(), text);
+        Ok(())
     }
 }

@@ -42,9 +42,10 @@ impl Writer<'_, '_> {
         }
         let mut text = String::with_capacity(merges.len() * 32);
         for (range, child) in &merges {
-            text.push_str(&rewritten(document, *child, |edits| {
-                edits.set(document, *child, "ref", &range.to_string());
-            }));
+            let piece =
+                rewritten(document, *child, |edits| edits.set(document, *child, "ref", &range.to_string()));
+            self.sheet.book.take(&piece)?;
+            text.push_str(&piece);
         }
         self.edits.set(document, index, "count", &merges.len().to_string());
         self.edits.replace(document.elements[index].inner.clone(), text);

@@ -4,6 +4,7 @@ use cell_references::{Cell, LAST_COLUMN, LAST_ROW, Lines, Place, Range};
 
 use super::Writer;
 use crate::book::{Fate, count, first_of};
+use crate::error::Error;
 use crate::xml::rewritten;
 
 impl Writer<'_, '_> {
@@ -116,7 +117,7 @@ impl Writer<'_, '_> {
     }
 
     /// Widths, styles and outline levels of columns, for each column that they became.
-    pub(super) fn columns(&mut self, index: usize) {
+    pub(super) fn columns(&mut self, index: usize) -> Result<(), Error> {
         let document = self.document;
         let mut columns: Vec<(Lines, usize)> = Vec::new();
         let mut is_still = true;
@@ -131,17 +132,20 @@ impl Writer<'_, '_> {
             columns.extend(parts.into_iter().map(|part| (part.columns, child)));
         }
         if is_still {
-            return;
+            return Ok(());
         }
         columns.sort_unstable();
         let mut text = String::new();
         for (lines, child) in columns {
-            text.push_str(&rewritten(document, child, |edits| {
+            let piece = rewritten(document, child, |edits| {
                 edits.set(document, child, "min", &lines.first.to_string());
                 edits.set(document, child, "max", &lines.last.to_string());
-            }));
+            });
+            self.sheet.book.take(&piece)?;
+            text.push_str(&piece);
         }
         self.edits.fill(document, index, text);
+        Ok(())
     }
 }
 

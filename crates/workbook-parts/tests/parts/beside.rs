@@ -1,8 +1,8 @@
 //! Comments and pivot tables.
 
-use workbook_parts::{At, Book, Report, comments, pivot_cache, pivot_table, threaded_comments};
+use workbook_parts::{At, Book, Report, comments, control, pivot_cache, pivot_table, threaded_comments};
 
-use crate::support::{FIRST, LIMIT, copy, workbook};
+use crate::support::{FIRST, LIMIT, copy, tail, workbook};
 
 const CONVERSATION: &str = "{7F5A8B3C-1111-4D2E-9F00-0123456789AB}";
 const SECOND: &str = "{7F5A8B3C-1111-4D2E-9F00-000000000001}";
@@ -94,4 +94,17 @@ fn a_pivot_table_reads_all_rows_and_is_refreshed() {
         At { sheet: 9, copy: 0 },
     );
     assert_eq!(nowhere.unwrap_err().to_string(), "there is no copy 0 of sheet 9");
+}
+
+#[test]
+fn a_control_is_tied_to_the_cells_that_its_cells_became() {
+    let workbook = workbook("3*3", "2*4");
+    let book = Book::new(&workbook, LIMIT);
+    let xml = "<formControlPr objectType=\"Drop\" fmlaLink=\"$A$9\" fmlaRange=\"Data!$A$1:$A$2\" val=\"0\"/>";
+    let written = control(xml.as_bytes(), &book, FIRST, &mut Report::default()).unwrap();
+    let written = String::from_utf8(written).unwrap();
+    assert!(written.contains("fmlaLink=\"$A$11\" fmlaRange=\"Data!$A$1:$A$5\""), "{written}");
+    let listed = "<controls><control r:id=\"a\"><controlPr linkedCell=\"$A$9\" listFillRange=\"$B$3:$B$3\"/></control></controls>";
+    let tail = tail("3*3", listed);
+    assert!(tail.contains("linkedCell=\"$A$11\" listFillRange=\"$B$3:$B$5\""), "{tail}");
 }

@@ -8,7 +8,7 @@ use office_template::{Error, Limits, NoFiles, Template};
 use super::book::{Sheet, book};
 use crate::support::{entries, limits, run, zipped};
 
-const XS: &str = "{\"xs\":[1,2,3],\"text\":\"x\"}";
+pub const XS: &str = "{\"xs\":[1,2,3],\"text\":\"x\"}";
 
 /// Limits for files that shrink well.
 fn generous() -> Limits {
@@ -19,7 +19,7 @@ fn generous() -> Limits {
 }
 
 /// Fills it, or says why not; in a moment.
-fn filled(name: &str, file: Vec<u8>, data: &str) -> Result<Vec<u8>, Error> {
+pub fn filled(name: &str, file: Vec<u8>, data: &str) -> Result<Vec<u8>, Error> {
     let begin = Instant::now();
     let filled = Template::read(file, None, &generous()).and_then(|template| {
         let answer = run(template.program(), data, "{}");
@@ -29,7 +29,7 @@ fn filled(name: &str, file: Vec<u8>, data: &str) -> Result<Vec<u8>, Error> {
     filled
 }
 
-fn one(sheet: Sheet) -> Vec<u8> {
+pub fn one(sheet: Sheet) -> Vec<u8> {
     book(&[sheet], &[])
 }
 
@@ -39,7 +39,7 @@ fn list(rows: &str) -> Sheet {
 }
 
 /// The same file with a part changed.
-fn changed(file: &[u8], part: &str, change: impl Fn(String) -> String) -> Vec<u8> {
+pub fn changed(file: &[u8], part: &str, change: impl Fn(String) -> String) -> Vec<u8> {
     let parts: Vec<(String, Vec<u8>)> = entries(file)
         .into_iter()
         .map(|(name, content)| {
@@ -53,7 +53,7 @@ fn changed(file: &[u8], part: &str, change: impl Fn(String) -> String) -> Vec<u8
     zipped(&parts)
 }
 
-const SHEET: &str = "xl/worksheets/sheet1.xml";
+pub const SHEET: &str = "xl/worksheets/sheet1.xml";
 
 #[test]
 fn what_grows_without_end_ends_at_a_limit_that_it_names() {
