@@ -1,7 +1,9 @@
 //! Tokens that end, that have names, and of which is known when they were used.
 
 use platen::accounts::admin::Request;
+use platen::domain::ids::TokenId;
 use platen::problem::Code;
+use platen::storage::index::Change;
 
 use super::House;
 
@@ -80,10 +82,12 @@ async fn the_last_use_is_known_after_a_restart() {
     for _ in 0..1_000 {
         service.authenticate(&token).await.unwrap();
     }
+    let stale = Change::new().put(format!("seen/{}", TokenId::generate()), "2026-01-10T00:00:00Z");
+    service.index.commit(stale).await.unwrap();
     service.stop().await;
     let service = house.service().await;
     assert!(house.command("token list").await.unwrap().contains("last-used 2026-01-10T00:00:00Z"));
-    assert_eq!(service.index.scan("seen/", None, 9).await.unwrap().len(), 1);
+    assert_eq!(service.index.scan("seen/", None, 9).await.unwrap().len(), 1, "that of no token is gone");
     // It goes with its account.
     let request = Request::DeleteAccount { name: "acme".to_owned() };
     service.administer(request).await.unwrap();
