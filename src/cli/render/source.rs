@@ -104,7 +104,9 @@ fn with_files_beside(
         warnings
             .push(format!("{name} is left out: {} has its name in the archive; rename it", path.display()));
     }
-    warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    for warning in &warnings {
+        complain(&format!("warning: {warning}"));
+    }
     if files.is_empty() {
         return Ok(content);
     }

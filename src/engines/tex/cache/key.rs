@@ -79,10 +79,8 @@ fn add_all(hash: &mut Hash, mut left: Vec<PathBuf>) -> io::Result<()> {
 
 /// What is not there, or is hidden from this user, is so in the key.
 fn without_missing<T>(error: io::Error) -> io::Result<Option<T>> {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => Ok(None),
-        _ => Err(error),
-    }
+    let is_missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+    if is_missing { Ok(None) } else { Err(error) }
 }
 
 #[cfg(test)]
