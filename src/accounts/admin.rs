@@ -226,8 +226,13 @@ impl Book {
         let token = self.state().tokens.get(&id).cloned();
         let mut token = token.ok_or(AdminError::NoToken(id))?;
         if token.revoked_at.is_none() {
-            token.revoked_at = Some(self.clock.now());
-            let oldest = self.oldest_ended_beyond_limit(token.account, 1);
+            let now = self.clock.now();
+            // One that expired is among those that ended already.
+            let more = usize::from(token.ended_at(now).is_none());
+            token.revoked_at = Some(now);
+            let oldest = self.oldest_ended_beyond_limit(token.account, more);
+            // What is written cannot go in the same batch; it goes at the next revocation.
+            let oldest = oldest.filter(|oldest| *oldest != id);
             self.save_token(token, oldest).await?;
         }
         let state = self.state();

@@ -83,7 +83,7 @@ impl Book {
         let token_limit = usize::try_from(config.token_limit).unwrap_or(usize::MAX);
         let storage = StorageQuota::load(&*index, config.stored_bytes_limit).await?;
         let open_jobs = Arc::new(OpenJobs::load(&*index, config.open_jobs_limit).await?);
-        let last_uses = LastUses::load(&*index).await?;
+        let last_uses = LastUses::load(&*index, |token| state.tokens.contains_key(&token)).await?;
         let (turn, accounts) = (AsyncMutex::default(), state.accounts.values().cloned().collect::<Vec<_>>());
         let state = Mutex::new(state);
         let deletions = Arc::default();

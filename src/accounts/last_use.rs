@@ -21,15 +21,24 @@ pub(super) struct LastUses {
 }
 
 impl LastUses {
-    /// Those that the index has.
-    pub async fn load(index: &dyn Index) -> Result<Self, IndexError> {
+    /// Those that the index has of tokens that are `known`. A use that was written behind the end of its token's record would
+    /// stay for ever: others go.
+    pub async fn load(index: &dyn Index, known: impl Fn(TokenId) -> bool) -> Result<Self, IndexError> {
         let (mut hours, mut after) = (HashMap::new(), None::<String>);
         loop {
             let page = index.scan(PREFIX, after.as_deref(), PAGE).await?;
-            hours.extend(page.iter().filter_map(|entry| {
-                let token = entry.key.strip_prefix(PREFIX)?.parse().ok()?;
-                Some((token, Timestamp::parse(std::str::from_utf8(&entry.value).ok()?)?))
-            }));
+            let mut stale = Change::new();
+            for entry in &page {
+                let token = entry.key.strip_prefix(PREFIX).and_then(|token| token.parse().ok());
+                let hour = || Timestamp::parse(std::str::from_utf8(&entry.value).ok()?);
+                match token.filter(|token| known(*token)).zip(hour()) {
+                    Some((token, hour)) => drop(hours.insert(token, hour)),
+                    None => stale = stale.delete(entry.key.clone()),
+                }
+            }
+            if !stale.is_empty() {
+                index.commit(stale).await?;
+            }
             match page.into_iter().last() {
                 Some(last) => after = Some(last.key),
                 None => return Ok(Self { hours: Mutex::new(hours) }),

@@ -81,13 +81,7 @@ pub fn run(mut config: Config, arguments: &RenderArguments) -> Result<ExitCode, 
     // One for pages with script and without; none where no step shows a page.
     config.browser.processes = u64::from(plan.steps().iter().any(|step| step.engine == page::NAME));
     config.browser.static_processes = 0;
-    match &arguments.output {
-        Some(output) => output.check(input.target == Target::Html)?,
-        None => drop(output::own_name(&arguments.file, input.target.file())?),
-    }
-    if arguments.open && arguments.output == Some(Place::Stream) {
-        return Err("--open shows a file; give -o FILE".into());
-    }
+    output::check(arguments, input.target)?;
     let means = Means { catalog, metrics, needs_browser: page::needs_browser(&plan) };
     let made = actix::System::new().block_on(progress::shown(render(config, input, means)));
     let (made, document) = made?;

@@ -32,7 +32,7 @@ enum TokenCommand {
         /// What the token is called in lists
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// When it ends: after some time (`30d`, `12h`), at a date (`2026-12-31`) or a moment of RFC 3339
+        /// When it ends: after some time (`30d`, `12h`), as a date begins (`2026-12-31`, in UTC) or at a moment of RFC 3339
         #[arg(long, value_name = "WHEN", value_parser = parse_expiry)]
         expires: Option<Expiry>,
     },

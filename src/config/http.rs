@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 use url::Url;
 
-use super::Faults;
+use super::{Faults, without_password};
 
 /// Section `[http]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -58,7 +58,8 @@ impl HttpConfig {
             faults.add("http.bind", detail);
         }
         if !self.public_url.is_empty() && !is_base(&self.public_url) {
-            let detail = format!("'{}' is no http(s) address without query", self.public_url);
+            let shown = without_password(&self.public_url);
+            let detail = format!("'{shown}' is no http(s) address without name, password and query");
             faults.add("http.public_url", detail);
         }
         faults.within("http.workers", self.workers, 0, 256);
@@ -83,6 +84,10 @@ impl HttpConfig {
 
 fn is_base(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| {
-        matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
+        let names_nobody = url.username().is_empty() && url.password().is_none();
+        matches!(url.scheme(), "http" | "https")
+            && names_nobody
+            && url.query().is_none()
+            && url.fragment().is_none()
     })
 }

@@ -119,6 +119,11 @@ impl Faults {
     }
 }
 
+/// An address that is none, as a sentence may show it: who typed it may have typed a password.
+fn without_password(address: &str) -> String {
+    address.rsplit_once('@').map_or_else(|| address.to_owned(), |(_, host)| format!("***@{host}"))
+}
+
 impl fmt::Display for Faults {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "the configuration has {} fault(s):", self.0.len())?;

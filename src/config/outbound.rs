@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Faults;
+use super::{Faults, without_password};
 
 /// Section `[outbound]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -156,8 +156,8 @@ impl Allowed {
         let name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
         let is_host = self.host.parse::<std::net::IpAddr>().is_ok() || self.host.chars().all(name);
         if self.host.is_empty() || !is_host {
-            let detail =
-                format!("'{}' is no host; write a name or an address, with :port or without", self.host);
+            let host = without_password(&self.host);
+            let detail = format!("'{host}' is no host; write a name or an address, with :port or without");
             faults.add(key, detail);
         }
         if self.private && self.port.is_none() {
@@ -221,6 +221,7 @@ mod tests {
     fn what_is_no_entry_is_refused_by_name() {
         for (allow, words) in [
             (r#"["https://a.example/"]"#, "'https://a.example/' is no host"),
+            (r#"["https://u:pw@a.example", "u:pw@b"]"#, "'***@a.example' is no host"),
             (r#"["a.example:99999"]"#, "'a.example:99999' is no host"),
             (r#"[""]"#, "'' is no host"),
             (r#"[{ host = "10.0.0.1", private = true }]"#, "'10.0.0.1' is private and has no port"),
@@ -228,7 +229,7 @@ mod tests {
             ("a.example", "PLATEN__OUTBOUND__ALLOW"),
         ] {
             let told = load(allow).unwrap_err().to_string();
-            assert!(told.contains(words), "{allow}: {told}");
+            assert!(told.contains(words) && !told.contains("pw"), "{allow}: {told}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::layers::Layers;
+use super::layers::{Layers, Source};
 use super::{Config, DEFAULT_TOML, Faults};
 
 /// Keys whose values are never shown, and the variables that they are taken from where nothing else sets them.
@@ -42,12 +42,15 @@ fn shown(layers: &Layers, environment: &[(String, String)]) -> String {
         let name = format!("{section}.{key}");
         let secret = SECRETS.iter().find(|(secret, _)| *secret == name);
         let (value, source) = match (layers.sources.get(&name), secret) {
-            (Some(source), Some(_)) => {
-                let is_empty = is_empty(&layers.table, &name);
-                (if is_empty { "\"\"" } else { "\"***\"" }.to_owned(), source.to_string())
+            // Something in its place would be taken for the key itself when this is loaded.
+            (Some(source @ Source::File(_)), Some(_)) if !is_empty(&layers.table, &name) => {
+                let _ = writeln!(text, "{:<34} # {source}: {meaning}", format!("# {key} = ***"));
+                continue;
             }
+            // What the environment has is taken from there again.
+            (Some(source), Some(_)) => ("\"\"".to_owned(), format!("{source}, not shown")),
             (None, Some((_, variable))) if !keys_given && has(environment, variable) => {
-                ("\"***\"".to_owned(), format!("environment {variable}"))
+                ("\"\"".to_owned(), format!("environment {variable}, not shown"))
             }
             (Some(source), None) => (value(&layers.table, &name), source.to_string()),
             (None, _) => (default.trim().to_owned(), "default".to_owned()),
@@ -65,7 +68,8 @@ fn find<'t>(table: &'t Table, name: &str) -> Option<&'t Value> {
 /// The value as TOML. An address with a password in it is refused by what checks it, and not shown either.
 fn value(table: &Table, name: &str) -> String {
     let value = find(table, name).map(written).unwrap_or_default();
-    if value.contains("://") && value.contains('@') { "\"***\"".to_owned() } else { value }
+    let may_be_address = value.contains("://") || name == "outbound.allow";
+    if may_be_address && value.contains('@') { "\"***\"".to_owned() } else { value }
 }
 
 /// A value as TOML writes it; what JSON escapes in a text, TOML does too.
@@ -107,5 +111,30 @@ mod tests {
         assert_eq!(printed, default);
         let lines = defaults.lines().filter(|line| line.contains(" = ")).count();
         assert_eq!(defaults.matches(" # default: ").count(), lines);
+    }
+
+    #[test]
+    fn what_is_printed_keeps_the_keys_where_they_are() {
+        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let folder = tempfile::tempdir().unwrap();
+        let [given, again] = ["platen.toml", "again.toml"].map(|name| folder.path().join(name));
+        let keys = |file: &Path, environment: &[(String, String)]| {
+            let s3 = Config::load(Some(file), environment.iter().cloned()).unwrap().s3;
+            (s3.access_key.expose().to_owned(), s3.secret_key.expose().to_owned())
+        };
+        for (file, environment) in [
+            ("", vec![variable("AWS_ACCESS_KEY_ID", "one"), variable("AWS_SECRET_ACCESS_KEY", "two")]),
+            ("", vec![variable("PLATEN__S3__ACCESS_KEY", "one"), variable("PLATEN__S3__SECRET_KEY", "two")]),
+            ("[s3]\naccess_key = \"one\"\nsecret_key = \"two\"", vec![]),
+        ] {
+            std::fs::write(&given, file).unwrap();
+            let (printed, faults) = effective(Some(&given), &environment);
+            assert!(faults.0.is_empty() && !printed.contains("\"two\""), "{printed}");
+            std::fs::write(&again, &printed).unwrap();
+            // Those of a file are left to whoever takes the text over.
+            let kept = if file.is_empty() { ("one", "two") } else { ("", "") };
+            assert_eq!(keys(&again, &environment), (kept.0.to_owned(), kept.1.to_owned()));
+            assert_eq!(printed.contains("# secret_key = *** "), !file.is_empty(), "{printed}");
+        }
     }
 }

@@ -200,6 +200,13 @@ mod tests {
         assert_eq!(heeded, of(Handling::Read).chain(promised).collect::<BTreeSet<_>>());
     }
 
+    #[test]
+    fn slides_of_pages_have_nothing_of_what_a_pdf_has_beside_them() {
+        let route = catalog().route(TemplateKind::Html, Target::Pptx, &PageOptions::default()).unwrap();
+        let heeded = ["outline", "tagged", "metadata", "scale", "dpi"].map(|key| route.heeds(key));
+        assert_eq!(heeded, [false, false, false, true, true]);
+    }
+
     /// What each target had an effect of before engines said so themselves.
     #[test]
     fn each_target_has_its_own_options() {

@@ -9,6 +9,13 @@ use crate::domain::kinds::{FileKind, Target, TemplateKind};
 /// Most steps until the file is made; what finishes it comes on top, at most once an ability.
 const STEP_LIMIT: usize = 6;
 
+/// What a PDF has beside its pages: slides that show these have nothing of it.
+const OF_A_PDF: [&str; 3] = ["outline", "tagged", "metadata"];
+
+fn is_slides_of_pages(step: &Step) -> bool {
+    step.kind == StepKind::Raster && step.to == DocumentKind::File(FileKind::Pptx)
+}
+
 /// What an engine can do: one kind of step.
 #[derive(Clone, Copy, Debug)]
 pub struct Ability {
@@ -52,7 +59,8 @@ impl Plan {
     /// Whether the key `name` of `formatOpts` has an effect on any of the steps.
     #[must_use]
     pub fn heeds(&self, name: &str) -> bool {
-        self.steps.iter().any(|step| step.heeds(name))
+        let is_lost = OF_A_PDF.contains(&name) && self.steps.last().is_some_and(is_slides_of_pages);
+        !is_lost && self.steps.iter().any(|step| step.heeds(name))
     }
 
     /// Whether the file that comes out is what the key `name` promises of it: one of the steps that make or change it

@@ -4,22 +4,35 @@
 //! So no query and no header is ever in a line; the path of such an address grants nothing by itself.
 
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
 use actix_web::HttpMessage;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::HeaderName;
 use bytes::Bytes;
 use tracing::Level;
 
-use super::auth::Caller;
+use super::request::RequestId;
 use crate::domain::ids::AccountId;
 use crate::telemetry::ACCESS;
 
+/// What the paths begin with of addresses that open something.
+const OBJECTS: &str = "/v1/objects/";
 /// Longest path in a line.
 const PATH_LIMIT_CHARS: usize = 300;
+
+/// Whose a request is, once its token has been looked at; the line shares it, which may outlast the request.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asker(Arc<OnceLock<AccountId>>);
+
+impl Asker {
+    /// Says so.
+    pub(super) fn set(&self, account: AccountId) {
+        let _ = self.0.set(account);
+    }
+}
 
 /// A line that is being gathered; written when it is dropped.
 pub(super) struct AccessLine {
@@ -28,8 +41,9 @@ pub(super) struct AccessLine {
     path: String,
     peer: Option<String>,
     request_id: String,
-    account: Option<AccountId>,
-    status: u16,
+    account: Asker,
+    /// None until there is an answer: whoever asked may be gone before.
+    status: Option<u16>,
     bytes: u64,
     /// How many bytes the answer has, where that is known before.
     length: Option<u64>,
@@ -38,15 +52,20 @@ pub(super) struct AccessLine {
 
 impl AccessLine {
     /// Begins the line of a request, where there are lines (`log.access`).
-    pub(super) fn begin(request: &ServiceRequest) -> Option<Self> {
-        tracing::enabled!(target: ACCESS, Level::INFO).then(|| Self {
+    pub(super) fn begin(request: &ServiceRequest, id: &RequestId) -> Option<Self> {
+        if !tracing::enabled!(target: ACCESS, Level::INFO) {
+            return None;
+        }
+        let account = Asker::default();
+        request.extensions_mut().insert(account.clone());
+        Some(Self {
             since: Instant::now(),
             method: request.method().as_str().chars().take(PATH_LIMIT_CHARS).collect(),
-            path: without_query(request.path()).chars().take(PATH_LIMIT_CHARS).collect(),
+            path: shown(request.path()).chars().take(PATH_LIMIT_CHARS).collect(),
             peer: request.peer_addr().map(|peer| peer.ip().to_string()),
-            request_id: String::new(),
-            account: None,
-            status: 0,
+            request_id: id.to_string(),
+            account,
+            status: None,
             bytes: 0,
             length: None,
             ended: false,
@@ -54,11 +73,8 @@ impl AccessLine {
     }
 
     /// The same answer, whose body tells the line how much of it went.
-    pub(super) fn follow(mut self, answer: ServiceResponse, id: &HeaderName) -> ServiceResponse {
-        let shown = answer.headers().get(id).and_then(|id| id.to_str().ok());
-        shown.unwrap_or_default().clone_into(&mut self.request_id);
-        self.account = answer.request().extensions().get::<Caller>().map(|caller| caller.0);
-        self.status = answer.status().as_u16();
+    pub(super) fn follow(mut self, answer: ServiceResponse) -> ServiceResponse {
+        self.status = Some(answer.status().as_u16());
         answer.map_body(|_, body| {
             self.length = match body.size() {
                 BodySize::Sized(bytes) => Some(bytes),
@@ -71,7 +87,7 @@ impl AccessLine {
 
     /// Whether all of the answer went; of a `HEAD` nothing goes.
     fn is_whole(&self) -> bool {
-        self.ended || self.method == "HEAD" || self.length == Some(self.bytes)
+        self.ended || self.status.is_some() && self.method == "HEAD" || self.length == Some(self.bytes)
     }
 }
 
@@ -82,17 +98,22 @@ impl Drop for AccessLine {
             http.request_id = self.request_id, http.method = self.method, http.path = self.path,
             http.status = self.status, http.bytes = self.bytes, http.whole = self.is_whole(),
             http.ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX),
-            http.peer = self.peer, account.id = self.account.map(tracing::field::display)
+            http.peer = self.peer, account.id = self.account.0.get().map(tracing::field::display)
             },
             "request"
         );
     }
 }
 
-/// The path without a query that somebody encoded into it.
-fn without_query(path: &str) -> &str {
-    let end = path.to_ascii_lowercase().find("%3f").unwrap_or(path.len());
-    &path[..end]
+/// The path without what may be a query that somebody encoded into it, once or more often: no name of an object has such
+/// letters.
+fn shown(path: &str) -> &str {
+    let end = if path.starts_with(OBJECTS) {
+        path.find(|letter: char| !letter.is_ascii_alphanumeric() && !"/._-".contains(letter))
+    } else {
+        path.to_ascii_lowercase().find("%3f")
+    };
+    path.get(..end.unwrap_or(path.len())).unwrap_or_default()
 }
 
 struct Followed {
@@ -118,5 +139,23 @@ impl MessageBody for Followed {
             Poll::Ready(Some(Err(_))) | Poll::Pending => {}
         }
         polled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn no_query_is_shown_however_often_it_is_encoded() {
+        for (path, line) in [
+            ("/v1/jobs/a-1", "/v1/jobs/a-1"),
+            ("/v1/jobs%3Fa=b", "/v1/jobs"),
+            ("/v1/objects/outputs/a_b/1.pdf", "/v1/objects/outputs/a_b/1.pdf"),
+            ("/v1/objects/outputs/1.pdf%253Fsig=x", "/v1/objects/outputs/1.pdf"),
+            ("/v1/objects/outputs/1.pdf;sig=x", "/v1/objects/outputs/1.pdf"),
+        ] {
+            assert_eq!(shown(path), line);
+        }
     }
 }

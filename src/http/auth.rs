@@ -7,6 +7,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
 
+use super::access::Asker;
 use super::gate;
 use super::problem::Failure;
 use super::rate::RateLimit;
@@ -41,7 +42,11 @@ async fn identify(request: &HttpRequest) -> Result<Caller, Problem> {
     let account = gate::ask(state, &state.accounts, Authenticate { token }).await?;
     state.rate_limit.admit(named)?;
     tracing::Span::current().record("account.id", tracing::field::display(account));
-    request.extensions_mut().insert(Caller(account));
+    let mut extensions = request.extensions_mut();
+    if let Some(asker) = extensions.get::<Asker>() {
+        asker.set(account);
+    }
+    extensions.insert(Caller(account));
     Ok(Caller(account))
 }
 

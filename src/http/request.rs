@@ -66,7 +66,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
         template.id = Empty
     );
     let count = Counting::begin(&request);
-    let access = AccessLine::begin(&request);
+    let access = AccessLine::begin(&request, &id);
     let held = unread::hold(&mut request);
     let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
@@ -86,7 +86,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
         response = unread::release(held, response);
     }
     Ok(match access {
-        Some(access) => access.follow(response, &REQUEST_ID),
+        Some(access) => access.follow(response),
         None => response,
     })
 }

@@ -178,6 +178,11 @@ fn is_journaled(record: &JobRecord, part: InputPart) -> bool {
     }
 }
 
+/// The entries that inputs of a job may have.
+pub(super) fn keys(job: JobId) -> [String; 2] {
+    [InputPart::Data, InputPart::Template].map(|part| key(job, part))
+}
+
 fn key(job: JobId, part: InputPart) -> String {
     let name = match part {
         InputPart::Data => "data",

@@ -11,6 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio::task::spawn_blocking;
 
 use super::due::{self, Retention};
+use super::inputs;
 use super::list::Listed;
 use super::record::JobRecord;
 use crate::accounts::open;
@@ -243,9 +244,10 @@ impl Journal {
     }
 }
 
-/// The batch that removes a record that cannot be read.
+/// The batch that removes a record that cannot be read, with what only it told of.
 pub(super) fn dropping(account: AccountId, job: JobId) -> Change {
-    Change::new().delete(record_key(account, job)).delete(live_key(job))
+    let change = Change::new().delete(record_key(account, job)).delete(live_key(job));
+    inputs::keys(job).into_iter().fold(change, Change::delete)
 }
 
 /// One record that cannot be read must not hide the others from their owner.

@@ -243,6 +243,14 @@ pub(super) fn removing(record: &TemplateRecord) -> Change {
     if record.unfinished { change } else { change.delete(damaged_key(record.account, record.id)) }
 }
 
+/// The batch that removes a record that cannot be read, and what stands for it. When it was begun nobody knows: the entry
+/// of one that was not saved goes when its time is over.
+pub(super) fn dropping(account: AccountId, id: TemplateId) -> Change {
+    [record_key(account, id), public_key(id), damaged_key(account, id)]
+        .into_iter()
+        .fold(Change::new(), Change::delete)
+}
+
 impl Unfinished {
     fn of(record: &TemplateRecord) -> Self {
         Self { since: record.created_at, account: record.account, template: record.id }

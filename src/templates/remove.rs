@@ -4,6 +4,7 @@ use actix::prelude::*;
 
 use super::change::Changing;
 use super::deps::Deps;
+use super::index;
 use super::messages::DeleteTemplate;
 use super::record::TemplateRecord;
 use super::registry::TemplateRegistry;
@@ -37,16 +38,12 @@ pub async fn remove_all(deps: &Deps, account: AccountId) -> Result<u64, Problem>
         before = Some(*last);
         for (id, _) in page {
             let _turn = deps.turns.of(id).await;
-            match deps.index.read(account, id).await {
-                Ok(Some(record)) => {
-                    remove(deps, &record).await?;
-                    removed += 1;
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::error!(template.id = %id, error = %error, "a template cannot be read, and stays");
-                }
+            match deps.index.readable(account, id).await? {
+                Some(record) => remove(deps, &record).await?,
+                // Its objects are nobody's then, and are swept.
+                None => deps.index.commit(index::dropping(account, id)).await?,
             }
+            removed += 1;
         }
     }
 }

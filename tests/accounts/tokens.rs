@@ -1,7 +1,9 @@
 //! Tokens that end, that have names, and of which is known when they were used.
 
 use platen::accounts::admin::Request;
+use platen::domain::ids::TokenId;
 use platen::problem::Code;
+use platen::storage::index::Change;
 
 use super::House;
 
@@ -53,6 +55,24 @@ async fn a_token_has_a_name_ends_when_it_was_to_and_says_when_it_was_used() {
     service.stop().await;
 }
 
+#[actix::test]
+async fn a_token_that_expired_can_be_revoked_where_an_account_may_have_one() {
+    let mut house = House::new();
+    house.config.accounts.token_limit = 1;
+    let service = house.service().await;
+    house.command("account create acme").await.unwrap();
+    house.command("token create --account acme --expires 1d").await.unwrap();
+    service.clock.advance_ms(2 * DAY_MS);
+    let list = house.command("token list").await.unwrap();
+    let id = list.split_whitespace().next().unwrap();
+    for _ in 0..2 {
+        house.command(&format!("token revoke {id}")).await.unwrap();
+        let list = house.command("token list").await.unwrap();
+        assert!(list.starts_with(id) && list.contains("revoked"), "{list}");
+    }
+    service.stop().await;
+}
+
 /// What is noted of a use is a write an hour, and outlasts the service.
 #[actix::test]
 async fn the_last_use_is_known_after_a_restart() {
@@ -62,10 +82,12 @@ async fn the_last_use_is_known_after_a_restart() {
     for _ in 0..1_000 {
         service.authenticate(&token).await.unwrap();
     }
+    let stale = Change::new().put(format!("seen/{}", TokenId::generate()), "2026-01-10T00:00:00Z");
+    service.index.commit(stale).await.unwrap();
     service.stop().await;
     let service = house.service().await;
     assert!(house.command("token list").await.unwrap().contains("last-used 2026-01-10T00:00:00Z"));
-    assert_eq!(service.index.scan("seen/", None, 9).await.unwrap().len(), 1);
+    assert_eq!(service.index.scan("seen/", None, 9).await.unwrap().len(), 1, "that of no token is gone");
     // It goes with its account.
     let request = Request::DeleteAccount { name: "acme".to_owned() };
     service.administer(request).await.unwrap();

@@ -15,17 +15,24 @@ const ALIKE: usize = 8;
 /// Room for the formats of two.
 const FORMATS_MB: u64 = 50;
 
-/// Files below a folder, and their bytes.
+/// Files below a folder, and their bytes; what goes meanwhile is none.
 fn size(folder: &Path) -> (usize, u64) {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    entries.fold((0, 0), |(files, bytes), entry| {
-        let (more, longer) = if entry.file_type().unwrap().is_dir() {
-            size(&entry.path())
-        } else {
-            (1, entry.metadata().unwrap().len())
+    let Some(entries) = there(std::fs::read_dir(folder)) else { return (0, 0) };
+    entries.filter_map(there).fold((0, 0), |(files, bytes), entry| {
+        let (more, longer) = match there(entry.file_type()) {
+            Some(kind) if kind.is_dir() => size(&entry.path()),
+            Some(_) => there(entry.metadata()).map_or((0, 0), |found| (1, found.len())),
+            None => (0, 0),
         };
         (files + more, bytes + longer)
     })
+}
+
+fn there<T>(found: std::io::Result<T>) -> Option<T> {
+    match found {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        found => Some(found.unwrap()),
+    }
 }
 
 #[actix_web::test]

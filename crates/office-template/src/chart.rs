@@ -37,8 +37,12 @@ const NAMESPACES: [&str; 2] =
 /// What the first sheet of a workbook is called that cannot be asked.
 const SHEET: &str = "Sheet1";
 
+/// What is said of a chart that two tags fill.
+pub(crate) const TWICE: &str =
+    "the chart has data already; let one tag give them, in its title or in its alternative text";
+
 /// A chart's data, as the program answers them.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 pub(crate) struct Chart {
     /// How Excel shows the categories that are numbers or days.
     format: Option<String>,
@@ -47,21 +51,21 @@ pub(crate) struct Chart {
 }
 
 /// A category.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Name {
     Number(f64),
     Text(String),
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 struct Series {
     name: Option<String>,
     color: Option<String>,
     values: Vec<Option<Value>>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Value {
     Number(f64),
@@ -102,7 +106,14 @@ pub(crate) fn is_of_later_kind(xml: &[u8]) -> bool {
 pub(crate) fn fill_waiting(package: &mut Package<'_>) -> Result<Vec<(usize, String)>, Error> {
     let mut faults = Vec::new();
     for (name, (number, chart)) in std::mem::take(&mut package.charts) {
-        let Some(xml) = package.part(&name)? else { continue };
+        if package.titled.contains(&name) {
+            faults.push((number, TWICE.to_owned()));
+            continue;
+        }
+        let Some(xml) = package.part(&name)? else {
+            package.warnings.push(&format!("the data of a chart are nowhere: the file has no {name}"));
+            continue;
+        };
         match filled(&chart, (&name, &xml), package) {
             Ok(filled) => package.put(&name, filled)?,
             Err(Refusal::Fault(message)) => faults.push((number, message)),

@@ -69,6 +69,8 @@ pub(crate) struct Package<'a> {
     pub taken: Taken,
     /// The data of charts that stood beside them, by the charts' parts, and the tags that gave them, by their numbers.
     pub charts: BTreeMap<String, (usize, Chart)>,
+    /// The parts of charts whose titles gave them data.
+    pub titled: BTreeSet<String>,
     /// What has been read of layouts.
     pub placeholders: Placeholders,
     /// What the document's author should know.
@@ -119,6 +121,7 @@ impl<'a> Package<'a> {
             folder,
             taken: Taken::default(),
             charts: BTreeMap::new(),
+            titled: BTreeSet::new(),
             placeholders: Placeholders::new(),
             warnings: Warnings::default(),
             next_number,

@@ -147,7 +147,11 @@ impl<'a> Artist<'a> {
         let read = catch_unwind(AssertUnwindSafe(|| text::read(page, &self.settings)));
         // What it warned of was said when it was drawn.
         take(&mut *lock(&self.told.met));
-        read.map_err(|_| RasterError::Undrawable { page: number })
+        let (text, is_whole) = read.map_err(|_| RasterError::Undrawable { page: number })?;
+        if !is_whole {
+            self.told.say(format!("page {number} has more text than is read of a page; its end is left out"));
+        }
+        Ok(text)
     }
 
     /// Width and height of a page in points, as it is shown.

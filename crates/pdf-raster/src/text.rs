@@ -42,10 +42,12 @@ struct Text {
     last: Option<(Point, f64)>,
     /// Where the last run began: one that is filled and stroked is drawn twice.
     begun: Option<Point>,
+    /// There were more letters than it may have.
+    is_cut: bool,
 }
 
-/// The text of a page, line by line.
-pub(crate) fn read<'a>(page: &'a Page<'a>, settings: &InterpreterSettings) -> String {
+/// The text of a page, line by line, and whether that is all of it.
+pub(crate) fn read<'a>(page: &'a Page<'a>, settings: &InterpreterSettings) -> (String, bool) {
     let (width, height) = page.render_dimensions();
     let target = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let transform = page.initial_transform(true).to_kurbo();
@@ -53,9 +55,9 @@ pub(crate) fn read<'a>(page: &'a Page<'a>, settings: &InterpreterSettings) -> St
     let mut context = Context::new(transform, target, &cache, page.xref(), settings.clone());
     let mut reader = Reader { page: target, drawn: Text::default(), hidden: Text::default() };
     interpret_page(page, &mut context, &mut reader);
-    let said = if reader.drawn.said.trim().is_empty() { reader.hidden.said } else { reader.drawn.said };
-    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.map(direction::logical).collect::<Vec<_>>().join("\n")
+    let text = if reader.drawn.said.trim().is_empty() { reader.hidden } else { reader.drawn };
+    let lines = text.said.lines().map(str::trim).filter(|line| !line.is_empty());
+    (lines.map(direction::logical).collect::<Vec<_>>().join("\n"), !text.is_cut)
 }
 
 impl Text {
@@ -88,7 +90,8 @@ impl Text {
         let (begin, end) = (transform * Point::ORIGIN, transform * Point::new(advance, 0.0));
         let along = transform * Point::new(EM, 0.0) - begin;
         let height = (transform * Point::new(0.0, EM) - begin).hypot();
-        if letters.is_empty() || self.said.len() + letters.len() > TEXT_LIMIT_BYTES {
+        self.is_cut |= self.said.len() + letters.len() > TEXT_LIMIT_BYTES;
+        if letters.is_empty() || self.is_cut {
             return;
         }
         if let Some((last, last_height)) = self.last {
@@ -149,7 +152,7 @@ impl<'a> Device<'a> for Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, plain};
+    use super::{TEXT_LIMIT_BYTES, Text, plain};
     use hayro::kurbo::Affine;
 
     /// Letters of ten units' height at these places, each half as wide.
@@ -167,6 +170,16 @@ mod tests {
         assert_eq!(said(&[("x", 0.0, 0.0), ("2", 5.0, -4.0), ("y", 0.0, 12.0)]), "x2\ny");
         assert_eq!(said(&[("a", 0.0, 0.0), (" ", 5.0, 0.0), ("b", 14.0, 0.0)]), "a b", "one space is enough");
         assert_eq!(said(&[("b", 50.0, 0.0), ("a", 0.0, 0.0)]), "b a", "a column that is drawn later");
+    }
+
+    #[test]
+    fn what_is_too_long_ends_and_is_known_to() {
+        let mut text = Text::default();
+        let all = "x".repeat(TEXT_LIMIT_BYTES);
+        text.letters(&all, Affine::scale(0.01), 500.0);
+        assert!(!text.is_cut);
+        text.letters("y", Affine::translate((5.0, 0.0)) * Affine::scale(0.01), 500.0);
+        assert!(text.is_cut && text.said == all);
     }
 
     #[test]

@@ -2,11 +2,13 @@
 //!
 //! Hazard: a page may come from somebody else, and what it shows goes into the document. So a file counts only if it
 //! lies in the page's folder or below it, wherever links lead; hidden ones do not count; and the limits of archives
-//! bound it all. What a page names is guessed: every word of its text that could be a path, and is one.
+//! bound it all. What a page names is guessed: every word of its text that could be a path, and is one; but not where its
+//! links lead. So a file that cannot be read, or has no room, is left out with a warning: the page may do without it.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
@@ -25,18 +27,28 @@ const LATEX: [&str; 9] = [".tex", ".pdf", ".png", ".jpg", ".jpeg", ".sty", ".cls
 const EJS: [&str; 1] = [".ejs"];
 /// Longest word that is looked at.
 const WORD_LIMIT_BYTES: usize = 2_048;
+/// So many files that are left out are told.
+const WARNINGS_LIMIT: usize = 20;
 /// What stands before and behind a path; a blank may also be in one, where it is quoted.
 const AROUND: &str = "\"'`()<>=,;{}[]|\\\r\n\t";
 
-/// The files that `text`, which lies at `page`, names in its folder, by their paths from there.
-pub(super) fn files(
-    page: &Path,
-    text: &[u8],
-    kind: TemplateKind,
-    limits: &TemplatesConfig,
-) -> Result<Files, String> {
+/// What was found beside a page.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// By their paths from the page's folder.
+    pub files: Files,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
+}
+
+/// The files that `text`, which lies at `page`, names in its folder.
+pub(super) fn files(page: &Path, text: &[u8], kind: TemplateKind, limits: &TemplatesConfig) -> Beside {
     let folder = page.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(root) = folder.canonicalize() else { return Ok(Files::new()) };
+    let Ok(root) = folder.canonicalize() else { return Beside::default() };
+    // Below it lies the whole machine, `/etc` and all.
+    if root.parent().is_none() {
+        return Beside::default();
+    }
     let left = limits.archive_bytes_limit.saturating_sub(text.len() as u64);
     let mut found = Found {
         own: page.canonicalize().ok(),
@@ -44,12 +56,13 @@ pub(super) fn files(
         left,
         limits,
         tried: HashSet::new(),
-        files: Files::new(),
+        beside: Beside::default(),
     };
     let mut texts = vec![(String::new(), text.to_vec(), true)];
     let is_latex = kind == TemplateKind::Latex;
     while let Some((folder, text, is_page)) = texts.pop() {
         let text = String::from_utf8_lossy(&text);
+        let text = if is_latex { text } else { without_links(&text).into() };
         let endings: &[&str] = match is_latex {
             true => &LATEX,
             false if text.contains("include") => &EJS,
@@ -63,7 +76,7 @@ pub(super) fn files(
             let named =
                 endings.iter().flat_map(|ending| folders.iter().map(move |folder| (*folder, *ending)));
             for path in named.filter_map(|(folder, ending)| inside(folder, &format!("{word}{ending}"))) {
-                let Some(text) = found.take(&path)? else { continue };
+                let Some(text) = found.take(&path) else { continue };
                 // A page links to others, and these to all of a site, which is not what belongs to it.
                 if is_page || !PAGES.contains(&extension(&path).as_str()) {
                     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -72,7 +85,7 @@ pub(super) fn files(
             }
         }
     }
-    Ok(found.files)
+    found.beside
 }
 
 struct Found<'a> {
@@ -82,45 +95,92 @@ struct Found<'a> {
     left: u64,
     limits: &'a TemplatesConfig,
     tried: HashSet<String>,
-    files: Files,
+    beside: Beside,
 }
 
 impl Found<'_> {
     /// Takes the file at `path` if it is one of the folder's; answers its content if it may name others.
-    fn take(&mut self, path: &str) -> Result<Option<Vec<u8>>, String> {
+    fn take(&mut self, path: &str) -> Option<Vec<u8>> {
         let most = self.limits.archive_path_limit_bytes;
         let depth = path.matches('/').count() as u64;
         let fits = path.len() as u64 <= most && depth <= self.limits.archive_depth_limit;
         if !fits || !self.tried.insert(path.to_owned()) {
-            return Ok(None);
+            return None;
         }
         // Where it really is: a link may lead anywhere.
-        let Ok(real) = self.root.join(path).canonicalize() else { return Ok(None) };
-        if !real.starts_with(&self.root) || Some(&real) == self.own.as_ref() || !real.is_file() {
-            return Ok(None);
+        let real = self.root.join(path).canonicalize().ok()?;
+        let below = real.strip_prefix(&self.root).ok()?;
+        let is_hidden = below.iter().any(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_hidden || Some(&real) == self.own.as_ref() || !real.is_file() {
+            return None;
         }
+        match self.content(&real) {
+            Ok(content) => {
+                let extension = extension(path);
+                let is_text = [&PAGES[..], &TEXTS].concat().contains(&extension.as_str());
+                let text = is_text.then(|| content.clone());
+                self.beside.files.insert(path.to_owned(), content.into());
+                text
+            }
+            Err(why) => {
+                if self.beside.warnings.len() < WARNINGS_LIMIT {
+                    self.beside.warnings.push(format!("{} is left out: {why}", real.display()));
+                }
+                None
+            }
+        }
+    }
+
+    /// The content of a file for which there is room.
+    fn content(&mut self, real: &Path) -> Result<Vec<u8>, String> {
         let entries = self.limits.archive_entries_limit;
-        if self.files.len() as u64 + 1 >= entries {
+        if self.beside.files.len() as u64 + 1 >= entries {
             return Err(format!(
                 "the page names more than {entries} files beside it (templates.archive_entries_limit)"
             ));
         }
-        let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", real.display());
+        let unreadable = |error: std::io::Error| format!("it cannot be read ({error})");
+        let file = File::open(real).map_err(unreadable)?;
         let mut content = Vec::new();
-        let file = File::open(&real).map_err(unreadable)?;
-        file.take(self.left.saturating_add(1)).read_to_end(&mut content).map_err(unreadable)?;
-        self.left = self.left.checked_sub(content.len() as u64).ok_or_else(|| {
-            let most = self.limits.archive_bytes_limit;
-            format!(
-                "the page and the files beside it have more than {most} bytes (templates.archive_bytes_limit)"
-            )
-        })?;
-        let extension = extension(path);
-        let is_text = [&PAGES[..], &TEXTS].concat().contains(&extension.as_str());
-        let text = is_text.then(|| content.clone());
-        self.files.insert(path.to_owned(), content.into());
-        Ok(text)
+        // What is too long by itself is not read at all.
+        if file.metadata().map_err(unreadable)?.len() <= self.left {
+            file.take(self.left.saturating_add(1)).read_to_end(&mut content).map_err(unreadable)?;
+            if let Some(left) = self.left.checked_sub(content.len() as u64) {
+                self.left = left;
+                return Ok(content);
+            }
+        }
+        let most = self.limits.archive_bytes_limit;
+        Err(format!(
+            "with it the page and the files beside it have more than {most} bytes (templates.archive_bytes_limit)"
+        ))
     }
+}
+
+/// The text without what its links (`<a href>`) lead to, which is no part of the page.
+fn without_links(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    // Each part but the first one stands behind a `<`.
+    for part in text.split_inclusive('<') {
+        let target = target(part).unwrap_or_default();
+        kept.extend([part.get(..target.start), part.get(target.end..)].into_iter().flatten());
+    }
+    kept
+}
+
+/// Where the target stands in a tag, if that is a link's.
+fn target(tag: &str) -> Option<Range<usize>> {
+    tag.strip_prefix(['a', 'A'])
+        .filter(|rest| rest.starts_with(|letter: char| letter.is_ascii_whitespace()))?;
+    let tag = tag.split('>').next()?;
+    let name = tag.to_ascii_lowercase().find("href")?;
+    let rest = tag.get(name..)?.get("href".len()..)?.trim_start().strip_prefix('=')?.trim_start();
+    let begin = tag.len() - rest.len();
+    let end = match rest.chars().next()? {
+        quote @ ('"' | '\'') => rest.get(1..)?.find(quote).map(|end| end + 2),
+        _ => rest.find(|letter: char| letter.is_ascii_whitespace()),
+    };
+    Some(begin..begin + end.unwrap_or(rest.len()))
 }
 
 fn extension(path: &str) -> String {
@@ -166,7 +226,9 @@ mod tests {
     fn names(folder: &Path, name: &str, kind: TemplateKind) -> Vec<String> {
         let page = folder.join(name);
         let text = std::fs::read(&page).unwrap();
-        files(&page, &text, kind, &Config::default().templates).unwrap().into_keys().collect()
+        let found = files(&page, &text, kind, &Config::default().templates);
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        found.files.into_keys().collect()
     }
 
     fn write(folder: &Path, path: &str, content: &str) {
@@ -183,10 +245,10 @@ mod tests {
             &folder,
             "invoice.html",
             "<link rel=stylesheet href=css/main.css?v=1><img src='my logo.png' srcset=\"a.png 1x, b%20b.png 2x\">\
-             <img src=../outside.png><img src=/top.svg><img src=link.png><img src=.env><a href=invoice.html><iframe src=frame.html>\
+             <img src=../outside.png><img src=/top.svg><img src=link.png><img src=git/config><img src=.env><a href=invoice.html><a class=b\n HREF = 'unnamed.png'><iframe src=frame.html>\
              <%- include('partials/head') %><script>fetch(`data/${x}`); const at = \"data/one.json\"</script>",
         );
-        write(&folder, "frame.html", "<img src=framed.png><a href=next.html>");
+        write(&folder, "frame.html", "<img src=framed.png><embed src=next.html>");
         write(&folder, "next.html", "<img src=unnamed.png>");
         write(&folder, "css/main.css", "@import 'more.css'; p { background: url(../img/back.png#x) }");
         write(&folder, "css/more.css", "@font-face { src: url(\"fonts/a.woff2\") }");
@@ -196,6 +258,7 @@ mod tests {
             "b b.png",
             "top.svg",
             ".env",
+            ".git/config",
             "partials/head.ejs",
             "data/one.json",
             "img/back.png",
@@ -207,6 +270,7 @@ mod tests {
         }
         write(root.path(), "outside.png", "x");
         std::os::unix::fs::symlink("../outside.png", folder.join("link.png")).unwrap();
+        std::os::unix::fs::symlink(".git", folder.join("git")).unwrap();
         let found = names(&folder, "invoice.html", TemplateKind::Html);
         let expected = [
             "a.png",
@@ -243,18 +307,23 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_archives_hold() {
+    fn what_has_no_room_is_left_out_and_told() {
         let root = tempfile::tempdir().unwrap();
-        write(root.path(), "a.html", "<img src=a.png><img src=b.png>");
+        write(root.path(), "a.html", "");
         write(root.path(), "a.png", &"x".repeat(60));
         write(root.path(), "b.png", &"x".repeat(60));
+        // Of so many bytes none is read.
+        File::create(root.path().join("film.mp4")).unwrap().set_len(5 << 30).unwrap();
+        let found = |limits: &TemplatesConfig, text: &str| {
+            files(&root.path().join("a.html"), text.as_bytes(), TemplateKind::Html, limits)
+        };
         let limits = TemplatesConfig { archive_bytes_limit: 100, ..Config::default().templates };
-        let told =
-            files(&root.path().join("a.html"), b"a.png b.png", TemplateKind::Html, &limits).unwrap_err();
-        assert!(told.contains("templates.archive_bytes_limit"), "{told}");
+        let Beside { files: some, warnings } = found(&limits, "a.png film.mp4 b.png");
+        assert_eq!((some.len(), warnings.len()), (1, 2), "{warnings:?}");
+        assert!(warnings.iter().all(|told| told.contains("templates.archive_bytes_limit")), "{warnings:?}");
         let limits = TemplatesConfig { archive_entries_limit: 2, ..Config::default().templates };
-        let told =
-            files(&root.path().join("a.html"), b"a.png b.png", TemplateKind::Html, &limits).unwrap_err();
-        assert!(told.contains("templates.archive_entries_limit"), "{told}");
+        let Beside { files: some, warnings } = found(&limits, "a.png b.png");
+        assert_eq!((some.len(), warnings.len()), (1, 1), "{warnings:?}");
+        assert!(warnings[0].contains("templates.archive_entries_limit"), "{warnings:?}");
     }
 }

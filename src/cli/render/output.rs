@@ -60,6 +60,26 @@ fn shown(target: Target) -> &'static str {
     if target == Target::Jpg { "jpg (or jpeg)" } else { target.name() }
 }
 
+/// Whether the document can go where it is to go, told before it is made.
+pub(super) fn check(arguments: &RenderArguments, target: Target) -> Result<(), CommandError> {
+    let Some(output) = &arguments.output else { return own_name(&arguments.file, target.file()).map(drop) };
+    output.check(target == Target::Html)?;
+    if arguments.open && *output == Place::Stream {
+        return Err("--open shows a file; give -o FILE".into());
+    }
+    match (&arguments.file, output) {
+        (Place::File(template), Place::File(output)) if is_same(template, output) => {
+            Err(format!("-o {} is the template itself; name another file", output.display()).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether both are there, and one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// Where the document goes that was `made`: where it was to go, or beside whoever asks, under the template's name.
 ///
 /// # Errors
@@ -72,7 +92,7 @@ pub(super) fn place(arguments: &RenderArguments, made: FileKind) -> Result<Place
 }
 
 /// The template's name with the document's extension, in the present folder.
-pub(super) fn own_name(file: &Place, made: FileKind) -> Result<Place, CommandError> {
+fn own_name(file: &Place, made: FileKind) -> Result<Place, CommandError> {
     let Place::File(path) = file else {
         return Err("stdin has no name that the document could have; give -o FILE, or -o - for stdout".into());
     };
@@ -80,7 +100,7 @@ pub(super) fn own_name(file: &Place, made: FileKind) -> Result<Place, CommandErr
     let stem = if path.is_dir() { named.file_name() } else { named.file_stem() };
     let stem = stem.ok_or("the folder has no name that the document could have; give -o FILE")?;
     let output = PathBuf::from(format!("{}.{}", stem.to_string_lossy(), made.name()));
-    if output.canonicalize().ok().is_some_and(|output| path.canonicalize().is_ok_and(|path| path == output)) {
+    if is_same(path, &output) {
         return Err(format!("{} is the template itself; give -o FILE", output.display()).into());
     }
     Ok(Place::File(output))
@@ -124,6 +144,18 @@ pub(super) fn open(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_template_is_known_by_another_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [template, other, link] = ["a.docx", "b.docx", "c.docx"].map(|name| folder.path().join(name));
+        std::fs::write(&template, "").unwrap();
+        assert!(!is_same(&template, &other));
+        std::fs::write(&other, "").unwrap();
+        assert!(!is_same(&template, &other));
+        std::os::unix::fs::symlink("a.docx", &link).unwrap();
+        assert!(is_same(&template, &link) && is_same(&template, &folder.path().join("./a.docx")));
+    }
 
     #[test]
     fn a_file_is_named_as_what_it_is() {

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+use super::super::complain;
 use super::super::folder;
 use super::super::place::Place;
-use super::{CommandError, RenderArguments, beside};
+use super::beside::{self, Beside};
+use super::{CommandError, RenderArguments};
 use crate::config::Config;
 use crate::domain::kinds::TemplateKind;
 use crate::domain::office_format::OfficeFormat;
-use crate::domain::site::Files;
 use crate::templates::package::Package;
 
 /// A template as it would be uploaded.
@@ -96,8 +97,16 @@ fn with_files_beside(
         (Some("tex" | "ltx"), TemplateKind::Latex) => ("index.tex", kind),
         _ => return Ok(content),
     };
-    let mut files: Files = beside::files(path, &content, kind, &config.templates)?;
-    files.retain(|name, _| !matches!(name.as_str(), "index.html" | "index.ejs" | "index.tex" | "main.tex"));
+    let Beside { mut files, mut warnings } = beside::files(path, &content, kind, &config.templates);
+    // What would be taken for the page itself, whose name it has there or one that goes before.
+    let taken = if entry == "index.ejs" { &["index.html", entry][..] } else { &[entry] };
+    for name in taken.iter().filter(|name| files.remove(**name).is_some()) {
+        warnings
+            .push(format!("{name} is left out: {} has its name in the archive; rename it", path.display()));
+    }
+    for warning in &warnings {
+        complain(&format!("warning: {warning}"));
+    }
     if files.is_empty() {
         return Ok(content);
     }

@@ -1,5 +1,7 @@
 //! A chart's data in its title, or in the alternative text of its frame: they fill the chart when all of its part is written.
 
+use std::collections::btree_map::Entry;
+
 use memchr::memmem;
 
 use super::Filler;
@@ -10,9 +12,6 @@ use crate::forms::Refusal;
 use crate::package::{attribute_of, resolved};
 use crate::plan::Slot;
 use crate::writing::Writing;
-
-const TWICE: &str =
-    "the chart has data already; let one tag give them, in its title or in its alternative text";
 
 impl Filler<'_, '_> {
     /// The title in the place of the tag; the data wait for the end of the part.
@@ -41,7 +40,7 @@ impl Filler<'_, '_> {
             return Err(MISPLACED.to_owned());
         }
         if self.chart.is_some() {
-            return Err(TWICE.to_owned());
+            return Err(chart::TWICE.to_owned());
         }
         self.chart = Some((number, Chart::read(content.field(1))?));
         Ok(())
@@ -64,8 +63,14 @@ impl Filler<'_, '_> {
             return Ok(Err(MISPLACED.to_owned()));
         };
         Ok(Chart::read(content.field(1)).and_then(|chart| {
-            let waiting = self.package.charts.insert(name, (number, chart));
-            if waiting.is_some() { Err(TWICE.to_owned()) } else { Ok(()) }
+            let given = (number, chart);
+            match self.package.charts.entry(name) {
+                // Each copy of a row shows the one chart: as long as they agree there is nothing to choose.
+                Entry::Occupied(first) if *first.get() == given => {}
+                Entry::Occupied(_) => return Err(chart::TWICE.to_owned()),
+                Entry::Vacant(free) => drop(free.insert(given)),
+            }
+            Ok(())
         }))
     }
 
@@ -105,6 +110,7 @@ impl Filler<'_, '_> {
     /// The whole part with its data.
     pub(super) fn charted(&mut self, whole: Vec<u8>) -> Result<Vec<u8>, Error> {
         let Some((number, chart)) = self.chart.take() else { return Ok(whole) };
+        self.package.titled.insert(self.source.name.to_owned());
         match chart::filled(&chart, (self.source.name, &whole), self.package) {
             Ok(filled) => Ok(filled),
             Err(Refusal::Fault(message)) => {

@@ -11,7 +11,12 @@ const CHART_TYPE: &str = "application/vnd.openxmlformats-officedocument.drawingm
 
 /// A document whose chart has its data beside it.
 fn framed(alt: &str) -> Vec<u8> {
-    let parts = entries(&document("The title stays", &bars(1), "")).into_iter().map(|(name, content)| {
+    beside_too(&document("The title stays", &bars(1), ""), alt)
+}
+
+/// The same document with this alternative text of its chart.
+fn beside_too(document: &[u8], alt: &str) -> Vec<u8> {
+    let parts = entries(document).into_iter().map(|(name, content)| {
         if name != "word/document.xml" {
             return (name, content);
         }
@@ -55,7 +60,37 @@ fn data_beside_a_chart_fill_it_as_those_in_its_title_do() {
     let book = |file: &[u8]| entries(file).into_iter().find(|(name, _)| name == WORKBOOK).expect("a book").1;
     assert_eq!(entries(&book(&beside)), entries(&book(&within)));
     assert!(part(&beside, "word/document.xml").contains("descr=\"Sales &amp; more\""));
-    let told = refused(framed("{chart}{chart}"), DATA);
+    let alike = framed("{chart}{chart}");
+    let both = document("{chart}", &bars(1), "");
+    for file in [alike, beside_too(&both, "{chart}")] {
+        let told = refused(file, DATA);
+        assert!(told.contains("the chart has data already"), "{told}");
+    }
+}
+
+#[test]
+fn copies_of_a_row_share_a_chart_as_long_as_they_give_it_the_same_data() {
+    let repeated = entries(&framed("{sales}")).into_iter().map(|(name, content)| {
+        let text = String::from_utf8_lossy(&content);
+        let text = text.replace("{intro}", "{#rows}");
+        let end = "</w:drawing></w:r></w:p>";
+        let text = text.replace(end, &format!("{end}<w:p><w:r><w:t>{{/rows}}</w:t></w:r></w:p>"));
+        let is_main = name == "word/document.xml";
+        (name, if is_main { text.into_bytes() } else { content })
+    });
+    let repeated: Vec<_> = repeated.collect();
+    let repeated: Vec<_> = repeated.iter().map(|(name, text)| (name.as_str(), text.as_slice())).collect();
+    let file = zipped(&repeated);
+    let sales = |value: u32| {
+        format!(
+            "{{\"sales\":{{\"_type\":\"chart\",\"categories\":{{\"names\":[\"a\"]}},\"series\":[{{\"name\":\"S\",\"values\":[{value}]}}]}}}}"
+        )
+    };
+    let rows = |one, other| format!("{{\"rows\":[{},{}]}}", sales(one), sales(other));
+    let same = try_fill(file.clone(), &rows(41, 41), "{}").unwrap_or_else(|error| panic!("{error}")).file;
+    assert!(part(&same, CHART).contains("<c:v>41</c:v>"));
+    assert_eq!(part(&same, "word/document.xml").matches("<w:drawing>").count(), 2);
+    let told = refused(file, &rows(41, 42));
     assert!(told.contains("the chart has data already"), "{told}");
 }
 

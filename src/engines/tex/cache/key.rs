@@ -15,7 +15,7 @@ const FILES: [&str; 4] = [
     "/etc/fonts/fonts.conf",
     "/etc/fonts/local.conf",
 ];
-/// Where they are, with all below: a font that comes, goes or is replaced changes the time of its folder.
+/// Where they are, with all below.
 const FOLDERS: [&str; 7] = [
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -25,59 +25,83 @@ const FOLDERS: [&str; 7] = [
     "/usr/local/share/texmf/fonts",
     "/etc/fonts/conf.d",
 ];
-/// So many folders are looked at; without all of them nothing is kept.
-const FOLDERS_LIMIT: usize = 20_000;
+/// So many files are looked at; without all of them nothing is kept.
+const ENTRIES_LIMIT: usize = 200_000;
 
 /// The key of a cache that is made now, of these texts.
 ///
 /// # Errors
-/// When a folder cannot be read, or when there are too many.
+/// When the system fails, or there are too many files.
 pub(super) fn key(texts: &[&str]) -> io::Result<Key> {
-    let mut hash = Hash::new("fonts of lualatex, 1");
-    for text in texts {
+    let mut hash = Hash::new("fonts of lualatex, 2");
+    for text in texts.iter().copied().chain([env!("CARGO_PKG_VERSION")]) {
         hash.add(text.as_bytes());
     }
     for path in FILES.into_iter().chain(TREES) {
-        add(&mut hash, Path::new(path), true)?;
+        add(&mut hash, Path::new(path), std::fs::metadata(path).map(Some).or_else(without_missing)?);
     }
-    for folder in folders()? {
-        add(&mut hash, &folder, false)?;
-    }
+    add_all(&mut hash, FOLDERS.into_iter().map(PathBuf::from).collect())?;
     Ok(hash.key())
 }
 
 /// A file by its length and time, a folder by its time: the rest may be another one at each start of a container.
-fn add(hash: &mut Hash, path: &Path, has_length: bool) -> io::Result<()> {
-    let of = |found: Metadata| (if has_length { found.len() } else { 0 }, found.mtime(), found.mtime_nsec());
-    let stamp = std::fs::metadata(path).map(of).map(Some).or_else(without_missing)?;
+fn add(hash: &mut Hash, path: &Path, found: Option<Metadata>) {
+    let length = |found: &Metadata| if found.is_dir() { 0 } else { found.len() };
+    let stamp = found.map(|found| (length(&found), found.mtime(), found.mtime_nsec()));
     hash.add(path.as_os_str().as_encoded_bytes());
     hash.add(format!("{stamp:?}").as_bytes());
-    Ok(())
 }
 
-/// All folders in an order of their own. A link counts as what it leads to, and nobody goes in there.
-fn folders() -> io::Result<Vec<PathBuf>> {
+/// All that lies in these folders, in an order of its own: a font may be written anew in its place, which its folder does
+/// not show. A link counts as what it leads to, and nobody goes in there. What may not be read, lualatex does not read either.
+fn add_all(hash: &mut Hash, mut left: Vec<PathBuf>) -> io::Result<()> {
     let mut found = Vec::new();
-    let mut left: Vec<_> = FOLDERS.into_iter().map(PathBuf::from).collect();
     while let Some(folder) = left.pop() {
         for entry in std::fs::read_dir(&folder).map(Some).or_else(without_missing)?.into_iter().flatten() {
             let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
+            if entry.file_type()?.is_dir() {
                 left.push(entry.path());
-            } else if kind.is_symlink() {
+            } else {
                 found.push(entry.path());
             }
         }
         found.push(folder);
-        if found.len() + left.len() > FOLDERS_LIMIT {
-            return Err(io::Error::other("too many folders of fonts"));
+        if found.len() + left.len() > ENTRIES_LIMIT {
+            return Err(io::Error::other("too many files of fonts"));
         }
     }
     found.sort();
-    Ok(found)
+    for path in found {
+        add(hash, &path, std::fs::metadata(&path).map(Some).or_else(without_missing)?);
+    }
+    Ok(())
 }
 
+/// What is not there, or is hidden from this user, is so in the key.
 fn without_missing<T>(error: io::Error) -> io::Result<Option<T>> {
-    if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
+    let is_missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+    if is_missing { Ok(None) } else { Err(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_font_that_is_written_in_its_place_changes_the_key() {
+        let root = tempfile::tempdir().unwrap();
+        let [folder, font] = ["truetype", "truetype/a.ttf"].map(|path| root.path().join(path));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(&font, "one").unwrap();
+        let key = || {
+            let mut hash = Hash::new("test");
+            add_all(&mut hash, vec![root.path().to_owned(), root.path().join("missing")]).unwrap();
+            hash.key()
+        };
+        let (first, time) = (key(), folder.metadata().unwrap().modified().unwrap());
+        assert_eq!(key(), first);
+        std::fs::write(&font, "other").unwrap();
+        assert_eq!(folder.metadata().unwrap().modified().unwrap(), time);
+        assert_ne!(key(), first);
+    }
 }

@@ -8,7 +8,7 @@ mod key;
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -24,7 +24,7 @@ use super::needs::CACHE;
 use super::opening;
 use crate::domain::format_opts::{Metadata, TexProgram};
 use crate::domain::site::Site;
-use crate::workers::Finished;
+use crate::workers::{Finished, OutputError};
 
 const DOCUMENT: &str = include_str!("../../../../assets/tex/warm.tex");
 const NAME: &str = "warm.tex";
@@ -60,12 +60,14 @@ pub(super) struct FontCache {
     kept: Option<Kept>,
     /// What this service has, and what that is made of.
     present: Mutex<Option<(Option<Key>, Arc<Files>)>>,
+    /// It was said that nothing is kept.
+    told: Once,
 }
 
 impl FontCache {
     /// One that outlives the service in `folder`, if that is given.
     pub fn new(folder: Option<&Path>) -> Self {
-        Self { kept: folder.map(Kept::new), present: Mutex::default() }
+        Self { kept: folder.map(Kept::new), present: Mutex::default(), told: Once::new() }
     }
 
     /// The files for `program`, made if nobody has; none where they cannot be made, for documents do without.
@@ -76,7 +78,9 @@ impl FontCache {
         let mut present = self.present.lock().await;
         let key = spawn_blocking(|| key::key(&[DOCUMENT, set(), opening::START, opening::SCRIPTS])).await;
         // Without a name it is this service's alone.
-        let key = key.map_err(io::Error::other).flatten().inspect_err(unkept).ok();
+        let key = key.map_err(io::Error::other).flatten();
+        // Each document finds the same; one line says so.
+        let key = key.inspect_err(|error| self.told.call_once(|| unkept(error))).ok();
         if let Some((_, files)) = present.as_ref().filter(|(of, _)| *of == key) {
             return Arc::clone(files);
         }
@@ -95,11 +99,15 @@ impl FontCache {
         let kept = self.kept.clone().filter(|_| tex.steps.programs().fences_files());
         let Some((kept, key)) = kept.zip(key) else { return made(tex).await };
         let reading = kept.clone();
-        let read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();
-        if let Ok(Some(files)) = read {
+        let mut read = spawn_blocking(move || reading.read(&key)).await.map_err(io::Error::other).flatten();
+        if let Some(files) = read.as_mut().ok().and_then(|read| read.take_if(|files| has_names(files))) {
             return Ok(files);
         }
         let files = made(tex).await?;
+        if !has_names(&files) {
+            self.told.call_once(|| unkept(&io::Error::other("luaotfload wrote no names of fonts")));
+            return Ok(files);
+        }
         let writing = files.clone();
         let write = spawn_blocking(move || kept.write(&key, &writing)).await.map_err(io::Error::other);
         if let Some(error) = read.err().or(write.flatten().err()) {
@@ -132,19 +140,26 @@ async fn made(tex: &Tex) -> Result<Files, String> {
         TexError::Ended(_, fault) => fault.message,
         TexError::Step(fault) => format!("{fault:?}"),
     })?;
-    Ok(files_of(&made.finished).await)
+    files_of(&made.finished).await
 }
 
-/// What is there of the files that are kept.
-async fn files_of(finished: &Finished) -> Files {
+/// What is there of the files that are kept. Where the system fails there are none: half a cache would be kept for good.
+async fn files_of(finished: &Finished) -> Result<Files, String> {
     let names = NAMES.iter().map(|&name| name.to_owned());
     let fonts = FONTS.iter().map(|font| format!("fonts/otl/{font}.luc"));
     let mut files = Vec::new();
     for name in names.chain(fonts) {
         let path = format!("{CACHE}/luatex-cache/generic/{name}");
-        if let Ok(content) = finished.read(&path, FILE_BYTES).await {
-            files.push((path, content));
+        match finished.read(&path, FILE_BYTES).await {
+            Ok(content) => files.push((path, content)),
+            Err(OutputError::Missing | OutputError::TooLong { .. }) => {}
+            Err(error) => return Err(format!("{path}: {error}")),
         }
     }
-    files
+    Ok(files)
+}
+
+/// Whether the names of fonts are among the files: without them each document reads all fonts.
+fn has_names(files: &Files) -> bool {
+    files.iter().any(|(path, _)| path.ends_with(NAMES[0]))
 }
