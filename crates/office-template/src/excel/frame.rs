@@ -1,8 +1,9 @@
 //! The steps of sections while they are read.
 
-use super::tags::{Found, Section, list};
+use super::tags::{Found, Section};
 use crate::lexer::Tag;
 use crate::program::{Step, step};
+use crate::tags::list;
 
 /// A scope that is being filled with steps.
 #[derive(Default)]

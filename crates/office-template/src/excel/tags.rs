@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::error::Fault;
-use crate::lexer::{Expression, Tag};
-use crate::tags::SECTION_DEPTH;
+use crate::lexer::Tag;
+use crate::tags::{SECTION_DEPTH, list};
 
 /// A tag in a cell.
 pub(super) struct Found {
@@ -197,22 +197,4 @@ fn deepest<'f>(found: &'f [Found], sections: &[Section]) -> Option<&'f Found> {
 /// A text whose blanks are one each.
 fn blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// What a section goes over.
-pub(super) fn list(tag: &Tag) -> Option<&Expression> {
-    match tag {
-        Tag::Section(list, _) | Tag::Otherwise(list) => Some(list),
-        Tag::Value(_)
-        | Tag::End(_)
-        | Tag::Image(_)
-        | Tag::Qr(_)
-        | Tag::Barcode(_)
-        | Tag::Html(_)
-        | Tag::Xml(_)
-        | Tag::Command(..)
-        | Tag::Slides(_)
-        | Tag::Sheet(_)
-        | Tag::Delimiters(_) => None,
-    }
 }
