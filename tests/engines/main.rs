@@ -272,6 +272,7 @@ async fn the_catalogue_tells_of_it() {
             // Beside ours, which fill what it converts, and convert and picture what it makes.
             "latex      jpg   fake > fake > raster:raster",
             "latex      png   fake > fake > fake:raster",
+            "latex      pptx  fake > fake > raster:raster",
             "latex      docx  fake",
             "latex      html  fake > libreoffice",
             "latex      pdf   fake > fake",
@@ -279,6 +280,7 @@ async fn the_catalogue_tells_of_it() {
             "xlsx       png   office > libreoffice > fake:raster",
             "docx       jpg   office > fake > raster:raster",
             "docx       png   office > fake > fake:raster",
+            "docx       pptx  office > fake > raster:raster",
             "docx       pdf   office > fake",
         ]
     );

@@ -312,12 +312,18 @@ async fn limits_hold_for_the_making_too() {
     let files = [("index.html", "<%- include('slow').trim() %>"), ("slow.ejs", &slow)];
     let lab = Lab::new(&AssembleConfig { timeout_ms: 60_000, ahead_timeout_ms: 10, ..config() });
     let kept = kept(&files);
-    assert_eq!(lab.assemble(&kept.site, "{}").await.unwrap(), "1");
     let ended = lab.metrics.children.jobs.of(["assemble", "deadline"]);
-    until("the making is ended", || ended.get() == 1).await;
+    let mut jobs = 0;
+    // Where no process is ready within 10 ms the making is left to the next job.
+    while ended.get() == 0 {
+        assert!(jobs < 20, "the making was never ended");
+        assert_eq!(lab.assemble(&kept.site, "{}").await.unwrap(), "1");
+        jobs += 1;
+    }
     assert_eq!(lab.assemble(&kept.site, "{}").await.unwrap(), "1");
     assert!(kept.site.scripts().unwrap().lacks("index.html"));
-    assert_eq!(lab.generated(), (4, 0), "it is not tried again");
+    assert_eq!(lab.generated(), (2 * (jobs + 1), 0), "it is generated in jobs only");
+    assert_eq!(ended.get(), 1, "it is not tried again");
 }
 
 /// What comes with each job again is generated in two of them, whatever their data.
