@@ -11,10 +11,10 @@ use futures_util::StreamExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::state::HttpState;
 use crate::config::HttpConfig;
 use crate::domain::members::Members;
 use crate::domain::{encoding, json};
+use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
 /// Bodies larger than this are looked through on a thread of their own: the thread that answers requests

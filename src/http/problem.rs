@@ -8,7 +8,7 @@ use actix_web::{HttpResponse, ResponseError, web};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::request::RequestId;
+use crate::http::middleware::request::RequestId;
 use crate::problem::{Code, Fault, Problem};
 
 /// What a handler answers.

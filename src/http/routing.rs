@@ -4,7 +4,7 @@ use actix_web::dev::{AppService, Handler, HttpServiceFactory};
 use actix_web::http::{Method, header};
 use actix_web::{FromRequest, HttpRequest, HttpResponse, Resource, Responder, Route, web};
 
-use super::problem::{Answer, Failure};
+use crate::http::problem::{Answer, Failure};
 use crate::problem::{Code, Problem};
 
 /// For browsers that ask before they send.

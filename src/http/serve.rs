@@ -14,10 +14,11 @@ use actix_web::middleware::{NormalizePath, from_fn};
 use actix_web::rt::net::TcpStream;
 use actix_web::{App, Error};
 
-use super::connection::Connection;
-use super::state::HttpState;
-use super::traffic::Counted;
-use super::{configure, request};
+use super::configure;
+use crate::http::middleware::connection::Connection;
+use crate::http::middleware::request;
+use crate::http::middleware::traffic::Counted;
+use crate::http::state::HttpState;
 use crate::telemetry::HttpMetrics;
 
 /// Most threads that `http.workers = 0` takes.

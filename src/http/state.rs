@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::rate::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
+use crate::http::middleware::rate_limit::RateLimit;
 use crate::jobs::erase::DeleteJob;
 use crate::jobs::list::ListJobs;
 use crate::jobs::messages::{CloseUpload, FindRepeat, InitJob, OpenUpload, StartJob, WatchJob};

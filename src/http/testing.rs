@@ -18,15 +18,15 @@ use tempfile::TempDir;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::rate::RateLimit;
-use super::serve::{application, serve};
-use super::state::{Checked, HttpState, JobGate, Readiness};
 use crate::accounts::actor::Authenticate;
 use crate::clock::{Clock, FixedClock, Timestamp};
 use crate::config::Config;
 use crate::domain::fault::{FaultCode, JobFault, Warnings};
 use crate::domain::ids::{AccountId, JobId};
 use crate::engines::{self, catalog::Catalog};
+use crate::http::middleware::rate_limit::RateLimit;
+use crate::http::serve::{application, serve};
+use crate::http::state::{Checked, HttpState, JobGate, Readiness};
 use crate::jobs::list::{JobPage, ListJobs};
 use crate::jobs::messages::{
     CloseUpload, FindRepeat, Idempotency, InitJob, InputPart, OpenUpload, StartJob, WatchJob,

@@ -8,8 +8,8 @@ use actix_web::{HttpRequest, HttpResponse};
 use url::Url;
 use utoipa_swagger_ui::{Config, serve};
 
-use super::super::problem::Answer;
-use super::super::state::HttpState;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
 /// The page is a program of others': it runs from its own files and speaks to nobody but this service.

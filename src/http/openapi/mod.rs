@@ -9,23 +9,33 @@ mod template_requests;
 use std::collections::BTreeMap;
 
 use actix_web::HttpResponse;
-use actix_web::web::Data;
+use actix_web::web::{Data, ServiceConfig};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, ResponseBuilder, ServerBuilder};
 use utoipa::{Modify, OpenApi};
 
-pub(super) use docs::{index, page};
+use docs::{index, page};
 pub(super) use requests::{
     ImmediateForm, ImmediateRequest, InitRequest, KindName, PermissionsName, StartRequest, StatusName,
     TargetName,
 };
 pub(super) use template_requests::{IndexHtmlRequest, PreviewsRequest, SaveRequest, UpdateRequest};
 
-use super::problem::ProblemBody;
-use super::state::HttpState;
-use super::{delete, health, immediate, init, job, list, start, templates};
+use super::jobs::{delete, immediate, init, job, list, start};
+use super::routing::resource;
+use super::system::health;
+use super::templates;
+use crate::http::problem::ProblemBody;
+use crate::http::state::HttpState;
 use crate::problem::Code;
+
+pub(super) fn routes(config: &mut ServiceConfig) {
+    config
+        .service(resource("/openapi.json").get(openapi))
+        .service(resource("/docs").get(index))
+        .service(resource("/docs/{file}").get(page));
+}
 
 /// What an operation answers besides its success, by its `operationId`; every one with a token answers
 /// [`COMMON`] as well.

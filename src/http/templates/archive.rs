@@ -6,10 +6,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path;
-use crate::http::auth::Caller;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
+use crate::http::objects::presigned_url;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
-use crate::http::{address, gate};
 use crate::templates::messages::LocateArchive;
 
 #[derive(Serialize, ToSchema)]
@@ -33,5 +34,5 @@ pub(in crate::http) async fn address(
 ) -> Answer {
     let message = LocateArchive(path::of(caller.0, &template)?);
     let key = gate::ask_templates(&state, message).await?;
-    Ok(HttpResponse::Ok().json(AddressBody { presigned_url: address::for_download(&state, key).url }))
+    Ok(HttpResponse::Ok().json(AddressBody { presigned_url: presigned_url::for_download(&state, key).url }))
 }

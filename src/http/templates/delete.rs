@@ -6,8 +6,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::path;
-use crate::http::auth::Caller;
-use crate::http::gate;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
 use crate::templates::messages::DeleteTemplate;

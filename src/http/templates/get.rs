@@ -5,8 +5,8 @@ use actix_web::web::{Data, Path};
 
 use super::view::TemplateBody;
 use super::{path, view};
-use crate::http::auth::Caller;
-use crate::http::gate;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
 use crate::templates::messages::GetTemplate;

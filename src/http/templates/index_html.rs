@@ -8,12 +8,13 @@ use utoipa::ToSchema;
 
 use super::path;
 use crate::domain::encoding;
-use crate::http::auth::Caller;
+use crate::http::body;
 use crate::http::body::Body;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
 use crate::http::openapi::IndexHtmlRequest;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
-use crate::http::{body, gate};
 use crate::problem::{Fault, Problem};
 use crate::templates::messages::{ReadIndexHtml, WriteIndexHtml};
 

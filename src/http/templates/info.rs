@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::config::TemplatesConfig;
 use crate::domain::members::Members;
-use crate::http::job_request::{read_kind, require};
+use crate::http::jobs::job_request::{read_kind, require};
 use crate::http::state::HttpState;
 use crate::templates::messages::TemplateInfo;
 use crate::templates::record::Permissions;

@@ -5,10 +5,11 @@ use actix_web::web::Data;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::auth::Caller;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
+use crate::http::objects::presigned_url;
 use crate::http::problem::Answer;
 use crate::http::state::HttpState;
-use crate::http::{address, gate};
 use crate::templates::messages::InitTemplate;
 
 #[derive(Serialize, ToSchema)]
@@ -35,6 +36,6 @@ pub(in crate::http) async fn init(caller: Caller, state: Data<HttpState>) -> Ans
     Ok(HttpResponse::Ok().json(InitBody {
         template_id: template.to_string(),
         job_id: template.to_string(),
-        presigned_template_upload_url: address::for_template(&state, caller.0, template).url,
+        presigned_template_upload_url: presigned_url::for_template(&state, caller.0, template).url,
     }))
 }

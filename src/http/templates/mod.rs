@@ -17,7 +17,7 @@ mod view;
 
 use actix_web::web::ServiceConfig;
 
-use super::routing::resource;
+use crate::http::routing::resource;
 
 /// The routes of templates; `init` is no id.
 pub(super) fn routes(config: &mut ServiceConfig) {

@@ -3,8 +3,8 @@
 use crate::domain::ids::{AccountId, JobId};
 use crate::domain::kinds::Target;
 use crate::domain::members::Members;
-use crate::http::gate;
-use crate::http::job_request::require;
+use crate::http::jobs::job_request::require;
+use crate::http::middleware::gate;
 use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;

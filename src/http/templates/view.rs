@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::domain::ids::AccountId;
-use crate::http::address;
+use crate::http::objects::presigned_url;
 use crate::http::openapi::{KindName, PermissionsName};
 use crate::http::state::HttpState;
 use crate::storage::TemplatePart;
@@ -120,7 +120,7 @@ pub(super) fn whole<'a>(
     template: &'a TemplateView,
 ) -> TemplateBody<'a> {
     let source_code = SourceBody {
-        url: address::for_download(state, template.summary.key(TemplatePart::Package)).url,
+        url: presigned_url::for_download(state, template.summary.key(TemplatePart::Package)).url,
         entry: &template.summary.content.entry,
         files: template.files.iter().map(file).collect(),
         link: template.summary.info.link.as_deref(),
@@ -139,7 +139,7 @@ pub(super) fn whole<'a>(
 fn previews(state: &HttpState, reader: AccountId, template: &TemplateSummary) -> PreviewsBody {
     let is_own = template.account == reader;
     let body = |preview: Preview, part| PreviewBody {
-        url: address::for_download(state, template.key(part)).url,
+        url: presigned_url::for_download(state, template.key(part)).url,
         job_id: preview.job.filter(|_| is_own).map(|job| job.to_string()),
     };
     PreviewsBody {

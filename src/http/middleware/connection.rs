@@ -41,7 +41,7 @@ const GO_AHEAD: &[u8] = b"HTTP/1.1 100 ";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// A stream that shows its reader at most one `PUT`, and everything else as it is.
-pub(super) struct Connection<T> {
+pub(in crate::http) struct Connection<T> {
     io: T,
     phase: Phase,
     closing: Option<Pin<Box<Sleep>>>,
@@ -80,7 +80,7 @@ impl<T> Connection<T> {
     /// A connection on which nothing has been read.
     ///
     /// A client that takes nothing of its answer for `send_limit` loses it.
-    pub(super) fn new(io: T, send_limit: Duration) -> Self {
+    pub(in crate::http) fn new(io: T, send_limit: Duration) -> Self {
         Self {
             io,
             phase: Phase::Between,

@@ -4,8 +4,8 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
 use sha2::{Digest, Sha256};
 
-use super::body::Body;
-use super::state::HttpState;
+use crate::http::body::Body;
+use crate::http::state::HttpState;
 use crate::jobs::messages::Idempotency;
 use crate::problem::{Fault, Problem};
 

@@ -23,9 +23,9 @@ use tokio::time::timeout;
 
 use self::fields::Fields;
 use self::files::Files;
-use super::body::{self, Room};
-use super::state::HttpState;
 use crate::domain::encoding;
+use crate::http::body::{self, Room};
+use crate::http::state::HttpState;
 use crate::problem::{Code, Fault, Problem};
 
 /// What was sent as a form.

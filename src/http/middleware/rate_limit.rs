@@ -14,7 +14,7 @@ use crate::problem::{Code, Problem};
 const TOKENS_AT_FIRST: usize = 1_024;
 
 /// A token as the limit knows it: its SHA-256.
-pub(super) type TokenName = [u8; 32];
+pub(in crate::http) type TokenName = [u8; 32];
 
 /// How many requests every token has sent lately. A token that has been quiet for as long as a burst takes
 /// to come back is forgotten, and only tokens that open something are held: there are as many as were used
@@ -46,7 +46,7 @@ impl RateLimit {
     }
 
     /// The name of a token.
-    pub(super) fn name(token: &str) -> TokenName {
+    pub(in crate::http) fn name(token: &str) -> TokenName {
         Sha256::digest(token).into()
     }
 
@@ -54,7 +54,7 @@ impl RateLimit {
     ///
     /// # Errors
     /// `rate_limited` when it is one too many; that one does not count.
-    pub(super) fn admit(&self, token: TokenName) -> Result<(), Problem> {
+    pub(in crate::http) fn admit(&self, token: TokenName) -> Result<(), Problem> {
         let now = Instant::now();
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
         tokens.tidy(now);

@@ -13,11 +13,11 @@ use actix_web::{Error, HttpResponse};
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use super::access::AccessLine;
-use super::problem::{self, Failure};
-use super::state::HttpState;
-use super::unread;
+use super::access_log::AccessLine;
+use super::unread_body;
 use crate::clock;
+use crate::http::problem::{self, Failure};
+use crate::http::state::HttpState;
 use crate::telemetry::{HttpMetrics, Label};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,11 +27,11 @@ const REQUEST_ID_LIMIT: usize = 128;
 
 /// The name of one request: in the answer's `X-Request-Id`, in a problem's `instance`, in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RequestId(String);
+pub(in crate::http) struct RequestId(String);
 
 impl RequestId {
     /// A new name.
-    pub(super) fn generate() -> Self {
+    pub(in crate::http) fn generate() -> Self {
         Self(clock::new_id().to_string())
     }
 
@@ -55,7 +55,7 @@ impl fmt::Display for RequestId {
 
 /// The outermost layer. The span names the route, not the path or the query: addresses that grant
 /// something are not for the log.
-pub(super) async fn surround<B: MessageBody + 'static>(
+pub(in crate::http) async fn surround<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -67,7 +67,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     );
     let count = Counting::begin(&request);
     let access = AccessLine::begin(&request, &id);
-    let held = unread::hold(&mut request);
+    let held = unread_body::hold(&mut request);
     let is_put = request.method() == Method::PUT;
     let handled = next.call(request).instrument(span.clone()).await?.map_into_boxed_body();
     let _entered = span.enter();
@@ -83,7 +83,7 @@ pub(super) async fn surround<B: MessageBody + 'static>(
     count.answered(&response);
     tracing::debug!("answered");
     if let Some(held) = held {
-        response = unread::release(held, response);
+        response = unread_body::release(held, response);
     }
     Ok(match access {
         Some(access) => access.follow(response),

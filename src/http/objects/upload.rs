@@ -8,11 +8,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::body::declared_bytes;
-use super::problem::{Answer, Failure};
-use super::state::HttpState;
-use super::{address, gate};
+use super::presigned_url;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::http::body::declared_bytes;
+use crate::http::middleware::gate;
+use crate::http::problem::{Answer, Failure};
+use crate::http::state::HttpState;
 use crate::jobs::messages::{CloseUpload, InputPart, OpenUpload};
 use crate::problem::{Code, Problem};
 use crate::storage::presign::Operation;
@@ -81,7 +82,7 @@ async fn receive(request: &HttpRequest, payload: &mut Payload, state: &HttpState
 }
 
 fn open_address(request: &HttpRequest, state: &HttpState) -> Result<(Place, u64), Problem> {
-    let grant = address::open(state, request, Operation::Put)?;
+    let grant = presigned_url::open(state, request, Operation::Put)?;
     let span = tracing::Span::current();
     let of_job = |account, job, part| {
         span.record("job.id", tracing::field::display(job));

@@ -8,10 +8,10 @@ use std::iter;
 
 use bytes::Bytes;
 
-use super::problem;
+use crate::http::problem;
 
 /// Why a head is refused before actix sees it.
-pub(super) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
+pub(in crate::http) const BARE_LINE_FEED: &str = "A line of the request's head ends with a line feed alone; end each with a carriage return and a line feed.";
 const UNREADABLE: &str =
     "The request cannot be read as HTTP; look at its first line, its headers and how its body is delimited.";
 const TOO_LARGE: &str = "The head of the request is too large; shorten its headers.";
@@ -21,7 +21,7 @@ const TOO_SLOW: &str =
 const REPLACED: [&str; 3] = ["content-length", "content-type", "connection"];
 
 /// What is to be written in the place of `written`, if that is a refusal of actix's own.
-pub(super) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
+pub(in crate::http) fn instead_of(written: &[u8], reason: Option<&'static str>) -> Option<Bytes> {
     let detail = match written.get(..13)? {
         b"HTTP/1.1 400 " => reason.unwrap_or(UNREADABLE),
         b"HTTP/1.1 431 " => TOO_LARGE,

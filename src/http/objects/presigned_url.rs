@@ -3,8 +3,8 @@
 use actix_web::HttpRequest;
 
 use super::download;
-use super::state::HttpState;
 use crate::domain::ids::{AccountId, JobId, TemplateId};
+use crate::http::state::HttpState;
 use crate::jobs::messages::InputPart;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
@@ -13,11 +13,16 @@ use crate::storage::addresses::Address;
 use crate::storage::presign::{AddressFault, Grant, Operation};
 
 /// The route of the signed addresses, below `/v1`.
-pub(super) const PATTERN: &str = "/objects/{path:.*}";
+pub(in crate::http) const PATTERN: &str = "/objects/{path:.*}";
 const MARK: &str = "/objects/";
 
 /// An address at which one input of a job can be uploaded.
-pub(super) fn for_upload(state: &HttpState, account: AccountId, job: JobId, part: InputPart) -> Address {
+pub(in crate::http) fn for_upload(
+    state: &HttpState,
+    account: AccountId,
+    job: JobId,
+    part: InputPart,
+) -> Address {
     let key = match part {
         InputPart::Data => StorageKey::JobData(account, job),
         InputPart::Template => StorageKey::JobTemplate(account, job),
@@ -26,18 +31,18 @@ pub(super) fn for_upload(state: &HttpState, account: AccountId, job: JobId, part
 }
 
 /// An address at which the content of a template can be uploaded.
-pub(super) fn for_template(state: &HttpState, account: AccountId, template: TemplateId) -> Address {
+pub(in crate::http) fn for_template(state: &HttpState, account: AccountId, template: TemplateId) -> Address {
     let key = StorageKey::TemplateUpload(account, template);
     state.addresses.upload(&key, state.config.http.upload_limit_bytes)
 }
 
 /// An address at which an object can be fetched.
-pub(super) fn for_download(state: &HttpState, key: StorageKey) -> Address {
+pub(in crate::http) fn for_download(state: &HttpState, key: StorageKey) -> Address {
     state.addresses.download(&key, &download::manner(&key, None))
 }
 
 /// An address at which a job's document can be fetched, under the name that its caller gave it.
-pub(super) fn for_output(state: &HttpState, view: &JobView) -> Address {
+pub(in crate::http) fn for_output(state: &HttpState, view: &JobView) -> Address {
     let key = view.output_key();
     state.addresses.download(&key, &download::manner(&key, view.file_name()))
 }
@@ -46,7 +51,11 @@ pub(super) fn for_output(state: &HttpState, view: &JobView) -> Address {
 ///
 /// # Errors
 /// `address_invalid`, `address_expired`.
-pub(super) fn open(state: &HttpState, request: &HttpRequest, operation: Operation) -> Result<Grant, Problem> {
+pub(in crate::http) fn open(
+    state: &HttpState,
+    request: &HttpRequest,
+    operation: Operation,
+) -> Result<Grant, Problem> {
     let uri = request.uri();
     let path = uri.path().find(MARK).map_or("", |at| &uri.path()[at + MARK.len()..]);
     let query = uri.query().unwrap_or("");

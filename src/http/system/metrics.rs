@@ -12,16 +12,16 @@ use actix_web::http::header;
 use actix_web::web::{self, Data};
 use actix_web::{App, HttpResponse};
 
-use super::problem::Answer;
-use super::routing::{self, resource};
-use super::state::HttpState;
 use crate::config::Config;
 use crate::engines::catalog::Catalog;
+use crate::http::problem::Answer;
+use crate::http::routing::{self, resource};
+use crate::http::state::HttpState;
 use crate::problem::Problem;
 use crate::telemetry::metrics::Metrics;
 
 /// The path, on whichever address.
-pub(super) const PATH: &str = "/metrics";
+pub(in crate::http) const PATH: &str = "/metrics";
 
 /// Readers at once on the address of its own.
 const CONNECTION_LIMIT: usize = 64;
@@ -57,7 +57,7 @@ pub fn serve_metrics(
 }
 
 /// Where everything else is served too.
-pub(super) async fn metrics(state: Data<HttpState>) -> Answer {
+pub(in crate::http) async fn metrics(state: Data<HttpState>) -> Answer {
     Ok(page(&state.metrics, &state.catalog)?)
 }
 

@@ -10,10 +10,10 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 
-use super::problem::{Answer, Failure};
-use super::state::HttpState;
-use super::{address, disposition};
+use super::{disposition, presigned_url};
 use crate::domain::kinds::FileKind;
+use crate::http::problem::{Answer, Failure};
+use crate::http::state::HttpState;
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
 use crate::storage::addresses::Manner;
@@ -36,7 +36,7 @@ pub(super) type Content = SizedStream<BoxStream<'static, Result<Bytes, StoreErro
 pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> Answer {
     let any_origin =
         |problem: Problem| Failure::from(problem).header(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
-    let grant = address::open(&state, &request, Operation::Get).map_err(any_origin)?;
+    let grant = presigned_url::open(&state, &request, Operation::Get).map_err(any_origin)?;
     let mut range = None;
     if request.method() == Method::HEAD || depends_on_version(request.headers()) {
         let meta =
@@ -72,7 +72,7 @@ pub(super) async fn download(request: HttpRequest, state: Data<HttpState>) -> An
 
 /// The job's document, for who made it with a token and asked for it in the same call: what is streamed is the stored
 /// object, so nothing is answered that a crash could take away.
-pub(super) async fn document(
+pub(in crate::http) async fn document(
     state: &HttpState,
     view: &JobView,
 ) -> Result<(HttpResponseBuilder, Content), Problem> {
@@ -190,7 +190,7 @@ mod tests {
         let bench = Bench::new().await;
         let key = StorageKey::JobOutput(bench.account, JobId::generate(), kind);
         bench.state.store.put(&key, Bytes::from_static(CONTENT.as_bytes())).await.unwrap();
-        let url = address::for_download(&bench.state, key).url;
+        let url = presigned_url::for_download(&bench.state, key).url;
         let path = bench.local(&url.into());
         (bench, path)
     }
@@ -303,7 +303,7 @@ mod tests {
             assert_eq!((found, body["code"].as_str()), (status, Some(code)), "{path}");
         }
         let gone = StorageKey::JobOutput(bench.account, JobId::generate(), FileKind::Pdf);
-        let url = address::for_download(&bench.state, gone).url;
+        let url = presigned_url::for_download(&bench.state, gone).url;
         let (status, body) = read(fetch(&bench, &bench.local(&url.into()), &[]).await).await;
         assert_eq!((status, body["code"].as_str()), (StatusCode::NOT_FOUND, Some("object_not_found")));
         bench.clock.advance_ms(3_600_000);

@@ -5,12 +5,13 @@ use std::time::Duration;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 
-use super::auth::Caller;
-use super::problem::Answer;
-use super::state::HttpState;
 use super::view::JobBody;
-use super::{gate, prefer, view, wait};
+use super::{prefer, view, wait};
 use crate::domain::ids::JobId;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::problem::{Code, Fault, Problem};
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::state::HttpState;
-use super::templates::path as template_path;
-use super::{conversions, gate};
+use super::conversions;
 use crate::config::Config;
 use crate::domain::format_opts::{self, OptionLimits, PageOptions};
 use crate::domain::ids::AccountId;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::domain::members::Members;
+use crate::http::middleware::gate;
+use crate::http::state::HttpState;
+use crate::http::templates::path as template_path;
 use crate::jobs::messages::JobSpec;
 use crate::outbound::Admitted;
 use crate::problem::{Code, Problem};
@@ -29,11 +30,11 @@ pub(super) struct JobRequest {
 
 /// `formatOpts` as they were sent, and as they are meant.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FormatOpts {
+pub(in crate::http) struct FormatOpts {
     /// An empty object counts as absent; stars stand in the place of secrets.
-    pub(super) sent: Option<Arc<RawValue>>,
+    pub(in crate::http) sent: Option<Arc<RawValue>>,
     /// The defaults stand where nothing was given.
-    pub(super) options: PageOptions,
+    pub(in crate::http) options: PageOptions,
 }
 
 impl JobRequest {
@@ -73,7 +74,7 @@ impl JobRequest {
 ///
 /// # Errors
 /// `template_not_found`, `template_unfinished`.
-pub(super) async fn check_template(
+pub(in crate::http) async fn check_template(
     state: &HttpState,
     account: AccountId,
     spec: &JobSpec,
@@ -108,7 +109,7 @@ pub(super) async fn admit_delivery(
     }
 }
 
-pub(super) fn read_kind(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateKind> {
+pub(in crate::http) fn read_kind(members: &mut Members<'_>, state: &HttpState) -> Option<TemplateKind> {
     require(members, "type");
     members.word_of("type", || kinds(state), TemplateKind::from_name)
 }
@@ -133,13 +134,13 @@ fn targets(kind: Option<TemplateKind>, state: &HttpState) -> Vec<&'static str> {
 }
 
 /// Notes that a member is missing; null and an empty string are as good as nothing.
-pub(super) fn require(members: &mut Members<'_>, name: &str) {
+pub(in crate::http) fn require(members: &mut Members<'_>, name: &str) {
     if members.raw(name).is_none_or(|value| value.get() == "\"\"") {
         members.fault(name, "is required");
     }
 }
 
-pub(super) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> FormatOpts {
+pub(in crate::http) fn read_format_opts(members: &mut Members<'_>, config: &Config) -> FormatOpts {
     let sent = members.raw("formatOpts").filter(|sent| !matches!(sent.get(), "\"\""));
     let Some(sent) = sent else { return FormatOpts::default() };
     let limit_bytes = config.jobs.format_opts_limit_bytes;

@@ -6,13 +6,16 @@ use bytes::Bytes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::auth::Caller;
-use super::body::Body;
+use super::idempotency;
 use super::job_request::{JobRequest, check_template};
-use super::openapi::{InitRequest, TargetName};
-use super::problem::Answer;
-use super::state::HttpState;
-use super::{address, body, gate, idempotency};
+use crate::http::body;
+use crate::http::body::Body;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
+use crate::http::objects::presigned_url;
+use crate::http::openapi::{InitRequest, TargetName};
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
 use crate::jobs::messages::{InitJob, InputPart, JobSpec};
 use crate::problem::Problem;
 
@@ -55,7 +58,7 @@ pub(super) async fn init(
     let job = gate::ask(&state, &state.jobs.init, message).await?;
     let job_id = job.borrow().id;
     tracing::Span::current().record("job.id", tracing::field::display(job_id));
-    let upload = |part| address::for_upload(&state, caller.0, job_id, part).url;
+    let upload = |part| presigned_url::for_upload(&state, caller.0, job_id, part).url;
     Ok(HttpResponse::Ok().json(InitBody {
         job_id: job_id.to_string(),
         target: target.name(),

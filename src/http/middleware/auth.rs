@@ -7,18 +7,18 @@ use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
 
-use super::access::Asker;
+use super::access_log::Asker;
 use super::gate;
-use super::problem::Failure;
-use super::rate::RateLimit;
-use super::state::HttpState;
+use super::rate_limit::RateLimit;
 use crate::accounts::actor::Authenticate;
 use crate::domain::ids::AccountId;
+use crate::http::problem::Failure;
+use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 
 /// The account of a request that has shown a valid token.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Caller(pub(super) AccountId);
+pub(in crate::http) struct Caller(pub(in crate::http) AccountId);
 
 impl FromRequest for Caller {
     type Error = Failure;

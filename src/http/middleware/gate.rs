@@ -3,7 +3,7 @@
 use actix::dev::ToEnvelope;
 use actix::{Context, Handler, MailboxError, Message, Recipient};
 
-use super::state::HttpState;
+use crate::http::state::HttpState;
 use crate::problem::{Code, Problem};
 use crate::templates::registry::TemplateRegistry;
 
@@ -17,7 +17,11 @@ const RETRY_AFTER_S: u64 = 2;
 ///
 /// # Errors
 /// The answer's problem; `overloaded` when there are too many questions, or nobody answers any more.
-pub(super) async fn ask<M, T>(state: &HttpState, actor: &Recipient<M>, message: M) -> Result<T, Problem>
+pub(in crate::http) async fn ask<M, T>(
+    state: &HttpState,
+    actor: &Recipient<M>,
+    message: M,
+) -> Result<T, Problem>
 where
     M: Message<Result = Result<T, Problem>> + Send + 'static,
     T: Send + 'static,
@@ -37,7 +41,7 @@ where
 ///
 /// # Errors
 /// As for `ask`.
-pub(super) async fn ask_templates<M, T>(state: &HttpState, message: M) -> Result<T, Problem>
+pub(in crate::http) async fn ask_templates<M, T>(state: &HttpState, message: M) -> Result<T, Problem>
 where
     M: Message<Result = Result<T, Problem>> + Send + 'static,
     T: Send + 'static,
@@ -51,7 +55,7 @@ where
 ///
 /// # Errors
 /// `overloaded` when the service stops.
-pub(super) fn admit(state: &HttpState) -> Result<(), Problem> {
+pub(in crate::http) fn admit(state: &HttpState) -> Result<(), Problem> {
     if state.stopping.is_cancelled() { Err(stopping()) } else { Ok(()) }
 }
 

@@ -1,9 +1,9 @@
 //! Refuses what nobody can render, before anything is stored.
 
-use super::state::HttpState;
 use crate::domain::format_opts::PageOptions;
 use crate::domain::kinds::{Target, TemplateKind};
 use crate::engines::catalog::Unplanned;
+use crate::http::state::HttpState;
 use crate::problem::{Code, Fault, Problem};
 
 /// Refuses a pair that has no plan.
@@ -11,7 +11,7 @@ use crate::problem::{Code, Fault, Problem};
 /// # Errors
 /// `unsupported_conversion`, naming what the kind can become, or what must be installed here; `validation_failed` for an
 /// option that promises what would not be kept.
-pub(super) fn admit(
+pub(in crate::http) fn admit(
     state: &HttpState,
     (kind, target): (TemplateKind, Target),
     options: &PageOptions,

@@ -18,10 +18,10 @@ use bytes::Bytes;
 use futures_util::Stream;
 
 /// The body of a request, held beside whoever reads it.
-pub(super) struct Held(Rc<RefCell<Payload>>);
+pub(in crate::http) struct Held(Rc<RefCell<Payload>>);
 
 /// Holds the request's body if it is chunked.
-pub(super) fn hold(request: &mut ServiceRequest) -> Option<Held> {
+pub(in crate::http) fn hold(request: &mut ServiceRequest) -> Option<Held> {
     if !request.chunked().unwrap_or(true) {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn hold(request: &mut ServiceRequest) -> Option<Held> {
 }
 
 /// Lets go of the request's body when the answer has been sent.
-pub(super) fn release(held: Held, answer: ServiceResponse) -> ServiceResponse {
+pub(in crate::http) fn release(held: Held, answer: ServiceResponse) -> ServiceResponse {
     let Held(unread) = held;
     answer.map_body(|_, body| BoxBody::new(LastBody { body, _unread: unread }))
 }

@@ -9,14 +9,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::telemetry::HttpMetrics;
 
 /// A stream whose bytes are counted, and itself for as long as it is there.
-pub(super) struct Counted<T> {
+pub(in crate::http) struct Counted<T> {
     io: T,
     metrics: HttpMetrics,
 }
 
 impl<T> Counted<T> {
     /// Counts what `io` reads and writes from now on.
-    pub(super) fn new(io: T, metrics: HttpMetrics) -> Self {
+    pub(in crate::http) fn new(io: T, metrics: HttpMetrics) -> Self {
         metrics.connections.inc();
         Self { io, metrics }
     }

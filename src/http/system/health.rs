@@ -4,14 +4,14 @@ use actix_web::web::Data;
 use actix_web::{HttpResponse, Responder};
 use serde_json::json;
 
-use super::state::HttpState;
+use crate::http::state::HttpState;
 
 /// Whether the process answers.
 #[utoipa::path(
     get, path = "/health/live", operation_id = "live", tag = "health", security(()),
     responses((status = 200, description = "It does")),
 )]
-pub(super) async fn live() -> impl Responder {
+pub(in crate::http) async fn live() -> impl Responder {
     HttpResponse::Ok().json(json!({ "status": "live" }))
 }
 
@@ -21,7 +21,7 @@ pub(super) async fn live() -> impl Responder {
     get, path = "/health/ready", operation_id = "ready", tag = "health", security(()),
     responses((status = 200, description = "It could"), (status = 503, description = "It could not, and why")),
 )]
-pub(super) async fn ready(state: Data<HttpState>) -> impl Responder {
+pub(in crate::http) async fn ready(state: Data<HttpState>) -> impl Responder {
     let checked = if state.stopping.is_cancelled() {
         Err(vec!["the service is stopping".to_owned()])
     } else {

@@ -3,11 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 
-use super::auth::Caller;
-use super::problem::Answer;
-use super::state::HttpState;
 use super::view::JobBody;
-use super::{gate, job, view};
+use super::{job, view};
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
 use crate::jobs::erase::{DeleteJob, Deleted};
 
 /// Cancel a job that waits or runs, or erase one that is done, with its inputs and its document.

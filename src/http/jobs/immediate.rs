@@ -9,20 +9,23 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use super::auth::Caller;
-use super::body::Body;
 use super::form::Form;
 use super::idempotency::Key;
 use super::job_request::{JobRequest, admit_delivery, read_delivery};
-use super::openapi::{ImmediateForm, ImmediateRequest};
-use super::problem::Answer;
-use super::state::HttpState;
 use super::view::{ImmediateBody, JobBody};
-use super::{accept, body, download, form, gate, idempotency, job_request, prefer, start, view, wait};
+use super::{accept, form, idempotency, job_request, prefer, start, view, wait};
 use crate::domain::encoding;
 use crate::domain::ids::AccountId;
 use crate::domain::json;
 use crate::domain::members::Members;
+use crate::http::body;
+use crate::http::body::Body;
+use crate::http::middleware::auth::Caller;
+use crate::http::middleware::gate;
+use crate::http::objects::download;
+use crate::http::openapi::{ImmediateForm, ImmediateRequest};
+use crate::http::problem::Answer;
+use crate::http::state::HttpState;
 use crate::jobs::messages::{FindRepeat, Idempotency, InitJob, JobSpec};
 use crate::jobs::view::JobView;
 use crate::problem::{Code, Problem};
@@ -232,7 +235,7 @@ fn check_template(members: &mut Members<'_>, job: &JobRequest, sent: Sent) {
 
 /// # Errors
 /// `render_pending`, `render_failed`.
-pub(super) fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
+pub(in crate::http) fn refuse_without_document(view: &JobView, state: &HttpState) -> Result<(), Problem> {
     if !view.is_done() {
         let (id, longest_s) = (view.id, state.config.http.wait_default_s);
         let detail = if state.stopping.is_cancelled() {

@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::address;
-use super::openapi::{KindName, StatusName, TargetName};
-use super::state::HttpState;
 use crate::clock::Timestamp;
+use crate::http::objects::presigned_url;
+use crate::http::openapi::{KindName, StatusName, TargetName};
+use crate::http::state::HttpState;
 use crate::jobs::view::{JobView, Output};
 
 /// A job as its owner sees it.
@@ -154,12 +154,12 @@ pub(super) fn start<'a>(state: &HttpState, view: &'a JobView) -> StartBody<'a> {
 }
 
 /// The address of the output, for whoever has it to fetch.
-pub(super) fn output_url(state: &HttpState, view: &JobView) -> String {
-    address::for_output(state, view).url
+pub(in crate::http) fn output_url(state: &HttpState, view: &JobView) -> String {
+    presigned_url::for_output(state, view).url
 }
 
 fn output_of(state: &HttpState, view: &JobView, output: &Output) -> OutputBody {
-    let address = address::for_output(state, view);
+    let address = presigned_url::for_output(state, view);
     OutputBody {
         data: DataBody {
             url: address.url,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::gate;
-use super::state::HttpState;
+use crate::http::middleware::gate;
+use crate::http::state::HttpState;
 use crate::jobs::messages::WatchJob;
 use crate::jobs::view::JobView;
 use crate::problem::Problem;
@@ -33,7 +33,7 @@ pub(super) async fn until_done(
 ///
 /// # Errors
 /// As for [`until_done`].
-pub(super) async fn until_made(
+pub(in crate::http) async fn until_made(
     state: &HttpState,
     job: watch::Receiver<JobView>,
     longest: Duration,

@@ -25,17 +25,17 @@ const PATH_LIMIT_CHARS: usize = 300;
 
 /// Whose a request is, once its token has been looked at; the line shares it, which may outlast the request.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asker(Arc<OnceLock<AccountId>>);
+pub(in crate::http) struct Asker(Arc<OnceLock<AccountId>>);
 
 impl Asker {
     /// Says so.
-    pub(super) fn set(&self, account: AccountId) {
+    pub(in crate::http) fn set(&self, account: AccountId) {
         let _ = self.0.set(account);
     }
 }
 
 /// A line that is being gathered; written when it is dropped.
-pub(super) struct AccessLine {
+pub(in crate::http) struct AccessLine {
     since: Instant,
     method: String,
     path: String,
@@ -52,7 +52,7 @@ pub(super) struct AccessLine {
 
 impl AccessLine {
     /// Begins the line of a request, where there are lines (`log.access`).
-    pub(super) fn begin(request: &ServiceRequest, id: &RequestId) -> Option<Self> {
+    pub(in crate::http) fn begin(request: &ServiceRequest, id: &RequestId) -> Option<Self> {
         if !tracing::enabled!(target: ACCESS, Level::INFO) {
             return None;
         }
@@ -73,7 +73,7 @@ impl AccessLine {
     }
 
     /// The same answer, whose body tells the line how much of it went.
-    pub(super) fn follow(mut self, answer: ServiceResponse) -> ServiceResponse {
+    pub(in crate::http) fn follow(mut self, answer: ServiceResponse) -> ServiceResponse {
         self.status = Some(answer.status().as_u16());
         answer.map_body(|_, body| {
             self.length = match body.size() {

@@ -1,0 +1,14 @@
+//! What operators and programs ask of the service itself.
+
+pub(super) mod health;
+pub(super) mod metrics;
+
+use actix_web::web::ServiceConfig;
+
+use super::routing::resource;
+
+pub(super) fn routes(config: &mut ServiceConfig) {
+    config
+        .service(resource("/health/live").get(health::live))
+        .service(resource("/health/ready").get(health::ready));
+}
